@@ -1,0 +1,90 @@
+# What the scripts beside it do with Debian's package tool: source it after lib.sh; it defines functions only.
+# shellcheck shell=bash disable=SC2154  # root comes from lib.sh, VERSION_CODENAME from /etc/os-release
+
+# need_tools COMMAND:PACKAGE...: installs the packages whose command is missing. A command is all that is asked for, so
+# tools that came from elsewhere count, and a run with nothing missing starts no package tool at all.
+need_tools() {
+    local pair missing=() as=()
+    for pair; do
+        command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+    done
+    ((${#missing[@]})) || return 0
+    command -v apt-get >/dev/null ||
+        die "missing: ${missing[*]} (Debian's package names). Install them with this system's package manager"
+    if ((EUID != 0)); then
+        sudo -n true 2>/dev/null ||
+            die "not root, no sudo without a password, and missing packages; run: sudo apt-get install ${missing[*]}"
+        as=(sudo -n)
+    fi
+    need_disk / 1500 "installing ${missing[*]}"
+    step "installing system packages: ${missing[*]}"
+    local log=$root/build/packages.log apt=("${as[@]}" env -u TMPDIR DEBIAN_FRONTEND=noninteractive apt-get -q
+        -oDpkg::Use-Pty=0 -oAPT::Keep-Downloaded-Packages=false -oAcquire::Retries=2 -oDPkg::Lock::Timeout=300)
+    mkdir -p "$root/build"
+    # The lists may be missing (a container) or stale: they are fetched only when a first try fails. That one archive of
+    # several cannot be reached matters only if a package is then missing.
+    "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null 2>&1 | tee "$log" | apt_progress ||
+        { "${apt[@]}" update; "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } </dev/null 2>&1 |
+            tee "$log" | apt_progress ||
+        die "could not install ${missing[*]}: $(apt_reason "$log"). Is there a network? The whole log: $log"
+    hash -r
+    for pair; do
+        command -v "${pair%%:*}" >/dev/null || die "${pair#*:} is installed and has no ${pair%%:*}"
+    done
+}
+
+# apt_progress: one short line per package out of apt's own output.
+apt_progress() {
+    awk '{gsub(/[][]/, "")}
+         /^Get:/ && !/InRelease/ {printf "         fetched %s %s%s\n", $5, $(NF-1), $NF; fflush()}
+         /^Setting up/ {printf "         set up %s\n", $3; fflush()}' >&2
+}
+
+# apt_reason LOG: the one line of an apt log that says why.
+apt_reason() {
+    { grep -E '^[EW]: Failed to fetch' "$1" || grep -E '^([EW]:|dpkg)' "$1" || echo "no reason given"; } |
+        sed '1{s/^[EW]: //;q;}'
+}
+
+# private_apt DIR PACKAGE...: apt with its own lists and cache in DIR, on the mirror that this system already uses and
+# with Debian's keys as always. It sees a system without packages, but for those named, which it takes for installed.
+# Sets the array `apt`, `aptdir`, and `suite`, which is what the system calls its own release.
+private_apt() {
+    local mirror key
+    aptdir=$1; shift
+    # shellcheck disable=SC2016  # the dollars are apt's
+    read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
+        awk -v own="$VERSION_CODENAME" '$3 == "main" && ($2 == own || $2 ~ /^(old)*stable$|^testing$/) {
+            print $1, $2; exit}') ||
+        die "apt on this system names no mirror for Debian $VERSION_CODENAME main; add one, or set VULKAN_SDK"
+    for key in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [[ -e $key ]] && break; done
+    [[ -e $key ]] || die "no $key to verify Debian's archives with; install debian-archive-keyring"
+    mkdir -p "$aptdir"/{state/lists/partial,cache/archives/partial}
+    printf "deb [arch=amd64 signed-by=$key] $mirror %s main\n" testing "$suite" | sort -u >"$aptdir/list"
+    printf 'Package: %s\nStatus: install ok installed\nVersion: 9:9\nArchitecture: amd64\nMulti-Arch: allowed\n\n' \
+        "$@" >"$aptdir/status"
+    cat >"$aptdir/conf" <<C
+Dir::State "$aptdir/state"; Dir::State::status "$aptdir/status"; Dir::Cache "$aptdir/cache";
+Dir::Etc::sourcelist "$aptdir/list"; Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
+#clear APT::Update::Post-Invoke; #clear APT::Update::Post-Invoke-Success; #clear APT::Architectures;
+APT::Architecture "amd64"; APT::Sandbox::User ""; APT::Default-Release ""; APT::Update::Error-Mode "any";
+Acquire::Languages "none"; Acquire::PDiffs "false"; Acquire::Retries "2";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+C
+    apt=(apt-get -c "$aptdir/conf" -q -y)
+}
+
+# fetch WHAT APT-ARGUMENTS...: runs the private apt; WHAT is the step shown and named when it fails.
+fetch() {
+    local what=$1; shift
+    step "$what"
+    "${apt[@]}" "$@" </dev/null 2>&1 | tee "$aptdir/log" | apt_progress && return
+    # Testing's lists hold for a week. A mirror that lags further still has what Debian signed.
+    if grep -q 'Release file .* is expired' "$aptdir/log"; then
+        step "the mirror's lists are too old ($(grep -om1 'invalid since [^)]*' "$aptdir/log")); using them"
+        apt+=(-oAcquire::Check-Valid-Until=false)
+        "${apt[@]}" "$@" </dev/null 2>&1 | tee "$aptdir/log" | apt_progress && return
+    fi
+    die "$what: failed: $(apt_reason "$aptdir/log"). Is there a network?"
+}

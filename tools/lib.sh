@@ -1,0 +1,57 @@
+# Shared by the scripts beside it: source it, it defines names and runs nothing else.
+# Contract: every message goes to stderr, one line per step with the seconds since the start; die ends with code 1.
+# shellcheck shell=bash disable=SC2034  # the names are used by the scripts that source this file
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+me=${0##*/}
+
+step() { printf '[%3ds] %s\n' "$SECONDS" "$*" >&2; }
+die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }
+
+# usage: the comment block at the top of the script itself, so that help and source cannot drift apart.
+usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$0"; }
+
+# at_least HAVE WANT: versions compared number by number ("2025.2", "1.4.313").
+at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$2" ]]; }
+
+# need_disk DIR MIB WHAT
+need_disk() {
+    local free
+    free=$(df -Pm "$1" | awk 'NR == 2 {print $4}')
+    ((free >= $2)) || die "$3 needs $2 MiB of disk below $1 and $free MiB are free; make room and run this again"
+}
+
+# system_drivers: the json files of the Vulkan drivers that a program finds on this system, one per line.
+system_drivers() {
+    local asked=${VK_DRIVER_FILES:-${VK_ICD_FILENAMES:-}}
+    if [[ -n $asked ]]; then
+        tr : '\n' <<<"$asked"
+    else
+        tr : '\n' <<<"/etc:/usr/local/share:/usr/share:${XDG_DATA_DIRS:-}" | sed '/./s#$#/vulkan/icd.d#;/^$/d' |
+            xargs -d '\n' -I{} find -L {} -name '*.json' 2>/dev/null | sort -u || true
+    fi
+}
+
+# keep_inside: temporary files and drivers' caches go below build/, never to the home folder.
+keep_inside() {
+    mkdir -p "$root/build/tmp" 2>/dev/null || die "cannot write to $root/build; check its owner and the free disk"
+    export TMPDIR=$root/build/tmp XDG_CACHE_HOME=$root/build/cache
+    export __GL_SHADER_DISK_CACHE_PATH=$root/build/cache CCACHE_DIR=$root/build/cache/ccache
+}
+
+# build [TARGET...]: configures build/ where it is not, or is for another SDK, and builds the targets (all by default).
+build() {
+    local sdk=${VULKAN_SDK:-$root/.sdk} for fresh=(--fresh)
+    for="$sdk $(cat "$sdk/stamp" 2>/dev/null || true)"
+    if [[ ! -e $root/build/build.ninja || $(cat "$root/build/configured-for" 2>/dev/null) != "$for" ]]; then
+        need_disk "$root" 1000 "building"
+        step "configuring build/ (Release)"
+        # A tree that someone configured by hand keeps its other options.
+        if [[ -e $root/build/build.ninja && ! -e $root/build/configured-for ]]; then fresh=(); fi
+        cmake "${fresh[@]}" -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2 ||
+            die "configuring failed; the reason is above"
+        echo "$for" >"$root/build/configured-for"
+    fi
+    step "building ${*:-everything} in build/"
+    NINJA_STATUS='[%f/%t, %es] ' ninja -C "$root/build" "$@" >&2 || die "building failed; the reason is above"
+}
