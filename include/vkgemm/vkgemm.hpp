@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+//
+// vkgemm for C++20: vkgemm.h with owners that move, structs for designated initialisers, spans, and results that carry
+// their reason. It adds no feature; what vkgemm.h says of a function or a field holds for its counterpart here.
+//
+//     auto plan = context.createPlan({.m = 64, .n = 32, .k = 128, .a = {.type = vkgemm::f16}});
+//     if (!plan) return report(plan.status().text);
+//     plan->record(commands, {.a = {.buffer = a}, .b = {.buffer = b}, .d = {.buffer = d}});
+#ifndef VKGEMM_HPP
+#define VKGEMM_HPP
+
+#include <vkgemm/vkgemm.h>
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vkgemm {
+
+/// How a call ended. Negative codes are failures; positive ones succeeded with something to tell.
+struct [[nodiscard]] Status {
+    VkgemmResult code = VKGEMM_SUCCESS;
+    VkResult vkResult = VK_SUCCESS;
+    std::string text{};  ///< why; empty when there is nothing to tell
+
+    explicit operator bool() const { return code >= 0; }
+};
+
+/// A value, or the reason why there is none.
+template <class T>
+class [[nodiscard]] Result {
+   public:
+    Result(T value, Status status = {}) : value_(std::move(value)), status_(std::move(status)) {}
+    Result(Status failure) : status_(std::move(failure)) { assert(!status_); }
+
+    explicit operator bool() const { return value_.has_value(); }
+    const Status& status() const { return status_; }
+    T& operator*() & { return assert(value_), *value_; }
+    const T& operator*() const& { return assert(value_), *value_; }
+    T&& operator*() && { return assert(value_), *std::move(value_); }
+    T* operator->() { return assert(value_), &*value_; }
+    const T* operator->() const { return assert(value_), &*value_; }
+
+   private:
+    std::optional<T> value_;
+    Status status_;
+};
+
+using Type = VkgemmType;
+inline constexpr Type f32 = VKGEMM_TYPE_F32, f16 = VKGEMM_TYPE_F16, bf16 = VKGEMM_TYPE_BF16, f64 = VKGEMM_TYPE_F64,
+                      i32 = VKGEMM_TYPE_I32, i8 = VKGEMM_TYPE_I8, u8 = VKGEMM_TYPE_U8;
+using Layout = VkgemmLayout;
+inline constexpr Layout rowMajor = VKGEMM_LAYOUT_ROW_MAJOR, columnMajor = VKGEMM_LAYOUT_COLUMN_MAJOR;
+inline constexpr uint64_t broadcast = VKGEMM_BROADCAST;
+
+/// VkgemmMatrix
+struct Matrix {
+    Type type = VKGEMM_TYPE_DEFAULT;
+    Layout layout = rowMajor;
+    uint64_t ld = 0, batchStride = 0;
+};
+
+/// VkgemmEpilogueStep
+struct Step {
+    VkgemmStepKind kind = VKGEMM_STEP_NONE;
+    float low = 0, high = 0;
+};
+
+/// The steps after the product, in order. A list that is too long is refused when a plan is made.
+class Epilogue {
+   public:
+    constexpr Epilogue() = default;
+    constexpr Epilogue(std::initializer_list<Step> steps) : count(static_cast<uint32_t>(steps.size())) {
+        for (uint32_t i = 0; i < count && i < VKGEMM_MAX_EPILOGUE_STEPS; ++i) step[i] = steps.begin()[i];
+    }
+    constexpr const Step* begin() const { return step; }
+    constexpr const Step* end() const {
+        return step + (count < VKGEMM_MAX_EPILOGUE_STEPS ? count : VKGEMM_MAX_EPILOGUE_STEPS);
+    }
+
+    Step step[VKGEMM_MAX_EPILOGUE_STEPS];
+    uint32_t count = 0;
+};
+
+/// VkgemmProblem
+struct Problem {
+    uint64_t m = 0, n = 0, k = 0, batch = 1;
+    Matrix a{}, b{}, c{}, d{};
+    VkgemmC cSource = VKGEMM_C_NONE;
+    Type accumulate = VKGEMM_TYPE_DEFAULT;
+    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
+    Epilogue epilogue{};
+};
+
+/// What one line of text says: the problem, and the factors that belong to a run.
+struct ParsedProblem {
+    Problem problem{};
+    double alpha = 1, beta = 0;
+};
+
+/// VkgemmPlanOptions
+struct PlanOptions {
+    const char* kernel = nullptr;
+    const char* tile = nullptr;
+    VkgemmOperandKind operands = VKGEMM_OPERANDS_BUFFERS;
+    uint32_t operandAlignment = 0;
+    uint32_t flags = 0;
+};
+
+/// VkgemmOperand
+struct Operand {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceSize offset = 0, size = 0;
+    VkDeviceAddress address = 0;
+};
+
+/// VkgemmRun; alpha is 1 unless it is set.
+struct Run {
+    Operand a{}, b{}, c{}, d{}, bias{}, scale{}, residual{}, workspace{};
+    double alpha = 1, beta = 0;
+    uint32_t flags = 0;
+};
+
+/// VkgemmContextInfo
+struct ContextInfo {
+    VkInstance instance = VK_NULL_HANDLE;
+    VkPhysicalDevice physicalDevice = VK_NULL_HANDLE;
+    VkDevice device = VK_NULL_HANDLE;
+    uint32_t apiVersion = VK_API_VERSION_1_1;
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
+    const VkPhysicalDeviceFeatures2* enabledFeatures = nullptr;
+    std::span<const char* const> enabledExtensions{};
+    VkPipelineCache pipelineCache = VK_NULL_HANDLE;
+    const VkAllocationCallbacks* allocator = nullptr;
+    VkgemmLogFn log = nullptr;
+    void* logUser = nullptr;
+};
+
+/// VkgemmNeedsInfo
+struct NeedsInfo {
+    VkInstance instance = VK_NULL_HANDLE;
+    VkPhysicalDevice physicalDevice = VK_NULL_HANDLE;
+    uint32_t apiVersion = VK_API_VERSION_1_1;
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
+    std::span<const Problem> problems{};
+};
+
+/// VkgemmNeeds
+struct Needs {
+    std::vector<const char*> requiredExtensions{}, optionalExtensions{};
+    uint64_t requiredFeatures = 0, optionalFeatures = 0;
+};
+
+/// Between the structs above and those of vkgemm.h.
+namespace convert {
+
+inline Status toStatus(VkgemmResult code, const VkgemmError& error) {
+    if (code < 0 && error.text[0] == '\0') return {code, error.vkResult, vkgemmResultName(code)};
+    return {code, error.vkResult, error.text};
+}
+
+inline VkgemmMatrix toC(const Matrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
+inline Matrix fromC(const VkgemmMatrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
+
+inline VkgemmProblem toC(const Problem& p) {
+    VkgemmProblem c{};
+    c.structSize = sizeof c;
+    c.m = p.m, c.n = p.n, c.k = p.k, c.batch = p.batch;
+    c.a = toC(p.a), c.b = toC(p.b), c.c = toC(p.c), c.d = toC(p.d);
+    c.cSource = p.cSource, c.accumulate = p.accumulate, c.accuracy = p.accuracy;
+    for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
+        c.epilogue[i] = {p.epilogue.step[i].kind, p.epilogue.step[i].low, p.epilogue.step[i].high};
+    c.epilogueCount = p.epilogue.count;
+    return c;
+}
+
+inline Problem fromC(const VkgemmProblem& c) {
+    Problem p{.m = c.m, .n = c.n, .k = c.k, .batch = c.batch};
+    p.a = fromC(c.a), p.b = fromC(c.b), p.c = fromC(c.c), p.d = fromC(c.d);
+    p.cSource = c.cSource, p.accumulate = c.accumulate, p.accuracy = c.accuracy;
+    for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
+        p.epilogue.step[i] = {c.epilogue[i].kind, c.epilogue[i].low, c.epilogue[i].high};
+    p.epilogue.count = c.epilogueCount;
+    return p;
+}
+
+inline VkgemmPlanOptions toC(const PlanOptions& o) {
+    return {sizeof(VkgemmPlanOptions), nullptr, o.kernel, o.tile, o.operands, o.operandAlignment, o.flags};
+}
+
+inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
+
+inline VkgemmRun toC(const Run& r) {
+    return {sizeof(VkgemmRun), nullptr,         toC(r.a),         toC(r.b), toC(r.c), toC(r.d), toC(r.bias),
+            toC(r.scale),      toC(r.residual), toC(r.workspace), r.alpha,  r.beta,   r.flags};
+}
+
+/// The text of a function that takes (char* text, size_t* size).
+template <class Call>
+Result<std::string> text(Call call, VkgemmError& error) {
+    size_t size = 0;
+    VkgemmResult code = call(nullptr, &size);
+    if (code < 0) return toStatus(code, error);
+    std::string s(size, '\0');
+    code = call(s.data(), &size);
+    if (code < 0) return toStatus(code, error);
+    s.resize(size == 0 ? 0 : size - 1);
+    return s;
+}
+
+}  // namespace convert
+
+/// vkgemmParseProblem
+inline Result<ParsedProblem> parseProblem(const char* text) {
+    VkgemmProblem c{};
+    VkgemmError error{};
+    ParsedProblem parsed;
+    const VkgemmResult code = vkgemmParseProblem(text, &c, &parsed.alpha, &parsed.beta, &error);
+    if (code < 0) return convert::toStatus(code, error);
+    parsed.problem = convert::fromC(c);
+    return parsed;
+}
+
+/// vkgemmFormatProblem
+inline Result<std::string> formatProblem(const Problem& problem, double alpha = 1, double beta = 0) {
+    VkgemmError none{};
+    const VkgemmProblem c = convert::toC(problem);
+    return convert::text([&](char* s, size_t* size) { return vkgemmFormatProblem(&c, alpha, beta, s, size); }, none);
+}
+
+/// vkgemmQueryNeeds
+inline Result<Needs> queryNeeds(const NeedsInfo& info) {
+    std::vector<VkgemmProblem> problems;
+    for (const Problem& p : info.problems) problems.push_back(convert::toC(p));
+    const VkgemmNeedsInfo c{sizeof(VkgemmNeedsInfo), nullptr,
+                            info.instance,           info.physicalDevice,
+                            info.apiVersion,         info.getInstanceProcAddr,
+                            problems.data(),         static_cast<uint32_t>(problems.size())};
+    VkgemmNeeds needs{};
+    needs.structSize = sizeof needs;
+    VkgemmError error{};
+    const VkgemmResult code = vkgemmQueryNeeds(&c, &needs, &error);
+    if (code < 0) return convert::toStatus(code, error);
+    return Result<Needs>({{needs.requiredExtensions, needs.requiredExtensions + needs.requiredExtensionCount},
+                          {needs.optionalExtensions, needs.optionalExtensions + needs.optionalExtensionCount},
+                          needs.requiredFeatures,
+                          needs.optionalFeatures},
+                         convert::toStatus(code, error));
+}
+
+/// vkgemmMergeFeatures. `memory` is made large enough; leave it alone as long as the chain is in use.
+inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2& chain,
+                            std::vector<std::byte>& memory) {
+    size_t size = 0;
+    VkgemmResult code = vkgemmMergeFeatures(features, apiVersion, &chain, nullptr, &size);
+    if (code >= 0) {
+        memory.resize(size == 0 ? 1 : size);
+        code = vkgemmMergeFeatures(features, apiVersion, &chain, memory.data(), &size);
+    }
+    return convert::toStatus(code, VkgemmError{});
+}
+
+/// Every built-in kernel, in the order of its table.
+inline std::vector<VkgemmKernelInfo> kernels() {
+    std::vector<VkgemmKernelInfo> all(vkgemmKernelCount());
+    for (uint32_t i = 0; i < all.size(); ++i) {
+        all[i] = {};
+        all[i].structSize = sizeof(VkgemmKernelInfo);
+        static_cast<void>(vkgemmGetKernel(i, &all[i]));  // cannot fail: i is below the count
+    }
+    return all;
+}
+
+/// Owns a VkgemmPlan.
+class Plan {
+   public:
+    Plan() = default;
+    explicit Plan(VkgemmPlan owned) : handle_(owned) {}
+    VkgemmPlan handle() const { return handle_.get(); }
+
+    VkgemmPlanInfo info() const {
+        VkgemmPlanInfo info{};
+        info.structSize = sizeof info;
+        static_cast<void>(vkgemmGetPlanInfo(handle(), &info));
+        return info;
+    }
+
+    std::vector<VkgemmAccess> accesses() const { return list<VkgemmAccess>(vkgemmGetPlanAccesses); }
+    std::vector<VkPipeline> pipelines() const { return list<VkPipeline>(vkgemmGetPlanPipelines); }
+
+    Status check(const Run& run) const {
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        return convert::toStatus(vkgemmCheckRun(handle(), &c, &error), error);
+    }
+
+    Status record(VkCommandBuffer commands, const Run& run) const {
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        return convert::toStatus(vkgemmRecord(handle(), commands, &c, &error), error);
+    }
+
+   private:
+    template <class T>
+    std::vector<T> list(VkgemmResult (*get)(VkgemmPlan, uint32_t*, T*)) const {
+        uint32_t count = 0;
+        if (get(handle(), &count, nullptr) < 0) return {};
+        std::vector<T> all(count);
+        if (get(handle(), &count, all.data()) < 0) return {};
+        return all;
+    }
+    struct Destroy {
+        void operator()(VkgemmPlan plan) const { vkgemmDestroyPlan(plan); }
+    };
+    std::unique_ptr<VkgemmPlan_T, Destroy> handle_;
+};
+
+/// Owns a VkgemmContext. Its plans must go before it does.
+class Context {
+   public:
+    Context() = default;
+    explicit Context(VkgemmContext owned) : handle_(owned) {}
+    VkgemmContext handle() const { return handle_.get(); }
+
+    static Result<Context> create(const ContextInfo& info) {
+        const VkgemmContextInfo c{sizeof(VkgemmContextInfo),
+                                  nullptr,
+                                  info.instance,
+                                  info.physicalDevice,
+                                  info.device,
+                                  info.apiVersion,
+                                  info.getInstanceProcAddr,
+                                  info.enabledFeatures,
+                                  info.enabledExtensions.data(),
+                                  static_cast<uint32_t>(info.enabledExtensions.size()),
+                                  info.pipelineCache,
+                                  info.allocator,
+                                  info.log,
+                                  info.logUser};
+        VkgemmContext context = nullptr;
+        VkgemmError error{};
+        const VkgemmResult code = vkgemmCreateContext(&c, &context, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return Result<Context>(Context(context), convert::toStatus(code, error));
+    }
+
+    Result<Plan> createPlan(const Problem& problem, const PlanOptions& options = {}) const {
+        const VkgemmProblem p = convert::toC(problem);
+        const VkgemmPlanOptions o = convert::toC(options);
+        VkgemmPlan plan = nullptr;
+        VkgemmError error{};
+        const VkgemmResult code = vkgemmCreatePlan(handle(), &p, &o, &plan, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return Result<Plan>(Plan(plan), convert::toStatus(code, error));
+    }
+
+    /// `tile` and `problem` may be null.
+    Status checkKernel(const char* kernel, const char* tile = nullptr, const Problem* problem = nullptr) const {
+        const VkgemmProblem p = problem ? convert::toC(*problem) : VkgemmProblem{};
+        VkgemmError error{};
+        return convert::toStatus(vkgemmCheckKernel(handle(), kernel, tile, problem ? &p : nullptr, &error), error);
+    }
+
+    Result<std::string> explain(const Problem& problem, const PlanOptions& options = {}) const {
+        const VkgemmProblem p = convert::toC(problem);
+        const VkgemmPlanOptions o = convert::toC(options);
+        VkgemmError error{};
+        return convert::text([&](char* s, size_t* size) { return vkgemmExplain(handle(), &p, &o, s, size, &error); },
+                             error);
+    }
+
+    Result<std::string> describeDevice() const {
+        VkgemmError none{};
+        return convert::text([&](char* s, size_t* size) { return vkgemmDescribeDevice(handle(), s, size); }, none);
+    }
+
+   private:
+    struct Destroy {
+        void operator()(VkgemmContext context) const { vkgemmDestroyContext(context); }
+    };
+    std::unique_ptr<VkgemmContext_T, Destroy> handle_;
+};
+
+}  // namespace vkgemm
+#endif
