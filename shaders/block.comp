@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Register blocking in two dimensions: an invocation keeps TM x TN sums in registers. For each k of the tile it takes TM
+// values of A and TN of B out of shared memory and does TM * TN multiply-adds with them. WG = (BM / TM) * (BN / TN).
+//
+// Its rows and columns are not one patch but strips of 4 neighbours that lie a whole work group apart: a strip is one 128-bit
+// read, and neighbouring invocations read neighbouring strips, out of different banks. Both tiles are stored k by k, with
+// BLOCK_PAD elements between, so that writes that run along k meet different banks too.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "gemm.glsl"
+
+const uint STRIDE_A = BM + BLOCK_PAD, STRIDE_B = BN + BLOCK_PAD;
+const uint DOWN = BM / TM, ACROSS = BN / TN;  // invocations
+const uint STRIP_A = TM % 4 == 0 ? 4 : 1, STRIP_B = TN % 4 == 0 ? 4 : 1;
+
+shared acc_t tile_a[BLOCK_A(BM, BN, BK)];
+shared acc_t tile_b[BLOCK_B(BM, BN, BK)];
+
+void copy_tiles(uint row0, uint col0, uint k0) {
+    for (uint i = 4 * gl_LocalInvocationIndex; i < BM * BK; i += 4 * WG) {
+        const uvec2 at = spread(i, BM, BK, TRANS_A);  // (row, k)
+        const acc4_t four = load_a4(row0 + at.x, k0 + at.y);
+        const uint step = TRANS_A != 0 ? 1 : STRIDE_A;
+        [[unroll]] for (uint j = 0; j < 4; ++j) tile_a[at.y * STRIDE_A + at.x + j * step] = four[j];
+    }
+    for (uint i = 4 * gl_LocalInvocationIndex; i < BK * BN; i += 4 * WG) {
+        const uvec2 at = spread(i, BK, BN, TRANS_B);  // (k, column)
+        const acc4_t four = load_b4(k0 + at.x, col0 + at.y);
+        const uint step = TRANS_B != 0 ? STRIDE_B : 1;
+        [[unroll]] for (uint j = 0; j < 4; ++j) tile_b[at.x * STRIDE_B + at.y + j * step] = four[j];
+    }
+}
+
+// Where the i-th row or column of an invocation lies in the tile, when `count` invocations share that side of it.
+uint place(uint i, uint invocation, uint count, uint strip) { return (i / strip * count + invocation) * strip + i % strip; }
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint y = gl_LocalInvocationIndex / ACROSS, x = gl_LocalInvocationIndex % ACROSS;
+
+    acc_t sum[TM * TN];
+    [[unroll]] for (uint i = 0; i < TM * TN; ++i) sum[i] = acc_t(0);
+
+    for (uint k0 = 0; k0 < args.k; k0 += BK) {
+        copy_tiles(row0, col0, k0);
+        barrier();
+        for (uint k = 0; k < BK; ++k) {
+            acc_t a[TM], b[TN];
+            [[unroll]] for (uint i = 0; i < TM; ++i) a[i] = tile_a[k * STRIDE_A + place(i, y, DOWN, STRIP_A)];
+            [[unroll]] for (uint j = 0; j < TN; ++j) b[j] = tile_b[k * STRIDE_B + place(j, x, ACROSS, STRIP_B)];
+            [[unroll]] for (uint i = 0; i < TM; ++i)
+                [[unroll]] for (uint j = 0; j < TN; ++j) sum[i * TN + j] += a[i] * b[j];
+        }
+        barrier();  // everyone is done reading: the tiles may be overwritten
+    }
+
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+        const uint row = row0 + place(i, y, DOWN, STRIP_A);
+        [[unroll]] for (uint j = 0; j < TN; j += STRIP_B) {
+            const uint col = col0 + place(j, x, ACROSS, STRIP_B), at = i * TN + j;
+            if (STRIP_B == 4) store_d4(row, col, acc4_t(sum[at], sum[at + 1], sum[at + 2], sum[at + 3]));
+            else store_d(row, col, sum[at]);
+        }
+    }
+}

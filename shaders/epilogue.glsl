@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What happens to a sum on its way to D: alpha, beta and C, then up to four steps. Included by gemm.glsl.
+
+// The steps that depend on the value alone. NaN stays NaN, which min and max do not promise.
+float activated(uint step, float x) {
+    if (isnan(x)) return x;
+    switch (step) {
+        case STEP_RELU: return max(x, 0.0);
+        case STEP_GELU: return x / (1.0 + exp(-1.5957691216 * (x + 0.044715 * x * x * x)));  // = x/2 (1 + tanh(sqrt(2/pi) ...))
+        case STEP_SILU: return x / (1.0 + exp(-x));
+        case STEP_CLAMP: return clamp(x, uintBitsToFloat(CLAMP_LO), uintBitsToFloat(CLAMP_HI));
+    }
+    return x;
+}
+int activated(uint step, int x) { return step == STEP_RELU ? max(x, 0) : x; }
+
+acc_t after_step(uint step, uint row, uint col, acc_t x) {
+    switch (step) {
+        case STEP_NONE: return x;
+        case STEP_BIAS_ROW: return x + LOAD(TYPE_D, ONE(bias, row));
+        case STEP_BIAS_COL: return x + LOAD(TYPE_D, ONE(bias, col));
+        case STEP_SCALE_ROW: return x * LOAD(TYPE_D, ONE(scale, row));
+        case STEP_SCALE_COL: return x * LOAD(TYPE_D, ONE(scale, col));
+        case STEP_SCALE_ALL: return x * LOAD(TYPE_D, ONE(scale, 0));
+        case STEP_RESIDUAL: return x + LOAD(TYPE_D, ONE(residual, batch * args.batch_d + row * args.ldd + col));
+    }
+    return activated(step, x);
+}
+
+// The element of D at (row, col), which must be inside. With k == 0 there is no product, whatever alpha is; with beta == 0
+// C is not read, for it may hold NaN or nothing at all.
+acc_t finished(uint row, uint col, acc_t sum) {
+    acc_t x = args.k == 0 ? acc_t(0) : acc_from_bits(args.alpha) * sum;
+    const acc_t beta = acc_from_bits(args.beta);
+    if (USE_C != 0 && beta != acc_t(0)) {
+        const uint at = batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);
+        x += beta * LOAD(TYPE_D, ONE(c, at));
+    }
+    x = after_step(STEP_0, row, col, x);
+    x = after_step(STEP_1, row, col, x);
+    x = after_step(STEP_2, row, col, x);
+    return after_step(STEP_3, row, col, x);
+}

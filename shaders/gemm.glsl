@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// What every family shares: constants, arguments, operands, the place of a work group, and how a sum becomes an element of D.
+//
+// Edges. An element outside its operand is 0, and nothing outside an operand is touched: the nearest element that exists is
+// read instead and replaced by 0. There is no branch, because some drivers perform a load whose address is uniform even where
+// a branch has switched every invocation off. Selecting, not multiplying, keeps a NaN out of sums.
+#ifndef VKGEMM_GEMM_GLSL
+#define VKGEMM_GEMM_GLSL
+#ifdef VKGEMM_ADDRESSES
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#endif
+#extension GL_EXT_control_flow_attributes : require
+#include "abi.h"
+#include "types.glsl"
+
+#define X(id, name, meaning) layout(constant_id = id) const uint name = 1;
+VKGEMM_TILE_CONSTANTS(X)
+#undef X
+#define X(id, name, meaning) layout(constant_id = id) const uint name = 0;
+VKGEMM_PROBLEM_CONSTANTS(X)
+#undef X
+layout(local_size_x_id = 0) in;  // WG
+
+layout(push_constant, std430) uniform Push { GemmArgs args; };
+
+// ONE(a, i) is element i of operand a; FOUR(a, i) elements i to i + 3, where i is a multiple of 4 (WIDE_* allows it).
+#ifdef VKGEMM_ADDRESSES
+#define OPERAND(name, type, bind, access)                                                                                     \
+    layout(buffer_reference, std430, buffer_reference_align = BYTES(type)) access buffer name##_one { STORED(type) at[]; };   \
+    layout(buffer_reference, std430, buffer_reference_align = 4 * BYTES(type)) access buffer name##_four { STORED4(type) at[]; };
+#define ONE(name, i) name##_one(args.name).at[i]
+#define FOUR(name, i) name##_four(args.name).at[(i) / 4]
+#else
+#define OPERAND(name, type, bind, access)                                                                      \
+    layout(std430, set = 0, binding = bind) access buffer name##_one_block { STORED(type) at[]; } name##_one;  \
+    layout(std430, set = 0, binding = bind) access buffer name##_four_block { STORED4(type) at[]; } name##_four;
+#define ONE(name, i) name##_one.at[args.name.x + (i)]
+#define FOUR(name, i) name##_four.at[(args.name.x + (i)) / 4]
+#endif
+OPERAND(a, TYPE_A, BIND_A, readonly)
+OPERAND(b, TYPE_B, BIND_B, readonly)
+OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual: not readonly
+OPERAND(d, TYPE_D, BIND_D, )
+OPERAND(bias, TYPE_D, BIND_BIAS, readonly)
+OPERAND(scale, TYPE_D, BIND_SCALE, readonly)
+OPERAND(residual, TYPE_D, BIND_RESIDUAL, )
+
+uint batch;  // which product of the batch this work group belongs to; set by tile_of
+
+// Finds the tile of D that this work group computes: its first row and column, and `batch`. False past the last tile.
+// Tiles are numbered along bands of `raster` rows of tiles, down the band first, so that groups that run together share
+// rows of A and columns of B in the cache.
+bool tile_of(out uint row0, out uint col0) {
+    const uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    const uint down = (args.m + BM - 1) / BM, across = (args.n + BN - 1) / BN;
+    const uint band_rows = max(args.raster, 1);
+    const uint tile = linear % (down * across);
+    const uint band = tile / (band_rows * across), in_band = tile % (band_rows * across);
+    const uint rows = min(band_rows, down - band * band_rows);  // the last band may be lower
+    row0 = (band * band_rows + in_band % rows) * BM;
+    col0 = in_band / rows * BN;
+    const uint place = linear / (down * across);
+    batch = min(place, args.batch - 1);  // a tile that exists even where the answer is false
+    return place < args.batch;
+}
+
+// The i-th element of a rows x cols tile in the order in which it lies in memory: (row, column).
+uvec2 spread(uint i, uint rows, uint cols, uint transposed) {
+    return transposed != 0 ? uvec2(i % rows, i / rows) : uvec2(i / cols, i % cols);
+}
+
+bool inside(uint row, uint col, uint rows, uint cols) { return WHOLE != 0 || (row < rows && col < cols); }
+
+// The nearest index that exists, of `count`. Along k it is looked for even where the tile divides k, for at the end of a loop
+// such a driver loads once more; and a test that repeats the loop's would be optimised away.
+uint nearest(uint i, uint count) { return WHOLE != 0 ? i : min(i, count - 1); }
+uint nearest_k(uint k) { return min(k, args.k - 1); }
+
+uint index_a(uint row, uint k) {
+    const uint r = nearest(row, args.m), q = nearest_k(k);
+    return batch * args.batch_a + (TRANS_A != 0 ? q * args.lda + r : r * args.lda + q);
+}
+uint index_b(uint k, uint col) {
+    const uint q = nearest_k(k), c = nearest(col, args.n);
+    return batch * args.batch_b + (TRANS_B != 0 ? c * args.ldb + q : q * args.ldb + c);
+}
+
+acc_t load_a(uint row, uint k) {
+    const acc_t value = LOAD(TYPE_A, ONE(a, index_a(row, k)));
+    return inside(row, k, args.m, args.k) ? value : acc_t(0);
+}
+acc_t load_b(uint k, uint col) {
+    const acc_t value = LOAD(TYPE_B, ONE(b, index_b(k, col)));
+    return inside(k, col, args.k, args.n) ? value : acc_t(0);
+}
+
+// Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major; and so
+// for B. The first one's place in that direction is a multiple of 4. WIDE_* says that none of the four is outside alone.
+acc4_t load_a4(uint row, uint k) {
+    if ((ALIGNED & WIDE_A) != 0) {
+        const acc4_t value = LOAD4(TYPE_A, FOUR(a, index_a(row, k)));
+        return inside(row, k, args.m, args.k) ? value : acc4_t(0);
+    }
+    const uvec2 next = TRANS_A != 0 ? uvec2(1, 0) : uvec2(0, 1);
+    return acc4_t(load_a(row, k), load_a(row + next.x, k + next.y), load_a(row + 2 * next.x, k + 2 * next.y),
+                  load_a(row + 3 * next.x, k + 3 * next.y));
+}
+acc4_t load_b4(uint k, uint col) {
+    if ((ALIGNED & WIDE_B) != 0) {
+        const acc4_t value = LOAD4(TYPE_B, FOUR(b, index_b(k, col)));
+        return inside(k, col, args.k, args.n) ? value : acc4_t(0);
+    }
+    const uvec2 next = TRANS_B != 0 ? uvec2(1, 0) : uvec2(0, 1);
+    return acc4_t(load_b(k, col), load_b(k + next.x, col + next.y), load_b(k + 2 * next.x, col + 2 * next.y),
+                  load_b(k + 3 * next.x, col + 3 * next.y));
+}
+
+#include "epilogue.glsl"
+
+uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd + col; }
+
+// Writes one element of D; outside D nothing is written.
+void store_d(uint row, uint col, acc_t sum) {
+    const bool in_d = inside(row, col, args.m, args.n);
+    const acc_t value = finished(in_d ? row : 0, in_d ? col : 0, sum);
+    if (in_d) ONE(d, index_d(row, col)) = STORE(TYPE_D, value);
+}
+
+// Writes four neighbouring columns; col is a multiple of 4.
+void store_d4(uint row, uint col, acc4_t sum) {
+    if ((ALIGNED & WIDE_D) == 0) {
+        [[unroll]] for (uint j = 0; j < 4; ++j) store_d(row, col + j, sum[j]);
+        return;
+    }
+    const bool in_d = inside(row, col, args.m, args.n);
+    const uint r = in_d ? row : 0, c0 = in_d ? col : 0;
+    const acc4_t value = acc4_t(finished(r, c0, sum.x), finished(r, c0 + 1, sum.y), finished(r, c0 + 2, sum.z), finished(r, c0 + 3, sum.w));
+    if (in_d) FOUR(d, index_d(row, col)) = STORE4(TYPE_D, value);
+}
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The base line: one invocation computes one element of D, straight from memory. For each element k values of A and k of B
+// are read, by every invocation for itself. WG = BM * BN.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "gemm.glsl"
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint row = row0 + gl_LocalInvocationIndex / BN;
+    const uint col = col0 + gl_LocalInvocationIndex % BN;
+
+    acc_t sum = acc_t(0);
+    for (uint k = 0; k < args.k; ++k) sum += load_a(row, k) * load_b(k, col);
+    store_d(row, col, sum);
+}
