@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "plan/facts.h"
+#include "plan/text.h"
+#include "plan/words.h"
+
+namespace vkgemm::plan {
+namespace {
+
+using std::string;
+using std::string_view;
+
+constexpr string_view names[] = {
+#define FEATURE(id, ...) #id,
+#define FEATURE_EXTENSION(id, ...) #id,
+#include "plan/features.def"
+#undef FEATURE
+#undef FEATURE_EXTENSION
+};
+
+constexpr string_view kinds[] = {"other", "integrated", "discrete", "virtual", "cpu"};
+
+// The facts that are one number, by name: what to_text() writes and parse_facts() reads.
+struct Number {
+    string_view name;
+    uint32_t DeviceFacts::*member32 = nullptr;
+    uint64_t DeviceFacts::*member64 = nullptr;
+};
+constexpr Number numbers[] = {
+    {"vendor", &DeviceFacts::vendor},
+    {"device", &DeviceFacts::device},
+    {"driver_version", &DeviceFacts::driver_version},
+    {"api_version", &DeviceFacts::api_version},
+    {"shared_bytes", &DeviceFacts::shared_bytes},
+    {"max_invocations", &DeviceFacts::max_invocations},
+    {"max_groups_x", &DeviceFacts::max_groups_x},
+    {"max_groups_y", &DeviceFacts::max_groups_y},
+    {"max_push_constant_bytes", &DeviceFacts::max_push_constant_bytes},
+    {"max_storage_buffers", &DeviceFacts::max_storage_buffers},
+    {"max_storage_range", nullptr, &DeviceFacts::max_storage_range},
+    {"offset_alignment", &DeviceFacts::offset_alignment},
+    {"subgroup_size", &DeviceFacts::subgroup_size},
+    {"subgroup_min", &DeviceFacts::subgroup_min},
+    {"subgroup_max", &DeviceFacts::subgroup_max},
+    {"compute_units", &DeviceFacts::compute_units},
+};
+
+string_view trimmed(string_view s) {
+    const size_t begin = s.find_first_not_of(" \t\r");
+    if (begin == string_view::npos) return {};
+    return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::vector<string_view> words(string_view s) {
+    std::vector<string_view> out;
+    while (!(s = trimmed(s)).empty()) {
+        out.push_back(s.substr(0, s.find(' ')));
+        s.remove_prefix(out.back().size());
+    }
+    return out;
+}
+
+std::optional<Type> type_named(string_view name) {
+    for (const TypeInfo& t : type_info)
+        if (t.name == name) return t.type;
+    return std::nullopt;
+}
+
+// "f16 f16 f32 f32 16x16x16": A, B, accumulator, result, shape.
+std::optional<MatrixShape> read_shape(string_view value) {
+    const auto w = words(value);
+    if (w.size() != 5) return std::nullopt;
+    const auto a = type_named(w[0]), b = type_named(w[1]), acc = type_named(w[2]), r = type_named(w[3]);
+    const size_t x1 = w[4].find('x'), x2 = w[4].rfind('x');
+    if (!a || !b || !acc || !r || x1 == string_view::npos || x1 == x2) return std::nullopt;
+    const auto m = read_number<uint32_t>(w[4].substr(0, x1)), n = read_number<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
+               k = read_number<uint32_t>(w[4].substr(x2 + 1));
+    if (!m || !n || !k) return std::nullopt;
+    return MatrixShape{*a, *b, *acc, *r, *m, *n, *k};
+}
+
+bool read_features(string_view value, FeatureSet& out) {
+    for (string_view w : words(value)) {
+        size_t i = 0;
+        while (i < std::size(names) && names[i] != w) ++i;
+        if (i == std::size(names)) return false;
+        out |= FeatureSet{1} << i;
+    }
+    return true;
+}
+
+bool read_fact(DeviceFacts& f, string_view name, string_view value) {
+    if (name == "name") return f.name = value, true;
+    if (name == "driver") return f.driver = value, true;
+    if (name == "features") return read_features(value, f.features);
+    if (name == "matrix_shape") {
+        const auto shape = read_shape(value);
+        if (shape) f.matrix_shapes.push_back(*shape);
+        return shape.has_value();
+    }
+    if (name == "kind") {
+        for (size_t i = 0; i < std::size(kinds); ++i)
+            if (kinds[i] == value) return f.kind = DeviceKind(i), true;
+        return false;
+    }
+    for (const Number& n : numbers) {
+        if (n.name != name) continue;
+        if (n.member32) {
+            const auto x = read_number<uint32_t>(value);
+            return x ? (f.*n.member32 = *x, true) : false;
+        }
+        const auto x = read_number<uint64_t>(value);
+        return x ? (f.*n.member64 = *x, true) : false;
+    }
+    return false;
+}
+
+}  // namespace
+
+string_view feature_name(Feature f) { return f < Feature::count ? names[size_t(f)] : string_view{}; }
+
+string feature_names(FeatureSet set) {
+    string out;
+    for (size_t i = 0; i < std::size(names); ++i)
+        if (set >> i & 1) out += (out.empty() ? "" : " ") + string(names[i]);
+    return out;
+}
+
+string to_text(const DeviceFacts& f) {
+    string out = "name = " + f.name + "\ndriver = " + f.driver + "\nkind = " + string(kinds[size_t(f.kind)]) + "\n";
+    for (const Number& n : numbers)
+        out += string(n.name) + " = " + (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)) + "\n";
+    out += "features = " + feature_names(f.features) + "\n";
+    for (const MatrixShape& s : f.matrix_shapes)
+        out += "matrix_shape = " + string(info(s.a).name) + " " + string(info(s.b).name) + " " + string(info(s.accumulate).name) + " " +
+               string(info(s.result).name) + " " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + "\n";
+    return out;
+}
+
+Result<DeviceFacts> parse_facts(string_view text) {
+    DeviceFacts out;
+    for (int line = 1; !text.empty(); ++line) {
+        string_view row = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), row.size() + 1));
+        row = trimmed(row.substr(0, row.find('#')));
+        if (row.empty()) continue;
+        const size_t equals = row.find('=');
+        const string_view name = trimmed(row.substr(0, equals)), value = equals == string_view::npos ? string_view{} : trimmed(row.substr(equals + 1));
+        if (equals == string_view::npos || !read_fact(out, name, value))
+            return Refusal{Refusal::parse, "device facts, line " + std::to_string(line) + ": '" + string(row) + "' is not a known fact with a sound value"};
+    }
+    return out;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "plan/families.h"
+#include <vector>
+#include "plan/words.h"
+
+namespace vkgemm::plan {
+namespace {
+
+struct Constant {
+    std::string_view name;
+    uint32_t Tile::*member;
+};
+constexpr Constant constants[] = {
+#define X(id, name, meaning) {#name, &Tile::name},
+    VKGEMM_TILE_CONSTANTS(X)
+#undef X
+};
+
+Refusal unknown_constant(std::string_view name) {
+    std::vector<std::string_view> names;
+    std::string all;
+    for (const Constant& c : constants) names.push_back(c.name), all += (all.empty() ? "" : ", ") + std::string(c.name);
+    const std::string_view near = nearest_word(name, names);
+    std::string why = "a tile has no constant '" + std::string(name) + "'";
+    if (!near.empty()) why += "; did you mean '" + std::string(near) + "'?";
+    return {Refusal::tile, why + " (known: " + all + ")"};
+}
+
+}  // namespace
+
+std::string to_text(const Tile& t) {
+    std::string out;
+    for (const Constant& c : constants)
+        if (t.*c.member) out += (out.empty() ? "" : ",") + std::string(c.name) + "=" + std::to_string(t.*c.member);
+    return out;
+}
+
+Result<Tile> with_constants(const Tile& base, std::string_view text) {
+    Tile tile = base;
+    std::vector<std::string_view> seen;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view item = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+        const size_t equals = item.find('=');
+        if (equals == std::string_view::npos)
+            return Refusal{Refusal::tile, "tile: '" + std::string(item) + "' is not NAME=NUMBER, as in BM=128,BN=64"};
+        const std::string_view name = item.substr(0, equals);
+        const Constant* constant = nullptr;
+        for (const Constant& c : constants)
+            if (c.name == name) constant = &c;
+        if (!constant) return unknown_constant(name);
+        for (std::string_view s : seen)
+            if (s == name) return Refusal{Refusal::tile, "tile: " + std::string(name) + " is given twice"};
+        seen.push_back(name);
+        const auto value = read_number<uint32_t>(item.substr(equals + 1));
+        if (!value)
+            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number, not '" + std::string(item.substr(equals + 1)) + "'"};
+        tile.*constant->member = *value;
+    }
+    return tile;
+}
+
+std::string to_text(const TileRules& rules) {
+    std::string out;
+    for (size_t i = 0; i < rules.count; ++i) {
+        const BrokenRule& b = rules.broken[i];
+        if (i) out += "; ";
+        out += std::string(b.rule) + " (" + std::string(b.left_name) + " " + std::to_string(b.left) + ", " + std::string(b.right_name) + " " +
+               std::to_string(b.right) + ")";
+    }
+    return out;
+}
+
+}  // namespace vkgemm::plan

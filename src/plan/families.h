@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What the shader of the same name promises: all that the host need know of it, as functions of its tile and the problem.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include "plan/problem.h"
+#include "shaders/abi.h"
+
+namespace vkgemm::plan {
+
+/// Exactly the specialization constants that a user may set.
+struct Tile {
+#define X(id, name, meaning) uint32_t name = 0;
+    VKGEMM_TILE_CONSTANTS(X)
+#undef X
+    bool operator==(const Tile&) const = default;
+};
+
+std::string to_text(const Tile&);  // "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1"; zeros left out
+
+/// `base` with the constants that `text` names replaced: "BM=128,BN=64". Refuses unknown names, twice-named ones, broken numbers.
+Result<Tile> with_constants(const Tile& base, std::string_view text);
+
+struct ElementBytes {
+    uint32_t a, b, d, accumulator;
+};
+
+/// What a tile must respect beyond its own arithmetic.
+struct TileLimits {
+    uint32_t shared_bytes = UINT32_MAX, max_invocations = UINT32_MAX;
+};
+
+/// One broken rule: the rule in words, and the two numbers that disagree, each with what it is.
+struct BrokenRule {
+    std::string_view rule, left_name, right_name;
+    uint64_t left = 0, right = 0;
+};
+
+/// Collects every broken rule of a tile; constexpr, so that a malformed built-in row does not compile.
+struct TileRules {
+    std::array<BrokenRule, 16> broken{};
+    size_t count = 0;
+
+    constexpr void check(bool holds, std::string_view rule, std::string_view left_name, uint64_t left, std::string_view right_name,
+                         uint64_t right) {
+        if (!holds && count < broken.size()) broken[count++] = {rule, left_name, right_name, left, right};
+    }
+    constexpr void multiple(std::string_view rule, std::string_view left_name, uint64_t left, std::string_view right_name, uint64_t right) {
+        check(left && right && left % right == 0, rule, left_name, left, right_name, right);
+    }
+};
+std::string to_text(const TileRules&);  // every broken rule with its numbers, "; " between
+
+struct Family {
+    std::string_view name;
+    void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
+    uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
+    const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
+    double gpu_weight, cpu_weight;           // cost model: time of a multiply-add against the `block` family's on a GPU
+};
+
+inline constexpr uint32_t max_tile_constant = 4096;  // so that products of two or three cannot wrap
+
+/// Every broken rule of `tile`: its sanity, the family's, and those of the limits.
+constexpr TileRules broken_rules(const Family& family, const Tile& tile, const ElementBytes& bytes, const TileLimits& limits = {}) {
+    TileRules r;
+#define X(id, name, meaning) r.check(tile.name <= max_tile_constant, "no tile constant may be so large", #name, tile.name, "limit", max_tile_constant);
+    VKGEMM_TILE_CONSTANTS(X)
+#undef X
+    r.check(tile.WG && tile.BM && tile.BN, "a tile has at least one invocation, row and column", "WG*BM*BN", 0, "least", 1);
+    if (r.count) return r;
+    family.rules(tile, r);
+    r.check(tile.WG <= limits.max_invocations, "the work group must not be larger than the device allows", "WG", tile.WG, "limit",
+            limits.max_invocations);
+    const uint64_t shared = family.shared_bytes(tile, bytes);
+    r.check(shared <= limits.shared_bytes, "shared memory must not exceed the device's", "bytes", shared, "limit", limits.shared_bytes);
+    return r;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "plan/needs.h"
+#include <bit>
+
+namespace vkgemm::plan {
+namespace {
+
+// What the runtime itself can put to use, whatever the kernel.
+constexpr FeatureSet runtime_features = need::push_descriptor | need::buffer_address | need::pipeline_robustness;
+
+// The fewest features with which this problem finds a kernel, and all that its kernels use.
+Result<Needs> needs_of_one(const DeviceFacts& dev, const Problem& completed) {
+    Needs out;
+    if (is_empty(completed)) return out;
+    const Problem p = normalise(completed).problem;
+    bool found = false;
+    for (const Passed& x : survey(dev, p, {})) {
+        if (x.why) continue;
+        const FeatureSet needs = x.kernel->needs;
+        if (!found || std::popcount(needs) < std::popcount(out.required)) out.required = needs;
+        out.optional |= needs;
+        found = true;
+    }
+    if (!found) return select(dev, p, {}).refusal();
+    return out;
+}
+
+}  // namespace
+
+Result<Needs> needs_of(const DeviceFacts& dev, std::span<const Problem> problems) {
+    const Result<Binding> binding = choose_binding(dev, {});
+    if (!binding) return binding.refusal();
+    Needs out;
+    out.required = *binding == Binding::descriptors ? need::push_descriptor : need::buffer_address;
+    out.optional = runtime_features & dev.features;
+    for (const Problem& p : problems) {
+        const Result<Needs> one = needs_of_one(dev, p);
+        if (!one) return one.refusal();
+        out.required |= one->required;
+        out.optional |= one->optional;
+    }
+    if (problems.empty())
+        for (const Kernel& k : kernels())
+            if (!unfit_device(k, k.tile, dev)) out.optional |= k.needs;
+    out.optional &= ~out.required;
+    return out;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "plan/select.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace vkgemm::plan {
+namespace {
+
+using std::to_string;
+
+constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
+constexpr uint64_t max_span = UINT32_MAX;                    // elements: shaders index operands with 32 bits
+
+uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+std::string words_of(const Module& m) {
+    return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" + std::string(info(m.accumulate).name) + "->" +
+           std::string(info(m.d).name);
+}
+std::string words_of(const Problem& p) {
+    return std::string(info(*p.a.type).name) + "*" + std::string(info(*p.b.type).name) + "+" + std::string(info(*p.accumulate).name) + "->" +
+           std::string(info(*p.d.type).name);
+}
+bool same_types(const Module& m, const Problem& p) {
+    return m.a == *p.a.type && m.b == *p.b.type && m.d == *p.d.type && m.accumulate == *p.accumulate;
+}
+
+// Sizes beyond what 32-bit indices and one descriptor reach.
+std::optional<Refusal> too_large(const DeviceFacts& dev, const Problem& p, Binding binding) {
+    for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
+        if (value > max_dimension)
+            return Refusal{Refusal::limit, std::string(name) + " is " + to_string(value) + ", above vkgemm's limit of " + to_string(max_dimension)};
+    if (p.batch > max_span) return Refusal{Refusal::limit, "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_span)};
+    for (const auto& [name, x, rows, cols] : operands(p)) {
+        if (name == "C" && p.c_source != CSource::separate) continue;
+        const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
+        if (span > max_span || x->ld > max_span)
+            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span) + " elements, above the limit of " + to_string(max_span) +
+                                               " that 32-bit indices reach; split the batch or the product"};
+        const uint64_t bytes = span * info(*x->type).bytes + dev.offset_alignment;
+        if (binding == Binding::descriptors && bytes > dev.max_storage_range)
+            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span * info(*x->type).bytes) +
+                                               " bytes, more than one descriptor reaches on this device (" + to_string(dev.max_storage_range) +
+                                               " less the offset alignment); device addresses have no such limit"};
+    }
+    return std::nullopt;
+}
+
+std::optional<Refusal> too_many_groups(const Tile& t, const DeviceFacts& dev, const Problem& p) {
+    const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
+    const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967295.0);
+    if (groups <= most) return std::nullopt;
+    return Refusal{Refusal::limit, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) + " work groups; the limit is " + to_string(uint64_t(most))};
+}
+
+}  // namespace
+
+Result<Binding> choose_binding(const DeviceFacts& dev, const Request& request) {
+    const bool addresses = dev.features & need::buffer_address;
+    const bool descriptors = (dev.features & need::push_descriptor) && dev.max_storage_buffers >= BIND_COUNT;
+    if (request.addresses && !addresses)
+        return Refusal{Refusal::unsupported, "operands as device addresses need the feature bufferDeviceAddress, which is not enabled on this device"};
+    if (!request.addresses && descriptors) return Binding::descriptors;
+    if (addresses) return Binding::addresses;
+    return Refusal{Refusal::unsupported,
+                   "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " + to_string(BIND_COUNT) +
+                       " storage buffers a stage; this device has " + to_string(dev.max_storage_buffers) +
+                       ") or the feature bufferDeviceAddress; neither is enabled"};
+}
+
+std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceFacts& dev) {
+    const Module& m = k.module;
+    if (!m.built()) return Refusal{Refusal::unsupported, "not built: the shader compiler of this build could not compile " + std::string(m.name)};
+    if (const FeatureSet lacks = k.needs & ~dev.features)
+        return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
+    const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
+    if (rules.count) return Refusal{Refusal::tile, to_text(rules)};
+    return std::nullopt;
+}
+
+std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFacts& dev, const Problem& p, Binding binding) {
+    const Module& m = k.module;
+    if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + words_of(m) + ", not " + words_of(p)};
+    if (auto why = unfit_device(k, tile, dev)) return why;
+    if (auto why = too_large(dev, p, binding)) return why;
+    if (auto why = too_many_groups(tile, dev, p)) return why;
+    if (const char* why = m.family.refuses(p)) return Refusal{Refusal::unsupported, why};
+    return std::nullopt;
+}
+
+// Waves of work groups, each paying for its multiply-adds and for the two strips it loads. The weights of the families and the
+// factor 16 order the ladder as measured on one discrete GPU and on one CPU driver (docs/performance.md); between neighbouring
+// tiles the model is a guess until measured rows replace it.
+double cost(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p) {
+    const bool cpu = dev.kind == DeviceKind::cpu;
+    const double units = dev.compute_units ? dev.compute_units : cpu ? 4 : 16;
+    const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
+    const double per_step = (cpu ? k.module.family.cpu_weight : k.module.family.gpu_weight) * t.BM * t.BN + 16.0 * (t.BM + t.BN);
+    return std::ceil(groups / units) * per_step * double(std::max<uint64_t>(p.k, 1));
+}
+
+namespace {
+
+// The tile that `request` makes of a row's.
+Result<Tile> requested_tile(const Kernel& k, const Request& request) { return with_constants(k.tile, request.tile); }
+
+// Nothing serves: the one reason, when one kernel was asked for; else the reasons of the rows that have the types.
+Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Passed>& passed) {
+    std::string types, reasons;
+    Refusal::Kind kind = Refusal::unsupported;
+    for (const Passed& x : passed) {
+        if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
+        if (!x.why) continue;  // would serve, but another kernel was asked for
+        const std::string words = words_of(x.kernel->module);
+        if (!same_types(x.kernel->module, p)) {
+            if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
+        } else if (reasons.find(x.why->why) == std::string::npos) {
+            kind = x.why->kind;
+            reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->why;
+        }
+    }
+    if (reasons.empty()) return {Refusal::unsupported, "no kernel of this version multiplies " + words_of(p) + "; those there are take " + types};
+    return {kind, "no kernel serves this problem on this device: " + reasons};
+}
+
+}  // namespace
+
+std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Request& request) {
+    std::vector<Passed> out;
+    const Result<Binding> binding = choose_binding(dev, request);
+    for (const Kernel& k : kernels()) {
+        const Result<Tile> tile = requested_tile(k, request);
+        std::optional<Refusal> why;
+        if (!binding) why = binding.refusal();
+        else if (!tile) why = tile.refusal();
+        else why = unfit(k, *tile, dev, p, *binding);
+        out.push_back({&k, why, why ? std::numeric_limits<double>::infinity() : cost(k, *tile, dev, p)});
+    }
+    return out;
+}
+
+Result<Choice> select(const DeviceFacts& dev, const Problem& p, const Request& request) {
+    if (!request.kernel.empty() && !find_kernel(request.kernel)) return Refusal{Refusal::argument, unknown_kernel(request.kernel)};
+    const Result<Binding> binding = choose_binding(dev, request);
+    if (!binding) return binding.refusal();
+    if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.refusal();
+
+    Choice choice;
+    choice.binding = *binding;
+    choice.cost = std::numeric_limits<double>::infinity();
+    choice.passed = survey(dev, p, request);
+    for (const Passed& x : choice.passed)
+        if (!x.why && x.cost < choice.cost && (request.kernel.empty() || request.kernel == x.kernel->name)) choice.kernel = x.kernel, choice.cost = x.cost;
+    if (!choice.kernel) return nothing_fits(p, request, choice.passed);
+    choice.tile = *requested_tile(*choice.kernel, request);
+    std::erase_if(choice.passed, [&](const Passed& x) { return x.kernel == choice.kernel; });
+    return choice;
+}
+
+}  // namespace vkgemm::plan

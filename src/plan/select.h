@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Choosing: a loop over the rows. What cannot serve is refused with the reason, the rest is ranked by a number.
+#pragma once
+#include <vector>
+#include "plan/kernels.h"
+
+namespace vkgemm::plan {
+
+/// What the caller adds to the problem.
+struct Request {
+    std::string kernel;               // "": any
+    std::string tile;                 // constants to replace, "BM=128"; "": the row's own
+    bool addresses = false;           // operands are device addresses
+    uint32_t operand_alignment = 16;  // bytes; a promise about every matrix operand
+};
+
+/// How operands reach the shader.
+enum class Binding : uint8_t { descriptors, addresses };
+
+/// Descriptors where the device pushes them and the caller did not ask for addresses; addresses else; or why neither.
+Result<Binding> choose_binding(const DeviceFacts&, const Request&);
+
+/// Why `kernel` with `tile` cannot serve the normalised problem on this device; nothing where it can.
+std::optional<Refusal> unfit(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, Binding);
+
+/// The part of unfit() that does not look at the problem.
+std::optional<Refusal> unfit_device(const Kernel&, const Tile&, const DeviceFacts&);
+
+/// Predicted time in arbitrary units; comparable only within one problem on one device.
+double cost(const Kernel&, const Tile&, const DeviceFacts&, const Problem&);
+
+/// A row that was not chosen: the reason against it, or its cost where it merely costs more.
+struct Passed {
+    const Kernel* kernel;
+    std::optional<Refusal> why;
+    double cost;
+};
+
+struct Choice {
+    const Kernel* kernel = nullptr;
+    Tile tile;
+    double cost = 0;
+    Binding binding = Binding::descriptors;
+    std::vector<Passed> passed;
+};
+
+/// The least cost wins; ties go to the earlier row. Refused with the reasons when nothing serves. `p` is normalised.
+Result<Choice> select(const DeviceFacts&, const Problem& p, const Request&);
+
+/// The same, as a report: every row with its cost or the reason against it, even where nothing serves.
+std::vector<Passed> survey(const DeviceFacts&, const Problem& p, const Request&);
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "plan/steps.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace vkgemm::plan {
+namespace {
+
+uint32_t div_up(uint64_t a, uint32_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+
+// May this matrix be touched 16 bytes at a time? Every run of neighbours begins at and spans a multiple of 16 bytes.
+bool is_wide(const Operand& x, uint32_t operand_alignment) {
+    const Matrix& m = *x.matrix;
+    const uint64_t bytes = info(*m.type).bytes, run = m.layout == Layout::row_major ? x.cols : x.rows;
+    return operand_alignment % 16 == 0 && run * bytes % 16 == 0 && m.ld * bytes % 16 == 0 && m.stride * bytes % 16 == 0;
+}
+
+ProblemConstants constants_of(const Problem& p, const Tile& t, const Request& request) {
+    ProblemConstants c;
+    c.TRANS_A = p.a.layout == Layout::column_major;
+    c.TRANS_B = p.b.layout == Layout::column_major;
+    c.TRANS_C = p.c.layout == Layout::column_major;
+    c.USE_C = p.c_source != CSource::none;
+    const std::array<Operand, 4> all = operands(p);
+    constexpr uint32_t wide[] = {WIDE_A, WIDE_B, WIDE_C, WIDE_D};
+    for (size_t i = 0; i < all.size(); ++i)
+        if (is_wide(all[i], request.operand_alignment)) c.ALIGNED |= wide[i];
+    c.WHOLE = p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
+    const std::array<uint32_t*, max_epilogue_steps> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
+    for (size_t i = 0; i < max_epilogue_steps; ++i) {
+        *step[i] = static_cast<uint32_t>(p.epilogue[i].kind);
+        if (p.epilogue[i].kind != StepKind::clamp) continue;
+        c.CLAMP_LO = std::bit_cast<uint32_t>(p.epilogue[i].low);
+        c.CLAMP_HI = std::bit_cast<uint32_t>(p.epilogue[i].high);
+    }
+    return c;
+}
+
+abi::GemmArgs args_of(const Problem& p) {
+    const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };  // unfit() has seen to it that they fit
+    abi::GemmArgs g{};
+    g.m = u(p.m), g.n = u(p.n), g.k = u(p.k), g.batch = u(p.batch);
+    g.lda = u(p.a.ld), g.ldb = u(p.b.ld), g.ldc = u(p.c.ld), g.ldd = u(p.d.ld);
+    g.batch_a = u(p.a.stride), g.batch_b = u(p.b.stride), g.batch_c = u(p.c.stride), g.batch_d = u(p.d.stride);
+    g.k_chunk = u(p.k);
+    return g;
+}
+
+// Which operand feeds which binding: A and B change places when the problem was transposed.
+std::array<Slot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
+    std::array<Slot, BIND_COUNT> s;
+    s.fill(Slot::d);
+    s[BIND_A] = swapped ? Slot::b : Slot::a;
+    s[BIND_B] = swapped ? Slot::a : Slot::b;
+    if (p.c_source == CSource::separate) s[BIND_C] = Slot::c;
+    for (const EpilogueStep& e : p.epilogue) {
+        if (e.kind == StepKind::bias_row || e.kind == StepKind::bias_col) s[BIND_BIAS] = Slot::bias;
+        if (e.kind == StepKind::scale_row || e.kind == StepKind::scale_col || e.kind == StepKind::scale_all) s[BIND_SCALE] = Slot::scale;
+        if (e.kind == StepKind::residual) s[BIND_RESIDUAL] = Slot::residual;
+    }
+    return s;
+}
+
+std::array<Requirement, slot_count> requirements_of(const Problem& p, uint32_t operand_alignment) {
+    std::array<Requirement, slot_count> out;
+    const uint32_t d_bytes = info(*p.d.type).bytes;
+    const auto matrix = [&](Slot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
+        const uint32_t bytes = info(*x.type).bytes;
+        out[size_t(s)] = {*span_elements(x, rows, cols, p.batch) * bytes, std::max(operand_alignment, bytes), reads, writes};
+    };
+    const auto vector = [&](Slot s, uint64_t elements) { out[size_t(s)] = {elements * d_bytes, d_bytes, true, false}; };
+    matrix(Slot::a, p.a, p.m, p.k, true, false);
+    matrix(Slot::b, p.b, p.k, p.n, true, false);
+    matrix(Slot::d, p.d, p.m, p.n, p.c_source == CSource::is_d, true);
+    if (p.c_source == CSource::separate) matrix(Slot::c, p.c, p.m, p.n, true, false);
+    for (const EpilogueStep& e : p.epilogue) {
+        switch (e.kind) {
+            case StepKind::bias_row: vector(Slot::bias, p.m); break;
+            case StepKind::bias_col: vector(Slot::bias, p.n); break;
+            case StepKind::scale_row: vector(Slot::scale, p.m); break;
+            case StepKind::scale_col: vector(Slot::scale, p.n); break;
+            case StepKind::scale_all: vector(Slot::scale, 1); break;
+            case StepKind::residual: matrix(Slot::residual, p.d, p.m, p.n, true, false); break;
+            default: break;
+        }
+    }
+    return out;
+}
+
+// k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which is at most
+// k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one rounding to D's type.
+double error_bound_of(const Problem& p) {
+    const TypeInfo& acc = info(*p.accumulate);
+    if (!acc.is_float) return 0;
+    const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + 1) * unit;
+    if (steps >= 1) return INFINITY;
+    const double rounding = info(*p.d.type).is_float ? std::ldexp(1.0, -info(*p.d.type).exact_bits) : 0;
+    const double sum = steps / (1 - steps) * k;
+    return sum + rounding * (k + sum);
+}
+
+}  // namespace
+
+std::string_view slot_name(Slot s) {
+    constexpr std::string_view names[] = {"a", "b", "c", "d", "bias", "scale", "residual", "workspace"};
+    return names[size_t(s)];
+}
+
+Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceFacts& dev, const Request& request) {
+    Steps out;
+    out.binding = choice.binding;
+    out.error_bound = error_bound_of(completed);
+    if (is_empty(completed)) return out;
+    out.slots = requirements_of(completed, request.operand_alignment);
+
+    const Problem& p = n.problem;
+    const uint64_t groups = uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch;
+    const uint32_t groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
+    out.steps.push_back({choice.kernel, choice.tile, constants_of(p, choice.tile, request), args_of(p), groups_x, div_up(groups, groups_x),
+                         slots_of(p, n.swapped)});
+    return out;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Small help with words: the nearest known one to a misspelt one, numbers read strictly.
+#pragma once
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vkgemm::plan {
+
+/// Edits (insert, drop, replace) from one word to the other.
+inline size_t edit_distance(std::string_view from, std::string_view to) {
+    std::vector<size_t> row(to.size() + 1);
+    for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= from.size(); ++i) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= to.size(); ++j) {
+            const size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (from[i - 1] != to[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row[to.size()];
+}
+
+/// The nearest of `known` (a range of things that convert to string_view), or "" where none is near enough to be meant.
+template <class Range>
+std::string_view nearest_word(std::string_view word, const Range& known) {
+    std::string_view best;
+    size_t least = std::max<size_t>(2, word.size() / 2) + 1;
+    for (const auto& k : known)
+        if (const size_t d = edit_distance(word, std::string_view(k)); d < least) least = d, best = k;
+    return best;
+}
+
+/// The whole of `text` as a number, or nothing.
+template <class Number>
+std::optional<Number> read_number(std::string_view text) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+    return value;
+}
+
+}  // namespace vkgemm::plan
