@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// The public functions about contexts, plans and recording: checks of the caller's words, then glue.
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include "plan/needs.h"
+#include "vk/boundary.h"
+#include "vk/device.h"
+#include "vk/features.h"
+#include "vk/record.h"
+
+using namespace vkgemm;
+using plan::Refusal;
+using plan::Result;
+
+namespace {
+
+std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
+    const auto null = [](const char* name) { return Refusal{Refusal::argument, std::string("VkgemmContextInfo::") + name + " is null"}; };
+    if (!i.instance) return null("instance");
+    if (!i.physicalDevice) return null("physicalDevice");
+    if (!i.device) return null("device");
+    if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
+    if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
+    return vk::check_version(i.apiVersion);
+}
+
+const char* forced_kernel() {
+    const char* name = std::getenv("VKGEMM_KERNEL");  // the only one that vkgemm reads
+    return name ? name : "";
+}
+
+Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
+    auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
+    if (!instance) return instance.refusal();
+    auto functions = vk::load_device_functions(*instance, info.device);
+    if (!functions) return functions.refusal();
+
+    auto c = std::make_unique<VkgemmContext_T>();
+    plan::FeatureSet features =
+        vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, info.apiVersion);
+    if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
+    if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
+    c->device = {info.device, *functions, nullptr, info.pipelineCache, features};
+    if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
+    c->facts = vk::read_facts(*instance, info.physicalDevice, info.apiVersion, features);
+    c->forced_kernel = forced_kernel();
+    c->log = info.log, c->log_user = info.logUser;
+    if (auto why = c->pipelines.init(c->device)) return *why;
+    if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel) && c->log)
+        c->log(c->log_user, VKGEMM_SEVERITY_WARNING, ("VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel)).c_str());
+    return c;
+}
+
+Result<plan::Request> request_from(const VkgemmPlanOptions* o) {
+    plan::Request r;
+    if (!o) return r;
+    if (auto why = vk::check_struct(o, "VkgemmPlanOptions")) return *why;
+    if (o->kernel) r.kernel = o->kernel;
+    if (o->tile) r.tile = o->tile;
+    if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
+        return Refusal{Refusal::argument, "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
+    r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
+    if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
+    if (r.operand_alignment & (r.operand_alignment - 1))
+        return Refusal{Refusal::argument, "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
+    if (o->flags & ~known) return Refusal{Refusal::argument, "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(o->flags & ~known)};
+    return r;
+}
+
+// What was asked for; where only the environment asked and it cannot serve, the free choice.
+Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, plan::Request request, std::string& fallback) {
+    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(c.facts, p, request);
+    plan::Request forced = request;
+    forced.kernel = c.forced_kernel;
+    Result<plan::Choice> choice = plan::select(c.facts, p, forced);
+    if (choice) return choice;
+    fallback = "VKGEMM_KERNEL was not followed: " + choice.refusal().why;
+    return plan::select(c.facts, p, request);
+}
+
+struct Thought {
+    plan::Problem problem;
+    plan::Choice choice;  // kernel null for an empty problem
+    plan::Steps steps;
+    std::string fallback;
+};
+
+Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Request& request) {
+    Thought t;
+    auto words = vk::problem_from(problem);
+    if (!words) return words.refusal();
+    auto completed = plan::complete(*words);
+    if (!completed) return completed.refusal();
+    t.problem = *completed;
+    const plan::Normalised n = plan::normalise(t.problem);
+    if (!plan::is_empty(t.problem)) {
+        auto choice = choose(c, n.problem, request, t.fallback);
+        if (!choice) return choice.refusal();
+        t.choice = *choice;
+    }
+    t.steps = plan::lay_out(t.choice, t.problem, n, c.facts, request);
+    return t;
+}
+
+Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uint32_t flags) {
+    auto p = std::make_unique<VkgemmPlan_T>();
+    const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
+    if (capture && !(c->facts.features & plan::need::executable_info))
+        return Refusal{Refusal::unsupported, "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled on this device"};
+    p->context = c;
+    p->problem = t.problem;
+    p->dry = flags & VKGEMM_PLAN_DRY;
+    p->cost = t.choice.cost;
+    if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
+    p->steps = std::move(t.steps);
+    if (p->dry) return p;
+    for (const plan::Step& s : p->steps.steps) {
+        auto pipeline = c->pipelines.get(s, p->steps.binding, capture);
+        if (!pipeline) return pipeline.refusal();
+        p->pipelines.push_back(*pipeline);
+    }
+    return p;
+}
+
+// Everything that could be wrong with a run, found before anything is recorded.
+Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
+    if (!plan) return Refusal{Refusal::argument, "plan is null"};
+    if (auto why = vk::check_struct(run, "VkgemmRun")) return *why;
+    constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    if (run->flags & ~known) return Refusal{Refusal::argument, "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
+    return vk::resolve(*plan, *run);
+}
+
+}  // namespace
+
+VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
+        *context = nullptr;
+        if (auto why = vk::check_struct(info, "VkgemmContextInfo")) return vk::answer(error, *why);
+        if (auto why = check_handles(*info)) return vk::answer(error, *why);
+        auto made = make_context(*info);
+        if (!made) return vk::answer(error, made.refusal());
+        *context = made->release();
+        return vk::success(error);
+    });
+}
+
+void vkgemmDestroyContext(VkgemmContext context) { delete context; }
+
+VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options, VkgemmPlan* plan,
+                              VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!plan) return vk::answer(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
+        *plan = nullptr;
+        if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
+        auto request = request_from(options);
+        if (!request) return vk::answer(error, request.refusal());
+        auto thought = think(*context, problem, *request);
+        if (!thought) return vk::answer(error, thought.refusal());
+        auto made = make_plan(context, *thought, options ? options->flags : 0);
+        if (!made) return vk::answer(error, made.refusal());
+        *plan = made->release();
+        if (thought->fallback.empty()) return vk::success(error);
+        if (context->log) context->log(context->log_user, VKGEMM_SEVERITY_WARNING, thought->fallback.c_str());
+        return vk::answer(error, VKGEMM_FALLBACK_USED, thought->fallback);
+    });
+}
+
+void vkgemmDestroyPlan(VkgemmPlan plan) { delete plan; }
+
+VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options, char* text, size_t* size,
+                           VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!context || !size) return vk::answer(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
+        auto request = request_from(options);
+        if (!request) return vk::answer(error, request.refusal());
+        auto words = vk::problem_from(problem);
+        if (!words) return vk::answer(error, words.refusal());
+        auto completed = plan::complete(*words);
+        if (!completed) return vk::answer(error, completed.refusal());
+        auto thought = think(*context, problem, *request);
+        std::string out;
+        if (!thought) out = "no kernel: " + thought.refusal().why + "\n";
+        else if (!thought->choice.kernel) out = "nothing to do: m, n or batch is 0\n";
+        else out = vk::explanation(thought->choice, thought->steps);
+        if (!thought || thought->choice.kernel)
+            out += vk::others_text(plan::survey(context->facts, plan::normalise(*completed).problem, *request), thought ? thought->choice.kernel : nullptr);
+        vk::success(error);
+        return vk::give_text(out, text, size);
+    });
+}
+
+VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        const auto operands = checked(plan, run);
+        return operands ? vk::success(error) : vk::answer(error, operands.refusal());
+    });
+}
+
+VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!commandBuffer) return vk::answer(error, Refusal{Refusal::argument, "commandBuffer is null"});
+        const auto operands = checked(plan, run);
+        if (!operands) return vk::answer(error, operands.refusal());
+        vk::record(*plan, commandBuffer, *run, *operands);
+        return vk::success(error);
+    });
+}

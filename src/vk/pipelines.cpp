@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "vk/pipelines.h"
+#include <array>
+
+namespace vkgemm::vk {
+namespace {
+
+using plan::Binding;
+using plan::Refusal;
+using plan::Result;
+using plan::Step;
+
+// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
+constexpr uint32_t constant_ids[] = {
+#define X(id, name, meaning) id,
+    VKGEMM_TILE_CONSTANTS(X) VKGEMM_PROBLEM_CONSTANTS(X)
+#undef X
+};
+
+std::vector<uint32_t> constants_of(const Step& s) {
+    return {
+#define X(id, name, meaning) s.tile.name,
+        VKGEMM_TILE_CONSTANTS(X)
+#undef X
+#define X(id, name, meaning) s.constants.name,
+            VKGEMM_PROBLEM_CONSTANTS(X)
+#undef X
+    };
+}
+
+constexpr auto map_entries() {
+    std::array<VkSpecializationMapEntry, std::size(constant_ids)> out{};
+    for (uint32_t i = 0; i < out.size(); ++i) out[i] = {constant_ids[i], i * 4, 4};
+    return out;
+}
+
+const plan::Code& code_of(const Step& s, Binding b) {
+    return b == Binding::descriptors ? s.kernel->module.descriptors : s.kernel->module.addresses;
+}
+
+}  // namespace
+
+Refusal vulkan_refusal(VkResult r, std::string_view call) {
+    const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    const Refusal::Kind kind = memory ? Refusal::memory : r == VK_ERROR_DEVICE_LOST ? Refusal::device_lost : Refusal::vulkan;
+    const std::string_view meaning = r == VK_ERROR_OUT_OF_HOST_MEMORY     ? ": out of host memory"
+                                     : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
+                                     : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
+                                                                          : "";
+    return {kind, std::string(call) + " failed with VkResult " + std::to_string(r) + std::string(meaning), r};
+}
+
+Pipelines::~Pipelines() {
+    if (!device_) return;
+    const DeviceFunctions& f = device_->functions;
+    for (auto& [key, entry] : entries_) f.DestroyPipeline(device_->handle, entry.pipeline, device_->allocator);
+    for (VkPipelineLayout l : layouts_) f.DestroyPipelineLayout(device_->handle, l, device_->allocator);
+    f.DestroyDescriptorSetLayout(device_->handle, set_layout_, device_->allocator);
+}
+
+std::optional<Refusal> Pipelines::init(const Device& device) {
+    device_ = &device;
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(abi::GemmArgs)};
+    VkPipelineLayoutCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
+    const auto make_layout = [&](Binding b) {
+        return device.functions.CreatePipelineLayout(device.handle, &info, device.allocator, &layouts_[static_cast<size_t>(b)]);
+    };
+    if (const VkResult r = make_layout(Binding::addresses); r != VK_SUCCESS) return vulkan_refusal(r, "vkCreatePipelineLayout");
+    if (!(device.features & plan::need::push_descriptor)) return std::nullopt;
+
+    std::array<VkDescriptorSetLayoutBinding, BIND_COUNT> bindings{};
+    for (uint32_t i = 0; i < BIND_COUNT; ++i) bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    const VkDescriptorSetLayoutCreateInfo set = {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
+                                                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, BIND_COUNT, bindings.data()};
+    if (const VkResult r = device.functions.CreateDescriptorSetLayout(device.handle, &set, device.allocator, &set_layout_); r != VK_SUCCESS)
+        return vulkan_refusal(r, "vkCreateDescriptorSetLayout");
+    info.setLayoutCount = 1;
+    info.pSetLayouts = &set_layout_;
+    if (const VkResult r = make_layout(Binding::descriptors); r != VK_SUCCESS) return vulkan_refusal(r, "vkCreatePipelineLayout");
+    return std::nullopt;
+}
+
+Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
+    const Key key = {code_of(step, binding).words, constants_of(step), capture_statistics};
+    std::unique_lock lock(mutex_);
+    Entry& entry = entries_[key];  // map: the reference stays good
+    compiled_.wait(lock, [&] { return !entry.compiling; });
+    if (entry.pipeline) return entry.pipeline;
+    entry.compiling = true;
+    lock.unlock();
+    Result<VkPipeline> made = compile(step, binding, key);
+    lock.lock();
+    entry.compiling = false;
+    if (made) entry.pipeline = *made;
+    compiled_.notify_all();
+    return made;
+}
+
+Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const Key& key) {
+    const DeviceFunctions& f = device_->functions;
+    const plan::Code& code = code_of(step, binding);
+    const VkShaderModuleCreateInfo module_info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.bytes, code.words};
+    VkShaderModule module = VK_NULL_HANDLE;
+    if (const VkResult r = f.CreateShaderModule(device_->handle, &module_info, device_->allocator, &module); r != VK_SUCCESS)
+        return vulkan_refusal(r, "vkCreateShaderModule");
+
+    static constexpr auto entries = map_entries();
+    const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(), key.constants.size() * 4, key.constants.data()};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, step.tile.SG};
+    VkComputePipelineCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &specialization};
+    if (step.tile.SG) {
+        info.stage.pNext = &subgroup;
+        if (device_->features & plan::need::full_subgroups) info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    }
+    if (key.capture)
+        info.flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+    // The kernels test their own bounds, so the driver need not.
+    constexpr auto off = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
+    const VkPipelineRobustnessCreateInfoEXT robustness = {VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT, nullptr, off, off, off,
+                                                          VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT};
+    if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
+    info.layout = layout(binding);
+
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkResult r;
+    {
+        std::unique_lock lock(cache_mutex_, std::defer_lock);
+        if (device_->cache) lock.lock();
+        r = f.CreateComputePipelines(device_->handle, device_->cache, 1, &info, device_->allocator, &pipeline);
+    }
+    f.DestroyShaderModule(device_->handle, module, device_->allocator);
+    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateComputePipelines for " + std::string(step.kernel->name));
+    if (f.SetDebugUtilsObjectNameEXT) {
+        const std::string name = "vkgemm " + std::string(step.kernel->name);
+        const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr, VK_OBJECT_TYPE_PIPELINE,
+                                                     reinterpret_cast<uint64_t>(pipeline), name.c_str()};
+        f.SetDebugUtilsObjectNameEXT(device_->handle, &label);
+    }
+    return pipeline;
+}
+
+}  // namespace vkgemm::vk

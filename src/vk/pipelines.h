@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Pipelines: made once for each kernel, tile and set of problem constants, shared by plans, safe from several threads.
+#pragma once
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include "plan/steps.h"
+#include "vk/functions.h"
+
+namespace vkgemm::vk {
+
+/// What the context lends to everything that makes Vulkan objects.
+struct Device {
+    VkDevice handle = VK_NULL_HANDLE;
+    DeviceFunctions functions;
+    const VkAllocationCallbacks* allocator = nullptr;  // may be null
+    VkPipelineCache cache = VK_NULL_HANDLE;            // may be null; the caller's
+    plan::FeatureSet features = 0;
+};
+
+class Pipelines {
+public:
+    Pipelines() = default;
+    Pipelines(const Pipelines&) = delete;
+    Pipelines& operator=(const Pipelines&) = delete;
+    ~Pipelines();
+
+    /// Makes the two pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
+    std::optional<plan::Refusal> init(const Device& device);
+
+    /// The pipeline of one step; compiled by the first thread that asks, while others that want the same one wait. A failure
+    /// is not kept: the next call tries again.
+    plan::Result<VkPipeline> get(const plan::Step&, plan::Binding, bool capture_statistics);
+
+    VkPipelineLayout layout(plan::Binding b) const { return layouts_[static_cast<size_t>(b)]; }
+
+private:
+    struct Key {
+        const uint32_t* code;
+        std::vector<uint32_t> constants;
+        bool capture;
+        auto operator<=>(const Key&) const = default;
+    };
+    struct Entry {
+        bool compiling = false;
+        VkPipeline pipeline = VK_NULL_HANDLE;
+    };
+
+    plan::Result<VkPipeline> compile(const plan::Step&, plan::Binding, const Key&);
+
+    const Device* device_ = nullptr;
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkPipelineLayout layouts_[2] = {};
+    std::mutex mutex_;                  // of entries_
+    std::mutex cache_mutex_;            // a VkPipelineCache may want external synchronisation
+    std::condition_variable compiled_;
+    std::map<Key, Entry> entries_;
+};
+
+/// A failed Vulkan call in the library's words.
+plan::Refusal vulkan_refusal(VkResult, std::string_view call);
+
+}  // namespace vkgemm::vk
