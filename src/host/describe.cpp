@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Physical devices as DeviceInfo.
+#include <algorithm>
+#include <cstring>
+
+#include "host/state.h"
+
+namespace vkgemm::host {
+namespace detail {
+namespace {
+
+std::string version_text(uint32_t v) {
+    return std::to_string(VK_API_VERSION_MAJOR(v)) + "." + std::to_string(VK_API_VERSION_MINOR(v)) + "." +
+           std::to_string(VK_API_VERSION_PATCH(v));
+}
+
+/// The driver as people call it: llvmpipe's Vulkan driver is known as lavapipe, but names itself after its rasteriser.
+std::string driver_text(const VkPhysicalDeviceDriverProperties& p) {
+    std::string text = p.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ? "lavapipe" : p.driverName;
+    if (p.driverInfo[0] != '\0') text += std::string(", ") + p.driverInfo;
+    return text;
+}
+
+void read_properties(const InstanceState& instance, VkPhysicalDevice device, DeviceInfo& info) {
+    VkPhysicalDeviceDriverProperties driver{};
+    driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+    VkPhysicalDeviceSubgroupProperties subgroup{};
+    subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = &subgroup;
+    const bool knows_driver = info.apiVersion >= VK_API_VERSION_1_2 ||
+                              has_extension(instance, device, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+    if (knows_driver) subgroup.pNext = &driver;
+    instance.vk.vkGetPhysicalDeviceProperties2(device, &all);
+    info.driver = knows_driver ? driver_text(driver) : "version " + version_text(all.properties.driverVersion);
+    info.subgroupSize = subgroup.subgroupSize;
+}
+
+/// What the library says of the device: which features it could use there, or why it can use none.
+void read_needs(const InstanceState& instance, VkPhysicalDevice device, DeviceInfo& info) {
+    const Result<Needs> needs = queryNeeds({.instance = instance.handle,
+                                            .physicalDevice = device,
+                                            .apiVersion = usable_version(instance, info.apiVersion),
+                                            .getInstanceProcAddr = open_loader()});
+    if (!needs) {
+        info.unfit = needs.status().text;
+        return;
+    }
+    for (uint32_t bit = 0; bit < 64; ++bit) {
+        if (!((needs->requiredFeatures | needs->optionalFeatures) >> bit & 1)) continue;
+        if (const char* name = vkgemmFeatureName(bit)) info.uses += (info.uses.empty() ? "" : " ") + std::string(name);
+    }
+}
+
+}  // namespace
+
+uint32_t usable_version(const InstanceState& instance, uint32_t device_version) {
+    return std::min(instance.api_version, device_version) & ~uint32_t{0xfff};  // a patch level promises nothing
+}
+
+uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits) {
+    uint32_t count = 0;
+    instance.vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    instance.vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    uint32_t best = UINT32_MAX;
+    int best_rank = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
+        const int rank =
+            1 + 2 * (families[i].timestampValidBits > 0) + !(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
+        if (rank > best_rank) best = i, best_rank = rank, *timestamp_bits = families[i].timestampValidBits;
+    }
+    return best;
+}
+
+bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name) {
+    uint32_t count = 0;
+    instance.vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
+    std::vector<VkExtensionProperties> all(count);
+    instance.vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
+    return std::ranges::any_of(all, [&](const VkExtensionProperties& p) { return name == p.extensionName; });
+}
+
+Result<std::vector<VkPhysicalDevice>> physical_devices(const InstanceState& instance) {
+    std::vector<VkPhysicalDevice> devices;
+    uint32_t count = 0;
+    VkResult result;
+    do {
+        result = instance.vk.vkEnumeratePhysicalDevices(instance.handle, &count, nullptr);
+        devices.resize(count);
+        if (result == VK_SUCCESS && count > 0)
+            result = instance.vk.vkEnumeratePhysicalDevices(instance.handle, &count, devices.data());
+    } while (result == VK_INCOMPLETE);
+    if (result != VK_SUCCESS) return failed(result, "vkEnumeratePhysicalDevices");
+    devices.resize(count);
+    return devices;
+}
+
+DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint32_t index) {
+    VkPhysicalDeviceProperties basic{};
+    instance.vk.vkGetPhysicalDeviceProperties(device, &basic);
+    DeviceInfo info;
+    info.index = index;
+    info.name = basic.deviceName;
+    info.kind = basic.deviceType;
+    info.apiVersion = basic.apiVersion;
+    info.vendorId = basic.vendorID;
+    info.deviceId = basic.deviceID;
+    info.sharedBytes = basic.limits.maxComputeSharedMemorySize;
+    info.maxInvocations = basic.limits.maxComputeWorkGroupInvocations;
+    VkPhysicalDeviceMemoryProperties memory{};
+    instance.vk.vkGetPhysicalDeviceMemoryProperties(device, &memory);
+    for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+        if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            info.memoryBytes = std::max(info.memoryBytes, memory.memoryHeaps[i].size);
+
+    if (usable_version(instance, info.apiVersion) < VK_API_VERSION_1_1) {
+        info.driver = "version " + version_text(basic.driverVersion);
+        info.unfit = "it offers Vulkan " + version_text(info.apiVersion) + ", and 1.1 is needed";
+        return info;
+    }
+    read_properties(instance, device, info);
+    if (compute_family(instance, device, &info.timestampBits) == UINT32_MAX)
+        info.unfit = "it has no queue family with compute";
+    else
+        read_needs(instance, device, info);
+    return info;
+}
+
+}  // namespace detail
+
+Result<std::vector<DeviceInfo>> listDevices() {
+    const auto instance = detail::create_instance(Validation::off, {});
+    if (!instance) return instance.status();
+    const auto devices = detail::physical_devices(**instance);
+    if (!devices) return devices.status();
+    std::vector<DeviceInfo> all;
+    for (VkPhysicalDevice device : *devices)
+        all.push_back(detail::describe(**instance, device, static_cast<uint32_t>(all.size())));
+    return all;
+}
+
+}  // namespace vkgemm::host

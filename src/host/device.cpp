@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Opening a device with exactly what the library asks for.
+#include <algorithm>
+
+#include "host/state.h"
+
+namespace vkgemm::host {
+namespace detail {
+
+DeviceState::~DeviceState() {
+    context = {};
+    if (!handle) return;
+    vk.vkDeviceWaitIdle(handle);
+    if (staging) vk.vkDestroyBuffer(handle, staging, nullptr);
+    if (staging_memory) vk.vkFreeMemory(handle, staging_memory, nullptr);
+    vk.vkDestroyDevice(handle, nullptr);
+}
+
+namespace {
+
+/// Is a Vulkan 1.x struct or the extension's own in the chain, with bufferDeviceAddress on?
+bool addresses_enabled(const VkPhysicalDeviceFeatures2& features) {
+    for (auto* link = static_cast<const VkBaseInStructure*>(features.pNext); link; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES &&
+            reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(link)->bufferDeviceAddress)
+            return true;
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES &&
+            reinterpret_cast<const VkPhysicalDeviceBufferDeviceAddressFeatures*>(link)->bufferDeviceAddress)
+            return true;
+    }
+    return false;
+}
+
+/// Fills `extensions` and `features` with what the problems need on this device.
+Status decide_needs(DeviceState& state, const DeviceOptions& options) {
+    const Result<Needs> needs = queryNeeds({.instance = state.instance->handle,
+                                            .physicalDevice = state.physical,
+                                            .apiVersion = state.api_version,
+                                            .getInstanceProcAddr = open_loader(),
+                                            .problems = options.problems});
+    if (!needs) return needs.status();
+    state.extensions = needs->requiredExtensions;
+    uint64_t features = needs->requiredFeatures;
+    if (options.optionalFeatures) {
+        features |= needs->optionalFeatures;
+        state.extensions.insert(state.extensions.end(), needs->optionalExtensions.begin(),
+                                needs->optionalExtensions.end());
+    }
+    // A device that has this extension must not be made without it.
+    if (has_extension(*state.instance, state.physical, "VK_KHR_portability_subset"))
+        state.extensions.push_back("VK_KHR_portability_subset");
+
+    state.features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    if (Status merged = mergeFeatures(features, state.api_version, state.features, state.feature_memory); !merged)
+        return merged;
+    state.addresses = addresses_enabled(state.features);
+    return {};
+}
+
+Status make_device(DeviceState& state) {
+    const float priority = 1;
+    VkDeviceQueueCreateInfo queue{};
+    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    queue.queueFamilyIndex = state.family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    VkDeviceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    info.pNext = &state.features;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = static_cast<uint32_t>(state.extensions.size());
+    info.ppEnabledExtensionNames = state.extensions.data();
+    const VolkInstanceTable& vk = state.instance->vk;
+    if (const VkResult made = vk.vkCreateDevice(state.physical, &info, nullptr, &state.handle); made != VK_SUCCESS)
+        return failed(made, "vkCreateDevice on " + state.info.name);
+    volkLoadDeviceTable(&state.vk, state.handle);
+    state.vk.vkGetDeviceQueue(state.handle, state.family, 0, &state.queue);
+    vk.vkGetPhysicalDeviceMemoryProperties(state.physical, &state.memory);
+    VkPhysicalDeviceProperties properties{};
+    vk.vkGetPhysicalDeviceProperties(state.physical, &properties);
+    state.seconds_per_tick = 1e-9 * static_cast<double>(properties.limits.timestampPeriod);
+    return {};
+}
+
+Status find_device(DeviceState& state, const std::string& wanted) {
+    const auto devices = physical_devices(*state.instance);
+    if (!devices) return devices.status();
+    std::vector<DeviceInfo> infos;
+    for (VkPhysicalDevice device : *devices)
+        infos.push_back(describe(*state.instance, device, static_cast<uint32_t>(infos.size())));
+    const Result<uint32_t> chosen = chooseDevice(infos, wanted);
+    if (!chosen) return chosen.status();
+    state.info = infos[*chosen];
+    state.physical = (*devices)[*chosen];
+    state.api_version = usable_version(*state.instance, state.info.apiVersion);
+    state.family = compute_family(*state.instance, state.physical, &state.timestamp_bits);
+    return {};
+}
+
+}  // namespace
+}  // namespace detail
+
+Result<Device> Device::open(const DeviceOptions& options) {
+    auto instance = detail::create_instance(options.validation, options.onMessage);
+    if (!instance) return instance.status();
+    auto state = std::make_shared<detail::DeviceState>();
+    state->instance = *instance;
+    if (Status s = detail::find_device(*state, options.device); !s) return s;
+    if (Status s = detail::decide_needs(*state, options); !s) return s;
+    if (Status s = detail::make_device(*state); !s) return s;
+    auto context = Context::create({.instance = state->instance->handle,
+                                    .physicalDevice = state->physical,
+                                    .device = state->handle,
+                                    .apiVersion = state->api_version,
+                                    .getInstanceProcAddr = detail::open_loader(),
+                                    .enabledFeatures = &state->features,
+                                    .enabledExtensions = state->extensions,
+                                    .log = options.log,
+                                    .logUser = options.logUser});
+    if (!context) return context.status();
+    state->context = *std::move(context);
+    return Device(std::move(state));
+}
+
+const DeviceInfo& Device::info() const { return state_->info; }
+const Context& Device::context() const { return state_->context; }
+VkInstance Device::instance() const { return state_->instance->handle; }
+VkPhysicalDevice Device::physicalDevice() const { return state_->physical; }
+VkDevice Device::handle() const { return state_->handle; }
+VkQueue Device::queue() const { return state_->queue; }
+uint32_t Device::queueFamily() const { return state_->family; }
+uint32_t Device::apiVersion() const { return state_->api_version; }
+PFN_vkGetInstanceProcAddr Device::getInstanceProcAddr() const { return detail::open_loader(); }
+const VkPhysicalDeviceFeatures2& Device::enabledFeatures() const { return state_->features; }
+std::span<const char* const> Device::enabledExtensions() const { return state_->extensions; }
+bool Device::hasAddresses() const { return state_->addresses; }
+bool Device::validated() const { return state_->instance->validated; }
+
+std::vector<Message> Device::messages() const {
+    const auto& log = state_->instance->log;
+    const std::lock_guard lock(log.mutex);
+    return log.messages;
+}
+
+size_t Device::messageCount() const {
+    const auto& log = state_->instance->log;
+    const std::lock_guard lock(log.mutex);
+    return log.messages.size();
+}
+
+}  // namespace vkgemm::host

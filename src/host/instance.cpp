@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The loader, the instance, and the validation layer's messages.
+#include <algorithm>
+#include <cstring>
+
+#include "host/state.h"
+
+namespace vkgemm::host {
+namespace detail {
+namespace {
+
+VKAPI_ATTR VkBool32 VKAPI_CALL keep_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                            VkDebugUtilsMessageTypeFlagsEXT,
+                                            const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
+    auto& log = *static_cast<MessageLog*>(user);
+    const std::lock_guard lock(log.mutex);
+    log.messages.push_back({.isError = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+                            .id = data->pMessageIdName ? data->pMessageIdName : "",
+                            .text = data->pMessage ? data->pMessage : ""});
+    if (log.on_message) log.on_message(log.messages.back());
+    return VK_FALSE;
+}
+
+VkDebugUtilsMessengerCreateInfoEXT messenger_info(MessageLog& log) {
+    VkDebugUtilsMessengerCreateInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    info.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
+    info.pfnUserCallback = keep_message;
+    info.pUserData = &log;
+    return info;
+}
+
+struct LoaderCalls {
+    PFN_vkEnumerateInstanceVersion version;
+    PFN_vkEnumerateInstanceLayerProperties layers;
+    PFN_vkEnumerateInstanceExtensionProperties extensions;
+    PFN_vkCreateInstance create;
+};
+
+template <class F>
+F find(PFN_vkGetInstanceProcAddr get, const char* name) {
+    return reinterpret_cast<F>(get(VK_NULL_HANDLE, name));
+}
+
+bool has_layer(const LoaderCalls& calls, const char* name) {
+    uint32_t count = 0;
+    calls.layers(&count, nullptr);
+    std::vector<VkLayerProperties> all(count);
+    calls.layers(&count, all.data());
+    return std::ranges::any_of(all, [&](const VkLayerProperties& p) { return std::strcmp(p.layerName, name) == 0; });
+}
+
+bool has_instance_extension(const LoaderCalls& calls, const char* layer, const char* name) {
+    uint32_t count = 0;
+    calls.extensions(layer, &count, nullptr);
+    std::vector<VkExtensionProperties> all(count);
+    calls.extensions(layer, &count, all.data());
+    return std::ranges::any_of(all,
+                               [&](const VkExtensionProperties& p) { return std::strcmp(p.extensionName, name) == 0; });
+}
+
+/// What vkCreateInstance is told about validation; must stay where it is until then.
+struct ValidationChain {
+    VkBool32 yes = VK_TRUE;
+    VkLayerSettingEXT sync{validation_layer, "validate_sync", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes};
+    VkLayerSettingsCreateInfoEXT settings{VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT, nullptr, 1, &sync};
+    VkDebugUtilsMessengerCreateInfoEXT messenger{};
+    explicit ValidationChain(MessageLog& log) : messenger(messenger_info(log)) { messenger.pNext = &settings; }
+    ValidationChain(const ValidationChain&) = delete;
+    ValidationChain& operator=(const ValidationChain&) = delete;
+};
+
+Result<LoaderCalls> loader_calls() {
+    const PFN_vkGetInstanceProcAddr get = open_loader();
+    if (!get)
+        return Status{
+            VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+            "no Vulkan loader on this system (libvulkan.so.1, vulkan-1.dll, libvulkan.dylib); install the Vulkan "
+            "runtime or a driver that brings it"};
+    const LoaderCalls calls{
+        find<PFN_vkEnumerateInstanceVersion>(get, "vkEnumerateInstanceVersion"),
+        find<PFN_vkEnumerateInstanceLayerProperties>(get, "vkEnumerateInstanceLayerProperties"),
+        find<PFN_vkEnumerateInstanceExtensionProperties>(get, "vkEnumerateInstanceExtensionProperties"),
+        find<PFN_vkCreateInstance>(get, "vkCreateInstance")};
+    if (!calls.version)
+        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                      "the Vulkan loader of this system knows Vulkan 1.0 only; 1.1 is needed"};
+    return calls;
+}
+
+}  // namespace
+
+PFN_vkGetInstanceProcAddr open_loader() {
+    static const VkResult opened = volkInitialize();
+    return opened == VK_SUCCESS ? vkGetInstanceProcAddr : nullptr;
+}
+
+InstanceState::~InstanceState() {
+    if (messenger) vk.vkDestroyDebugUtilsMessengerEXT(handle, messenger, nullptr);
+    if (handle) vk.vkDestroyInstance(handle, nullptr);
+}
+
+Result<std::shared_ptr<InstanceState>> create_instance(Validation validation,
+                                                       std::function<void(const Message&)> on_message) {
+    const Result<LoaderCalls> calls = loader_calls();
+    if (!calls) return calls.status();
+    auto state = std::make_shared<InstanceState>();
+    state->log.on_message = std::move(on_message);
+
+    uint32_t version = VK_API_VERSION_1_0;
+    calls->version(&version);
+    state->api_version = std::min(version, uint32_t{VK_HEADER_VERSION_COMPLETE} & ~uint32_t{0xfff});
+
+    const bool layer = validation != Validation::off && has_layer(*calls, validation_layer);
+    if (validation == Validation::required && !layer)
+        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                      std::string("validation was asked for, but the layer ") + validation_layer + " is not installed"};
+    state->validated = layer;
+
+    VkApplicationInfo app{};
+    app.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    app.pApplicationName = "vkgemm::host";
+    app.apiVersion = state->api_version;
+    VkInstanceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+    info.pApplicationInfo = &app;
+
+    const ValidationChain chain(state->log);
+    const char* const layers[] = {validation_layer};
+    std::vector<const char*> extensions;
+    if (layer) {
+        extensions = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_LAYER_SETTINGS_EXTENSION_NAME};
+        for (const char* name : extensions)
+            if (!has_instance_extension(*calls, nullptr, name) &&
+                !has_instance_extension(*calls, validation_layer, name))
+                return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                              std::string("the validation layer here is too old: it lacks ") + name};
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = layers;
+        info.pNext = &chain.messenger;
+    }
+    if (has_instance_extension(*calls, nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
+        extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+        info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    }
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+
+    const VkResult created = calls->create(&info, nullptr, &state->handle);
+    if (created == VK_ERROR_INCOMPATIBLE_DRIVER)
+        return Status{VKGEMM_ERROR_UNSUPPORTED, created, "the Vulkan loader found no driver"};
+    if (created != VK_SUCCESS) return failed(created, "vkCreateInstance");
+    volkLoadInstanceTable(&state->vk, state->handle);
+    if (layer) {
+        const VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info(state->log);
+        const VkResult made =
+            state->vk.vkCreateDebugUtilsMessengerEXT(state->handle, &messenger, nullptr, &state->messenger);
+        if (made != VK_SUCCESS) return failed(made, "vkCreateDebugUtilsMessengerEXT");
+    }
+    return state;
+}
+
+const char* result_name(VkResult result) {
+    switch (result) {
+#define NAME(r) \
+    case r:     \
+        return #r
+        NAME(VK_SUCCESS);
+        NAME(VK_NOT_READY);
+        NAME(VK_TIMEOUT);
+        NAME(VK_INCOMPLETE);
+        NAME(VK_ERROR_OUT_OF_HOST_MEMORY);
+        NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        NAME(VK_ERROR_INITIALIZATION_FAILED);
+        NAME(VK_ERROR_DEVICE_LOST);
+        NAME(VK_ERROR_MEMORY_MAP_FAILED);
+        NAME(VK_ERROR_LAYER_NOT_PRESENT);
+        NAME(VK_ERROR_EXTENSION_NOT_PRESENT);
+        NAME(VK_ERROR_FEATURE_NOT_PRESENT);
+        NAME(VK_ERROR_INCOMPATIBLE_DRIVER);
+        NAME(VK_ERROR_TOO_MANY_OBJECTS);
+        NAME(VK_ERROR_UNKNOWN);
+#undef NAME
+        default:
+            return nullptr;
+    }
+}
+
+Status failed(VkResult result, std::string_view what) {
+    VkgemmResult code = VKGEMM_ERROR_VULKAN;
+    if (result == VK_ERROR_DEVICE_LOST) code = VKGEMM_ERROR_DEVICE_LOST;
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        code = VKGEMM_ERROR_OUT_OF_MEMORY;
+    const char* name = result_name(result);
+    return {code, result,
+            std::string(what) + ": " + (name ? name : "VkResult " + std::to_string(static_cast<int>(result)))};
+}
+
+}  // namespace detail
+
+PFN_vkGetInstanceProcAddr loader() { return detail::open_loader(); }
+
+}  // namespace vkgemm::host

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// What stands behind the handles of vkgemm/host.hpp. Vulkan is called through tables of each instance and device; the
+// only global is volk's pointer into the loader.
+#pragma once
+#include <volk.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::host::detail {
+
+inline constexpr char validation_layer[] = "VK_LAYER_KHRONOS_validation";
+
+/// Opens the loader, once in a process. Null when there is none.
+PFN_vkGetInstanceProcAddr open_loader();
+
+/// A Status for a Vulkan call that failed: "<what>: VK_ERROR_...".
+Status failed(VkResult result, std::string_view what);
+const char* result_name(VkResult result);
+
+/// The messages of one instance. The layer calls in from any thread.
+struct MessageLog {
+    mutable std::mutex mutex;
+    std::vector<Message> messages;
+    std::function<void(const Message&)> on_message;
+};
+
+struct InstanceState {
+    VolkInstanceTable vk{};
+    VkInstance handle = VK_NULL_HANDLE;
+    uint32_t api_version = VK_API_VERSION_1_1;
+    bool validated = false;
+    MessageLog log;
+    VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
+
+    InstanceState() = default;
+    InstanceState(const InstanceState&) = delete;
+    InstanceState& operator=(const InstanceState&) = delete;
+    ~InstanceState();
+};
+
+Result<std::shared_ptr<InstanceState>> create_instance(Validation validation,
+                                                       std::function<void(const Message&)> on_message);
+Result<std::vector<VkPhysicalDevice>> physical_devices(const InstanceState& instance);
+DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint32_t index);
+/// The version that is used of a device of this instance.
+uint32_t usable_version(const InstanceState& instance, uint32_t device_version);
+/// A family with compute, one without graphics where there is a choice; UINT32_MAX: none.
+uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits);
+bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
+
+struct DeviceState {
+    std::shared_ptr<InstanceState> instance;
+    DeviceInfo info;
+    VolkDeviceTable vk{};
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    VkDevice handle = VK_NULL_HANDLE;
+    VkQueue queue = VK_NULL_HANDLE;
+    uint32_t family = 0, api_version = 0;
+    VkPhysicalDeviceFeatures2 features{};
+    std::vector<std::byte> feature_memory;  // what `features` is chained to
+    std::vector<const char*> extensions;
+    VkPhysicalDeviceMemoryProperties memory{};
+    double seconds_per_tick = 0;
+    uint32_t timestamp_bits = 0;
+    bool addresses = false;
+    Context context;
+
+    std::mutex queue_mutex;
+    std::atomic<bool> hung = false;  // a submission did not end in time; its objects are kept until the device goes
+
+    std::mutex staging_mutex;
+    VkBuffer staging = VK_NULL_HANDLE;
+    VkDeviceMemory staging_memory = VK_NULL_HANDLE;
+    std::span<std::byte> staging_bytes;
+
+    DeviceState() = default;
+    DeviceState(const DeviceState&) = delete;
+    DeviceState& operator=(const DeviceState&) = delete;
+    ~DeviceState();
+
+    /// A buffer bound to memory of its own; `mapped` is filled for Memory::host.
+    Status allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, VkBuffer* buffer,
+                    VkDeviceMemory* memory, std::span<std::byte>* mapped) const;
+};
+
+struct BufferState {
+    std::shared_ptr<DeviceState> device;
+    VkBuffer handle = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkDeviceSize size = 0;
+    VkDeviceAddress address = 0;
+    std::span<std::byte> mapped;
+
+    BufferState() = default;
+    BufferState(const BufferState&) = delete;
+    BufferState& operator=(const BufferState&) = delete;
+    ~BufferState();
+};
+
+}  // namespace vkgemm::host::detail

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Submitting, waiting, timing.
+#include <algorithm>
+
+#include "host/state.h"
+
+namespace vkgemm::host {
+namespace {
+
+using detail::DeviceState;
+using detail::failed;
+
+/// What one submission uses; gone when it has ended. What a hung device still uses is given up.
+class Submission {
+   public:
+    explicit Submission(DeviceState& device) : device_(device) {}
+    Submission(const Submission&) = delete;
+    Submission& operator=(const Submission&) = delete;
+    ~Submission() {
+        if (device_.hung) return;
+        if (queries_) device_.vk.vkDestroyQueryPool(device_.handle, queries_, nullptr);
+        if (fence_) device_.vk.vkDestroyFence(device_.handle, fence_, nullptr);
+        if (pool_) device_.vk.vkDestroyCommandPool(device_.handle, pool_, nullptr);
+    }
+
+    VkCommandBuffer commands() const { return commands_; }
+    VkQueryPool queries() const { return queries_; }
+    Status begin(uint32_t query_count);
+    Status end_and_wait(std::chrono::nanoseconds timeout);
+
+   private:
+    DeviceState& device_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    VkCommandBuffer commands_ = VK_NULL_HANDLE;
+    VkFence fence_ = VK_NULL_HANDLE;
+    VkQueryPool queries_ = VK_NULL_HANDLE;
+};
+
+Status Submission::begin(uint32_t query_count) {
+    if (device_.hung)
+        return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS,
+                "an earlier submission did not end in time; the device is not used any more"};
+    const VolkDeviceTable& vk = device_.vk;
+    VkCommandPoolCreateInfo pool{};
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+    pool.queueFamilyIndex = device_.family;
+    if (const VkResult r = vk.vkCreateCommandPool(device_.handle, &pool, nullptr, &pool_); r != VK_SUCCESS)
+        return failed(r, "vkCreateCommandPool");
+    VkCommandBufferAllocateInfo allocate{};
+    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    allocate.commandPool = pool_;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 1;
+    if (const VkResult r = vk.vkAllocateCommandBuffers(device_.handle, &allocate, &commands_); r != VK_SUCCESS)
+        return failed(r, "vkAllocateCommandBuffers");
+    VkFenceCreateInfo fence{};
+    fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+    if (const VkResult r = vk.vkCreateFence(device_.handle, &fence, nullptr, &fence_); r != VK_SUCCESS)
+        return failed(r, "vkCreateFence");
+    VkCommandBufferBeginInfo begin{};
+    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    if (const VkResult r = vk.vkBeginCommandBuffer(commands_, &begin); r != VK_SUCCESS)
+        return failed(r, "vkBeginCommandBuffer");
+    if (query_count == 0) return {};
+    VkQueryPoolCreateInfo queries{};
+    queries.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+    queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    queries.queryCount = query_count;
+    if (const VkResult r = vk.vkCreateQueryPool(device_.handle, &queries, nullptr, &queries_); r != VK_SUCCESS)
+        return failed(r, "vkCreateQueryPool");
+    vk.vkCmdResetQueryPool(commands_, queries_, 0, query_count);
+    return {};
+}
+
+Status Submission::end_and_wait(std::chrono::nanoseconds timeout) {
+    const VolkDeviceTable& vk = device_.vk;
+    VkMemoryBarrier to_host{};
+    to_host.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    to_host.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+    to_host.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+    vk.vkCmdPipelineBarrier(commands_, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host,
+                            0, nullptr, 0, nullptr);
+    if (const VkResult r = vk.vkEndCommandBuffer(commands_); r != VK_SUCCESS) return failed(r, "vkEndCommandBuffer");
+    VkSubmitInfo submit{};
+    submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    submit.commandBufferCount = 1;
+    submit.pCommandBuffers = &commands_;
+    {
+        const std::lock_guard lock(device_.queue_mutex);
+        if (const VkResult r = vk.vkQueueSubmit(device_.queue, 1, &submit, fence_); r != VK_SUCCESS)
+            return failed(r, "vkQueueSubmit");
+    }
+    const VkResult waited =
+        vk.vkWaitForFences(device_.handle, 1, &fence_, VK_TRUE, static_cast<uint64_t>(timeout.count()));
+    if (waited == VK_TIMEOUT) {
+        device_.hung = true;
+        const auto seconds = std::chrono::duration<double>(timeout).count();
+        return {VKGEMM_ERROR_DEVICE_LOST, VK_TIMEOUT,
+                "the device did not finish within " + std::to_string(seconds) + " s"};
+    }
+    if (waited != VK_SUCCESS) return failed(waited, "vkWaitForFences");
+    return {};
+}
+
+void full_barrier(const VolkDeviceTable& vk, VkCommandBuffer commands) {
+    VkMemoryBarrier all{};
+    all.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    all.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+    all.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+    vk.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1,
+                            &all, 0, nullptr, 0, nullptr);
+}
+
+Status run_once(DeviceState& device, const Record& record, std::chrono::nanoseconds timeout) {
+    Submission submission(device);
+    if (Status s = submission.begin(0); !s) return s;
+    if (Status s = record(submission.commands()); !s) return s;
+    return submission.end_and_wait(timeout);
+}
+
+Result<Times> time_on_host(DeviceState& device, uint32_t runs, const RecordRun& record,
+                           std::chrono::nanoseconds timeout) {
+    Times times{.clock = Clock::host};
+    for (uint32_t run = 0; run < runs; ++run) {
+        Submission submission(device);
+        if (Status s = submission.begin(0); !s) return s;
+        if (Status s = record(submission.commands(), run); !s) return s;
+        const auto start = std::chrono::steady_clock::now();
+        if (Status s = submission.end_and_wait(timeout); !s) return s;
+        times.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    return times;
+}
+
+Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun& record,
+                             std::chrono::nanoseconds timeout) {
+    Submission submission(device);
+    if (Status s = submission.begin(2 * runs); !s) return s;
+    const VolkDeviceTable& vk = device.vk;
+    for (uint32_t run = 0; run < runs; ++run) {
+        full_barrier(vk, submission.commands());
+        vk.vkCmdWriteTimestamp(submission.commands(), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, submission.queries(),
+                               2 * run);
+        if (Status s = record(submission.commands(), run); !s) return s;
+        vk.vkCmdWriteTimestamp(submission.commands(), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, submission.queries(),
+                               2 * run + 1);
+    }
+    if (Status s = submission.end_and_wait(timeout); !s) return s;
+    std::vector<uint64_t> ticks(size_t{2} * runs);
+    const VkResult got =
+        vk.vkGetQueryPoolResults(device.handle, submission.queries(), 0, 2 * runs, ticks.size() * sizeof ticks[0],
+                                 ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+    if (got != VK_SUCCESS) return failed(got, "vkGetQueryPoolResults");
+    const uint64_t mask = device.timestamp_bits >= 64 ? UINT64_MAX : (uint64_t{1} << device.timestamp_bits) - 1;
+    Times times{.clock = Clock::device};
+    for (uint32_t run = 0; run < runs; ++run) {
+        const uint64_t passed =
+            (ticks[2 * run + 1] - ticks[2 * run]) & mask;  // right also where the counter wrapped around
+        times.seconds.push_back(static_cast<double>(passed) * device.seconds_per_tick);
+    }
+    return times;
+}
+
+}  // namespace
+
+Status Device::submit(const Record& record, std::chrono::nanoseconds timeout) const {
+    return run_once(*state_, record, timeout);
+}
+
+Result<Times> Device::time(uint32_t runs, const RecordRun& record, std::chrono::nanoseconds timeout) const {
+    if (runs == 0) return Times{};
+    const bool ticks = state_->timestamp_bits > 0 && state_->seconds_per_tick > 0;
+    return ticks ? time_on_device(*state_, runs, record, timeout) : time_on_host(*state_, runs, record, timeout);
+}
+
+}  // namespace vkgemm::host
