@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/cases.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "plan/words.h"
+
+namespace vkgemm::tool {
+namespace {
+
+Status refuse(std::string text) { return {VKGEMM_ERROR_PARSE, VK_SUCCESS, std::move(text)}; }
+
+std::string_view trimmed(std::string_view text) {
+    const size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// The pieces of `text` between `separator`s; one empty piece for an empty text.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> pieces;
+    for (;;) {
+        const size_t at = text.find(separator);
+        pieces.push_back(text.substr(0, at));
+        if (at == std::string_view::npos) return pieces;
+        text.remove_prefix(at + 1);
+    }
+}
+
+plan::Type plan_type(Type type, plan::Type otherwise) {
+    return type == VKGEMM_TYPE_DEFAULT ? otherwise : static_cast<plan::Type>(type - VKGEMM_TYPE_F32);
+}
+
+MatrixInfo matrix(const Matrix& m, plan::Type type, uint64_t rows, uint64_t cols, uint64_t batch) {
+    MatrixInfo r{.type = type, .bytes = plan::info(type).bytes, .rows = rows, .cols = cols};
+    const bool by_rows = m.layout == rowMajor;
+    const uint64_t ld = m.ld ? m.ld : by_rows ? cols : rows;
+    r.row_step = by_rows ? ld : 1;
+    r.col_step = by_rows ? 1 : ld;
+    const uint64_t one = rows && cols ? (rows - 1) * r.row_step + (cols - 1) * r.col_step + 1 : 0;
+    const uint64_t dense = ld * (by_rows ? rows : cols);
+    if (batch > 1 && m.batchStride != broadcast) r.batch_step = m.batchStride ? m.batchStride : dense;
+    r.span = one ? (batch - 1) * r.batch_step + one : 0;
+    return r;
+}
+
+}  // namespace
+
+Result<Case> parse_case(const std::string& line) {
+    Result<ParsedProblem> parsed = parseProblem(line.c_str());
+    if (!parsed) return parsed.status();
+    Case c{.problem = parsed->problem, .alpha = parsed->alpha, .beta = parsed->beta, .text = {}};
+    Result<std::string> text = formatProblem(c.problem, c.alpha, c.beta);
+    if (!text) return text.status();
+    c.text = *text;
+    return c;
+}
+
+Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name) {
+    std::vector<Case> cases;
+    size_t number = 0;
+    for (std::string_view line : split(text, '\n')) {
+        ++number;
+        line = trimmed(line.substr(0, line.find('#')));
+        if (line.empty()) continue;
+        Result<Case> c = parse_case(std::string(line));
+        if (!c)
+            return Status{c.status().code, VK_SUCCESS, name + ":" + std::to_string(number) + ": " + c.status().text};
+        cases.push_back(*std::move(c));
+    }
+    if (cases.empty()) return refuse(name + " holds no problem");
+    return cases;
+}
+
+Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::string& type, const std::string& layout) {
+    const bool alone = !type.empty() && type.find_first_of("*+>") == std::string::npos;  // "i32" is short for "i32*i32"
+    const std::string types = type.empty() ? "" : (alone ? type + "*" + type : type) + " ";
+    std::vector<Case> cases;
+    for (const std::string_view shape : split(shapes, ',')) {
+        const std::vector<std::string_view> numbers = split(trimmed(shape), 'x');
+        bool good = numbers.size() == 3 || numbers.size() == 4;
+        for (const std::string_view n : numbers) good = good && plan::read_number<uint64_t>(n);
+        if (!good)
+            return refuse("'" + std::string(shape) +
+                          "' is no shape; a shape is MxNxK or MxNxKxBATCH, such as 64x128x256 or 64x64x64x8");
+        std::string line =
+            types + std::string(numbers[0]) + "x" + std::string(numbers[1]) + "x" + std::string(numbers[2]);
+        if (numbers.size() == 4) line += " batch=" + std::string(numbers[3]);
+        if (!layout.empty()) line += " layout=" + layout;
+        Result<Case> c = parse_case(line);
+        if (!c) return Status{c.status().code, VK_SUCCESS, "'" + line + "': " + c.status().text};
+        cases.push_back(*std::move(c));
+    }
+    return cases;
+}
+
+Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
+    std::vector<std::string_view> names;
+    for (const Suite& s : suites()) {
+        if (s.name == name_or_file) return parse_suite(s.text, "suite " + name_or_file);
+        names.push_back(s.name);
+    }
+    std::ifstream file(name_or_file, std::ios::binary);
+    std::stringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        std::string known;
+        for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
+        const std::string_view near = plan::nearest_word(name_or_file, names);
+        return refuse("'" + name_or_file + "' is neither a suite (" + known + ") nor a file that can be read" +
+                      (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+    }
+    return parse_suite(text.str(), name_or_file);
+}
+
+Resolved resolve(const Problem& p) {
+    Resolved r;
+    r.batch = p.batch ? p.batch : 1;
+    const plan::Type a = plan_type(p.a.type, plan::Type::f32), b = plan_type(p.b.type, a);
+    const plan::Type d = plan_type(p.d.type, plan::info(a).default_result);
+    r.accumulate = plan_type(p.accumulate, plan::info(a).default_accumulator);
+    r.a = matrix(p.a, a, p.m, p.k, r.batch);
+    r.b = matrix(p.b, b, p.k, p.n, r.batch);
+    r.d = matrix(p.d, d, p.m, p.n, r.batch);
+    if (p.cSource == VKGEMM_C_IS_D) r.c = r.d;
+    if (p.cSource == VKGEMM_C_SEPARATE) r.c = matrix(p.c, plan_type(p.c.type, d), p.m, p.n, r.batch);
+    return r;
+}
+
+double flops(const Problem& p) {
+    return 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+           static_cast<double>(p.batch ? p.batch : 1);
+}
+
+double least_bytes(const Case& c) {
+    const Resolved r = resolve(c.problem);
+    double bytes = 0;
+    for (const MatrixInfo* m : {&r.a, &r.b, &r.d, &r.c}) {
+        if (m == &r.c && c.beta == 0) continue;
+        const uint64_t matrices = m->batch_step ? r.batch : 1;
+        bytes += static_cast<double>(m->rows) * static_cast<double>(m->cols) * static_cast<double>(matrices) * m->bytes;
+    }
+    return bytes;
+}
+
+}  // namespace vkgemm::tool

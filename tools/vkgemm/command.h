@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// What every command stands on: the common options, the device, the exit codes. A command is one file with one function
+// that adds it to the program, and one line in `commands`.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "tools/vkgemm/measure.h"
+#include "tools/vkgemm/output.h"
+#include "tools/vkgemm/terminal.h"
+#include "tools/vkgemm/text.h"
+
+namespace vkgemm::tool {
+
+enum Exit : int {
+    exit_right = 0,
+    exit_wrong = 1,  // a wrong result, or a missed check
+    exit_usage = 2,
+    exit_no_device = 3,  // no device, or the device lacks it
+    exit_vulkan = 4,     // Vulkan failed, the device was lost, validation complained
+    exit_interrupted = 130
+};
+Exit exit_code(const Status& failure);
+
+/// The common options, and what comes of them.
+struct Session {
+    std::string device;
+    bool validate = false, quiet = false;
+    ColorMode color = ColorMode::automatic;
+
+    bool colored() const { return wants_color(color); }
+    /// Opens the device; messages of the validation layer go to standard error as they come.
+    Result<host::Device> open() const;
+    /// Says on standard error why; the exit code that goes with it.
+    Exit fail(const Status& failure) const;
+    /// `code`, or exit_vulkan where the validation layer had something to say.
+    Exit finish(const host::Device& device, Exit code) const;
+};
+
+using Action = std::function<int()>;
+using AddCommand = CLI::App* (*)(CLI::App& program, const Session& session, Action& action);
+
+CLI::App* add_devices(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_bench(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action);
+
+inline constexpr AddCommand commands[] = {add_devices, add_kernels, add_bench, add_ladder};
+
+/// "NVIDIA H200 [NVIDIA, 580.159.04], Vulkan 1.4.312"
+std::string device_line(const host::DeviceInfo& info);
+/// "f16*f16+f32->f16", or "f32" where all four are f32.
+std::string types_text(Type a, Type b, Type accumulate, Type d);
+std::string tool_version();  // "0.1.0 (commit)"
+
+/// The parts of the JSON schema (docs/tool.md) that every command writes.
+nlohmann::ordered_json json_head(const char* command);
+nlohmann::ordered_json json_device(const host::DeviceInfo& info);
+nlohmann::ordered_json json_case(const Case& c, const Measurement& m, const CaseRunner& runner);
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// vkgemm kernels: every built-in kernel, and whether it fits the device (and a problem).
+#include "tools/vkgemm/command.h"
+
+namespace vkgemm::tool {
+namespace {
+
+struct Options {
+    std::string problem, json;
+};
+
+int run(const Session& session, const Options& options) {
+    auto file = OutputFile::open(options.json);
+    if (!file) return session.fail(file.status());
+    std::optional<Case> wanted;
+    if (!options.problem.empty()) {
+        auto c = parse_case(options.problem);
+        if (!c) return session.fail(c.status());
+        wanted = *std::move(c);
+    }
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+
+    nlohmann::ordered_json all = json_head("kernels");
+    all["device"] = json_device(device->info());
+    all["problem"] = wanted ? nlohmann::ordered_json(wanted->text) : nlohmann::ordered_json();
+    all["kernels"] = nlohmann::ordered_json::array();
+    Table table({{.title = "kernel"}, {.title = "types"}, {.title = "tile"}, {.title = "needs"}, {.title = "fit"}});
+    size_t fitting = 0;
+    for (const VkgemmKernelInfo& k : kernels()) {
+        const Status s = device->context().checkKernel(k.name, nullptr, wanted ? &wanted->problem : nullptr);
+        if (!s && exit_code(s) == exit_vulkan) return session.fail(s);
+        fitting += static_cast<bool>(s);
+        const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
+        const bool long_needs = needs.size() > 12;
+        table.add({k.name,
+                   types,
+                   k.tile,
+                   needs.empty() ? "-"
+                   : long_needs  ? "below"
+                                 : needs,
+                   {s ? "yes" : "no", s ? Style::good : Style::bad}});
+        if (long_needs) table.note("needs " + needs);
+        if (!s) table.note(s.text);
+        all["kernels"].push_back({{"name", k.name},
+                                  {"family", k.family},
+                                  {"types", types},
+                                  {"tile", k.tile},
+                                  {"needs", needs},
+                                  {"built", k.built != 0},
+                                  {"unfit", s ? nlohmann::ordered_json() : nlohmann::ordered_json(s.text)}});
+    }
+    if (options.json != "-") {
+        print(device_line(device->info()) + "\n" + (wanted ? wanted->text + "\n" : "") + "\n");
+        print(table.header(session.colored()) + table.body(session.colored()));
+        print("\n" + std::to_string(fitting) + " of " + std::to_string(all["kernels"].size()) + " kernels fit\n");
+    }
+    if (Status s = file->commit(all.dump(2) + "\n"); !s) return session.fail(s);
+    return session.finish(*device, exit_right);
+}
+
+}  // namespace
+
+CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command =
+        program.add_subcommand("kernels", "list the kernels: types, tile, what they need, and whether they fit");
+    command
+        ->add_option("problem", options->problem,
+                     "a problem that they should serve, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
+        ->type_name("PROBLEM");
+    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE");
+    command->callback(
+        [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
+    return command;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// vkgemm ladder: one product, one idea more per rung.
+#include <algorithm>
+
+#include "tools/vkgemm/command.h"
+
+namespace vkgemm::tool {
+namespace {
+
+/// A rung is a kernel row and the idea that it adds.
+struct Rung {
+    const char* name;
+    const char* f32;
+    const char* i32;  // null: no such kernel for this type
+};
+constexpr Rung rungs[] = {
+    {"naive", "naive_f32_8x8", "naive_i32_8x8"}, {"tiled 16x16", "tiled_f32_16x16", "tiled_i32_16x16"},
+    {"tiled 32x32", "tiled_f32_32x32", nullptr}, {"tiled oblong", "tiled_f32_oblong32", "tiled_i32_oblong32"},
+    {"vec4", "vec4_f32_64x64", nullptr},         {"vec4, multi", "vec4_f32_128x128", nullptr},
+    {"block", "block_f32_128x128", nullptr},
+};
+
+struct Options {
+    size_t size = 0;
+    std::string shape, type = "f32", json, plot;
+};
+
+Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
+
+/// A size at which all rungs together take seconds.
+size_t default_size(VkPhysicalDeviceType kind) {
+    switch (kind) {
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+            return 4096;
+        case VK_PHYSICAL_DEVICE_TYPE_CPU:
+            return 512;
+        default:
+            return 2048;
+    }
+}
+
+Result<Case> case_of(const Options& o, VkPhysicalDeviceType kind) {
+    const std::string n = std::to_string(o.size ? o.size : default_size(kind));
+    auto cases = parse_shapes(o.shape.empty() ? n + "x" + n + "x" + n : o.shape, o.type, "");
+    if (!cases) return cases.status();
+    if (cases->size() != 1)
+        return usage("the ladder takes one shape, and --shape names " + std::to_string(cases->size()));
+    return cases->front();
+}
+
+struct Climbed {
+    const Rung* rung;
+    Measurement m;
+};
+
+/// "2.31x" against the rung before that was timed; "" for the first.
+std::string gain(const std::vector<Climbed>& all, size_t i) {
+    for (size_t before = i; before-- > 0;)
+        if (all[before].m.timed()) {
+            char text[32];
+            std::snprintf(text, sizeof text, "%.2fx", all[before].m.times.median / all[i].m.times.median);
+            return text;
+        }
+    return "";
+}
+
+std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored) {
+    double best = 0;
+    for (const Climbed& c : all) best = std::max(best, c.m.flops_per_second());
+    Table table({{.title = "rung"},
+                 {.title = "kernel"},
+                 {.title = "runs", .right = true},
+                 {.title = "median", .right = true},
+                 {.title = "rate", .right = true},
+                 {.title = "gain", .right = true},
+                 {.title = "of best", .right = true},
+                 {.title = "checked"}});
+    for (size_t i = 0; i < all.size(); ++i) {
+        const Measurement& m = all[i].m;
+        if (m.timed()) {
+            char share[32];
+            std::snprintf(share, sizeof share, "%.0f %%", 100 * m.flops_per_second() / best);
+            table.add({all[i].rung->name,
+                       m.kernel,
+                       std::to_string(m.times.runs),
+                       seconds_text(m.times.median),
+                       {rate_text(m.flops_per_second(), integer), Style::head},
+                       gain(all, i),
+                       share,
+                       {m.checked, Style::good}});
+        } else {
+            const bool wrong = !m.wrong.empty();
+            table.add({all[i].rung->name,
+                       m.kernel,
+                       "",
+                       "",
+                       "",
+                       "",
+                       "",
+                       {wrong ? "WRONG" : "not run", wrong ? Style::bad : Style::dim}});
+            table.note(wrong ? m.wrong : m.failure ? "interrupted" : m.failure.text);
+        }
+    }
+    return table.header(colored) + table.body(colored);
+}
+
+int run(const Session& session, const Options& o) {
+    if (!o.plot.empty()) return session.fail(usage("--plot: not in this version"));
+    if (o.type != "f32" && o.type != "i32")
+        return session.fail(usage("the ladder is there for f32 and i32, not for '" + o.type + "'"));
+    auto file = OutputFile::open(o.json);
+    if (!file) return session.fail(file.status());
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+    const auto c = case_of(o, device->info().kind);
+    if (!c) return session.fail(c.status());
+
+    CaseRunner runner(*device, *c, {});
+    std::vector<Climbed> all;
+    nlohmann::ordered_json json_cases = nlohmann::ordered_json::array();
+    Exit code = exit_right;
+    {
+        Progress progress(std::size(rungs), session.quiet);
+        for (const Rung& rung : rungs) {
+            const char* kernel = o.type == "f32" ? rung.f32 : rung.i32;
+            if (!kernel || interrupted()) continue;
+            progress.begin(c->text + ", " + rung.name);
+            all.push_back({&rung, runner.run({.kernel = kernel})});
+            const Measurement& m = all.back().m;
+            json_cases.push_back(json_case(*c, m, runner));
+            json_cases.back()["rung"] = rung.name;
+            if (!m.wrong.empty()) code = exit_wrong;
+            if (!m.failure && exit_code(m.failure) == exit_vulkan) code = exit_vulkan;
+            if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) break;
+        }
+    }
+    if (o.json != "-") {
+        print(device_line(device->info()) + "\n" + c->text + (runner.is_cold() ? ", cold\n\n" : ", hot\n\n"));
+        print(table_of(all, o.type == "i32", session.colored()));
+        const bool on_host =
+            std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() && r.m.clock == host::Clock::host; });
+        if (on_host) print("timed by the host's clock: the device has no timestamps\n");
+    }
+    nlohmann::ordered_json json = json_head("ladder");
+    json["device"] = json_device(device->info());
+    json["options"] = {{"problem", c->text}};
+    json["interrupted"] = interrupted();
+    json["cases"] = std::move(json_cases);
+    if (Status s = file->commit(json.dump(2) + "\n"); !s) return session.fail(s);
+    return session.finish(*device, interrupted() ? exit_interrupted : code);
+}
+
+}  // namespace
+
+CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) {
+    auto o = std::make_shared<Options>();
+    CLI::App* c = program.add_subcommand("ladder", "time the classic kernels, from naive to register-blocked");
+    CLI::Option* size = c->add_option("--size", o->size, "M = N = K (default: what takes seconds on the device)")
+                            ->type_name("N")
+                            ->check(CLI::Range(1, 65536).description(""));
+    c->add_option("--shape", o->shape, "the product's sizes")->type_name("MxNxK")->excludes(size);
+    c->add_option("--type", o->type, "f32 or i32 (default: f32)")->type_name("f32|i32");
+    c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
+    c->add_option("--plot", o->plot, "not in this version")->type_name("FILE.svg");
+    c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
+    return c;
+}
+
+}  // namespace vkgemm::tool

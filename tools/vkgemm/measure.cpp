@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/measure.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "tools/vkgemm/numbers.h"
+#include "tools/vkgemm/terminal.h"
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr VkDeviceSize guard = OperandCopies::guard;
+constexpr VkDeviceSize rotated_bytes = 256'000'000;      // more than any cache holds
+constexpr double gpu_warm_up = 0.4, cpu_warm_up = 0.05;  // seconds of load; clocks of GPUs take that long to rise
+
+using SteadyClock = std::chrono::steady_clock;
+double since(SteadyClock::time_point start) {
+    return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+VkDeviceSize rounded_up(VkDeviceSize bytes, VkDeviceSize unit) { return (bytes + unit - 1) / unit * unit; }
+
+bool uses_bias(const Step& s) { return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_BIAS_COL; }
+bool uses_scale(const Step& s) {
+    return s.kind == VKGEMM_STEP_SCALE_ROW || s.kind == VKGEMM_STEP_SCALE_COL || s.kind == VKGEMM_STEP_SCALE_ALL;
+}
+
+}  // namespace
+
+CaseRunner::CaseRunner(const host::Device& device, const Case& c, const MeasureOptions& options)
+    : device_(device),
+      case_(c),
+      options_(options),
+      r_(resolve(c.problem)),
+      is_cpu_(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU) {
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D})
+        if (const MatrixInfo* m = matrix(slot)) set_bytes_ += rounded_up(m->span_bytes() + 2 * guard, guard);
+    const bool fits = set_bytes_ + rotated_bytes < device.info().memoryBytes / 2;
+    cold_ = options.cold || (!options.hot && !is_cpu_ && fits);
+    if (cold_ && set_bytes_) sets_ = static_cast<size_t>((rotated_bytes + set_bytes_ - 1) / set_bytes_);
+}
+
+/// The matrix that lies in `slot`; null where the case has none there.
+const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
+    const auto used = [](const MatrixInfo& m) { return m.span ? &m : nullptr; };
+    switch (slot) {
+        case VKGEMM_SLOT_A:
+            return used(r_.a);
+        case VKGEMM_SLOT_B:
+            return used(r_.b);
+        case VKGEMM_SLOT_C:
+            return case_.problem.cSource == VKGEMM_C_SEPARATE ? used(r_.c) : nullptr;
+        case VKGEMM_SLOT_D:
+            return used(r_.d);
+        case VKGEMM_SLOT_RESIDUAL:
+            for (const Step& s : case_.problem.epilogue)
+                if (s.kind == VKGEMM_STEP_RESIDUAL) return used(r_.d);
+            return nullptr;
+        default:
+            return nullptr;
+    }
+}
+
+std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
+    const MatrixInfo* m = matrix(slot);
+    const plan::Type type = m ? m->type : r_.d.type;
+    const uint32_t bytes = plan::info(type).bytes;
+    const uint64_t count = m ? m->span : std::max(case_.problem.m, case_.problem.n);
+    std::vector<std::byte> data(count * bytes);
+    Random random{static_cast<uint64_t>(slot) + 1};
+    for (uint64_t i = 0; i < count; ++i) encode(type, random_value(type, random), &data[i * bytes]);
+    return data;
+}
+
+Status CaseRunner::fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets,
+                             uint32_t poison) const {
+    if (bytes.empty()) return {};
+    if (!slot.buffer.handle()) {
+        slot.bytes = bytes.size();
+        slot.stride = rounded_up(slot.bytes + 2 * guard, guard);
+        auto buffer = device_.createBuffer(slot.stride * sets);
+        if (!buffer) return buffer.status();
+        slot.buffer = *std::move(buffer);
+    }
+    if (sets == 1) {
+        if (Status s = device_.fill(slot.buffer, 0, slot.stride, poison); !s) return s;
+        return device_.upload(slot.buffer, guard, bytes);
+    }
+    // Many small sets go up together.
+    const size_t together = std::clamp<size_t>((size_t{32} << 20) / slot.stride, 1, sets);
+    std::vector<std::byte> block(slot.stride * together);
+    for (size_t set = 0; set < together; ++set)
+        std::ranges::copy(bytes, block.begin() + static_cast<std::ptrdiff_t>(set * slot.stride + guard));
+    for (size_t set = 0; set < sets; set += together) {
+        const size_t now = std::min(together, sets - set);
+        if (Status s = device_.upload(slot.buffer, set * slot.stride, std::span(block).first(now * slot.stride)); !s)
+            return s;
+    }
+    return {};
+}
+
+Status CaseRunner::prepare_check() {
+    if (!exact_) {
+        auto exact = ExactCase::make(case_);
+        if (!exact) return exact.status();
+        exact_ = *std::move(exact);
+        check_slots_.emplace();
+        for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})
+            if (const MatrixInfo* m = matrix(slot))
+                if (Status s = fill_slot(check_slots_->at(slot), exact_->bytes(slot), 1, poison(m->type)); !s) return s;
+        for (const Step& step : case_.problem.epilogue) {
+            if (!uses_bias(step) && !uses_scale(step)) continue;
+            const VkgemmSlot slot = uses_bias(step) ? VKGEMM_SLOT_BIAS : VKGEMM_SLOT_SCALE;
+            if (Status s = fill_slot(check_slots_->at(slot), exact_->bytes(slot), 1, poison(r_.d.type)); !s) return s;
+        }
+    }
+    return fill_slot(check_slots_->at(VKGEMM_SLOT_D), exact_->bytes(VKGEMM_SLOT_D), 1, poison(r_.d.type));
+}
+
+Status CaseRunner::prepare_timing() {
+    if (time_slots_) return {};
+    time_slots_.emplace();
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D})
+        if (matrix(slot))
+            if (Status s = fill_slot(time_slots_->at(slot), random_bytes(slot), sets_, 0); !s) return s;
+    if (matrix(VKGEMM_SLOT_RESIDUAL))
+        if (Status s = fill_slot(time_slots_->at(VKGEMM_SLOT_RESIDUAL), random_bytes(VKGEMM_SLOT_RESIDUAL), 1, 0); !s)
+            return s;
+    for (const Step& step : case_.problem.epilogue) {
+        if (!uses_bias(step) && !uses_scale(step)) continue;
+        const VkgemmSlot slot = uses_bias(step) ? VKGEMM_SLOT_BIAS : VKGEMM_SLOT_SCALE;
+        if (Status s = fill_slot(time_slots_->at(slot), random_bytes(slot), 1, 0); !s) return s;
+    }
+    return {};
+}
+
+Result<host::Buffer> CaseRunner::workspace(const Plan& plan) const {
+    const uint64_t bytes = plan.info().requiredBytes[VKGEMM_SLOT_WORKSPACE];
+    if (bytes == 0) return host::Buffer{};
+    auto buffer = device_.createBuffer(rounded_up(bytes, 4));
+    if (!buffer) return buffer.status();
+    if (Status s = device_.fill(*buffer, 0, buffer->size(), 0xffffffff); !s) return s;
+    return buffer;
+}
+
+Run CaseRunner::run_of(const OperandSet& slots, size_t set, const host::Buffer& space, double alpha,
+                       double beta) const {
+    const auto at = [&](VkgemmSlot slot, size_t which) { return slots[slot].operand(which); };
+    Run run{.a = at(VKGEMM_SLOT_A, set),
+            .b = at(VKGEMM_SLOT_B, set),
+            .c = at(VKGEMM_SLOT_C, set),
+            .d = at(VKGEMM_SLOT_D, set)};
+    run.bias = at(VKGEMM_SLOT_BIAS, 0);
+    run.scale = at(VKGEMM_SLOT_SCALE, 0);
+    run.residual = at(VKGEMM_SLOT_RESIDUAL, 0);
+    if (space.handle()) run.workspace = space.operand();
+    run.alpha = alpha;
+    run.beta = beta;
+    return run;
+}
+
+Status CaseRunner::check(const Plan& plan, Measurement& result) {
+    if (Status s = prepare_check(); !s) return s;
+    const OperandCopies& d = check_slots_->at(VKGEMM_SLOT_D);
+    if (!d.bytes) return {};  // an empty product: nothing can be wrong
+    auto space = workspace(plan);
+    if (!space) return space.status();
+    const Run run = run_of(*check_slots_, 0, *space, exact_->alpha(), exact_->beta());
+    const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
+    if (Status s = device_.submit([&](VkCommandBuffer commands) { return plan.record(commands, run); }, patience); !s)
+        return s;
+
+    std::vector<std::byte> all(d.buffer.size());
+    if (Status s = device_.download(d.buffer, all); !s) return s;
+    const uint32_t word = poison(r_.d.type);
+    for (size_t i = 0; i < all.size() && result.wrong.empty(); ++i)
+        if ((i < guard || i >= guard + d.bytes) && all[i] != static_cast<std::byte>(word >> i % 4 * 8))
+            result.wrong = "memory outside D was written to, " +
+                           (i < guard ? std::to_string(guard - i) + " bytes before it"
+                                      : std::to_string(i - guard - d.bytes) + " bytes past its end");
+    if (!result.wrong.empty()) return {};
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(guard);
+    const ExactCase::Verdict verdict = exact_->verify({first, first + static_cast<std::ptrdiff_t>(d.bytes)});
+    result.wrong = verdict.wrong;
+    result.checked = extent_name(verdict.extent);
+    return {};
+}
+
+Status CaseRunner::time(const Plan& plan, Measurement& result) {
+    if (Status s = prepare_timing(); !s) return s;
+    auto space = workspace(plan);
+    if (!space) return space.status();
+    size_t next = 0;  // the set of operands that is due
+    const auto record = [&](VkCommandBuffer commands, uint32_t) {
+        return plan.record(commands, run_of(*time_slots_, next++ % sets_, *space, case_.alpha, case_.beta));
+    };
+    const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
+    const auto start = SteadyClock::now();
+    size_t runs = 1;
+    double seconds = 0;  // of one run, as far as is known
+    do {                 // the first rounds warm up and tell how long a run takes
+        auto times = device_.time(static_cast<uint32_t>(runs), record, patience);
+        if (!times) return times.status();
+        seconds = summarise(times->seconds).median;
+        runs = runs_per_submission(seconds);
+    } while (!interrupted() && since(start) < (is_cpu_ ? cpu_warm_up : gpu_warm_up));
+
+    const size_t wanted = runs_for(seconds, options_.min_time, options_.repeats);
+    while (result.samples.size() < wanted && !interrupted()) {
+        auto times =
+            device_.time(static_cast<uint32_t>(std::min(runs, wanted - result.samples.size())), record, patience);
+        if (!times) return times.status();
+        result.samples.insert(result.samples.end(), times->seconds.begin(), times->seconds.end());
+        result.clock = times->clock;
+    }
+    result.times = summarise(result.samples);
+    return {};
+}
+
+Measurement CaseRunner::run(const PlanOptions& kernel) {
+    Measurement result;
+    result.flops = flops(case_.problem);
+    result.bytes = least_bytes(case_);
+    if (kernel.kernel) result.kernel = kernel.kernel;
+    auto plan = device_.context().createPlan(case_.problem, kernel);
+    if (!plan) {
+        result.failure = plan.status();
+        return result;
+    }
+    const VkgemmPlanInfo info = plan->info();
+    result.kernel = info.kernel;
+    result.tile = info.tile ? info.tile : "";
+    if (options_.check) result.failure = check(*plan, result);
+    if (!result.failure || !result.wrong.empty() || interrupted()) return result;
+    result.failure = time(*plan, result);
+    return result;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// One case on one device: checked, then timed, with one kernel after another.
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/vkgemm/stats.h"
+#include "tools/vkgemm/verify.h"
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::tool {
+
+struct MeasureOptions {
+    bool check = true;
+    bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare
+    double min_time = 0.5;           // seconds of timed runs
+    size_t repeats = 0;              // 0: as runs_for says
+};
+
+struct Measurement {
+    Status failure;     // why there is nothing below
+    std::string wrong;  // the first wrong element: then nothing is timed
+    std::string kernel, tile;
+    std::string checked = "no";   // or the extent of the check
+    std::vector<double> samples;  // seconds
+    Summary times;
+    host::Clock clock = host::Clock::host;
+    double flops = 0, bytes = 0;
+
+    double flops_per_second() const { return times.median > 0 ? flops / times.median : 0; }
+    bool timed() const { return !samples.empty(); }
+};
+
+/// One operand of a case in one or more copies, each between guards of poison.
+struct OperandCopies {
+    static constexpr VkDeviceSize guard = 1024;  // bytes
+    host::Buffer buffer;
+    VkDeviceSize bytes = 0, stride = 0;
+    Operand operand(size_t copy) const { return bytes ? buffer.operand(guard + copy * stride, bytes) : Operand{}; }
+};
+using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot
+
+class CaseRunner {
+   public:
+    CaseRunner(const host::Device& device, const Case& c, const MeasureOptions& options);
+
+    /// Checks, then times. Data are uploaded once for all kernels of the case. After interrupted() what was timed so
+    /// far stands.
+    Measurement run(const PlanOptions& kernel);
+
+    bool is_cold() const { return cold_; }
+    size_t sets() const { return sets_; }  // of operands that are used in turn
+    double set_bytes() const { return static_cast<double>(set_bytes_); }
+
+   private:
+    const MatrixInfo* matrix(VkgemmSlot slot) const;
+    std::vector<std::byte> random_bytes(VkgemmSlot slot) const;
+    Status fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets, uint32_t poison) const;
+    Status prepare_check();
+    Status prepare_timing();
+    Status check(const Plan& plan, Measurement& result);
+    Status time(const Plan& plan, Measurement& result);
+    Result<host::Buffer> workspace(const Plan& plan) const;
+    Run run_of(const OperandSet& slots, size_t set, const host::Buffer& workspace, double alpha, double beta) const;
+
+    const host::Device& device_;
+    Case case_;
+    MeasureOptions options_;
+    Resolved r_;
+    bool is_cpu_, cold_ = false;
+    size_t sets_ = 1;
+    VkDeviceSize set_bytes_ = 0;
+    std::optional<ExactCase> exact_;
+    std::optional<OperandSet> check_slots_, time_slots_;
+};
+
+}  // namespace vkgemm::tool

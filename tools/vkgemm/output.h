@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Files that are either written whole or not at all.
+#pragma once
+#include <string>
+
+#include "vkgemm/vkgemm.hpp"
+
+namespace vkgemm::tool {
+
+/// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written under another name
+/// beside it and renamed at the end, so that a full disk or an interrupted run leaves the old one.
+class OutputFile {
+   public:
+    OutputFile() = default;
+    OutputFile(OutputFile&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+    OutputFile& operator=(OutputFile&&) = delete;
+    ~OutputFile();
+
+    /// Finds out at once whether the file can be written.
+    static Result<OutputFile> open(const std::string& path);
+    bool wanted() const { return !path_.empty(); }
+    Status commit(const std::string& text);
+
+   private:
+    std::string partial() const { return path_ + ".partial"; }
+    std::string path_;
+};
+
+}  // namespace vkgemm::tool

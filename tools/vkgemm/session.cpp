@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+
+#include "tools/vkgemm/command.h"
+
+#ifndef VKGEMM_COMMIT
+#define VKGEMM_COMMIT ""
+#endif
+
+namespace vkgemm::tool {
+
+Exit exit_code(const Status& failure) {
+    switch (failure.code) {
+        case VKGEMM_ERROR_UNSUPPORTED:
+        case VKGEMM_ERROR_LIMIT:
+        case VKGEMM_ERROR_MISSING_FUNCTION:
+            return exit_no_device;
+        case VKGEMM_ERROR_OUT_OF_MEMORY:
+        case VKGEMM_ERROR_DEVICE_LOST:
+        case VKGEMM_ERROR_VULKAN:
+            return exit_vulkan;
+        default:
+            return failure ? exit_right : exit_usage;
+    }
+}
+
+Exit Session::fail(const Status& failure) const {
+    std::fprintf(stderr, "vkgemm: %s\n", failure.text.c_str());
+    return exit_code(failure);
+}
+
+Result<host::Device> Session::open() const {
+    return host::Device::open({.device = device,
+                               .validation = validate ? host::Validation::required : host::Validation::off,
+                               .onMessage = [](const host::Message& m) {
+                                   std::fprintf(stderr, "validation %s: %s\n", m.isError ? "error" : "warning",
+                                                m.text.c_str());
+                               }});
+}
+
+Exit Session::finish(const host::Device& opened, Exit code) const {
+    if (!validate) return code;
+    const size_t count = opened.messageCount();
+    if (count == 0) {
+        if (!quiet) std::fputs("validation: no message\n", stderr);
+        return code;
+    }
+    std::fprintf(stderr, "vkgemm: the validation layer had %zu messages\n", count);
+    return exit_vulkan;
+}
+
+std::string device_line(const host::DeviceInfo& info) {
+    return info.name + " [" + info.driver + "], Vulkan " + version_text(info.apiVersion);
+}
+
+std::string types_text(Type a, Type b, Type accumulate, Type d) {
+    const auto name = [](Type t) { return std::string(plan::info(static_cast<plan::Type>(t - VKGEMM_TYPE_F32)).name); };
+    if (a == b && a == accumulate && a == d) return name(a);
+    return name(a) + "*" + name(b) + "+" + name(accumulate) + "->" + name(d);
+}
+
+std::string tool_version() {
+    const uint32_t v = vkgemmVersion();
+    const std::string numbers =
+        std::to_string(v >> 22) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
+    return std::string(VKGEMM_COMMIT).empty() ? numbers : numbers + " (" + VKGEMM_COMMIT + ")";
+}
+
+nlohmann::ordered_json json_head(const char* command) {
+    return {{"schema", 1},
+            {"program", "vkgemm"},
+            {"version", tool_version()},
+            {"commit", VKGEMM_COMMIT},
+            {"command", command}};
+}
+
+nlohmann::ordered_json json_device(const host::DeviceInfo& info) {
+    return {{"index", info.index},
+            {"name", info.name},
+            {"driver", info.driver},
+            {"kind", host::kindName(info.kind)},
+            {"api", version_text(info.apiVersion)},
+            {"vendor_id", info.vendorId},
+            {"device_id", info.deviceId}};
+}
+
+nlohmann::ordered_json json_case(const Case& c, const Measurement& m, const CaseRunner& runner) {
+    nlohmann::ordered_json j = {{"problem", c.text}, {"kernel", m.kernel}, {"tile", m.tile}, {"checked", m.checked}};
+    const std::string error = !m.failure ? m.failure.text : m.wrong;
+    j["error"] = error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(error);
+    if (!m.timed()) return j;
+    j["cold"] = runner.is_cold();
+    j["operand_sets"] = runner.sets();
+    j["clock"] = m.clock == host::Clock::device ? "device" : "host";
+    j["samples"] = m.samples;
+    j["median"] = m.times.median;
+    j["min"] = m.times.min;
+    j["max"] = m.times.max;
+    j["p95"] = m.times.p95;
+    j["tflops"] = m.flops_per_second() * 1e-12;
+    j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;
+    return j;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What many timings say. Pure.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace vkgemm::tool {
+
+struct Summary {
+    size_t runs = 0;
+    double median = 0, min = 0, max = 0, p95 = 0;  // seconds
+};
+
+/// All zero for no samples. The median of an even count is the mean of the middle two; p95 is the least sample that 95
+/// % of the samples do not exceed.
+Summary summarise(std::vector<double> seconds);
+
+/// How many runs a case is timed with, when one takes about `seconds`: as many as fill `min_time`, at least 20, at most
+/// 1000; where a run takes over 0.25 s, as many as fill 5 s, at least 3, at most 20. `wanted` other than 0 overrides.
+size_t runs_for(double seconds, double min_time, size_t wanted);
+
+/// How many runs one submission holds so that it takes about 0.2 s, far from what a driver takes for a hang.
+size_t runs_per_submission(double seconds);
+
+}  // namespace vkgemm::tool

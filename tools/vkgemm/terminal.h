@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The terminal, and the wish to stop.
+#pragma once
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace vkgemm::tool {
+
+enum class ColorMode { automatic, always, never };
+
+/// Are colours wanted on standard output? automatic: when it is a terminal and NO_COLOR is not set.
+bool wants_color(ColorMode mode);
+bool stderr_is_terminal();
+
+void print(std::string_view text);  // to standard output, at once
+
+/// From here on the first Ctrl-C only sets a flag; the second ends the program as usual.
+void watch_interrupt();
+bool interrupted();
+
+/// One line on standard error about what goes on, with the time left once that can be told; on terminals only.
+class Progress {
+   public:
+    Progress(size_t steps, bool quiet);
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress() { clear(); }
+    void begin(std::string_view what);  // the next step
+    void clear();                       // before something else is printed
+
+   private:
+    size_t steps_, done_ = 0;
+    bool shown_, dirty_ = false;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace vkgemm::tool {
+namespace {
+
+/// Four significant digits, never an exponent for what is shown with a unit.
+std::string four_digits(double value) {
+    const int decimals = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
+struct Unit {
+    double size;
+    const char* name;
+};
+
+template <size_t N>
+std::string with_unit(double value, const std::array<Unit, N>& units) {  // biggest first
+    const Unit* unit = &units.back();
+    for (const Unit& u : units)
+        if (value >= u.size * 0.99995) {
+            unit = &u;
+            break;
+        }
+    return four_digits(value / unit->size) + " " + unit->name;
+}
+
+const char* code(Style style) {
+    switch (style) {
+        case Style::head:
+            return "\x1b[1m";
+        case Style::good:
+            return "\x1b[32m";
+        case Style::bad:
+            return "\x1b[31m";
+        case Style::dim:
+            return "\x1b[2m";
+        case Style::plain:
+            break;
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string seconds_text(double seconds) {
+    static constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+    return with_unit(seconds, units);
+}
+
+std::string rate_text(double per_second, bool integer) {
+    static constexpr std::array<Unit, 3> flops = {{{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
+    static constexpr std::array<Unit, 3> ops = {{{1e12, "TOP/s"}, {1e9, "GOP/s"}, {1e6, "MOP/s"}}};
+    return with_unit(per_second, integer ? ops : flops);
+}
+
+std::string bytes_text(uint64_t bytes) {
+    static constexpr std::array<const char*, 5> names = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = static_cast<double>(bytes);
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < names.size()) value /= 1024, ++unit;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f %s", value == std::floor(value) ? 0 : 1, value, names[unit]);
+    return text;
+}
+
+std::string version_text(uint32_t v) {
+    return std::to_string(v >> 22 & 0x7f) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
+}
+
+size_t columns(std::string_view text) {
+    return static_cast<size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string wrapped(std::string_view text, size_t indent) {
+    std::string all, line;
+    const auto flush = [&] {
+        if (!line.empty()) all += std::string(indent, ' ') + line + "\n";
+        line.clear();
+    };
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(' '), text.size());
+        const std::string_view word = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (!line.empty() && indent + columns(line) + 1 + columns(word) > page_width) flush();
+        if (!word.empty()) line += (line.empty() ? "" : " ") + std::string(word);
+    }
+    flush();
+    return all;
+}
+
+std::string styled(std::string_view text, Style style, bool colour) {
+    if (!colour || style == Style::plain) return std::string(text);
+    return code(style) + std::string(text) + "\x1b[0m";
+}
+
+void Table::add(std::vector<Cell> cells) {
+    cells.resize(columns_.size());
+    rows_.push_back({std::move(cells), {}});
+}
+
+void Table::note(std::string text) {
+    if (rows_.empty()) rows_.emplace_back();
+    rows_.back().notes.push_back(std::move(text));
+}
+
+size_t Table::width(size_t column) const {
+    size_t widest = std::max(columns_[column].width, columns(columns_[column].title));
+    for (const Row& row : rows_)
+        if (!row.cells.empty()) widest = std::max(widest, columns(row.cells[column].text));
+    return widest;
+}
+
+std::string Table::line(const std::vector<Cell>& cells, bool colour) const {
+    std::string text;
+    for (size_t i = 0; i < cells.size(); ++i) {
+        const std::string pad(width(i) - columns(cells[i].text), ' ');
+        const std::string cell = styled(cells[i].text, cells[i].style, colour);
+        text += (i ? "  " : "") + (columns_[i].right ? pad + cell : cell + (i + 1 < cells.size() ? pad : ""));
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+}
+
+std::string Table::header(bool colour) const {
+    std::vector<Cell> titles;
+    for (const Column& c : columns_) titles.emplace_back(c.title, Style::head);
+    return line(titles, colour);
+}
+
+std::string Table::body(bool colour) const {
+    std::string text;
+    for (const Row& row : rows_) {
+        if (!row.cells.empty()) text += line(row.cells, colour);
+        for (const std::string& note : row.notes) text += wrapped(note, 6);
+    }
+    return text;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Numbers with units, tables that align and fit. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vkgemm::tool {
+
+inline constexpr size_t page_width = 100;  // columns
+
+std::string seconds_text(double seconds);                // "1.234 ms": four digits, ns to s
+std::string rate_text(double per_second, bool integer);  // "12.34 GFLOP/s"; GOP/s for integers
+std::string bytes_text(uint64_t bytes);                  // "48 KiB"
+std::string version_text(uint32_t vulkan_version);       // "1.4.312"
+
+/// Columns that `text` takes on a terminal: UTF-8 code points.
+size_t columns(std::string_view text);
+
+/// `text` broken at spaces into lines of `indent` spaces and at most page_width columns. Words that are too long stand
+/// alone.
+std::string wrapped(std::string_view text, size_t indent);
+
+enum class Style { plain, head, good, bad, dim };
+
+/// `text` in colour, if `colour` says so.
+std::string styled(std::string_view text, Style style, bool colour);
+
+struct Cell {
+    std::string text;
+    Style style = Style::plain;
+    Cell(std::string t = {}, Style s = Style::plain) : text(std::move(t)), style(s) {}
+    Cell(const char* t, Style s = Style::plain) : text(t), style(s) {}
+};
+
+class Table {
+   public:
+    struct Column {
+        std::string title;
+        bool right = false;  // numbers align right
+        size_t width = 0;    // at least
+    };
+    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    void add(std::vector<Cell> cells);
+    /// A line of its own below the last row, indented and wrapped.
+    void note(std::string text);
+    std::string header(bool colour) const;
+    std::string body(bool colour) const;
+
+   private:
+    struct Row {
+        std::vector<Cell> cells;
+        std::vector<std::string> notes;
+    };
+    std::string line(const std::vector<Cell>& cells, bool colour) const;
+    size_t width(size_t column) const;
+
+    std::vector<Column> columns_;
+    std::vector<Row> rows_;
+};
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tools/vkgemm/numbers.h"
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr uint64_t all_limit = uint64_t{1} << 27;      // multiply-adds up to which every element is computed here
+constexpr uint64_t sample_budget = uint64_t{1} << 27;  // multiply-adds spent on sampled rows and columns
+
+uint64_t mixed(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    Random r{a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu ^ c * 0x165667b19e3779f9u ^ d};
+    return r.next();
+}
+
+/// A whole number of [-range, range], or of [0, range] where the type has no sign.
+int whole(plan::Type type, int range, uint64_t bits) {
+    if (type == plan::Type::u8) return static_cast<int>(bits % static_cast<uint64_t>(range + 1));
+    return static_cast<int>(bits % static_cast<uint64_t>(2 * range + 1)) - range;
+}
+
+/// How the sum over k stays exact: numbers up to `range`, in every `period`-th place of a row, 0 elsewhere.
+struct Filling {
+    int range;
+    uint64_t period;
+};
+
+/// |2 sum + beta c + biases| must stay below `limit`.
+Filling filling(uint64_t k, int64_t limit) {
+    constexpr int64_t others = 32;  // room for c, bias and residual
+    for (int range = 7; range >= 1; --range)
+        if (2 * static_cast<int64_t>(k) * range * range + others <= limit) return {range, 1};
+    const auto fit =
+        static_cast<uint64_t>(std::max<int64_t>(1, (limit - others) / 8));  // products of numbers up to 2, doubled
+    return {2, (k + fit - 1) / fit};
+}
+
+std::vector<int8_t> fill(const MatrixInfo& m, uint64_t matrices, uint64_t seed, Filling f, bool sparse) {
+    std::vector<int8_t> v(matrices * m.rows * m.cols);
+    size_t i = 0;
+    for (uint64_t batch = 0; batch < matrices; ++batch)
+        for (uint64_t row = 0; row < m.rows; ++row)
+            for (uint64_t col = 0; col < m.cols; ++col, ++i)
+                if (!sparse || f.period == 1 || col % f.period == (row * 7 + batch) % f.period)
+                    v[i] = static_cast<int8_t>(whole(m.type, f.range, mixed(seed, batch, row, col)));
+    return v;
+}
+
+std::string place(uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
+    std::string text = "D[" + std::to_string(row) + "][" + std::to_string(col) + "]";
+    return batches > 1 ? text + " of matrix " + std::to_string(batch) : text;
+}
+
+std::string number(double value) {
+    return value == std::floor(value) && std::fabs(value) < 1e15 ? std::to_string(static_cast<int64_t>(value))
+                                                                 : std::to_string(value);
+}
+
+bool is_poison(plan::Type type, uint32_t bytes, const std::byte* element) {
+    const uint32_t word = poison(type);
+    for (uint32_t i = 0; i < bytes; i += 4)
+        if (std::memcmp(element + i, &word, std::min<size_t>(bytes, 4)) != 0) return false;
+    return true;
+}
+
+}  // namespace
+
+const char* extent_name(ExactCase::Extent extent) {
+    switch (extent) {
+        case ExactCase::Extent::all:
+            return "all";
+        case ExactCase::Extent::projected:
+            return "projected";
+        case ExactCase::Extent::sampled:
+            break;
+    }
+    return "sampled";
+}
+
+ExactCase::ExactCase(const Case& c) : p_(c.problem), r_(resolve(c.problem)), beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
+    for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
+    const int bits = std::min({plan::info(r_.accumulate).exact_bits, plan::info(r_.d.type).exact_bits, 30});
+    const Filling f = filling(p_.k, (int64_t{1} << bits) / (plain_ ? 1 : 4));  // scales double and bias twice at most
+    a_ = fill(r_.a, r_.a.batch_step ? r_.batch : 1, 1, f, true);
+    b_ = fill(r_.b, r_.b.batch_step ? r_.batch : 1, 2, f, false);
+}
+
+Result<ExactCase> ExactCase::make(const Case& c) {
+    for (const Step& s : c.problem.epilogue)
+        if (s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU)
+            return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                          "results of gelu and silu are not exact and not checked in this version; --no-check times "
+                          "them unchecked"};
+    return ExactCase(c);
+}
+
+int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {
+    return whole(r_.c.type, 3, mixed(3, slice(r_.c, batch), row, col));
+}
+int ExactCase::residual(uint64_t batch, uint64_t row, uint64_t col) const {
+    return whole(r_.d.type, 3, mixed(4, batch, row, col));
+}
+
+int ExactCase::vector_value(VkgemmSlot slot, uint64_t index) const {
+    static constexpr int scales[] = {1, 2, -1};
+    const uint64_t bits = mixed(5, static_cast<uint64_t>(slot), index, 0);
+    return slot == VKGEMM_SLOT_SCALE ? scales[bits % 3] : whole(r_.d.type, 3, bits);
+}
+
+std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
+    const MatrixInfo* m = slot == VKGEMM_SLOT_A   ? &r_.a
+                          : slot == VKGEMM_SLOT_B ? &r_.b
+                          : slot == VKGEMM_SLOT_C ? &r_.c
+                                                  : &r_.d;
+    std::vector<std::byte> bytes;
+    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE) {
+        bytes.resize(std::max(p_.m, p_.n) * m->bytes);
+        for (uint64_t i = 0; i < std::max(p_.m, p_.n); ++i)
+            encode(m->type, vector_value(slot, i), &bytes[i * m->bytes]);
+        return bytes;
+    }
+    const uint32_t word = poison(m->type);
+    bytes.resize(m->span_bytes());
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(word >> i % 4 * 8);
+    if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
+    for (uint64_t batch = 0; batch < (m->batch_step ? r_.batch : 1); ++batch)
+        for (uint64_t row = 0; row < m->rows; ++row)
+            for (uint64_t col = 0; col < m->cols; ++col) {
+                const int value = slot == VKGEMM_SLOT_A          ? a(batch, row, col)
+                                  : slot == VKGEMM_SLOT_B        ? b_row(batch, row)[col]
+                                  : slot == VKGEMM_SLOT_RESIDUAL ? residual(batch, row, col)
+                                                                 : c(batch, row, col);
+                encode(m->type, value, &bytes[m->position(batch, row, col) * m->bytes]);
+            }
+    return bytes;
+}
+
+double ExactCase::expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
+    double value = alpha() * static_cast<double>(sum);
+    if (beta_ != 0) value += beta_ * c(batch, row, col);
+    for (const Step& s : p_.epilogue) {
+        switch (s.kind) {
+            case VKGEMM_STEP_BIAS_ROW:
+                value += vector_value(VKGEMM_SLOT_BIAS, row);
+                break;
+            case VKGEMM_STEP_BIAS_COL:
+                value += vector_value(VKGEMM_SLOT_BIAS, col);
+                break;
+            case VKGEMM_STEP_SCALE_ROW:
+                value *= vector_value(VKGEMM_SLOT_SCALE, row);
+                break;
+            case VKGEMM_STEP_SCALE_COL:
+                value *= vector_value(VKGEMM_SLOT_SCALE, col);
+                break;
+            case VKGEMM_STEP_SCALE_ALL:
+                value *= vector_value(VKGEMM_SLOT_SCALE, 0);
+                break;
+            case VKGEMM_STEP_RESIDUAL:
+                value += residual(batch, row, col);
+                break;
+            case VKGEMM_STEP_RELU:
+                value = std::max(value, 0.0);
+                break;
+            case VKGEMM_STEP_CLAMP:
+                value = std::clamp(value, static_cast<double>(s.low), static_cast<double>(s.high));
+                break;
+            default:
+                break;
+        }
+    }
+    std::byte stored[8];
+    encode(r_.d.type, value, stored);
+    return decode(r_.d.type, stored);
+}
+
+std::optional<std::string> ExactCase::wrong_element(const std::vector<std::byte>& d, uint64_t batch, uint64_t row,
+                                                    uint64_t col, int64_t sum) const {
+    const double want = expected(batch, row, col, sum);
+    const std::byte* element = &d[r_.d.position(batch, row, col) * r_.d.bytes];
+    const double got = decode(r_.d.type, element);
+    if (got == want) return std::nullopt;
+    const std::string where = place(batch, row, col, r_.batch);
+    if (p_.cSource != VKGEMM_C_IS_D && is_poison(r_.d.type, r_.d.bytes, element)) return where + " was never written";
+    return where + " is " + number(got) + " and should be " + number(want);
+}
+
+std::optional<std::string> ExactCase::wrong_row(const std::vector<std::byte>& d, uint64_t batch, uint64_t row) const {
+    std::vector<int32_t> sums(p_.n);
+    for (uint64_t k = 0; k < p_.k; ++k) {
+        const int32_t left = a(batch, row, k);
+        if (left == 0) continue;
+        const int8_t* right = b_row(batch, k);
+        for (uint64_t col = 0; col < p_.n; ++col) sums[col] += left * right[col];
+    }
+    for (uint64_t col = 0; col < p_.n; ++col)
+        if (auto wrong = wrong_element(d, batch, row, col, sums[col])) return wrong;
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::wrong_col(const std::vector<std::byte>& d, uint64_t batch, uint64_t col) const {
+    std::vector<int8_t> right(p_.k);
+    for (uint64_t k = 0; k < p_.k; ++k) right[k] = b_row(batch, k)[col];
+    for (uint64_t row = 0; row < p_.m; ++row) {
+        int32_t sum = 0;
+        for (uint64_t k = 0; k < p_.k; ++k) sum += a(batch, row, k) * right[k];
+        if (auto wrong = wrong_element(d, batch, row, col, sum)) return wrong;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::unwritten(const std::vector<std::byte>& d) const {
+    if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
+    for (uint64_t batch = 0; batch < r_.batch; ++batch)
+        for (uint64_t row = 0; row < p_.m; ++row)
+            for (uint64_t col = 0; col < p_.n; ++col)
+                if (is_poison(r_.d.type, r_.d.bytes, &d[r_.d.position(batch, row, col) * r_.d.bytes]))
+                    return place(batch, row, col, r_.batch) + " was never written";
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::touched_gap(const std::vector<std::byte>& d) const {
+    uint64_t elements = 0;
+    for (const uint64_t n : {p_.m, p_.n, r_.batch}) elements = elements ? elements * n : n;
+    if (elements == r_.d.span) return std::nullopt;  // dense: there is no gap
+    std::vector<bool> owned(r_.d.span);
+    for (uint64_t batch = 0; batch < r_.batch; ++batch)
+        for (uint64_t row = 0; row < p_.m; ++row)
+            for (uint64_t col = 0; col < p_.n; ++col) owned[r_.d.position(batch, row, col)] = true;
+    for (uint64_t i = 0; i < r_.d.span; ++i)
+        if (!owned[i] && !is_poison(r_.d.type, r_.d.bytes, &d[i * r_.d.bytes]))
+            return "the gap between rows of D was written to, at element " + std::to_string(i);
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::wrong_projection(const std::vector<std::byte>& d, uint64_t batch) const {
+    // D x = 2 A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
+    std::vector<int64_t> x(p_.n), bx(p_.k);
+    for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(plan::Type::i32, 1000, mixed(6, batch, col, 0));
+    for (uint64_t k = 0; k < p_.k; ++k) {
+        const int8_t* row = b_row(batch, k);
+        for (uint64_t col = 0; col < p_.n; ++col) bx[k] += row[col] * x[col];
+    }
+    for (uint64_t row = 0; row < p_.m; ++row) {
+        int64_t want = 0, got = 0;
+        for (uint64_t k = 0; k < p_.k; ++k) want += 2 * a(batch, row, k) * bx[k];
+        bool whole_numbers = true;
+        for (uint64_t col = 0; col < p_.n; ++col) {
+            const double value = decode(r_.d.type, &d[r_.d.position(batch, row, col) * r_.d.bytes]);
+            const bool fits = std::fabs(value) < 0x1p40;  // false for NaN
+            whole_numbers = whole_numbers && fits;
+            if (fits) got += static_cast<int64_t>(value) * x[col];
+            if (fits && value != std::floor(value)) whole_numbers = false;
+            if (beta_ != 0) want -= c(batch, row, col) * x[col];
+        }
+        if (!whole_numbers || got != want)
+            if (auto wrong = wrong_row(d, batch, row)) return wrong;
+    }
+    return std::nullopt;
+}
+
+ExactCase::Verdict ExactCase::verify(const std::vector<std::byte>& d) const {
+    Verdict v;
+    const auto note = [&v](std::optional<std::string> wrong) {
+        if (wrong && v.wrong.empty()) v.wrong = *std::move(wrong);
+        return v.wrong.empty();
+    };
+    const uint64_t row_work = std::max<uint64_t>(1, p_.n * p_.k), col_work = std::max<uint64_t>(1, p_.m * p_.k);
+    const bool all = row_work * p_.m * r_.batch <= all_limit;
+    v.extent = all ? Extent::all : plain_ ? Extent::projected : Extent::sampled;
+    if (!note(unwritten(d)) || !note(touched_gap(d))) return v;
+    if (all) {
+        for (uint64_t batch = 0; batch < r_.batch; ++batch)
+            for (uint64_t row = 0; row < p_.m; ++row)
+                if (!note(wrong_row(d, batch, row))) return v;
+        return v;
+    }
+    for (uint64_t batch = 0; plain_ && batch < r_.batch; ++batch)
+        if (!note(wrong_projection(d, batch))) return v;
+    Random random{7};
+    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / row_work) && i < p_.m * r_.batch; ++i)
+        if (!note(wrong_row(d, random.next() % r_.batch, random.next() % p_.m))) return v;
+    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / col_work) && i < p_.n * r_.batch; ++i)
+        if (!note(wrong_col(d, random.next() % r_.batch, random.next() % p_.n))) return v;
+    return v;
+}
+
+}  // namespace vkgemm::tool
