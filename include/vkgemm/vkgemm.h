@@ -22,6 +22,7 @@
  *   - Output structs begin with structSize too; set it before the call. Strings in them are static or as documented.
  *   - Every refusal has a code and, where a VkgemmError is passed, a sentence with the value, the limit and what would work.
  *   - A pointer may be NULL only where its comment says "may be NULL".
+ *   - This header includes vulkan_core.h. A program that gets its functions from volk defines VK_NO_PROTOTYPES before either.
  *   - Sizes, strides and leading dimensions count elements; names that end in Offset, Size or Bytes count bytes.
  */
 #ifndef VKGEMM_H
@@ -164,7 +165,8 @@ typedef struct VkgemmEpilogueStep {
 typedef struct VkgemmProblem {
     uint32_t structSize;
     const void* pNext;
-    uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n. m, n or batch... 0: an empty plan. k 0: D = epilogue(beta C) */
+    uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n. m or n 0: an empty plan, which records nothing. k 0: D = epilogue(beta C),
+                         and A and B may be missing */
     uint64_t batch;   /* 0 means 1 here, for zero is the default; for an empty batch leave the call out */
     VkgemmMatrix a, b, c, d;
     VkgemmC cSource;
@@ -262,7 +264,7 @@ typedef struct VkgemmContextInfo {
     void* logUser;
 } VkgemmContextInfo;
 
-/* Reads the device's facts and finds the functions; compiles nothing. error may be NULL. *context is VK_NULL-like NULL on failure. */
+/* Reads the device's facts and finds the functions; compiles nothing. error may be NULL. *context is NULL on failure. */
 VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error);
 
 /* Plans made from it must be destroyed first. context may be NULL. Not while another thread uses the context. */
@@ -413,7 +415,7 @@ typedef struct VkgemmRun {
     const void* pNext;
     VkgemmOperand a, b, c, d; /* c only for VKGEMM_C_SEPARATE. D may be exactly C (same start, same shape); no other overlap with D */
     VkgemmOperand bias, scale, residual, workspace; /* where the problem or VkgemmPlanInfo::requiredBytes asks for them */
-    double alpha;   /* converted to the accumulator's type. Zero: A and B are not read. NOTE: no default, set it */
+    double alpha;   /* converted to the accumulator's type. Zero (also when it is forgotten): A and B are not read, but must be given */
     double beta;    /* zero: C is not read, it may hold NaN */
     uint32_t flags; /* VkgemmRecordFlagBits */
 } VkgemmRun;

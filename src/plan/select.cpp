@@ -116,7 +116,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
         if (!same_types(x.kernel->module, p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
         } else if (reasons.find(x.why->why) == std::string::npos) {
-            kind = x.why->kind;
+            if (reasons.empty()) kind = x.why->kind;  // of the first row, which asks for least
             reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->why;
         }
     }

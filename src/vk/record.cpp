@@ -116,6 +116,12 @@ void memory_barrier(const DeviceFunctions& f, VkCommandBuffer cmd, VkPipelineSta
 constexpr VkAccessFlags shader_access = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
 constexpr VkAccessFlags any_access = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
 
+// What a binding refers to: D stands in for an operand that has no elements, for something must be bound.
+Slot bound_slot(const VkgemmPlan_T& p, const plan::Step& step, size_t binding) {
+    const Slot s = step.slots[binding];
+    return p.steps.slots[size_t(s)].bytes ? s : Slot::d;
+}
+
 // Pushes the operands of one step and says in `args` where each begins.
 void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, const ResolvedOperands& operands, abi::GemmArgs& args) {
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a, &args.b, &args.c, &args.d, &args.bias, &args.scale, &args.residual};
@@ -124,7 +130,7 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
                                                     plan::info(m.d).bytes, plan::info(m.d).bytes, plan::info(m.d).bytes};
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
-            const VkDeviceAddress a = operands[size_t(step.slots[i])].address;
+            const VkDeviceAddress a = operands[size_t(bound_slot(p, step, i))].address;
             *where[i] = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
         }
         return;
@@ -134,8 +140,9 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
     std::array<VkDescriptorBufferInfo, BIND_COUNT> buffers;
     std::array<VkWriteDescriptorSet, BIND_COUNT> writes;
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
-        const Resolved& x = operands[size_t(step.slots[i])];
-        const VkDeviceSize below = x.offset % alignment, span = p.steps.slots[size_t(step.slots[i])].bytes + below;
+        const Slot s = bound_slot(p, step, i);
+        const Resolved& x = operands[size_t(s)];
+        const VkDeviceSize below = x.offset % alignment, span = p.steps.slots[size_t(s)].bytes + below;
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, x.offset - below, span};
         writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, nullptr, &buffers[i], nullptr};

@@ -31,9 +31,10 @@ Status check_options(const Options& o) {
     std::vector<std::string> names = {"all", "auto"};
     for (const VkgemmKernelInfo& k : kernels()) names.push_back(k.name);
     if (std::ranges::find(names, o.kernel) != names.end()) return {};
-    const std::string_view near = plan::nearest_word(o.kernel, names);
-    return usage("no kernel is called '" + o.kernel + "'" +
-                 (near.empty() ? "; 'vkgemm kernels' lists them" : "; did you mean '" + std::string(near) + "'?"));
+    const std::string_view nearest = plan::nearest_word(o.kernel, names);
+    return usage(
+        "no kernel is called '" + o.kernel + "'" +
+        (nearest.empty() ? "; 'vkgemm kernels' lists them" : "; did you mean '" + std::string(nearest) + "'?"));
 }
 
 Result<std::vector<Case>> collect_cases(const Options& o) {
@@ -168,7 +169,7 @@ void Bench::note(const Case& c, const Measurement& m, const CaseRunner& runner, 
                   seconds_text(m.times.min),
                   seconds_text(m.times.max),
                   seconds_text(m.times.p95),
-                  {rate_text(m.flops_per_second(), integer), Style::head},
+                  {m.flops > 0 ? rate_text(m.flops_per_second(), integer) : "-", Style::head},
                   o_.no_check ? Cell("unchecked", Style::bad) : Cell(m.checked, Style::good)});
         if (!m.failure.text.empty()) rows.note(m.failure.text);
         if (m.clock == host::Clock::host) rows.note("timed by the host's clock: the device has no timestamps");

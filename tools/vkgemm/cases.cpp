@@ -106,9 +106,9 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
     if (!file || !(text << file.rdbuf())) {
         std::string known;
         for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
-        const std::string_view near = plan::nearest_word(name_or_file, names);
+        const std::string_view nearest = plan::nearest_word(name_or_file, names);
         return refuse("'" + name_or_file + "' is neither a suite (" + known + ") nor a file that can be read" +
-                      (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+                      (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
     return parse_suite(text.str(), name_or_file);
 }

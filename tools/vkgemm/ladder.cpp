@@ -33,7 +33,7 @@ size_t default_size(VkPhysicalDeviceType kind) {
         case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
             return 4096;
         case VK_PHYSICAL_DEVICE_TYPE_CPU:
-            return 512;
+            return 256;
         default:
             return 2048;
     }
@@ -84,7 +84,7 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
                        m.kernel,
                        std::to_string(m.times.runs),
                        seconds_text(m.times.median),
-                       {rate_text(m.flops_per_second(), integer), Style::head},
+                       {m.flops > 0 ? rate_text(m.flops_per_second(), integer) : "-", Style::head},
                        gain(all, i),
                        share,
                        {m.checked, Style::good}});

@@ -40,9 +40,9 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
         for (const CLI::Option* option : app.get_options())
             for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
-    const std::string_view near = plan::nearest_word(extra.substr(0, extra.find('=')), known);
+    const std::string_view nearest = plan::nearest_word(extra.substr(0, extra.find('=')), known);
     std::fprintf(stderr, "vkgemm: unknown %s '%s'", extra.starts_with("-") ? "option" : what, extra.c_str());
-    if (!near.empty()) std::fprintf(stderr, "; did you mean '%s'?", std::string(near).c_str());
+    if (!nearest.empty()) std::fprintf(stderr, "; did you mean '%s'?", std::string(nearest).c_str());
     std::fprintf(stderr, "\nvkgemm %s--help tells what there is\n",
                  app.get_parent() ? (app.get_name() + " ").c_str() : "");
     return exit_usage;

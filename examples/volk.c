@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+/* volk's one implementation in this program. */
+#define VOLK_IMPLEMENTATION
+#include <volk.h>
