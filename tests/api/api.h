@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Short ways to the C functions, for tests that look at their answers.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "support/device.h"
+#include "support/words.h"
+#include "vkgemm/vkgemm.h"
+
+namespace vkgemm::test {
+
+/// A code and the sentence that came with it.
+struct Said {
+    VkgemmResult code;
+    std::string text;
+};
+
+/// Calls with a VkgemmError full of rubbish, so that what is not written shows.
+template <class Call>
+Said said(Call&& call) {
+    VkgemmError error;
+    error.vkResult = VK_ERROR_UNKNOWN;
+    for (char& c : error.text) c = 'x';
+    error.text[sizeof error.text - 1] = '\0';
+    const VkgemmResult code = call(&error);
+    if (code == VKGEMM_SUCCESS) CHECK(error.text[0] == '\0');
+    CHECK(error.text[0] != 'x');
+    return {code, error.text};
+}
+
+/// Checks the code, and that the sentence names each of `words`.
+inline void expect(const Said& got, VkgemmResult code, const std::vector<std::string>& words) {
+    CHECK_MESSAGE(got.code == code, "got ", std::string(vkgemmResultName(got.code)), ", not ",
+                  std::string(vkgemmResultName(code)), ": ", got.text);
+    for (const std::string& word : words)
+        CHECK_MESSAGE(got.text.find(word) != std::string::npos, "'", word, "' is not in: ", got.text);
+}
+
+inline VkgemmProblem problem(const std::string& line) {
+    VkgemmProblem p{};
+    VkgemmError error{};
+    const VkgemmResult code = vkgemmParseProblem(line.c_str(), &p, nullptr, nullptr, &error);
+    REQUIRE_MESSAGE(code == VKGEMM_SUCCESS, line, ": ", std::string(error.text));
+    return p;
+}
+
+inline VkgemmPlanOptions options() {
+    VkgemmPlanOptions o{};
+    o.structSize = sizeof o;
+    return o;
+}
+
+inline VkgemmContextInfo context_info() {
+    const host::Device& d = device();
+    VkgemmContextInfo i{};
+    i.structSize = sizeof i;
+    i.instance = d.instance(), i.physicalDevice = d.physicalDevice(), i.device = d.handle(),
+    i.apiVersion = d.apiVersion();
+    i.getInstanceProcAddr = d.getInstanceProcAddr();
+    i.enabledFeatures = &d.enabledFeatures();
+    i.enabledExtensions = d.enabledExtensions().data(),
+    i.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
+    return i;
+}
+
+inline VkgemmContext context() { return device().context().handle(); }
+
+struct OwnedContext {
+    VkgemmContext handle = nullptr;
+    ~OwnedContext() { vkgemmDestroyContext(handle); }
+};
+struct OwnedPlan {
+    VkgemmPlan handle = nullptr;
+    ~OwnedPlan() { vkgemmDestroyPlan(handle); }
+};
+
+inline Said make_plan(OwnedPlan& plan, const VkgemmProblem& p, const VkgemmPlanOptions& o = options(),
+                      VkgemmContext in = context()) {
+    return said([&](VkgemmError* e) { return vkgemmCreatePlan(in, &p, &o, &plan.handle, e); });
+}
+
+/// A plan that must succeed.
+inline void plan_for(OwnedPlan& plan, const std::string& line, const VkgemmPlanOptions& o = options(),
+                     VkgemmContext in = context()) {
+    const Said got = make_plan(plan, problem(line), o, in);
+    REQUIRE_MESSAGE(got.code == VKGEMM_SUCCESS, line, ": ", got.text);
+}
+
+inline VkgemmPlanInfo info_of(VkgemmPlan plan) {
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetPlanInfo(plan, &info) == VKGEMM_SUCCESS);
+    return info;
+}
+
+inline host::Buffer buffer(VkDeviceSize bytes) {
+    auto made = device().createBuffer(bytes, host::Memory::host);
+    REQUIRE_MESSAGE(bool(made), made.status().text);
+    return *made;
+}
+
+}  // namespace vkgemm::test

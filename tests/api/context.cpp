@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Contexts: bad input, functions that are not there, memory that runs out, two at once, the one environment variable.
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "api/api.h"
+#include "vk/functions.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+Said make(const VkgemmContextInfo& info, OwnedContext& out) {
+    out.handle = reinterpret_cast<VkgemmContext>(uintptr_t{1});  // must be overwritten, also by a refusal
+    const Said got = said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &out.handle, e); });
+    CHECK((got.code < 0) == (out.handle == nullptr));
+    return got;
+}
+
+// A loader that does not know one function, under none of its names.
+std::string hidden;
+bool is_hidden(const char* name) { return !hidden.empty() && (hidden == name || hidden + "KHR" == name); }
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
+    if (is_hidden(name)) return nullptr;
+    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        vkgemm::test::device().getInstanceProcAddr()(vkgemm::test::device().instance(), "vkGetDeviceProcAddr"));
+    return get(device, name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
+    if (is_hidden(name)) return nullptr;
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
+    return device().getInstanceProcAddr()(instance, name);
+}
+
+/// Host memory that refuses the n-th request and knows what was not given back.
+struct Allocator {
+    int64_t left = -1;  // requests until one is refused; below 0: never
+    std::map<void*, size_t> alive;
+    std::mutex mutex;
+    bool refused = false;
+
+    VkAllocationCallbacks callbacks() {
+        VkAllocationCallbacks c{};
+        c.pUserData = this, c.pfnAllocation = allocate, c.pfnReallocation = reallocate, c.pfnFree = release;
+        return c;
+    }
+
+   private:
+    static VKAPI_ATTR void* VKAPI_CALL allocate(void* user, size_t size, size_t alignment, VkSystemAllocationScope) {
+        auto& self = *static_cast<Allocator*>(user);
+        const std::lock_guard lock(self.mutex);
+        if (self.left == 0) return self.refused = true, nullptr;
+        if (self.left > 0) --self.left;
+        const size_t step = std::max(alignment, alignof(std::max_align_t));
+        void* p = ::operator new(size + 1, std::align_val_t(step));
+        self.alive[p] = step;
+        return p;
+    }
+    static VKAPI_ATTR void* VKAPI_CALL reallocate(void*, void*, size_t, size_t, VkSystemAllocationScope) {
+        return nullptr;
+    }
+    static VKAPI_ATTR void VKAPI_CALL release(void* user, void* p) {
+        if (!p) return;
+        auto& self = *static_cast<Allocator*>(user);
+        const std::lock_guard lock(self.mutex);
+        const auto found = self.alive.find(p);
+        if (found == self.alive.end()) return;
+        ::operator delete(p, std::align_val_t(found->second));
+        self.alive.erase(found);
+    }
+};
+
+void set_environment(const char* name, const char* value) {
+#ifdef _WIN32
+    _putenv_s(name, value);
+#else
+    if (*value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+#endif
+}
+
+struct Log {
+    std::vector<std::string> lines;
+    static void add(void* user, VkgemmSeverity, const char* text) { static_cast<Log*>(user)->lines.push_back(text); }
+};
+
+}  // namespace
+
+TEST_CASE("contexts that are refused") {
+    const struct {
+        std::string what;
+        std::function<void(VkgemmContextInfo&)> change;
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"structSize",
+         [](VkgemmContextInfo& i) { i.structSize = 12; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"VkgemmContextInfo", "structSize", "12"}},
+        {"pNext", [](VkgemmContextInfo& i) { i.pNext = &i; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"pNext"}},
+        {"instance",
+         [](VkgemmContextInfo& i) { i.instance = VK_NULL_HANDLE; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"instance", "null"}},
+        {"physicalDevice",
+         [](VkgemmContextInfo& i) { i.physicalDevice = VK_NULL_HANDLE; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"physicalDevice"}},
+        {"device",
+         [](VkgemmContextInfo& i) { i.device = VK_NULL_HANDLE; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"device", "null"}},
+        {"loader",
+         [](VkgemmContextInfo& i) { i.getInstanceProcAddr = nullptr; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"getInstanceProcAddr"}},
+        {"extensions",
+         [](VkgemmContextInfo& i) { i.enabledExtensions = nullptr, i.enabledExtensionCount = 2; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"enabledExtensions"}},
+        {"version 0",
+         [](VkgemmContextInfo& i) { i.apiVersion = 0; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"apiVersion", "0.0", "1.1"}},
+        {"version 1.0",
+         [](VkgemmContextInfo& i) { i.apiVersion = VK_API_VERSION_1_0; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"1.0", "1.1"}},
+    };
+    for (const auto& row : rows) {
+        INFO(row.what);
+        VkgemmContextInfo info = context_info();
+        row.change(info);
+        OwnedContext c;
+        expect(make(info, c), row.code, row.words);
+    }
+    OwnedContext c;
+    expect(said([&](VkgemmError* e) { return vkgemmCreateContext(nullptr, &c.handle, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmContextInfo", "null"});
+    const VkgemmContextInfo info = context_info();
+    expect(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, nullptr, e); }), VKGEMM_ERROR_INVALID_ARGUMENT,
+           {"context", "null"});
+    CHECK(vkgemmCreateContext(nullptr, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_CASE("every function that must be there is missed by name") {
+    const char* const needed[] = {"vkGetDeviceProcAddr",
+#define X(name, alternative) "vk" #name,
+                                  VKGEMM_INSTANCE_FUNCTIONS(X) VKGEMM_DEVICE_FUNCTIONS(X)
+#undef X
+    };
+    VkgemmContextInfo info = context_info();
+    info.getInstanceProcAddr = any_function;
+    for (const char* name : needed) {
+        hidden = name;
+        OwnedContext c;
+        expect(make(info, c), VKGEMM_ERROR_MISSING_FUNCTION, {name, "not found"});
+    }
+    hidden.clear();
+    OwnedContext whole;
+    expect(make(info, whole), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("a function that may be missing is done without") {
+    const char* const optional[] = {
+#define X(name, alternative) "vk" #name,
+        VKGEMM_OPTIONAL_INSTANCE_FUNCTIONS(X) VKGEMM_OPTIONAL_DEVICE_FUNCTIONS(X)
+#undef X
+    };
+    VkgemmContextInfo info = context_info();
+    info.getInstanceProcAddr = any_function;
+    const VkgemmProblem p = problem("20x30x40");
+    OwnedPlan plain;
+    plan_for(plain, "20x30x40");
+    const bool descriptors = !info_of(plain.handle).usesAddresses;
+    for (const char* name : optional) {
+        hidden = name;
+        OwnedContext c;
+        REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
+        OwnedPlan plan;
+        const Said got = make_plan(plan, p, options(), c.handle);
+        INFO(name, ": ", got.text);
+        const bool addresses_only = std::string(name) == "vkGetBufferDeviceAddress" && !descriptors;
+        const bool descriptors_only = std::string(name) == "vkCmdPushDescriptorSet" && !device().hasAddresses();
+        if (addresses_only || descriptors_only) {
+            expect(got, VKGEMM_ERROR_UNSUPPORTED, {"push descriptors", "bufferDeviceAddress"});
+            continue;
+        }
+        REQUIRE(got.code == VKGEMM_SUCCESS);
+        if (std::string(name) == "vkCmdPushDescriptorSet") CHECK(info_of(plan.handle).usesAddresses == 1);
+    }
+    hidden.clear();
+}
+
+TEST_CASE("without a way to reach operands every plan is refused with both ways named") {
+    VkgemmContextInfo info = context_info();
+    info.enabledFeatures = nullptr, info.enabledExtensions = nullptr, info.enabledExtensionCount = 0,
+    info.apiVersion = VK_API_VERSION_1_1;
+    OwnedContext c;
+    REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
+    OwnedPlan plan;
+    expect(make_plan(plan, problem("2x3x4"), options(), c.handle), VKGEMM_ERROR_UNSUPPORTED,
+           {"push descriptors", "bufferDeviceAddress"});
+    VkgemmPlanOptions o = options();
+    o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    expect(make_plan(plan, problem("2x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"bufferDeviceAddress"});
+    expect(said([&](VkgemmError* e) { return vkgemmCheckKernel(c.handle, "tiled_f32_8x8", nullptr, nullptr, e); }),
+           VKGEMM_ERROR_UNSUPPORTED, {"push descriptors"});
+    o = options();
+    o.flags = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
+    expect(make_plan(plan, problem("0x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"pipelineExecutableInfo"});
+}
+
+TEST_CASE("two devices of two instances work side by side, and end in any order") {
+    auto second = std::make_unique<vkgemm::host::Device>(*vkgemm::host::Device::open({.device = device().info().name}));
+    OwnedPlan here, there;
+    plan_for(here, "20x30x40 bias=row");
+    plan_for(there, "20x30x40 bias=row", options(), second->context().handle());
+    CHECK(second->handle() != device().handle());
+    VkPipeline pipelines[2];
+    uint32_t count = 1;
+    REQUIRE(vkgemmGetPlanPipelines(here.handle, &count, &pipelines[0]) == VKGEMM_SUCCESS);
+    REQUIRE(vkgemmGetPlanPipelines(there.handle, &count, &pipelines[1]) == VKGEMM_SUCCESS);
+    CHECK(pipelines[0] != pipelines[1]);
+    OwnedContext third;  // a second context on the first device
+    REQUIRE(make(context_info(), third).code == VKGEMM_SUCCESS);
+    OwnedPlan again;
+    plan_for(again, "20x30x40 bias=row", options(), third.handle);
+    vkgemmDestroyPlan(std::exchange(there.handle, nullptr));
+    second.reset();
+    vkgemmDestroyPlan(std::exchange(here.handle, nullptr));
+    vkgemmDestroyPlan(std::exchange(again.handle, nullptr));
+}
+
+TEST_CASE("host memory that runs out at any point is an error, never a leak") {
+    int refused = 0, allocations = 0;
+    for (int64_t n = 0; n < 400; ++n) {
+        Allocator memory;
+        memory.left = n;
+        const VkAllocationCallbacks callbacks = memory.callbacks();
+        VkgemmContextInfo info = context_info();
+        info.allocator = &callbacks;
+        bool whole = false;
+        {
+            OwnedContext c;
+            const Said made = make(info, c);
+            OwnedPlan plan;
+            if (made.code == VKGEMM_SUCCESS) {
+                VkgemmPlanOptions o = options();
+                o.kernel = "tiled_f32_8x8";
+                const Said got = make_plan(plan, problem("20x30x40"), o, c.handle);
+                whole = got.code == VKGEMM_SUCCESS;
+                if (!whole) expect(got, VKGEMM_ERROR_OUT_OF_MEMORY, {"memory"});
+                if (!whole) CHECK(plan.handle == nullptr);
+                memory.left = -1;  // the same plan again, with memory
+                OwnedPlan retry;
+                if (!whole) CHECK(make_plan(retry, problem("20x30x40"), o, c.handle).code == VKGEMM_SUCCESS);
+                vkgemmDestroyPlan(std::exchange(retry.handle, nullptr));
+                vkgemmDestroyPlan(std::exchange(plan.handle, nullptr));
+            } else {
+                expect(made, VKGEMM_ERROR_OUT_OF_MEMORY, {"memory"});
+            }
+        }
+        CHECK_MESSAGE(memory.alive.empty(), "request ", n, ": ", memory.alive.size(), " blocks were not given back");
+        refused += memory.refused;
+        if (whole && !memory.refused) {
+            allocations = static_cast<int>(n);
+            break;
+        }
+    }
+    CHECK(allocations > 0);
+    MESSAGE(refused, " of ", allocations, " requests were refused in turn");
+}
+
+TEST_CASE("VKGEMM_KERNEL is followed where it can be, and told where not") {
+    Log log;
+    VkgemmContextInfo info = context_info();
+    info.log = Log::add, info.logUser = &log;
+    const auto with = [&](const char* value, OwnedContext& c) {
+        set_environment("VKGEMM_KERNEL", value);
+        REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
+        set_environment("VKGEMM_KERNEL", "");
+    };
+    OwnedContext naive, unknown, integers;
+    with("naive_f32_8x8", naive);
+    OwnedPlan plan;
+    plan_for(plan, "20x30x40", options(), naive.handle);
+    CHECK(std::string(info_of(plan.handle).kernel) == "naive_f32_8x8");
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8";  // who says so in the plan is heard first
+    OwnedPlan named;
+    plan_for(named, "20x30x40", o, naive.handle);
+    CHECK(std::string(info_of(named.handle).kernel) == "tiled_f32_8x8");
+    CHECK(log.lines.empty());
+
+    with("tiled_i32_8x8", integers);
+    OwnedPlan other;
+    expect(make_plan(other, problem("20x30x40"), options(), integers.handle), VKGEMM_FALLBACK_USED,
+           {"VKGEMM_KERNEL", "tiled_i32_8x8", "i32"});
+    REQUIRE(other.handle);
+    CHECK(std::string(info_of(other.handle).kernel) != "tiled_i32_8x8");
+    REQUIRE(log.lines.size() == 1);
+    CHECK(has_words(log.lines[0], "VKGEMM_KERNEL"));
+
+    with("naive_f32_8x9", unknown);
+    REQUIRE(log.lines.size() == 2);
+    CHECK(has_words(log.lines[1], "naive_f32_8x9", "did you mean", "naive_f32_8x8"));
+    OwnedPlan chosen;
+    expect(make_plan(chosen, problem("20x30x40"), options(), unknown.handle), VKGEMM_FALLBACK_USED, {"naive_f32_8x9"});
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Bad input to plans: each fault has its own code and a sentence that names the value and what would do.
+#include <functional>
+
+#include "api/api.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+Said plan_with(const VkgemmProblem* p, const VkgemmPlanOptions* o, VkgemmContext in = context()) {
+    OwnedPlan plan;
+    plan.handle = reinterpret_cast<VkgemmPlan>(uintptr_t{1});  // must be overwritten, also by a refusal
+    const Said got = said([&](VkgemmError* e) { return vkgemmCreatePlan(in, p, o, &plan.handle, e); });
+    CHECK((got.code < 0) == (plan.handle == nullptr));
+    return got;
+}
+
+uint32_t shared_limit() {
+    VkPhysicalDeviceProperties properties;
+    const auto get = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetPhysicalDeviceProperties"));
+    get(device().physicalDevice(), &properties);
+    return properties.limits.maxComputeSharedMemorySize;
+}
+
+}  // namespace
+
+TEST_CASE("problems that are refused") {
+    const struct {
+        std::string what;
+        std::function<void(VkgemmProblem&)> change;
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"structSize 0",
+         [](VkgemmProblem& p) { p.structSize = 0; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"structSize", "0", "sizeof"}},
+        {"structSize too large",
+         [](VkgemmProblem& p) { p.structSize += 8; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"VkgemmProblem", "structSize"}},
+        {"pNext", [](VkgemmProblem& p) { p.pNext = &p; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"pNext", "null"}},
+        {"type",
+         [](VkgemmProblem& p) { p.b.type = static_cast<VkgemmType>(77); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"b.type", "77"}},
+        {"layout",
+         [](VkgemmProblem& p) { p.d.layout = static_cast<VkgemmLayout>(2); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"d.layout", "2"}},
+        {"cSource",
+         [](VkgemmProblem& p) { p.cSource = static_cast<VkgemmC>(3); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"cSource", "3"}},
+        {"accumulate",
+         [](VkgemmProblem& p) { p.accumulate = static_cast<VkgemmType>(8); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"accumulate", "8"}},
+        {"accuracy",
+         [](VkgemmProblem& p) { p.accuracy = static_cast<VkgemmAccuracy>(2); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"accuracy", "2"}},
+        {"steps",
+         [](VkgemmProblem& p) { p.epilogueCount = 5; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"epilogueCount", "5", "4"}},
+        {"step",
+         [](VkgemmProblem& p) { p.epilogueCount = 1, p.epilogue[0].kind = static_cast<VkgemmStepKind>(11); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"epilogue", "11"}},
+        {"ld", [](VkgemmProblem& p) { p.a.ld = 2; }, VKGEMM_ERROR_INVALID_PROBLEM, {"lda", "2", "40"}},
+        {"D broadcast",
+         [](VkgemmProblem& p) { p.batch = 2, p.d.batchStride = VKGEMM_BROADCAST; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"broadcast"}},
+        {"D on D",
+         [](VkgemmProblem& p) { p.batch = 2, p.d.batchStride = 3; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"3", "600"}},
+        {"split accuracy",
+         [](VkgemmProblem& p) { p.accuracy = VKGEMM_ACCURACY_F32_SPLIT; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"split"}},
+        {"f64", [](VkgemmProblem& p) { p.a.type = VKGEMM_TYPE_F64; }, VKGEMM_ERROR_UNSUPPORTED, {"f64"}},
+        {"mixed",
+         [](VkgemmProblem& p) { p.a.type = VKGEMM_TYPE_I8, p.b.type = VKGEMM_TYPE_F16; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"i8", "f16"}},
+        {"m",
+         [](VkgemmProblem& p) { p.m = uint64_t{1} << 31, p.n = p.k = 1; },
+         VKGEMM_ERROR_LIMIT,
+         {"m is 2147483648", "2147483647"}},
+        {"span", [](VkgemmProblem& p) { p.a.ld = uint64_t{1} << 32; }, VKGEMM_ERROR_LIMIT, {"A", "4294967295"}},
+    };
+    for (const auto& row : rows) {
+        INFO(row.what);
+        VkgemmProblem p = problem("20x30x40");
+        row.change(p);
+        expect(plan_with(&p, nullptr), row.code, row.words);
+    }
+    const VkgemmProblem p = problem("20x30x40");
+    expect(plan_with(nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmProblem", "null"});
+    expect(plan_with(&p, nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"context", "null"});
+    expect(said([&](VkgemmError* e) { return vkgemmCreatePlan(context(), &p, nullptr, nullptr, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"plan", "null"});
+    CHECK(vkgemmCreatePlan(nullptr, nullptr, nullptr, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_CASE("options that are refused") {
+    const struct {
+        std::string what;
+        std::function<void(VkgemmPlanOptions&)> change;
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"structSize",
+         [](VkgemmPlanOptions& o) { o.structSize = 1; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"VkgemmPlanOptions", "structSize", "1"}},
+        {"pNext", [](VkgemmPlanOptions& o) { o.pNext = &o; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"pNext"}},
+        {"kernel",
+         [](VkgemmPlanOptions& o) { o.kernel = "tiled_f32_8x9"; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"tiled_f32_8x9", "did you mean"}},
+        {"types",
+         [](VkgemmPlanOptions& o) { o.kernel = "tiled_i32_8x8"; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"tiled_i32_8x8", "i32", "f32"}},
+        {"constant", [](VkgemmPlanOptions& o) { o.tile = "BX=3"; }, VKGEMM_ERROR_TILE, {"BX", "did you mean"}},
+        {"number", [](VkgemmPlanOptions& o) { o.tile = "BM=x"; }, VKGEMM_ERROR_TILE, {"BM", "'x'"}},
+        {"rule",
+         [](VkgemmPlanOptions& o) { o.kernel = "tiled_f32_8x8", o.tile = "BM=9,TM=2"; },
+         VKGEMM_ERROR_TILE,
+         {"BM*BN 72", "WG 64", "TM*TN 2"}},
+        {"operands",
+         [](VkgemmPlanOptions& o) { o.operands = static_cast<VkgemmOperandKind>(2); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"operands", "2"}},
+        {"alignment",
+         [](VkgemmPlanOptions& o) { o.operandAlignment = 12; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"operandAlignment", "12"}},
+        {"flags", [](VkgemmPlanOptions& o) { o.flags = 64; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "64"}},
+    };
+    const VkgemmProblem p = problem("20x30x40");
+    for (const auto& row : rows) {
+        INFO(row.what);
+        VkgemmPlanOptions o = options();
+        row.change(o);
+        expect(plan_with(&p, &o), row.code, row.words);
+    }
+}
+
+TEST_CASE("shared memory and invocations over the limit are refused before the driver sees them") {
+    const size_t messages = device().messageCount();
+    const VkgemmProblem p = problem("20x30x40");
+    VkgemmPlanOptions o = options();
+    // two tiles of 8 x BK floats, the least of them above the limit
+    const uint32_t depth = std::min(4096u, shared_limit() / (16 * 4) + 1);
+    const std::string tile = "BK=" + std::to_string(depth);
+    o.kernel = "tiled_f32_8x8", o.tile = tile.c_str();
+    if (uint64_t{depth} * 64 > shared_limit())
+        expect(plan_with(&p, &o), VKGEMM_ERROR_TILE,
+               {"shared memory", std::to_string(uint64_t{depth} * 64), std::to_string(shared_limit())});
+    o.tile = "WG=4096,BM=64,BN=64,BK=1";
+    expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"WG 4096", "limit"});
+    CHECK(device().messageCount() == messages);
+}
+
+TEST_CASE("a kernel is checked without compiling it") {
+    const VkgemmProblem f32 = problem("20x30x40"), i32 = problem("i32*i32 20x30x40");
+    const auto check = [](const char* kernel, const char* tile, const VkgemmProblem* p, VkgemmContext in = context()) {
+        return said([&](VkgemmError* e) { return vkgemmCheckKernel(in, kernel, tile, p, e); });
+    };
+    expect(check("tiled_f32_8x8", nullptr, nullptr), VKGEMM_SUCCESS, {});
+    expect(check("tiled_f32_8x8", "BK=16", &f32), VKGEMM_SUCCESS, {});
+    expect(check("tiled_f32_8x8", nullptr, &i32), VKGEMM_ERROR_UNSUPPORTED, {"i32", "f32"});
+    expect(check("tiled_f32_8x8", "BM=9", &f32), VKGEMM_ERROR_TILE, {"BM*BN 72", "WG 64"});
+    expect(check("tiled_f32_8x8", "BM=", nullptr), VKGEMM_ERROR_TILE, {"BM"});
+    expect(check("tilde", nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"tilde"});
+    expect(check(nullptr, nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"kernel"});
+    expect(check("tiled_f32_8x8", nullptr, nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"context"});
+    VkgemmProblem huge = problem("1x1x1");
+    huge.m = uint64_t{1} << 31;
+    expect(check("tiled_f32_8x8", nullptr, &huge), VKGEMM_ERROR_LIMIT, {"2147483648"});
+}
+
+TEST_CASE("what asks a plan asks it politely") {
+    OwnedPlan plan;
+    plan_for(plan, "20x30x40 c=separate bias=row");
+    VkgemmPlanInfo info{};
+    CHECK(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_ERROR_INVALID_ARGUMENT);  // structSize 0
+    CHECK(vkgemmGetPlanInfo(nullptr, &info) == VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(vkgemmGetPlanInfo(plan.handle, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+    info = info_of(plan.handle);
+    CHECK(info.flops == 2.0 * 20 * 30 * 40);
+    CHECK(info.errorBound > 0);
+    CHECK(info.operandAlignment == 16);
+    CHECK(std::string(info.tile).find("BM=") != std::string::npos);
+
+    uint32_t count = 0;
+    REQUIRE(vkgemmGetPlanAccesses(plan.handle, &count, nullptr) == VKGEMM_SUCCESS);
+    CHECK(count == 5);
+    VkgemmAccess accesses[VKGEMM_SLOT_COUNT];
+    count = 2;
+    CHECK(vkgemmGetPlanAccesses(plan.handle, &count, accesses) == VKGEMM_INCOMPLETE);
+    CHECK(count == 5);
+    count = VKGEMM_SLOT_COUNT;
+    REQUIRE(vkgemmGetPlanAccesses(plan.handle, &count, accesses) == VKGEMM_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) {
+        CHECK(accesses[i].stage == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+        CHECK(accesses[i].access == VkAccessFlags(accesses[i].slot == VKGEMM_SLOT_D ? VK_ACCESS_SHADER_WRITE_BIT
+                                                                                    : VK_ACCESS_SHADER_READ_BIT));
+        CHECK(accesses[i].size == info.requiredBytes[accesses[i].slot]);
+    }
+    CHECK(vkgemmGetPlanAccesses(nullptr, &count, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(vkgemmGetPlanAccesses(plan.handle, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+
+    VkPipeline pipelines[4];
+    count = 0;
+    CHECK(vkgemmGetPlanPipelines(plan.handle, &count, pipelines) == VKGEMM_INCOMPLETE);
+    CHECK(count == 1);
+    CHECK(vkgemmGetPlanPipelines(plan.handle, &count, pipelines) == VKGEMM_SUCCESS);
+    CHECK(pipelines[0] != VK_NULL_HANDLE);
+    CHECK(vkgemmGetPlanPipelines(nullptr, &count, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+    vkgemmDestroyPlan(nullptr);
+    vkgemmDestroyContext(nullptr);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// Recording: bad operands are refused before anything is recorded; one plan serves many threads; barriers as asked for.
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <thread>
+
+#include "api/api.h"
+
+using namespace vkgemm::test;
+using vkgemm::Status;
+
+namespace {
+
+Status as_status(const Said& s) { return {s.code, VK_SUCCESS, s.text}; }
+
+VkgemmOperand at(const vkgemm::host::Buffer& buffer, VkDeviceSize offset = 0, VkDeviceSize size = 0) {
+    return {buffer.handle(), offset, size, 0};
+}
+
+/// A 20x30x40 product with everything that an operand can be, in buffers of their own.
+struct Bench {
+    OwnedPlan plan;
+    vkgemm::host::Buffer a = buffer(1 << 16), b = buffer(1 << 16), c = buffer(1 << 16), d = buffer(1 << 16),
+                         vectors = buffer(1 << 16);
+    VkgemmRun run{};
+
+    explicit Bench(const std::string& line = "20x30x40 c=separate bias=row scale=all residual",
+                   const VkgemmPlanOptions& o = options()) {
+        plan_for(plan, line, o);
+        run.structSize = sizeof run;
+        run.a = at(a), run.b = at(b), run.c = at(c), run.d = at(d);
+        run.bias = at(vectors), run.scale = at(vectors, 4096), run.residual = at(vectors, 8192);
+        run.alpha = 1, run.beta = 1;
+    }
+    Said check() const {
+        return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
+    }
+    Said record(VkCommandBuffer commands) const {
+        return said([&](VkgemmError* e) { return vkgemmRecord(plan.handle, commands, &run, e); });
+    }
+};
+
+void fill(const vkgemm::host::Buffer& b, size_t count, float (*value)(size_t)) {
+    float* x = reinterpret_cast<float*>(b.mapped().data());
+    for (size_t i = 0; i < count; ++i) x[i] = value(i);
+}
+const float* floats(const vkgemm::host::Buffer& b) { return reinterpret_cast<const float*>(b.mapped().data()); }
+
+}  // namespace
+
+TEST_CASE("runs that are refused, and leave the command buffer as it was") {
+    const struct {
+        std::string what;
+        std::function<void(Bench&)> change;
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"structSize",
+         [](Bench& x) { x.run.structSize = 8; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"VkgemmRun", "structSize", "8"}},
+        {"pNext", [](Bench& x) { x.run.pNext = &x; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"pNext"}},
+        {"flags", [](Bench& x) { x.run.flags = 4; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "4"}},
+        {"no A", [](Bench& x) { x.run.a = {}; }, VKGEMM_ERROR_OPERAND, {"operand a", "missing", "3200"}},
+        {"no C", [](Bench& x) { x.run.c = {}; }, VKGEMM_ERROR_OPERAND, {"operand c", "missing", "2400"}},
+        {"no D", [](Bench& x) { x.run.d = {}; }, VKGEMM_ERROR_OPERAND, {"operand d", "missing"}},
+        {"no bias", [](Bench& x) { x.run.bias = {}; }, VKGEMM_ERROR_OPERAND, {"operand bias", "missing", "80"}},
+        {"no scale", [](Bench& x) { x.run.scale = {}; }, VKGEMM_ERROR_OPERAND, {"operand scale", "missing", "4"}},
+        {"no residual", [](Bench& x) { x.run.residual = {}; }, VKGEMM_ERROR_OPERAND, {"operand residual", "missing"}},
+        {"A misaligned",
+         [](Bench& x) { x.run.a.offset = 4; },
+         VKGEMM_ERROR_OPERAND,
+         {"operand a", "4", "16", "operandAlignment"}},
+        {"D misaligned", [](Bench& x) { x.run.d.offset = 8; }, VKGEMM_ERROR_OPERAND, {"operand d", "8", "16"}},
+        {"bias misaligned", [](Bench& x) { x.run.bias.offset = 2; }, VKGEMM_ERROR_OPERAND, {"operand bias", "2", "4"}},
+        {"A too small", [](Bench& x) { x.run.a.size = 3199; }, VKGEMM_ERROR_OPERAND, {"operand a", "3199", "3200"}},
+        {"residual too small",
+         [](Bench& x) { x.run.residual.size = 4; },
+         VKGEMM_ERROR_OPERAND,
+         {"operand residual", "4", "2400"}},
+        {"D on A", [](Bench& x) { x.run.d = x.run.a; }, VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"}},
+        {"D in B", [](Bench& x) { x.run.d = at(x.b, 16 * 256); }, VKGEMM_ERROR_OPERAND, {"operand b", "overlaps D"}},
+        {"D across C",
+         [](Bench& x) { x.run.c = at(x.d, 16); },
+         VKGEMM_ERROR_OPERAND,
+         {"operand c", "overlaps D", "exactly"}},
+        {"D on the bias",
+         [](Bench& x) { x.run.bias = at(x.d, 400); },
+         VKGEMM_ERROR_OPERAND,
+         {"operand bias", "overlaps D"}},
+    };
+    for (const auto& row : rows) {
+        INFO(row.what);
+        Bench x;
+        row.change(x);
+        expect(x.check(), row.code, row.words);
+        const Status submitted = device().submit([&](VkCommandBuffer commands) {
+            expect(x.record(commands), row.code, row.words);
+            return Status{};
+        });
+        CHECK(submitted.code == VKGEMM_SUCCESS);
+    }
+    Bench x;
+    expect(x.check(), VKGEMM_SUCCESS, {});
+    expect(said([&](VkgemmError* e) { return vkgemmCheckRun(nullptr, &x.run, e); }), VKGEMM_ERROR_INVALID_ARGUMENT,
+           {"plan", "null"});
+    expect(said([&](VkgemmError* e) { return vkgemmCheckRun(x.plan.handle, nullptr, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmRun", "null"});
+    expect(x.record(VK_NULL_HANDLE), VKGEMM_ERROR_INVALID_ARGUMENT, {"commandBuffer", "null"});
+    CHECK(vkgemmRecord(nullptr, VK_NULL_HANDLE, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_CASE("numbers that do not fit the sums, and a C that is not there") {
+    Bench none("20x30x40");
+    expect(none.check(), VKGEMM_ERROR_INVALID_PROBLEM, {"beta", "no C"});
+    none.run.beta = 0;
+    expect(none.check(), VKGEMM_SUCCESS, {});
+    Bench whole("i32*i32 20x30x40 c=separate");
+    whole.run.alpha = 0.5;
+    expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"alpha", "0.5", "whole", "i32"});
+    whole.run.alpha = 1, whole.run.beta = 4294967296.0;
+    expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "4294967296"});
+    whole.run.beta = NAN;
+    expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "nan"});
+    VkgemmPlanOptions dry = options();
+    dry.flags = VKGEMM_PLAN_DRY;
+    Bench thought("20x30x40 c=separate", dry);
+    expect(thought.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY"});
+    CHECK(info_of(thought.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 3200);
+}
+
+TEST_CASE("overlaps that are allowed") {
+    Bench x;
+    x.run.c = x.run.d;
+    expect(x.check(), VKGEMM_SUCCESS, {});  // D exactly on C
+    x.run.residual = x.run.d;
+    expect(x.check(), VKGEMM_SUCCESS, {});  // and on the residual
+    x.run.b = x.run.a, x.run.b.offset = 512;
+    expect(x.check(), VKGEMM_SUCCESS, {});  // what is only read may overlap
+    x.run.a = at(x.d, 1 << 15);
+    expect(x.check(), VKGEMM_SUCCESS, {});   // one buffer, other bytes
+    Bench halves("20x32x40 lda=80 ldd=80");  // A and D side by side in rows of 80
+    halves.run.beta = 0;
+    halves.run.a = at(halves.d, 0), halves.run.d = at(halves.d, 160);
+    expect(halves.check(), VKGEMM_SUCCESS, {});
+    halves.run.d.offset = 144;
+    expect(halves.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
+}
+
+TEST_CASE("addresses are operands too") {
+    if (!device().hasAddresses()) return;
+    VkgemmPlanOptions o = options();
+    o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    Bench x("20x30x40", o);
+    x.run.beta = 0;
+    CHECK(info_of(x.plan.handle).usesAddresses == 1);
+    expect(x.check(), VKGEMM_SUCCESS, {});  // buffers, whose addresses are asked for
+    x.run.a = {VK_NULL_HANDLE, 0, 0, x.a.address()};
+    expect(x.check(), VKGEMM_SUCCESS, {});
+    x.run.a.address += 4;
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "address", "16"});
+    x.run.a = {VK_NULL_HANDLE, 0, 0, x.d.address() + 64};
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
+    x.run.a = {};
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "missing", "address"});
+}
+
+TEST_CASE("an element's alignment is enough when it was promised") {
+    VkgemmPlanOptions o = options();
+    o.operandAlignment = 1;
+    Bench x("20x30x40", o);
+    x.run.beta = 0, x.run.a.offset = 4;
+    CHECK(info_of(x.plan.handle).operandAlignment == 4);
+    expect(x.check(), VKGEMM_SUCCESS, {});
+    x.run.a.offset = 6;
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "multiple of 4"});
+}
+
+TEST_CASE("an empty plan records nothing and wants nothing") {
+    OwnedPlan plan;
+    plan_for(plan, "0x30x40");
+    CHECK(info_of(plan.handle).dispatchCount == 0);
+    CHECK(std::string(info_of(plan.handle).kernel) == "");
+    uint32_t count = 7;
+    CHECK(vkgemmGetPlanAccesses(plan.handle, &count, nullptr) == VKGEMM_SUCCESS);
+    CHECK(count == 0);
+    VkgemmRun run{};
+    run.structSize = sizeof run;
+    const Status done = device().submit([&](VkCommandBuffer commands) {
+        return as_status(said([&](VkgemmError* e) { return vkgemmRecord(plan.handle, commands, &run, e); }));
+    });
+    CHECK(done.code == VKGEMM_SUCCESS);
+}
+
+TEST_CASE("two dependent products in one command buffer, with vkgemm's barriers") {
+    Bench x("64x64x64"), y("64x64x64");
+    fill(x.a, 4096, [](size_t i) { return i % 65 == 0 ? 2.0f : 0.0f; });  // twice the identity
+    fill(x.b, 4096, [](size_t i) { return static_cast<float>(i % 97); });
+    x.run.beta = y.run.beta = 0;
+    y.run.a = x.run.a, y.run.b = x.run.d;  // the second reads what the first wrote
+    x.run.flags = VKGEMM_RECORD_BARRIER_AFTER;
+    y.run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    for (int round = 0; round < 3; ++round) {
+        const Status done = device().submit([&](VkCommandBuffer commands) {
+            Status first = as_status(x.record(commands));
+            return first.code == VKGEMM_SUCCESS ? as_status(y.record(commands)) : first;
+        });
+        REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
+        size_t wrong = 0;
+        for (size_t i = 0; i < 4096; ++i) wrong += floats(y.d)[i] != 4.0f * static_cast<float>(i % 97);
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("one plan, recorded by many threads at once") {
+    OwnedPlan plan;
+    plan_for(plan, "64x64x64");
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+            auto made_a = device().createBuffer(16384, vkgemm::host::Memory::host),
+                 made_b = device().createBuffer(16384, vkgemm::host::Memory::host),
+                 made_d = device().createBuffer(16384, vkgemm::host::Memory::host);
+            if (!made_a || !made_b || !made_d) return void(++wrong);
+            fill(*made_a, 4096, [](size_t i) { return i % 65 == 0 ? 1.0f : 0.0f; });
+            fill(*made_b, 4096, [](size_t i) { return static_cast<float>(i % 89); });
+            VkgemmRun run{};
+            run.structSize = sizeof run;
+            run.a = at(*made_a), run.b = at(*made_b), run.d = at(*made_d);
+            for (int round = 1; round < 9; ++round) {
+                run.alpha = t * 10 + round;
+                const Status done = device().submit([&](VkCommandBuffer commands) {
+                    const VkgemmResult code = vkgemmRecord(plan.handle, commands, &run, nullptr);
+                    return Status{code, VK_SUCCESS, ""};
+                });
+                wrong += done.code != VKGEMM_SUCCESS;
+                for (size_t i = 0; i < 4096; ++i)
+                    wrong += floats(*made_d)[i] != static_cast<float>(run.alpha) * static_cast<float>(i % 89);
+            }
+        });
+    for (std::thread& t : threads) t.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("threads that want one pipeline get one") {
+    std::vector<std::thread> threads;
+    std::array<OwnedPlan, 8> plans;
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8", o.tile = "BK=24";  // nobody else's
+    const VkgemmProblem p = problem("77x66x55 bias=col");
+    for (OwnedPlan& plan : plans)
+        threads.emplace_back([&] { vkgemmCreatePlan(context(), &p, &o, &plan.handle, nullptr); });
+    for (std::thread& t : threads) t.join();
+    VkPipeline first = VK_NULL_HANDLE;
+    for (OwnedPlan& plan : plans) {
+        REQUIRE(plan.handle);
+        VkPipeline pipeline = VK_NULL_HANDLE;
+        uint32_t count = 1;
+        REQUIRE(vkgemmGetPlanPipelines(plan.handle, &count, &pipeline) == VKGEMM_SUCCESS);
+        if (!first) first = pipeline;
+        CHECK(pipeline == first);
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// The rules of the house, read off the sources: who may include whom, how long a file, a function and a line may be.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct File {
+    std::string name;  // from the top of the tree, with '/'
+    std::vector<std::string> lines;
+};
+
+bool has_ending(const fs::path& path, const std::vector<std::string>& endings) {
+    for (const std::string& e : endings)
+        if (path.extension() == e || path.filename() == e) return true;
+    return false;
+}
+
+std::vector<File> files_under(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
+    std::vector<File> out;
+    const fs::path root = VKGEMM_SOURCE_DIR;
+    for (const std::string& folder : folders) {
+        if (!fs::exists(root / folder)) continue;
+        for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+            if (!entry.is_regular_file() || !has_ending(entry.path(), endings)) continue;
+            std::ifstream in(entry.path(), std::ios::binary);
+            File f{entry.path().lexically_relative(root).generic_string(), {}};
+            for (std::string line; std::getline(in, line);) f.lines.push_back(line);
+            out.push_back(std::move(f));
+        }
+    }
+    return out;
+}
+
+const std::vector<std::string> code = {".h", ".hpp", ".c", ".cpp", ".def"}, shaders = {".comp", ".glsl", ".h", ".def"};
+
+/// Characters, not bytes: continuation bytes of UTF-8 do not count.
+size_t columns(const std::string& line) {
+    size_t n = 0;
+    for (const char c : line) n += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    return n;
+}
+
+struct Room {
+    std::vector<std::string> folders;
+    size_t least_files;  // a room that is empty or renamed must not pass
+    const char* forbidden;
+};
+
+}  // namespace
+
+TEST_CASE("rooms: nobody includes what lies above") {
+    // <...> or "..." as written after #include
+    const Room rooms[] = {
+        {{"src/plan"},
+         15,
+         R"(vulkan|volk|vkgemm/|"vk/|host|<fstream>|<filesystem>|<chrono>|<ctime>|<cstdlib>|)"
+         R"(<cstdio>|<thread>|<mutex>|<random>)"},
+        {{"src/vk"}, 10, R"(host|"volk|tests/|support/|<fstream>|<filesystem>|<iostream>|<chrono>)"},
+        {{"src/host"}, 4, R"("plan/|"vk/|shaders/|support/)"},
+        {{"include"}, 3, R"(plan/|"vk/|shaders/|volk|support/)"},
+        {{"shaders"}, 8, R"(plan/|vk/|vulkan|vkgemm)"},
+        {{"tools"}, 3, R"("vk/|support/|doctest)"},
+        {{"tests/plan"}, 6, R"(vulkan|volk|vkgemm/|"vk/|"api/|"kernels/|support/device)"},
+        {{"examples"}, 3, R"(plan/|"vk/|shaders/|support/|doctest)"},
+    };
+    for (const Room& room : rooms) {
+        const auto files = files_under(room.folders, {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl"});
+        CHECK_MESSAGE(files.size() >= room.least_files, room.folders[0], " holds ", files.size(), " files");
+        const std::regex include(R"(^\s*#\s*include\s*([<"][^>"]*[>"]))"), forbidden(room.forbidden);
+        for (const File& f : files)
+            for (size_t i = 0; i < f.lines.size(); ++i) {
+                std::smatch what;
+                if (!std::regex_search(f.lines[i], what, include)) continue;
+                const std::string named = what[1];
+                CHECK_MESSAGE(!std::regex_search(named, forbidden), f.name, ":", i + 1, " may not include ", named);
+            }
+    }
+}
+
+TEST_CASE("rooms: the environment is read in one place, the C++ clock and files in none") {
+    for (const File& f : files_under({"src/plan", "src/vk"}, code))
+        for (size_t i = 0; i < f.lines.size(); ++i) {
+            const bool reads = f.lines[i].find("getenv") != std::string::npos;
+            CHECK_MESSAGE((!reads || f.name.starts_with("src/vk/")), f.name, ":", i + 1);
+            CHECK_MESSAGE(
+                !std::regex_search(
+                    f.lines[i], std::regex(R"(\b(fopen|printf|fprintf|puts|abort|exit|std::cout|std::cerr)\s*[(<])")),
+                f.name, ":", i + 1, " prints or ends the program: ", f.lines[i]);
+        }
+}
+
+TEST_CASE("ceilings: 500 lines of C++, 200 of a shader, 120 columns") {
+    const auto sources = files_under({"src", "include", "tests", "tools", "examples"}, code);
+    const auto kernels = files_under({"shaders"}, shaders);
+    CHECK(sources.size() > 60);
+    CHECK(kernels.size() >= 8);
+    for (const File& f : sources) {
+        const bool manual = f.name == "include/vkgemm/vkgemm.h" ||
+                            f.name == "include/vkgemm/vkgemm.hpp";  // their comments are the manual
+        CHECK_MESSAGE((manual || f.lines.size() <= 500), f.name, " has ", f.lines.size(), " lines");
+    }
+    for (const File& f : kernels) CHECK_MESSAGE(f.lines.size() <= 200, f.name, " has ", f.lines.size(), " lines");
+    for (const auto* list : {&sources, &kernels})
+        for (const File& f : *list) {
+            if (f.name.ends_with(".def")) continue;  // tables
+            for (size_t i = 0; i < f.lines.size(); ++i)
+                CHECK_MESSAGE(columns(f.lines[i]) <= 120, f.name, ":", i + 1, " has ", columns(f.lines[i]), " columns");
+        }
+}
+
+TEST_CASE("ceilings: 60 lines a function") {
+    // A function begins at the first column and ends its line with an open brace; it ends at a brace in the first
+    // column.
+    const std::regex not_a_function(R"(^(namespace|class|struct|union|enum|extern|typedef|template|TEST_CASE|)"
+                                    R"(static const|constexpr|const|inline constexpr)\b)");
+    for (const File& f : files_under({"src", "tests", "tools", "examples"}, {".h", ".hpp", ".c", ".cpp"})) {
+        std::string name;
+        size_t begin = 0;
+        for (size_t i = 0; i < f.lines.size(); ++i) {
+            const std::string& line = f.lines[i];
+            if (!line.empty() && line[0] != ' ' && line[0] != '}' && line.ends_with("{") &&
+                !std::regex_search(line, not_a_function))
+                name = line, begin = i;
+            if (line != "}" || name.empty()) continue;
+            CHECK_MESSAGE(i - begin + 1 <= 60, f.name, ":", begin + 1, " has ", i - begin + 1, " lines: ", name);
+            name.clear();
+        }
+    }
+}
+
+TEST_CASE("every source names its licence") {
+    for (const File& f :
+         files_under({"src", "include", "tests", "tools", "examples", "shaders", "cmake"},
+                     {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl", ".cmake", "CMakeLists.txt"})) {
+        bool named = false;
+        for (size_t i = 0; i < f.lines.size() && i < 4; ++i)
+            named |= f.lines[i].find("SPDX-License-Identifier: MIT") != std::string::npos;
+        CHECK_MESSAGE(named, f.name);
+    }
+}

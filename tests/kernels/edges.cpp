@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Every kernel at the edges of its own tile, and of tiles that are nobody's row.
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "kernels/tally.h"
+#include "support/random.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::CSource;
+using vkgemm::plan::Kernel;
+using vkgemm::plan::Layout;
+using vkgemm::plan::Tile;
+
+namespace {
+
+std::array<uint64_t, 5> edges(uint64_t block) {
+    return {1, std::max<uint64_t>(block, 2) - 1, block, block + 1, 2 * block + 1};
+}
+
+/// Sizes such that every pair of edges (of m and n, m and k, n and k) meets once.
+template <class Each>
+void for_each_edge(const Tile& t, Each&& each) {
+    const auto m = edges(t.BM), n = edges(t.BN), k = edges(std::max(t.BK, 4u));
+    for (size_t i = 0; i < 5; ++i)
+        for (size_t j = 0; j < 5; ++j) each(m[i], n[j], k[(i + j) % 5], i * 5 + j);
+}
+
+}  // namespace
+
+TEST_CASE("edges: whole numbers, exact") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for_each_edge(kernel.tile, [&](uint64_t m, uint64_t n, uint64_t k, uint64_t seed) {
+            Case x = case_for(kernel, m, n, k);
+            x.seed = seed;
+            tally(x);
+        });
+    });
+}
+
+TEST_CASE("edges: transposed, misaligned, scaled and added to, exact") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        const bool floats = vkgemm::plan::info(kernel.module.accumulate).is_float;
+        for_each_edge(kernel.tile, [&](uint64_t m, uint64_t n, uint64_t k, uint64_t seed) {
+            Case x = case_for(kernel, m, n, k);
+            x.seed = seed;
+            x.problem.a.layout = x.problem.b.layout = Layout::column_major;
+            x.problem.c_source = CSource::separate;
+            x.alpha = -2, x.beta = floats ? 0.5 : 3;
+            x.shift = 1;
+            tally(x);
+        });
+    });
+}
+
+TEST_CASE("edges: anything, within the derived bound") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for_each_edge(kernel.tile, [&](uint64_t m, uint64_t n, uint64_t k, uint64_t seed) {
+            if (seed % 3 != 0) return;
+            Case x = case_for(kernel, m, n, 5 * k);
+            x.seed = seed, x.fill = Fill::random;
+            tally(x);
+        });
+    });
+}
+
+TEST_CASE("a tile is a value: tiles that are no row's") {
+    const uint32_t sizes[] = {4, 8, 12, 16, 20, 24, 32, 64}, depths[] = {1, 2, 4, 5, 8, 12, 16, 32},
+                   own[] = {1, 2, 3, 4, 6, 8};
+    for_each_kernel([&](const Kernel& kernel, Tally& tally) {
+        Random random(kernel.tile.BM * 1000 + kernel.tile.BK);
+        const auto bytes = kernel.module.element_bytes();
+        for (int tried = 0, found = 0; tried < 20000 && found < 3; ++tried) {
+            Tile t = kernel.tile;
+            t.BM = random.pick(std::to_array(sizes)), t.BN = random.pick(std::to_array(sizes)),
+            t.BK = random.pick(std::to_array(depths));
+            t.TM = kernel.tile.TM == 1 ? 1 : random.pick(std::to_array(own)),
+            t.TN = kernel.tile.TN == 1 ? 1 : random.pick(std::to_array(own));
+            t.WG = std::max(1u, t.BM / t.TM * (t.BN / t.TN));
+            if (vkgemm::plan::broken_rules(kernel.module.family, t, bytes, {16384, 256}).count) continue;
+            Case x = case_for(kernel, 2 * t.BM + 1, t.BN + 1, 3 * t.BK + 1);
+            x.tile = to_text(t), x.seed = static_cast<uint64_t>(tried);
+            tally(x);
+            ++found;
+        }
+    });
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Every rule of the problem, on every kernel: layouts, C, factors, batches, padding, offsets, epilogue, empty sums.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "kernels/tally.h"
+#include "plan/text.h"
+#include "support/files.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::CSource;
+using vkgemm::plan::EpilogueStep;
+using vkgemm::plan::Kernel;
+using vkgemm::plan::Layout;
+using vkgemm::plan::StepKind;
+
+namespace {
+
+bool floats(const Kernel& kernel) { return vkgemm::plan::info(kernel.module.accumulate).is_float; }
+
+struct Factors {
+    double alpha, beta;
+};
+/// Among them those that must keep the kernel from reading A and B, or C: what must not be read is poison.
+constexpr Factors all_factors[] = {{1, 0}, {1, 1}, {0, 2}, {-2, 0.5}, {0, 0}, {0.5, -1}, {4, 0}};
+
+Case with_factors(Case x, size_t i, bool is_float) {
+    const Factors f = all_factors[i % std::size(all_factors)];
+    x.alpha = is_float ? f.alpha : std::trunc(f.alpha), x.beta = is_float ? f.beta : std::trunc(2 * f.beta);
+    return x;
+}
+
+bool curved(StepKind kind) { return kind == StepKind::gelu || kind == StepKind::silu; }
+
+bool wants_floats(const vkgemm::plan::Problem& p) {
+    bool any = false;
+    for (const EpilogueStep& step : p.epilogue) any |= curved(step.kind) || step.kind == StepKind::clamp;
+    return any;
+}
+
+/// What curves are made of is not exact.
+Case with_steps(Case x, const std::vector<EpilogueStep>& steps) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+        x.problem.epilogue[i] = steps[i];
+        if (curved(steps[i].kind)) x.fill = Fill::random;
+    }
+    return x;
+}
+
+/// One kernel of each family and type: for what the families share.
+template <class Each>
+void for_one_kernel_of_each_module(Each&& each) {
+    std::string_view last;
+    for_each_kernel([&](const Kernel& kernel, Tally& tally) {
+        if (kernel.module.name == last) return tally(odd_case(kernel));
+        last = kernel.module.name;
+        each(kernel, tally);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("rules: every layout of A, B, C and D, every source of C, every kind of factor") {
+    std::string_view last;
+    for_each_kernel([&](const Kernel& kernel, Tally& tally) {
+        const bool all = kernel.module.name != last;  // the first row of a module takes all of them, the others a few
+        last = kernel.module.name;
+        size_t i = 0;
+        for (const CSource source : {CSource::none, CSource::is_d, CSource::separate})
+            for (unsigned bits = 0; bits < (source == CSource::separate ? 16u : 8u); ++bits) {
+                const auto layout = [&](unsigned bit) {
+                    return bits >> bit & 1 ? Layout::column_major : Layout::row_major;
+                };
+                Case x = with_factors(odd_case(kernel), i, floats(kernel));
+                x.problem.c_source = source;
+                x.problem.a.layout = layout(0), x.problem.b.layout = layout(1), x.problem.d.layout = layout(2);
+                if (source == CSource::separate) x.problem.c.layout = layout(3);
+                if (source == CSource::none) x.beta = 0;
+                x.seed = ++i;
+                if (all || i % 7 == 3) tally(x);
+            }
+    });
+}
+
+TEST_CASE("rules: factors, with poison where nothing may be read") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for (size_t i = 0; i < std::size(all_factors); ++i)
+            for (const CSource source : {CSource::is_d, CSource::separate}) {
+                Case x = with_factors(odd_case(kernel), i, floats(kernel));
+                x.problem.c_source = source, x.seed = i;
+                tally(x);
+            }
+    });
+}
+
+TEST_CASE("rules: batches, strides, broadcasts and padding") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for (size_t i = 0; i < 8; ++i) {
+            Case x = odd_case(kernel);
+            auto& p = x.problem;
+            p.batch = 2 + i % 3;
+            p.a.ld = p.k + i, p.b.ld = p.n + 3 * (i % 3), p.d.ld = p.n + i % 4;
+            if (i & 1) p.a.stride = vkgemm::plan::broadcast;
+            if (i & 2) p.b.stride = vkgemm::plan::broadcast;
+            if (i & 4) p.d.stride = p.d.ld * p.m + 13, p.a.stride = p.a.ld * p.m + 7;
+            if (i % 3 == 1) p.c_source = CSource::is_d, x.beta = 1;
+            if (i % 3 == 2)
+                p.c_source = CSource::separate, p.c.stride = vkgemm::plan::broadcast, p.c.ld = p.n + 1, x.beta = 2;
+            x.seed = i;
+            tally(x);
+        }
+    });
+}
+
+TEST_CASE("rules: operands that begin anywhere, as buffers and as addresses") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for (uint32_t shift = 0; shift < 5; ++shift)
+            for (const bool addresses : {false, true}) {
+                if (addresses && !device().hasAddresses()) continue;
+                Case x = odd_case(kernel);
+                if (shift % 2 == 0)
+                    x.problem.k = 4 * x.problem.k, x.problem.n = x.problem.n / 4 * 4;  // rows of whole 16 bytes
+                x.shift = shift, x.addresses = addresses, x.seed = shift;
+                if (shift == 3) x.problem.c_source = CSource::separate, x.beta = 1;
+                tally(x);
+            }
+    });
+}
+
+TEST_CASE("rules: each step of the epilogue, and steps in order") {
+    const std::vector<std::vector<EpilogueStep>> lists = {
+        {{StepKind::bias_row, 0, 0}},
+        {{StepKind::bias_col, 0, 0}},
+        {{StepKind::scale_row, 0, 0}},
+        {{StepKind::scale_col, 0, 0}},
+        {{StepKind::scale_all, 0, 0}},
+        {{StepKind::residual, 0, 0}},
+        {{StepKind::relu, 0, 0}},
+        {{StepKind::clamp, -5, 7}},
+        {{StepKind::gelu, 0, 0}},
+        {{StepKind::silu, 0, 0}},
+        {{StepKind::bias_col, 0, 0}, {StepKind::scale_row, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::relu, 0, 0}},
+        {{StepKind::relu, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::scale_all, 0, 0}, {StepKind::bias_row, 0, 0}},
+        {{StepKind::scale_col, 0, 0}, {StepKind::clamp, -3, 3}, {StepKind::bias_row, 0, 0}, {StepKind::gelu, 0, 0}},
+    };
+    for_one_kernel_of_each_module([&](const Kernel& kernel, Tally& tally) {
+        const bool all = kernel.module.family.name == "tiled";
+        for (size_t i = 0; i < lists.size(); ++i)
+            for (const Layout layout : {Layout::row_major, Layout::column_major}) {
+                Case x = with_steps(odd_case(kernel), lists[i]);
+                if (!floats(kernel) && wants_floats(x.problem)) continue;
+                if (!all && (layout == Layout::column_major || lists[i].size() == 1)) continue;
+                x.problem.d.layout = layout, x.problem.batch = 1 + i % 2, x.seed = i;
+                if (i % 2) x.problem.c_source = CSource::is_d, x.beta = 1;
+                tally(x);
+            }
+    });
+}
+
+TEST_CASE("rules: nothing to sum, nothing to write") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for (const CSource source : {CSource::none, CSource::is_d, CSource::separate}) {
+            Case x = case_for(kernel, 5, 7, 0);
+            x.problem.c_source = source, x.beta = source == CSource::none ? 0 : 2;
+            tally(x);
+        }
+        Case no_rows = case_for(kernel, 0, 7, 5), no_columns = case_for(kernel, 5, 0, 5);
+        no_columns.problem.batch = 3;
+        tally(no_rows);
+        tally(no_columns);
+    });
+}
+
+TEST_CASE("corners: the lines of tests/problems, with the kernel that the context chooses") {
+    Tally tally("corners");
+    for (const std::string& line : lines_of("problems/corners.txt")) {
+        Case x = case_of("", line);
+        for (const EpilogueStep& step : x.problem.epilogue)
+            if (curved(step.kind)) x.fill = Fill::random;
+        tally(x);
+    }
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/run.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "plan/text.h"
+#include "plan/words.h"
+#include "support/guarded.h"
+#include "support/random.h"
+#include "support/reference.h"
+
+namespace vkgemm::test {
+namespace {
+
+using plan::CSource;
+using plan::EpilogueStep;
+using plan::StepKind;
+
+std::string command = "test_kernels";
+
+bool is_bias(StepKind k) { return k == StepKind::bias_row || k == StepKind::bias_col; }
+bool is_scale(StepKind k) { return k == StepKind::scale_row || k == StepKind::scale_col || k == StepKind::scale_all; }
+
+uint64_t vector_length(const plan::Problem& p, bool (*kind)(StepKind)) {
+    for (const EpilogueStep& s : p.epilogue) {
+        if (!kind(s.kind)) continue;
+        if (s.kind == StepKind::scale_all) return 1;
+        return s.kind == StepKind::bias_row || s.kind == StepKind::scale_row ? p.m : p.n;
+    }
+    return 0;
+}
+
+/// The operands of one case on the host, filled as the rules allow: what must not be read stays poison.
+struct Data {
+    Guarded a, b, c, d, bias, scale, residual;
+
+    Data(const Case& x, const plan::Problem& p)
+        : a(*p.a.type, p.a, p.m, p.k, p.batch, x.shift),
+          b(*p.b.type, p.b, p.k, p.n, p.batch, x.shift),
+          c(*p.c.type, p.c, p.c_source == CSource::separate ? p.m : 0, p.n, p.batch, x.shift),
+          d(*p.d.type, p.d, p.m, p.n, p.batch, x.shift),
+          bias(Guarded::vector(*p.d.type, vector_length(p, is_bias))),
+          scale(Guarded::vector(*p.d.type, vector_length(p, is_scale))),
+          residual(*p.d.type, p.d, plan::has_step(p, StepKind::residual) ? p.m : 0, p.n, p.batch, x.shift) {
+        const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
+        Random random(x.seed);
+        const ExactFill range = exact_fill(p, x.alpha, x.beta);
+        const auto number = [&](int64_t most, plan::Type type) {
+            const bool floats = plan::info(type).is_float;
+            if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
+            if (x.fill != Fill::random || !floats)
+                return static_cast<double>(random.between(type == plan::Type::u8 ? 0 : -most, most));
+            return rounded(type, 2 * random.unit() - 1);
+        };
+        const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
+        const std::array<double, 3> factors = {1, 2, -1};
+        if (x.alpha != 0) fill(a, range.ab), fill(b, range.ab);
+        if (x.beta != 0 && p.c_source == CSource::separate) fill(c, range.others);
+        if (x.beta != 0 && p.c_source == CSource::is_d) fill(d, range.others);
+        fill(bias, range.others);
+        fill(residual, range.others);
+        scale.fill([&] { return random.pick(factors); });
+    }
+
+    std::array<const Guarded*, 7> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual}; }
+    Operands numbers() const {
+        return {a.numbers(),    b.numbers(),     c.numbers(),       d.numbers(),
+                bias.numbers(), scale.numbers(), residual.numbers()};
+    }
+};
+
+constexpr std::array<std::string_view, 3> fills = {"exact", "special", "random"};  // by Fill
+constexpr size_t d_slot = VKGEMM_SLOT_D;
+constexpr std::array<const char*, 7> names = {"A", "B", "C", "D", "bias", "scale", "residual"};
+
+/// One host-visible buffer for each slot, as large as any case has needed.
+struct Pool {
+    std::array<host::Buffer, 7> buffers;
+
+    std::string hold(size_t slot, const std::vector<std::byte>& bytes) {
+        if (buffers[slot].size() < bytes.size()) {
+            buffers[slot] = {};
+            auto made = device().createBuffer(std::max<VkDeviceSize>(bytes.size() * 2, 1 << 20), host::Memory::host);
+            if (!made) return "no buffer: " + made.status().text;
+            buffers[slot] = *made;
+        }
+        std::memcpy(buffers[slot].mapped().data(), bytes.data(), bytes.size());
+        return "";
+    }
+    std::vector<std::byte> read(size_t slot, size_t bytes) const {
+        const std::byte* from = buffers[slot].mapped().data();
+        return {from, from + bytes};
+    }
+};
+Pool& pool() {
+    static Pool p;
+    static const bool cleaned = (before_closing([] { p.buffers = {}; }), true);
+    static_cast<void>(cleaned);
+    return p;
+}
+
+VkgemmMatrix matrix_for_api(const plan::Matrix& x, bool described) {
+    const auto type = x.type ? static_cast<VkgemmType>(static_cast<int>(*x.type) + 1) : VKGEMM_TYPE_DEFAULT;
+    if (!described) return {type, VKGEMM_LAYOUT_ROW_MAJOR, 0, 0};
+    return {type, static_cast<VkgemmLayout>(x.layout), x.ld, x.stride};
+}
+
+VkgemmProblem for_api(const plan::Problem& p) {
+    VkgemmProblem out{};
+    out.structSize = sizeof out;
+    out.m = p.m, out.n = p.n, out.k = p.k, out.batch = p.batch;
+    out.a = matrix_for_api(p.a, true), out.b = matrix_for_api(p.b, true), out.d = matrix_for_api(p.d, true);
+    out.c = matrix_for_api(p.c, p.c_source == CSource::separate);
+    out.cSource = static_cast<VkgemmC>(p.c_source);
+    out.accumulate = p.accumulate ? static_cast<VkgemmType>(static_cast<int>(*p.accumulate) + 1) : VKGEMM_TYPE_DEFAULT;
+    for (const EpilogueStep& s : p.epilogue)
+        if (s.kind != StepKind::none)
+            out.epilogue[out.epilogueCount++] = {static_cast<VkgemmStepKind>(s.kind), s.low, s.high};
+    return out;
+}
+
+std::string say(double x) {
+    char s[40];
+    std::snprintf(s, sizeof s, "%.17g", x);
+    return s;
+}
+
+double without_sign_of_zero(double x) { return x == 0 ? 0 : x; }  // 0 and -0 depend on where a sum starts
+
+bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want) {
+    const plan::Type type = *p.d.type;
+    const double rounded_want = rounded(type, want.value);
+    if (std::isnan(rounded_want)) return std::isnan(got);
+    if (std::isinf(rounded_want)) return got == rounded_want;
+    if (x.fill != Fill::random) {
+        std::byte bits[2][8] = {};
+        encode(type, without_sign_of_zero(got), bits[0]);
+        encode(type, without_sign_of_zero(rounded_want), bits[1]);
+        return std::memcmp(bits[0], bits[1], sizeof bits[0]) == 0;
+    }
+    return std::fabs(got - want.value) <= want.error;  // false for a NaN
+}
+
+double greatest(const std::vector<double>& values) {
+    double most = 0;
+    for (const double v : values) most = std::isnan(v) ? most : std::max(most, std::fabs(v));  // the padding is NaN
+    return most;
+}
+
+/// What the plan promises of |D - exact|; infinite where it promises nothing.
+double promised(const Case& x, const plan::Problem& p, const Operands& in, double error_bound) {
+    const bool bare = x.beta == 0 && p.epilogue[0].kind == StepKind::none;
+    if (x.fill != Fill::random || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
+    return error_bound * greatest(in.a) * greatest(in.b) * std::fabs(x.alpha);
+}
+
+class Comparison {
+   public:
+    Comparison(const Case& x, const plan::Problem& p, const Data& data, const std::vector<std::byte>& after,
+               double error_bound)
+        : x_(x),
+          p_(p),
+          in_(data.numbers()),
+          got_(data.d.numbers_of(after)),
+          promised_(promised(x, p, in_, error_bound)) {}
+
+    std::string operator()() {
+        if (x_.samples == 0)
+            for (uint64_t z = 0; z < p_.batch; ++z)
+                for (uint64_t r = 0; r < p_.m; ++r)
+                    for (uint64_t c = 0; c < p_.n; ++c) element(z, r, c);
+        Random random(x_.seed + 1);
+        for (uint64_t i = 0; i < x_.samples; ++i)
+            element(random.below(p_.batch), random.below(p_.m), random.below(p_.n));
+        return wrong_ ? first_ + " (" + std::to_string(wrong_) + " of " + std::to_string(seen_) + " are wrong)" : "";
+    }
+
+   private:
+    void element(uint64_t z, uint64_t r, uint64_t c) {
+        ++seen_;
+        const Bounded want = reference(p_, x_.alpha, x_.beta, in_, z, r, c);
+        const double is = got_[position(p_.d, z, r, c)];
+        const bool right = acceptable(x_, p_, is, want),
+                   kept = std::isinf(promised_) || std::fabs(is - want.value) <= promised_;
+        if ((right && kept) || wrong_++ != 0) return;
+        first_ = "D[" + std::to_string(z) + "][" + std::to_string(r) + "][" + std::to_string(c) + "] is " + say(is) +
+                 ", not " + say(want.value);
+        if (x_.fill == Fill::random) first_ += " within " + say(std::min(want.error, promised_));
+    }
+
+    const Case& x_;
+    const plan::Problem& p_;
+    Operands in_;
+    std::vector<double> got_;
+    double promised_;
+    uint64_t wrong_ = 0, seen_ = 0;
+    std::string first_;
+};
+
+std::string compare(const Case& x, const plan::Problem& p, const Data& data, double error_bound) {
+    const auto all = data.all();
+    for (size_t slot = 0; slot < all.size(); ++slot) {
+        const std::vector<std::byte> after = pool().read(slot, all[slot]->bytes().size());
+        if (slot == d_slot) {
+            if (std::string why = Comparison(x, p, data, after, error_bound)(); !why.empty()) return why;
+            if (const auto at = all[slot]->trespass(after))
+                return "byte " + std::to_string(*at) +
+                       " of D's buffer was written, outside D's elements (D begins at " +
+                       std::to_string(all[slot]->offset()) + " and spans " + std::to_string(all[slot]->span_bytes()) +
+                       ")";
+        } else if (const auto at = all[slot]->written(after)) {
+            return "byte " + std::to_string(*at) + " of " + names[slot] + " was written";
+        }
+    }
+    return "";
+}
+
+/// Does the plan say of the operands what the problem says?
+std::string check_info(const Case& x, const plan::Problem& p, const Data& data, const VkgemmPlanInfo& info) {
+    if (!x.kernel.empty() && !plan::is_empty(p) && x.kernel != info.kernel)
+        return "the plan took " + std::string(info.kernel) + ", not " + x.kernel;
+    const auto all = data.all();
+    for (size_t slot = 0; slot < all.size(); ++slot) {
+        const uint64_t want = plan::is_empty(p) ? 0 : all[slot]->span_bytes();
+        if (info.requiredBytes[slot] != want)
+            return std::string("requiredBytes of ") + names[slot] + " is " + std::to_string(info.requiredBytes[slot]) +
+                   ", not " + std::to_string(want);
+    }
+    if ((info.dispatchCount == 0) != plan::is_empty(p)) return "dispatchCount is " + std::to_string(info.dispatchCount);
+    if (x.addresses && !info.usesAddresses) return "addresses were asked for, descriptors are used";
+    if (info.workspaceAlignment == 0) return "workspaceAlignment is 0";
+    return "";
+}
+
+VkgemmOperand operand(const Case& x, const Guarded& g, size_t slot) {
+    if (g.span_bytes() == 0) return {};
+    const host::Buffer& buffer = pool().buffers[slot];
+    if (x.addresses) return {VK_NULL_HANDLE, g.offset(), g.span_bytes(), buffer.address()};
+    return {buffer.handle(), g.offset(), g.span_bytes(), 0};
+}
+
+Status execute(const Case& x, VkgemmPlan plan, const Data& data) {
+    const auto all = data.all();
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    VkgemmOperand* const slots[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual};
+    for (size_t slot = 0; slot < all.size(); ++slot) *slots[slot] = operand(x, *all[slot], slot);
+    r.alpha = x.alpha, r.beta = x.beta;
+    return device().submit(
+        [&](VkCommandBuffer commands) {
+            VkgemmError error{};
+            const VkgemmResult code = vkgemmRecord(plan, commands, &r, &error);
+            return Status{code, error.vkResult, error.text};
+        },
+        std::chrono::minutes(5));
+}
+
+/// The largest power of two up to 16 that all offsets are multiples of.
+uint32_t alignment_of(const Case& x, const plan::Problem& p) {
+    uint64_t alignment = 16;
+    for (const plan::Matrix* m : {&p.a, &p.b, &p.c, &p.d})
+        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(*m->type).bytes});
+    return static_cast<uint32_t>(x.shift ? alignment : 16);
+}
+
+struct OwnedPlan {
+    VkgemmPlan handle = nullptr;
+    ~OwnedPlan() { vkgemmDestroyPlan(handle); }
+};
+
+/// A case that has been run, before anyone looks at D.
+struct Ran {
+    plan::Problem problem;
+    std::optional<Data> data;
+    double error_bound = 0;
+};
+
+std::string execute_case(const Case& x, Ran& out) {
+    const auto completed = plan::complete(x.problem);
+    if (!completed) return "the case itself is broken: " + completed.refusal().why;
+    const plan::Problem& p = out.problem = *completed;
+    if (x.fill != Fill::random && exact_fill(p, x.alpha, x.beta).ab == 0)
+        return "the case itself is broken: no range is exact";
+    const Data& data = out.data.emplace(x, p);
+    const auto all = data.all();
+    for (size_t slot = 0; slot < all.size(); ++slot)
+        if (std::string why = pool().hold(slot, all[slot]->bytes()); !why.empty()) return why;
+
+    const VkgemmProblem problem = for_api(x.problem);
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.kernel = x.kernel.empty() ? nullptr : x.kernel.c_str();
+    options.tile = x.tile.empty() ? nullptr : x.tile.c_str();
+    options.operands = x.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
+    options.operandAlignment = alignment_of(x, p);
+    OwnedPlan plan;
+    VkgemmError error{};
+    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+        return std::string("no plan: ") + error.text;
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    if (vkgemmGetPlanInfo(plan.handle, &info) != VKGEMM_SUCCESS) return "no plan info";
+    out.error_bound = info.errorBound;
+    if (std::string why = check_info(x, p, data, info); !why.empty()) return why;
+    const Status done = execute(x, plan.handle, data);
+    return done.code == VKGEMM_SUCCESS ? "" : "not run: " + done.text;
+}
+
+}  // namespace
+
+void set_command(std::string name) { command = std::move(name); }
+
+bool fits(const plan::Kernel& kernel) {
+    return vkgemmCheckKernel(device().context().handle(), std::string(kernel.name).c_str(), nullptr, nullptr,
+                             nullptr) == VKGEMM_SUCCESS;
+}
+
+std::string to_text(const Case& x) {
+    std::string s;
+    if (!x.kernel.empty()) s += "kernel=" + x.kernel + " ";
+    if (!x.tile.empty()) s += "tile=" + x.tile + " ";
+    if (x.addresses) s += "operands=addresses ";
+    if (x.shift) s += "shift=" + std::to_string(x.shift) + " ";
+    if (x.samples) s += "samples=" + std::to_string(x.samples) + " ";
+    s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
+    return s + plan::to_text(x.problem, x.alpha, x.beta);
+}
+
+plan::Result<Case> parse_case(std::string_view line) {
+    Case x;
+    while (true) {
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        const std::string_view word = line.substr(0, line.find(' '));
+        const size_t equals = word.find('=');
+        const std::string_view key = word.substr(0, equals),
+                               value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
+        if (key == "kernel")
+            x.kernel = value;
+        else if (key == "tile")
+            x.tile = value;
+        else if (key == "operands")
+            x.addresses = value == "addresses";
+        else if (key == "shift")
+            x.shift = plan::read_number<uint32_t>(value).value_or(0);
+        else if (key == "samples")
+            x.samples = plan::read_number<uint64_t>(value).value_or(0);
+        else if (key == "fill")
+            x.fill = value == fills[2] ? Fill::random : value == fills[1] ? Fill::special : Fill::exact;
+        else if (key == "seed")
+            x.seed = plan::read_number<uint64_t>(value).value_or(1);
+        else
+            break;
+        line.remove_prefix(word.size());
+    }
+    const auto read = plan::parse_problem(line);
+    if (!read) return read.refusal();
+    x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
+    return x;
+}
+
+Case case_of(std::string_view kernel, std::string_view problem_line) {
+    const auto read = plan::parse_problem(problem_line);
+    Case x;
+    x.kernel = kernel;
+    x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
+    return x;
+}
+
+std::string run(const Case& x) {
+    const size_t messages = device().messageCount();
+    Ran ran;
+    std::string why = execute_case(x, ran);
+    if (why.empty()) why = compare(x, ran.problem, *ran.data, ran.error_bound);
+    if (device().messageCount() > messages)
+        why += (why.empty() ? "" : "; ") + std::string("validation: ") + device().messages()[messages].text;
+    return why.empty() ? ""
+                       : why + "\n  repeat it with: " + command + (validating() ? "" : " --no-validation") +
+                             " --one=\"" + to_text(x) + "\"";
+}
+
+plan::Result<std::vector<double>> result_of(const Case& x) {
+    Ran ran;
+    if (std::string why = execute_case(x, ran); !why.empty()) return plan::Refusal{plan::Refusal::vulkan, why};
+    return ran.data->d.numbers_of(pool().read(d_slot, ran.data->d.bytes().size()));
+}
+
+}  // namespace vkgemm::test

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// One product on the device against the reference, as one line of text that repeats it.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/kernels.h"
+#include "plan/problem.h"
+#include "support/device.h"
+
+namespace vkgemm::test {
+
+/// exact: whole numbers, compared bit for bit. special: the same with NaN and infinities among them. random: anything
+/// in
+/// (-1, 1), compared within the derived bound and the bound that the plan promises.
+enum class Fill { exact, special, random };
+
+struct Case {
+    std::string kernel;     // "": the context chooses
+    std::string tile;       // constants to replace
+    plan::Problem problem;  // as a caller writes it, not completed
+    double alpha = 1, beta = 0;
+    bool addresses = false;
+    uint32_t shift = 0;  // elements by which every operand misses 16 bytes
+    Fill fill = Fill::exact;
+    uint64_t seed = 1;
+    uint64_t samples = 0;  // elements of D to compare; 0: all of them
+};
+
+/// "kernel=tiled_f32_8x8 shift=1 fill=exact seed=7 f32*f32+f32->f32 9x9x9": what --one takes.
+std::string to_text(const Case&);
+plan::Result<Case> parse_case(std::string_view line);
+
+/// A line of text, to be varied.
+Case case_of(std::string_view kernel, std::string_view problem_line);
+
+/// Runs the case and looks at everything: D, what is around it, the operands, the messages of the validation layer.
+/// Empty: all is well. Otherwise what is wrong, and the command line that repeats it.
+std::string run(const Case&);
+
+/// The elements of D as they lie in its operand, for a case too large to compare with the reference.
+plan::Result<std::vector<double>> result_of(const Case&);
+
+bool fits(const plan::Kernel&);  // on this device
+
+/// What this program is called as, for the line that repeats a case.
+void set_command(std::string name);
+
+}  // namespace vkgemm::test

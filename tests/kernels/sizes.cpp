@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The sizes of the classic texts, grids beyond one axis, special values, and the same answer every time.
+#include <doctest/doctest.h>
+
+#include "kernels/tally.h"
+#include "plan/kernels.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::EpilogueStep;
+using vkgemm::plan::find_kernel;
+using vkgemm::plan::Kernel;
+using vkgemm::plan::StepKind;
+
+namespace {
+
+bool can_run(std::string_view name) {
+    const Kernel* kernel = find_kernel(name);
+    REQUIRE_MESSAGE(kernel, "no row named ", name);
+    return fits(*kernel);
+}
+
+std::vector<double> result(const Case& x) {
+    const auto d = result_of(x);
+    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.refusal().why);
+    return *d;
+}
+
+}  // namespace
+
+TEST_CASE("seeds: 256 x 256 x 256 on the vector kernels, several blocks an invocation") {
+    Tally tally("256^3");
+    for (const char* name : {"vec4_f32_64x64", "vec4_f32_128x64", "vec4_f32_64x128", "vec4_f32_128x128"}) {
+        if (!can_run(name)) continue;
+        Case x = case_of(name, "256x256x256");
+        x.samples = 4000;
+        tally(x);
+    }
+}
+
+TEST_CASE("slow: 1600 x 1600 x 1007 of integers, oblong tiles against square ones, element by element") {
+    const Case square = case_of("tiled_i32_16x16", "i32*i32 1600x1600x1007");
+    if (!can_run(square.kernel)) return;
+    const std::vector<double> want = result(square);
+    CHECK(want.size() == 1600 * 1600);
+    for (const char* name : {"tiled_i32_oblong16", "tiled_i32_oblong32"}) {
+        Case oblong = square;
+        oblong.kernel = name;
+        if (!can_run(name)) continue;
+        const std::vector<double> got = result(oblong);
+        REQUIRE(got.size() == want.size());
+        size_t different = 0;
+        for (size_t i = 0; i < want.size(); ++i) different += got[i] != want[i];
+        CHECK_MESSAGE(different == 0, name, ": ", different, " elements differ");
+    }
+    Case sampled = square;
+    sampled.samples = 2000;
+    Tally("1600x1600x1007")(sampled);
+}
+
+TEST_CASE("slow: 2048 x 2048 x 2048 on every float kernel") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        Case x = case_for(kernel, 2048, 2048, 2048);
+        x.samples = 2000, x.fill = Fill::random;
+        if (kernel.module.name != "naive_f32" && kernel.module.accumulate == vkgemm::plan::Type::f32)
+            tally(x);
+        else
+            tally(case_for(kernel, 65, 65, 2048));
+    });
+}
+
+TEST_CASE("more work groups than one axis holds") {
+    Tally tally("groups");
+    for (const char* name : {"naive_f32_8x8", "tiled_f32_8x8"}) {  // 8 x 8 tiles: 2 x 33,000 of them
+        Case x = case_of(name, "16x16x3 batch=16500");
+        x.samples = 20000;
+        tally(x);
+        x = case_of(name, "524297x2x2");  // 65,538 tiles high, three more than an axis holds
+        x.samples = 20000;
+        tally(x);
+    }
+}
+
+TEST_CASE("NaN and infinity propagate") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for (uint64_t seed = 1; seed <= 3; ++seed) {
+            Case x = odd_case(kernel);
+            x.fill = Fill::special, x.seed = seed;
+            if (seed == 2) x.problem.epilogue[0].kind = StepKind::relu;  // NaN stays NaN
+            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::Type::f32)
+                x.problem.epilogue[0] = {StepKind::clamp, -2, 2};
+            tally(x);
+        }
+    });
+}
+
+TEST_CASE("the same bits run after run") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        Case x = odd_case(kernel);
+        x.fill = Fill::random;
+        tally(x);
+        const std::vector<double> first = result(x);
+        for (int i = 0; i < 3; ++i) CHECK_MESSAGE(result(x) == first, to_text(x));
+    });
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What to enable, and whether operands share elements.
+#include "plan/needs.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "plan/overlap.h"
+#include "plan/text.h"
+#include "support/files.h"
+#include "support/random.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+DeviceFacts device(const std::string& name) { return *parse_facts(file_text("devices/" + name + ".txt")); }
+Problem completed(const std::string& line) { return *complete(parse_problem(line)->problem); }
+
+std::set<uint64_t> bytes_of(const Footprint& f, uint64_t runs, uint64_t batch) {
+    std::set<uint64_t> out;
+    for (uint64_t z = 0; z < batch; ++z)
+        for (uint64_t r = 0; r < runs; ++r)
+            for (uint64_t i = 0; i < f.run_bytes; ++i) out.insert(f.begin + z * f.stride + r * f.pitch + i);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("what is required is the least that serves, what is optional is only what the device has") {
+    const std::vector<Problem> f32 = {completed("64x64x64"), completed("i32*i32 5x5x5")};
+    const Result<Needs> h200 = needs_of(device("h200"), f32);
+    REQUIRE(h200);
+    CHECK(h200->required == need::push_descriptor);
+    CHECK((h200->optional & need::buffer_address) != 0);
+    CHECK((h200->optional & h200->required) == 0);
+
+    const Result<Needs> bare = needs_of(device("bare"), f32);
+    REQUIRE(bare);
+    CHECK(bare->required == need::buffer_address);
+    CHECK(bare->optional == 0);
+
+    const Result<Needs> any = needs_of(device("huge"), {});
+    REQUIRE(any);
+    CHECK((any->required | any->optional) == ((any->required | any->optional) & device("huge").features));
+}
+
+TEST_CASE("needs of what cannot be served are refused with the reason") {
+    const std::vector<Problem> odd = {completed("64x64x64"), completed("f32*f32+f64->f32 2x2x2")};
+    const Result<Needs> refused = needs_of(device("huge"), odd);
+    REQUIRE(!refused);
+    CHECK(refused.refusal().why.find("f32*f32+f64->f32") != std::string::npos);
+    DeviceFacts none = device("bare");
+    none.features = 0;
+    CHECK(!needs_of(none, {}));
+    CHECK(bool(needs_of(device("bare"), std::vector<Problem>{completed("0x5x5")})));  // empty: anything serves
+}
+
+TEST_CASE("operands that share a byte are always found") {
+    int overlapping = 0, told_apart = 0;
+    for (uint64_t seed = 1; seed <= 20000; ++seed) {
+        Random random(seed);
+        const auto any = [&](uint64_t& runs, uint64_t& batch, uint64_t pitch) {
+            Footprint f{};
+            f.pitch = pitch, f.run_bytes = 1 + random.below(pitch);
+            runs = 1 + random.below(4), batch = 1 + random.below(3);
+            f.stride = batch == 1 ? 0 : random.one_in(2) ? pitch * (runs + random.below(2)) : random.below(60);
+            f.begin = random.below(60);
+            f.end = f.begin + (batch - 1) * f.stride + (runs - 1) * pitch + f.run_bytes;
+            return f;
+        };
+        uint64_t runs[2], batch[2];
+        const uint64_t pitch = 1 + random.below(20);
+        const Footprint x = any(runs[0], batch[0], pitch),
+                        y = any(runs[1], batch[1], random.one_in(4) ? 1 + random.below(20) : pitch);
+        const std::set<uint64_t> bytes = bytes_of(x, runs[0], batch[0]);
+        bool share = false;
+        for (const uint64_t byte : bytes_of(y, runs[1], batch[1])) share |= bytes.contains(byte);
+        REQUIRE_MESSAGE((!share || may_overlap(x, y)), "seed ", seed);
+        CHECK(may_overlap(x, y) == may_overlap(y, x));
+        overlapping += share;
+        told_apart += !may_overlap(x, y) && x.begin < y.end && y.begin < x.end;
+    }
+    CHECK(overlapping > 2000);
+    CHECK(told_apart > 100);
+}
+
+TEST_CASE("two halves of one matrix, side by side, do not overlap") {
+    const Footprint left{0, 10 * 64 - 32, 32, 64, 0}, right{32, 10 * 64, 32, 64, 0}, wide{28, 10 * 64, 36, 64, 0};
+    CHECK(!may_overlap(left, right));
+    CHECK(may_overlap(left, wide));
+    CHECK(may_overlap(left, left));
+    CHECK(!may_overlap(left, {5, 5, 0, 64, 0}));  // empty
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The tests' own number formats: a wrong encoder would make every kernel look wrong, or right.
+#include "support/numbers.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "support/reference.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::Type;
+
+namespace {
+
+uint16_t bits16(Type type, double value) {
+    std::byte bytes[2];
+    encode(type, value, bytes);
+    uint16_t bits;
+    std::memcpy(&bits, bytes, 2);
+    return bits;
+}
+
+double value16(Type type, uint16_t bits) {
+    std::byte bytes[2];
+    std::memcpy(bytes, &bits, 2);
+    return decode(type, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("every 16-bit pattern survives decode and encode") {
+    for (const Type type : {Type::f16, Type::bf16}) {
+        int wrong = 0;
+        for (uint32_t bits = 0; bits < 65536; ++bits) {
+            const double value = value16(type, static_cast<uint16_t>(bits));
+            if (!std::isnan(value) && bits16(type, value) != bits) ++wrong;
+            if (std::isnan(value) && !std::isnan(value16(type, bits16(type, value)))) ++wrong;
+        }
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("bf16 is the upper half of f32") {
+    int wrong = 0;
+    for (uint32_t bits = 0; bits < 65536; ++bits) {
+        const uint32_t whole = bits << 16;
+        float value;
+        std::memcpy(&value, &whole, 4);
+        if (!std::isnan(value) && value16(Type::bf16, static_cast<uint16_t>(bits)) != static_cast<double>(value))
+            ++wrong;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("f16 values that are known by heart") {
+    const struct {
+        double value;
+        uint16_t bits;
+    } rows[] = {
+        {1, 0x3c00},         {-2, 0xc000},          {65504, 0x7bff},
+        {65519, 0x7bff},  // the last that rounds down
+        {65520, 0x7c00},  // half way to 65536 goes to even: infinity
+        {1e300, 0x7c00},     {-1e300, 0xfc00},      {0x1p-14, 0x0400},
+        {0x1p-24, 0x0001},   {0x1p-25, 0x0000},  // half the smallest subnormal: a tie, to even
+        {0x1.8p-25, 0x0001}, {1 + 0x1p-11, 0x3c00}, {1 + 0x3p-11, 0x3c02},
+        {0, 0x0000},         {-0.0, 0x8000},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.value);
+        CHECK(bits16(Type::f16, row.value) == row.bits);
+    }
+}
+
+TEST_CASE("rounding carries into the exponent") {
+    CHECK(rounded(Type::f16, 2 - 0x1p-12) == 2);
+    CHECK(rounded(Type::bf16, 2 - 0x1p-9) == 2);
+    CHECK(rounded(Type::f16, 0x1p-14 - 0x1p-26) == 0x1p-14);  // from subnormal to normal
+    CHECK(rounded(Type::bf16, largest(Type::f32)) == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("integers wrap and keep their sign") {
+    CHECK(rounded(Type::i32, 2147483648.0) == -2147483648.0);
+    CHECK(rounded(Type::i32, -1) == -1);
+    CHECK(rounded(Type::i8, 200) == -56);
+    CHECK(rounded(Type::i8, -128) == -128);
+    CHECK(rounded(Type::u8, -1) == 255);
+}
+
+TEST_CASE("poison is NaN, or big and odd") {
+    for (const auto& row : vkgemm::plan::type_info) {
+        CAPTURE(row.name);
+        std::byte bytes[8];
+        poison(row.type, bytes);
+        const double value = decode(row.type, bytes);
+        if (row.is_float)
+            CHECK(std::isnan(value));
+        else
+            CHECK((std::fmod(std::fabs(value), 2) == 1 && std::fabs(value) > largest(row.type) / 2));
+    }
+}
+
+TEST_CASE("the exact range is the largest") {
+    CHECK(exact_range(24, 24, 4096) == 64);
+    CHECK(exact_range(24, 24, 4097) == 63);
+    CHECK(exact_range(11, 11, 2048) == 1);
+    CHECK(exact_range(11, 11, 2049) == 0);  // too long for any but zeros: such a row wants a tolerance
+    CHECK(exact_range(8, 24, 1) == 256);    // bounded by the operands
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Choosing, pinned: (device, problem) -> kernel. A change of the cost model shows here as changed lines.
+#include "plan/select.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "plan/text.h"
+#include "support/files.h"
+#include "support/words.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+DeviceFacts device(const std::string& name) {
+    const Result<DeviceFacts> facts = parse_facts(file_text("devices/" + name + ".txt"));
+    REQUIRE_MESSAGE(bool(facts), name, ": ", facts.refusal().why);
+    return *facts;
+}
+
+Problem normalised(const std::string& line) {
+    const Result<ProblemText> read = parse_problem(line);
+    REQUIRE_MESSAGE(bool(read), line, ": ", read.refusal().why);
+    const Result<Problem> full = complete(read->problem);
+    REQUIRE_MESSAGE(bool(full), line, ": ", full.refusal().why);
+    return normalise(*full).problem;
+}
+
+Result<Choice> choose(const std::string& facts, const std::string& line, const Request& request = {}) {
+    return select(device(facts), normalised(line), request);
+}
+
+/// The refusal of a request that must be refused.
+Refusal refusal(const std::string& facts, const std::string& line, const Request& request = {}) {
+    const Result<Choice> choice = choose(facts, line, request);
+    REQUIRE_MESSAGE(!choice, "chosen: ", std::string(choice->kernel->name));
+    return choice.refusal();
+}
+
+Request forced(const std::string& kernel, const std::string& tile = "") {
+    Request r;
+    r.kernel = kernel, r.tile = tile;
+    return r;
+}
+
+}  // namespace
+
+TEST_CASE("the golden table: who is chosen") {
+    for (const std::string& line : lines_of("choices.txt")) {
+        const size_t first = line.find('|'), second = line.find('|', first + 1);
+        REQUIRE_MESSAGE(second != std::string::npos, line);
+        const auto field = [&](size_t begin, size_t end) {
+            const std::string text = line.substr(begin, end - begin);
+            const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(" \r");
+            return text.substr(from, to - from + 1);
+        };
+        const std::string facts = field(0, first), problem = field(first + 1, second),
+                          expected = field(second + 1, line.size());
+        const Result<Choice> choice = choose(facts, problem);
+        CAPTURE(line);
+        CHECK((choice ? std::string(choice->kernel->name) : "none") == expected);
+    }
+}
+
+TEST_CASE("something always fits: every f32 and i32 corner on every device") {
+    int checked = 0;
+    for (const std::string& file : device_files()) {
+        const Result<DeviceFacts> facts = parse_facts(file_text(file));
+        REQUIRE(facts);
+        for (const std::string& line : problem_lines()) {
+            const Problem p = normalised(line);
+            if (p.a.type != Type::f32 && p.a.type != Type::i32) continue;
+            const Result<Choice> choice = select(*facts, p, {});
+            const bool fits = bool(choice);
+            CHECK_MESSAGE(fits, file, ": ", line, ": ", choice.refusal().why);
+            ++checked;
+        }
+    }
+    CHECK(checked > 60);
+}
+
+TEST_CASE("no row is dead: on a device that has everything each can be forced") {
+    for (const Kernel& kernel : kernels()) {
+        CAPTURE(kernel.name);
+        Problem p = normalised("300x300x300");
+        p.a.type = kernel.module.a, p.b.type = kernel.module.b, p.accumulate = kernel.module.accumulate;
+        p.c.type = p.d.type = kernel.module.d;
+        const Result<Choice> choice = select(device("huge"), p, forced(std::string(kernel.name)));
+        REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
+        CHECK(choice->kernel == &kernel);
+        CHECK(choice->tile == kernel.tile);
+        CHECK(choice->passed.size() == kernels().size() - 1);
+    }
+}
+
+TEST_CASE("the chosen one costs least, and every other says its cost or the reason against it") {
+    for (const std::string& file : device_files()) {
+        const Result<DeviceFacts> facts = parse_facts(file_text(file));
+        for (const std::string& line : problem_lines()) {
+            const Problem p = normalised(line);
+            const Result<Choice> choice = select(*facts, p, {});
+            if (!choice) continue;
+            for (const Passed& other : choice->passed) {
+                CHECK(other.kernel != choice->kernel);
+                if (other.why)
+                    CHECK(!other.why->why.empty());
+                else
+                    CHECK(other.cost >= choice->cost);
+            }
+            CHECK(choice->cost == cost(*choice->kernel, choice->tile, *facts, p));
+        }
+    }
+}
+
+TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at all") {
+    DeviceFacts d = device("huge");
+    Request by_address;
+    by_address.addresses = true;
+    CHECK(*choose_binding(d, {}) == Binding::descriptors);
+    CHECK(*choose_binding(d, by_address) == Binding::addresses);
+    d.max_storage_buffers = 6;
+    CHECK(*choose_binding(d, {}) == Binding::addresses);  // too few for all operands at once
+    d.max_storage_buffers = 7;
+    d.features &= ~need::push_descriptor;
+    CHECK(*choose_binding(d, {}) == Binding::addresses);
+    d.features &= ~need::buffer_address;
+    CHECK(has_words(choose_binding(d, {}).refusal().why, "push descriptors", "bufferDeviceAddress", "7"));
+    d.features |= need::push_descriptor;
+    CHECK(*choose_binding(d, {}) == Binding::descriptors);
+    const Result<Binding> refused = choose_binding(d, by_address);
+    REQUIRE(!refused);
+    CHECK(refused.refusal().kind == Refusal::unsupported);
+    CHECK(has_words(refused.refusal().why, "bufferDeviceAddress", "not enabled"));
+}
+
+TEST_CASE("refusals say the value, the limit and what would work") {
+    const struct {
+        std::string device, problem, kernel, tile;
+        Refusal::Kind kind;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"bare", "f32*f32 9x9x9", "tiled_f32_9x9", "", Refusal::argument, {"tiled_f32_9x9", "did you mean"}},
+        {"bare",
+         "f32*f32 9x9x9",
+         "tiled_i32_8x8",
+         "",
+         Refusal::unsupported,
+         {"tiled_i32_8x8", "i32*i32+i32->i32", "f32*f32+f32->f32"}},
+        {"bare", "f64*f64 9x9x9", "", "", Refusal::unsupported, {"f64*f64+f64->f64", "f32*f32+f32->f32"}},
+        {"bare", "f32*f32+f64->f32 9x9x9", "", "", Refusal::unsupported, {"f32*f32+f64->f32"}},
+        {"bare", "f32*f32 9x9x9", "tiled_f32_16x16", "", Refusal::tile, {"WG 256", "limit 128"}},
+        {"h200", "f32*f32 9x9x9", "block_f32_128x128", "BK=64", Refusal::tile, {"shared memory", "67584", "49152"}},
+        {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "TM=5", Refusal::tile, {"TM 5", "vector 4", "BK*TM 80"}},
+        {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "XX=5", Refusal::tile, {"XX"}},
+        {"h200", "f32*f32 2147483648x1x1", "", "", Refusal::limit, {"m is 2147483648", "2147483647"}},
+        {"h200", "f32*f32 1x1x2147483648", "", "", Refusal::limit, {"k is 2147483648", "2147483647"}},
+        {"h200", "f32*f32 65536x65536x1", "", "", Refusal::limit, {"D", "4294967296", "4294967295"}},
+        {"h200", "f32*f32 40000x40000x1", "", "", Refusal::limit, {"D", "6400000000", "4294967295", "addresses"}},
+        {"h200", "f32*f32 2x2x2 lda=4294967296", "", "", Refusal::limit, {"A", "4294967295"}},
+        {"h200",
+         "f32*f32 1x1x1 batch=4294967296 stride_a=0 stride_b=0",
+         "",
+         "",
+         Refusal::limit,
+         {"batch", "4294967296"}},
+    };
+    for (const auto& row : rows) {
+        INFO(row.device, " ", row.problem, " ", row.kernel, " ", row.tile);
+        const Refusal said = refusal(row.device, row.problem, forced(row.kernel, row.tile));
+        CHECK(said.kind == row.kind);
+        for (const std::string& word : row.words)
+            CHECK_MESSAGE(said.why.find(word) != std::string::npos, "'", word, "' is not in: ", said.why);
+    }
+}
+
+TEST_CASE("what one descriptor cannot span, an address can") {
+    Request by_address;
+    by_address.addresses = true;
+    const bool served = bool(choose("h200", "f32*f32 40000x40000x1", by_address));
+    CHECK(served);
+}
+
+TEST_CASE("too many work groups are refused with their number") {
+    DeviceFacts d = device("bare");
+    d.max_groups_x = 10, d.max_groups_y = 3;
+    const Problem fits = normalised("8x240x1"), one_more = normalised("8x241x1");
+    CHECK(bool(select(d, fits, forced("tiled_f32_8x8"))));
+    const Result<Choice> refused = select(d, one_more, forced("tiled_f32_8x8"));
+    REQUIRE(!refused);
+    CHECK(refused.refusal().kind == Refusal::limit);
+    CHECK_MESSAGE(has_words(refused.refusal().why, "31 work groups", "30"), refused.refusal().why);
+}
+
+TEST_CASE("a tile is checked with the device's limits, not with the row's") {
+    CHECK(bool(choose("bare", "9x9x9", forced("tiled_f32_16x16", "WG=64,BM=8,BN=8,BK=8"))));
+    const Result<Choice> choice = choose("bare", "9x9x9", forced("tiled_f32_8x8", "BK=16"));
+    REQUIRE(choice);
+    CHECK(choice->tile.BK == 16);
+    CHECK(choice->tile.BM == 8);
+}
+
+TEST_CASE("a feature that is missing is named") {
+    for (const Kernel& kernel : kernels()) {
+        DeviceFacts d = device("huge");
+        if (!kernel.needs) continue;
+        d.features = 0;
+        const auto why = unfit_device(kernel, kernel.tile, d);
+        REQUIRE(why);
+        CHECK(has_words(why->why, feature_names(kernel.needs)));
+    }
+    static const uint32_t words[] = {0};
+    const Module planted = {
+        "planted", find_kernel("tiled_f32_8x8")->module.family, Type::f32, Type::f32, Type::f32, Type::f32, {words, 4},
+        {words, 4}};
+    const Kernel wants = {"planted_8x8", planted, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
+    DeviceFacts d = device("huge");
+    CHECK(!unfit_device(wants, wants.tile, d));
+    d.features &= ~need::coopmat;
+    CHECK(has_words(unfit_device(wants, wants.tile, d)->why, "coopmat"));
+    CHECK(!has_words(unfit_device(wants, wants.tile, d)->why, "float16"));
+
+    const Module unbuilt = {"unbuilt", planted.family, Type::f32,  Type::f32,
+                            Type::f32, Type::f32,      {words, 4}, {words, 0}};
+    CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->why, "not built", "unbuilt"));
+}

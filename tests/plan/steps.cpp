@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// From a choice to dispatches: the grid covers every tile and stays within limits, operands span what the problem says.
+#include "plan/steps.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/text.h"
+#include "support/files.h"
+#include "support/random.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+struct Made {
+    Problem completed;
+    Normalised n;
+    Choice choice;
+    Steps steps;
+};
+
+Request forced(const std::string& kernel) {
+    Request r;
+    r.kernel = kernel;
+    return r;
+}
+Request aligned_to(uint32_t bytes) {
+    Request r;
+    r.operand_alignment = bytes;
+    return r;
+}
+
+Made made(const std::string& line, const DeviceFacts& facts, const Request& request = {}) {
+    const Result<ProblemText> read = parse_problem(line);
+    REQUIRE_MESSAGE(bool(read), line);
+    const Result<Problem> full = complete(read->problem);
+    REQUIRE_MESSAGE(bool(full), line, ": ", full.refusal().why);
+    const Normalised n = normalise(*full);
+    const Result<Choice> choice = select(facts, n.problem, request);
+    REQUIRE_MESSAGE(bool(choice), line, ": ", choice.refusal().why);
+    return {*full, n, *choice, lay_out(*choice, *full, n, facts, request)};
+}
+
+DeviceFacts device(const std::string& name) { return *parse_facts(file_text("devices/" + name + ".txt")); }
+uint64_t bytes_of(const Made& x, Slot s) { return x.steps.slots[size_t(s)].bytes; }
+
+}  // namespace
+
+TEST_CASE("the grid covers every tile once and stays within the device's limits") {
+    for (const uint32_t limit_x : {7u, 100u, 65535u})
+        for (uint64_t seed = 1; seed <= 300; ++seed) {
+            Random random(seed);
+            DeviceFacts d = device("huge");
+            d.max_groups_x = limit_x, d.max_groups_y = 65535;
+            const std::string size = std::to_string(1 + random.below(900)) + "x" +
+                                     std::to_string(1 + random.below(900)) + "x" + std::to_string(random.below(40));
+            const Made x = made(size + " batch=" + std::to_string(1 + random.below(4)), d, forced("tiled_f32_8x8"));
+            REQUIRE(x.steps.steps.size() == 1);
+            const Step& step = x.steps.steps[0];
+            const Problem& p = x.n.problem;
+            const uint64_t tiles =
+                ((p.m + step.tile.BM - 1) / step.tile.BM) * ((p.n + step.tile.BN - 1) / step.tile.BN) * p.batch;
+            const uint64_t groups = uint64_t{step.groups_x} * step.groups_y;
+            INFO(size, ", at most ", limit_x, " groups in x");
+            CHECK(step.groups_x <= limit_x);
+            CHECK(step.groups_y <= d.max_groups_y);
+            CHECK(groups >= tiles);
+            CHECK(groups - tiles < step.groups_x);  // only the last row has spare groups
+        }
+}
+
+TEST_CASE("an empty product has no dispatch and asks for nothing") {
+    for (const std::string line : {"0x5x5", "5x0x5", "0x0x0", "0x5x5 batch=3 beta=1"}) {
+        const Made x = made(line, device("bare"));
+        CAPTURE(line);
+        CHECK(x.steps.steps.empty());
+        for (const Requirement& r : x.steps.slots) CHECK(r.bytes == 0);
+    }
+    CHECK(made("5x5x0 beta=1", device("bare")).steps.steps.size() == 1);  // k 0 still scales C
+}
+
+TEST_CASE("operands span from their first element to their last") {
+    const Made x =
+        made("4x5x6 batch=3 lda=10 stride_b=0 layout_d=t ldd=9 stride_d=100 c=separate bias=row scale=all residual",
+             device("huge"));
+    CHECK(bytes_of(x, Slot::a) == ((2 * 40) + 3 * 10 + 6) * 4);
+    CHECK(bytes_of(x, Slot::b) == 30 * 4);
+    CHECK(bytes_of(x, Slot::c) == 3 * 20 * 4);
+    CHECK(bytes_of(x, Slot::d) == (2 * 100 + 4 * 9 + 4) * 4);
+    CHECK(bytes_of(x, Slot::bias) == 4 * 4);
+    CHECK(bytes_of(x, Slot::scale) == 4);
+    CHECK(bytes_of(x, Slot::residual) == bytes_of(x, Slot::d));
+    CHECK(bytes_of(x, Slot::workspace) == 0);
+    CHECK(bytes_of(made("4x5x6 bias=col scale=col", device("huge")), Slot::bias) == 5 * 4);
+    CHECK(bytes_of(made("4x5x6 bias=col scale=row", device("huge")), Slot::scale) == 4 * 4);
+    CHECK(bytes_of(made("4x5x0", device("huge")), Slot::a) == 0);
+    CHECK(bytes_of(made("4x5x6", device("huge")), Slot::c) == 0);
+}
+
+TEST_CASE("accesses: A and B are read, D is written, and read where it is C") {
+    const auto slot = [](const Made& x, Slot s) { return x.steps.slots[size_t(s)]; };
+    const Made plain = made("4x5x6", device("huge")), updating = made("4x5x6 c=d", device("huge")),
+               apart = made("4x5x6 c=separate", device("huge"));
+    CHECK((slot(plain, Slot::a).reads && !slot(plain, Slot::a).writes));
+    CHECK((!slot(plain, Slot::d).reads && slot(plain, Slot::d).writes));
+    CHECK((slot(updating, Slot::d).reads && slot(updating, Slot::d).writes));
+    CHECK((!slot(apart, Slot::d).reads && slot(apart, Slot::c).reads && !slot(apart, Slot::c).writes));
+    CHECK(!slot(plain, Slot::c).reads);
+}
+
+TEST_CASE("a transposed problem swaps its operands, and only those") {
+    const Made x = made("4x5x6 layout_d=t c=separate bias=row", device("huge"));
+    REQUIRE(x.steps.steps.size() == 1);
+    const Step& step = x.steps.steps[0];
+    CHECK(step.slots[BIND_A] == Slot::b);
+    CHECK(step.slots[BIND_B] == Slot::a);
+    CHECK(step.slots[BIND_C] == Slot::c);
+    CHECK(step.slots[BIND_D] == Slot::d);
+    CHECK(step.args.m == 5);
+    CHECK(step.args.n == 4);
+    CHECK(step.constants.STEP_0 == STEP_BIAS_COL);
+    CHECK(step.constants.TRANS_A == 1);
+    CHECK(step.constants.TRANS_C == 0);
+    CHECK(step.slots[BIND_SCALE] == Slot::d);  // every binding is bound to something
+    const Made straight = made("4x5x6 layout=nt", device("huge"));
+    CHECK(straight.steps.steps[0].slots[BIND_A] == Slot::a);
+    CHECK(straight.steps.steps[0].constants.TRANS_B == 1);
+}
+
+TEST_CASE("wide loads are promised only where every row begins at 16 bytes") {
+    const auto aligned = [](const std::string& line, uint32_t alignment) {
+        return made(line, device("huge"), aligned_to(alignment)).steps.steps[0].constants.ALIGNED;
+    };
+    CHECK(aligned("8x8x8", 16) == (WIDE_A | WIDE_B | WIDE_C | WIDE_D));
+    CHECK(aligned("8x8x8", 4) == 0);
+    CHECK((aligned("8x8x7", 16) & WIDE_A) == 0);  // lda 7
+    CHECK((aligned("8x8x7", 16) & WIDE_B) != 0);  // ldb 8
+    CHECK((aligned("8x8x8 lda=12", 16) & WIDE_A) != 0);
+    CHECK((aligned("8x8x8 lda=9", 16) & WIDE_A) == 0);
+    CHECK((aligned("8x8x8 batch=2 stride_b=65", 16) & WIDE_B) == 0);
+    CHECK((aligned("8x7x8", 16) & WIDE_D) == 0);
+}
+
+TEST_CASE("whole tiles are known to be whole") {
+    const auto whole = [](const std::string& line) {
+        return made(line, device("huge"), forced("tiled_f32_16x16")).steps.steps[0].constants.WHOLE;
+    };
+    CHECK(whole("32x48x64") == 1);
+    for (const char* line : {"33x48x64", "32x47x64", "32x48x63"}) CHECK(whole(line) == 0);
+}
+
+TEST_CASE("the error bound grows with k and is 0 for integers") {
+    const auto bound = [](const std::string& line) { return made(line, device("huge")).steps.error_bound; };
+    CHECK(bound("i32*i32 9x9x999") == 0);
+    CHECK(bound("9x9x10") > 0);
+    CHECK(bound("9x9x1000") > bound("9x9x10"));
+    CHECK(bound("9x9x1000") > 1000 * 1000 * 0x1p-25);  // a rounding of every partial sum, k/2 large on average
+}
+
+TEST_CASE("slots have names") {
+    CHECK(slot_name(Slot::a) == "a");
+    CHECK(slot_name(Slot::workspace) == "workspace");
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// Problems and devices as text: what is written is read back the same, what cannot be read is refused at its character.
+#include "plan/text.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "support/files.h"
+#include "support/random.h"
+#include "support/words.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+bool same(const Matrix& x, const Matrix& y) {
+    return x.type == y.type && x.layout == y.layout && x.ld == y.ld && x.stride == y.stride;
+}
+
+/// Equal once completed: the text leaves out what follows from the rest.
+bool same(const Problem& x, const Problem& y) {
+    for (size_t i = 0; i < max_epilogue_steps; ++i)
+        if (x.epilogue[i].kind != y.epilogue[i].kind || x.epilogue[i].low != y.epilogue[i].low ||
+            x.epilogue[i].high != y.epilogue[i].high)
+            return false;
+    return x.m == y.m && x.n == y.n && x.k == y.k && x.batch == y.batch && same(x.a, y.a) && same(x.b, y.b) &&
+           same(x.d, y.d) && same(x.c, y.c) && x.c_source == y.c_source && x.accumulate == y.accumulate;
+}
+
+Problem random_problem(Random& random) {
+    Problem p;
+    p.m = random.below(100), p.n = random.below(100), p.k = random.below(100), p.batch = 1 + random.below(3);
+    p.a.type = static_cast<Type>(random.below(7));
+    if (random.one_in(3)) p.b.type = static_cast<Type>(random.below(7));
+    if (random.one_in(3)) p.d.type = static_cast<Type>(random.below(7));
+    if (random.one_in(3)) p.accumulate = random.one_in(2) ? Type::f32 : Type::f16;
+    p.c_source = static_cast<CSource>(random.below(3));
+    for (Matrix* x : {&p.a, &p.b, &p.d}) {
+        x->layout = static_cast<Layout>(random.below(2));
+        if (random.one_in(3)) x->ld = 100 + random.below(50);
+        if (random.one_in(3)) x->stride = 20000 + random.below(50);
+    }
+    if (random.one_in(3)) p.a.stride = broadcast;
+    if (p.c_source == CSource::separate)
+        p.c = {std::nullopt, static_cast<Layout>(random.below(2)), 130, random.one_in(2) ? broadcast : 0};
+    std::vector<EpilogueStep> steps = {
+        {StepKind::bias_row, 0, 0}, {StepKind::scale_all, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::relu, 0, 0}};
+    if (info(p.accumulate.value_or(info(*p.a.type).default_accumulator)).is_float)
+        steps.push_back({StepKind::clamp, -1.5f, 0.1f});
+    for (size_t i = 0; i < random.below(5); ++i) {
+        const size_t at = random.below(steps.size());
+        p.epilogue[i] = steps[at];
+        steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    return p;
+}
+
+std::string why(std::string_view line) {
+    const Result<ProblemText> read = parse_problem(line);
+    return read ? "" : read.refusal().why;
+}
+
+}  // namespace
+
+TEST_CASE("problems survive being written and read") {
+    const double factors[] = {0, 1, -1, 0.5, 1e-300, 0.1, -3.25e17, 1.0 / 3};
+    for (uint64_t seed = 1; seed <= 5000; ++seed) {
+        Random random(seed);
+        const Problem p = random_problem(random);
+        const double alpha = random.pick(std::to_array(factors)), beta = random.pick(std::to_array(factors));
+        const std::string line = to_text(p, alpha, beta);
+        const Result<ProblemText> read = parse_problem(line);
+        INFO("seed ", seed, ": ", line);
+        REQUIRE(read);
+        CHECK(read->alpha == alpha);
+        CHECK(read->beta == beta);
+        CHECK(to_text(read->problem, alpha, beta) == line);
+        const Result<Problem> before = complete(p), after = complete(read->problem);
+        REQUIRE(bool(before) == bool(after));
+        if (before) CHECK(same(*before, *after));
+    }
+}
+
+TEST_CASE("what is at its default is left out") {
+    const struct {
+        std::string read, written;
+    } rows[] = {
+        {"64x128x256", "f32*f32+f32->f32 64x128x256"},
+        {"f16*f16 1x2x3 batch=1 alpha=1 beta=0 c=none layout=nn layout_d=n", "f16*f16+f32->f16 1x2x3"},
+        {"f16*f16+f32->f16 64x128x256 batch=4 layout=nt ldb=160 beta=1 bias=col act=gelu",
+         "f16*f16+f32->f16 64x128x256 batch=4 layout=nt ldb=160 beta=1 bias=col act=gelu"},
+        {"  i8*i8   1x1x1\t", "i8*i8+i32->i32 1x1x1"},
+        {"f32*f32 1x1x1 beta=2 c=separate layout_d=t", "f32*f32+f32->f32 1x1x1 layout_d=t beta=2 c=separate"},
+        {"f32*f32 1x1x1 batch=2 stride_b=0", "f32*f32+f32->f32 1x1x1 batch=2 stride_b=0"},
+        {"f32*f32 1x1x1 c=d", "f32*f32+f32->f32 1x1x1 c=d"},
+        {"f32*f32 1x1x1 beta=1 c=none", "f32*f32+f32->f32 1x1x1 beta=1 c=none"},
+        {"1x1x1 clamp=-1:0.5 scale=all residual bias=row",
+         "f32*f32+f32->f32 1x1x1 clamp=-1:0.5 scale=all residual bias=row"},
+    };
+    for (const auto& row : rows) {
+        const Result<ProblemText> read = parse_problem(row.read);
+        CAPTURE(row.read);
+        REQUIRE(read);
+        CHECK(to_text(read->problem, read->alpha, read->beta) == row.written);
+    }
+}
+
+TEST_CASE("a line says what it means") {
+    const Result<ProblemText> read = parse_problem(
+        "bf16*f16+f32->f32 3x4x5 layout=tn layout_d=t c=separate stride_a=0 stride_c=9 alpha=-2 beta=0.5");
+    REQUIRE(read);
+    const Problem& p = read->problem;
+    CHECK(p.a.type == Type::bf16);
+    CHECK(p.b.type == Type::f16);
+    CHECK(p.accumulate == Type::f32);
+    CHECK(p.d.type == Type::f32);
+    CHECK(p.a.layout == Layout::column_major);
+    CHECK(p.b.layout == Layout::row_major);
+    CHECK(p.d.layout == Layout::column_major);
+    CHECK(p.c.layout == Layout::column_major);  // follows D
+    CHECK(p.a.stride == broadcast);
+    CHECK(p.c.stride == 9);
+    CHECK(p.c_source == CSource::separate);
+    CHECK(parse_problem("1x1x1 beta=1")->problem.c_source == CSource::is_d);
+    CHECK(parse_problem("1x1x1")->problem.c_source == CSource::none);
+}
+
+TEST_CASE("each parse error names its character and what would fit") {
+    const struct {
+        std::string line;
+        int character;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"", 1, {"size", "64x128x256"}},
+        {"f32*f32", 8, {"size"}},
+        {"f23*f32 1x1x1", 1, {"'f23'", "did you mean"}},
+        {"f32*q 1x1x1", 5, {"'q'"}},
+        {"f32*f32+f33 1x1x1", 9, {"'f33'", "f32"}},
+        {"f32*f32+f32->i33 1x1x1", 14, {"'i33'", "i32"}},
+        {"f32*f32-> 1x1x1", 10, {"''"}},
+        {"f32 1x1x1", 1, {"MxNxK", "'f32'"}},
+        {"12", 3, {"ends after M"}},
+        {"1x2", 4, {"ends after N"}},
+        {"1x2x", 4, {"ends after N"}},
+        {"1xx2", 3, {"N", "''"}},
+        {"1x2x3x4", 5, {"K", "'3x4'"}},
+        {"-1x2x3", 1, {"M", "'-1'"}},
+        {"1x2x99999999999999999999", 5, {"K"}},
+        {"1x2x3 btach=4", 7, {"'btach='", "did you mean", "'batch='"}},
+        {"1x2x3 batch=", 13, {"whole number"}},
+        {"1x2x3 batch=four", 13, {"whole number", "'four'"}},
+        {"1x2x3 batch=1.5", 13, {"'1.5'"}},
+        {"1x2x3 layout=n", 14, {"nn, nt, tn or tt"}},
+        {"1x2x3 layout=nx", 15, {"'x'", "row-major"}},
+        {"1x2x3 layout_d=nn", 16, {"n or t"}},
+        {"1x2x3 lda=-4", 11, {"'-4'"}},
+        {"1x2x3 lde=4", 7, {"'lde='"}},
+        {"1x2x3 stride_a=x", 16, {"'x'"}},
+        {"1x2x3 alpha=nan", 13, {"finite", "'nan'"}},
+        {"1x2x3 alpha=1e999", 13, {"finite"}},
+        {"1x2x3 beta=two", 12, {"'two'"}},
+        {"1x2x3 c=e", 9, {"'e'"}},
+        {"1x2x3 bias=column", 12, {"'column'", "col"}},
+        {"1x2x3 act=tanh", 11, {"'tanh'", "gelu"}},
+        {"1x2x3 clamp=1", 13, {"LOW:HIGH"}},
+        {"1x2x3 clamp=a:1", 13, {"'a'"}},
+        {"1x2x3 clamp=0:b", 15, {"'b'"}},
+        {"1x2x3 residual=1", 7, {"'residual='"}},
+        {"1x2x3 act=relu act=silu residual bias=row scale=all", 49, {"at most 4"}},
+        {"1x2x3 4x5x6", 7, {"'4x5x6'"}},
+    };
+    for (const auto& row : rows) {
+        const Result<ProblemText> read = parse_problem(row.line);
+        CAPTURE(row.line);
+        REQUIRE(!read);
+        CHECK(read.refusal().kind == Refusal::parse);
+        const std::string said = why(row.line), begins = "character " + std::to_string(row.character) + ":";
+        CHECK_MESSAGE(said.substr(0, begins.size()) == begins, said);
+        for (const std::string& word : row.words)
+            CHECK_MESSAGE(said.find(word) != std::string::npos, "'", word, "' is not in: ", said);
+    }
+}
+
+TEST_CASE("no line crashes the parser") {
+    const std::string seed_line =
+        "f16*f16+f32->f16 64x128x256 batch=4 layout=nt ldb=160 alpha=2 beta=1 c=separate bias=col clamp=-1:1";
+    const char alphabet[] = "0123456789fxbi*+->= _:.acdnt\t\xff";
+    int accepted = 0;
+    for (uint64_t seed = 1; seed <= 20000; ++seed) {
+        Random random(seed);
+        std::string line = seed_line.substr(0, random.below(seed_line.size() + 1));
+        for (uint64_t edits = 1 + random.below(3); edits && !line.empty(); --edits)
+            line[random.below(line.size())] = alphabet[random.below(sizeof alphabet)];
+        if (const Result<ProblemText> read = parse_problem(line)) {
+            ++accepted;
+            const std::string written = to_text(read->problem, read->alpha, read->beta);
+            const Result<ProblemText> again = parse_problem(written);
+            REQUIRE_MESSAGE(bool(again), "seed ", seed, ": ", line, " became ", written);
+        } else {
+            REQUIRE_MESSAGE(has_words(read.refusal().why, "character "), "seed ", seed);
+        }
+    }
+    CHECK(accepted > 100);
+    CHECK(accepted < 15000);
+}
+
+TEST_CASE("the lines of tests/problems are all readable, and written back the same") {
+    int lines = 0;
+    for (const std::string& line : problem_lines()) {
+        CAPTURE(line);
+        const Result<ProblemText> read = parse_problem(line);
+        REQUIRE_MESSAGE(bool(read), why(line));
+        const bool sound = bool(complete(read->problem));
+        CHECK(sound);
+        ++lines;
+    }
+    CHECK(lines > 20);
+}
+
+TEST_CASE("devices survive being written and read") {
+    for (const std::string& name : device_files()) {
+        CAPTURE(name);
+        const Result<DeviceFacts> facts = parse_facts(file_text(name));
+        REQUIRE_MESSAGE(bool(facts), facts.refusal().why);
+        const std::string text = to_text(*facts);
+        const Result<DeviceFacts> again = parse_facts(text);
+        REQUIRE(again);
+        CHECK(to_text(*again) == text);
+        CHECK(facts->name != "");
+        CHECK(facts->max_invocations >= 128);
+    }
+}
+
+TEST_CASE("device text is read as written") {
+    const Result<DeviceFacts> facts = parse_facts(
+        "# a comment\r\n\n  shared_bytes = 49152  # 48 KiB\nkind = discrete\nfeatures = float64 coopmat\n"
+        "max_storage_range=4294967296\nmatrix_shape = f16 bf16 f32 i32 16x8x32\nname = A = B\n");
+    REQUIRE_MESSAGE(bool(facts), facts.refusal().why);
+    CHECK(facts->shared_bytes == 49152);
+    CHECK(facts->kind == DeviceKind::discrete);
+    CHECK(facts->features == (need::float64 | need::coopmat));
+    CHECK(facts->max_storage_range == uint64_t{1} << 32);
+    CHECK(facts->name == "A = B");
+    REQUIRE(facts->matrix_shapes.size() == 1);
+    CHECK(facts->matrix_shapes[0] == MatrixShape{Type::f16, Type::bf16, Type::f32, Type::i32, 16, 8, 32});
+}
+
+TEST_CASE("broken device text is refused with its line") {
+    const std::string rows[] = {"shard_bytes = 1",
+                                "shared_bytes = many",
+                                "shared_bytes = 4294967296",
+                                "shared_bytes",
+                                "features = float65",
+                                "kind = toaster",
+                                "matrix_shape = f16 f16 f32 16x16x16",
+                                "matrix_shape = f16 f16 f32 f32 16x16",
+                                "max_groups_x = -1",
+                                "= 4"};
+    for (const std::string& row : rows) {
+        CAPTURE(row);
+        const Result<DeviceFacts> facts = parse_facts("name = x\n\n" + row + "\n");
+        REQUIRE(!facts);
+        CHECK(facts.refusal().kind == Refusal::parse);
+        CHECK_MESSAGE(has_words(facts.refusal().why, "line 3", row), facts.refusal().why);
+    }
+}
+
+TEST_CASE("features have names, and only those") {
+    CHECK(feature_name(Feature::buffer_address) == "buffer_address");
+    CHECK(feature_name(Feature::count) == "");
+    CHECK(feature_names(need::float64 | need::push_descriptor) == "float64 push_descriptor");
+    CHECK(feature_names(0) == "");
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The rules of the families: every built-in row keeps them, every planted bad tile names all that it breaks, with
+// numbers.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "plan/kernels.h"
+#include "support/words.h"
+
+using namespace vkgemm::plan;
+using vkgemm::test::has_words;
+
+namespace {
+
+TileRules broken(const Kernel& kernel, const Tile& tile, const TileLimits& limits = {}) {
+    return broken_rules(kernel.module.family, tile, kernel.module.element_bytes(), limits);
+}
+
+const Kernel& kernel_named(std::string_view name) {
+    const Kernel* kernel = find_kernel(name);
+    REQUIRE_MESSAGE(kernel, "no row named ", name);
+    return *kernel;
+}
+
+}  // namespace
+
+TEST_CASE("every built-in row is well formed, and named for what it is") {
+    std::set<std::string_view> names;
+    for (const Kernel& kernel : kernels()) {
+        CAPTURE(kernel.name);
+        CHECK(to_text(broken(kernel, kernel.tile)) == "");
+        CHECK(names.insert(kernel.name).second);
+        CHECK(find_kernel(kernel.name) == &kernel);
+        CHECK(kernel.name.substr(0, kernel.module.name.size()) == kernel.module.name);
+    }
+    CHECK(names.size() >= 17);
+}
+
+TEST_CASE("the fallback asks for 64 invocations, at most 1 KiB, and nothing else") {
+    const Kernel& least = kernel_named("tiled_f32_8x8");
+    CHECK(least.needs == 0);
+    CHECK(broken(least, least.tile, {.shared_bytes = 1024, .max_invocations = 64}).count == 0);
+    CHECK(broken(least, least.tile, {.shared_bytes = 1024, .max_invocations = 63}).count == 1);
+}
+
+TEST_CASE("the ladder's shared memory is that of the texts") {
+    const struct {
+        std::string kernel;
+        uint32_t bytes;
+    } rows[] = {{"naive_f32_8x8", 0},        {"tiled_f32_16x16", 2048},  {"tiled_f32_oblong16", 2048},
+                {"vec4_f32_64x64", 8192},    {"vec4_f32_128x64", 12288}, {"vec4_f32_64x128", 12288},
+                {"vec4_f32_128x128", 16384}, {"tiled_i32_16x16", 2048}};
+    for (const auto& row : rows) {
+        CAPTURE(row.kernel);
+        const Kernel& kernel = kernel_named(row.kernel);
+        CHECK(kernel.module.family.shared_bytes(kernel.tile, kernel.module.element_bytes()) == row.bytes);
+        CHECK(broken(kernel, kernel.tile, {.shared_bytes = row.bytes}).count == 0);
+        if (row.bytes) {
+            const std::string why = to_text(broken(kernel, kernel.tile, {.shared_bytes = row.bytes - 1}));
+            CHECK_MESSAGE(has_words(why, "shared memory", row.bytes, row.bytes - 1), why);
+        }
+    }
+}
+
+TEST_CASE("a bad tile lists every rule that it breaks, with both numbers") {
+    const struct {
+        std::string kernel, change;
+        size_t rules;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"naive_f32_8x8", "WG=32", 1, {"BM*BN 64", "WG 32"}},
+        {"naive_f32_8x8", "TM=2", 1, {"TM*TN 2"}},
+        {"tiled_f32_8x8", "BK=12", 0, {}},
+        {"tiled_f32_8x8", "BM=7,TN=2,BK=0", 3, {"BM*BN 56", "WG 64", "TM*TN 2", "BK 0"}},
+        {"tiled_f32_8x8", "BK=0", 1, {"BK 0"}},
+        {"vec4_f32_64x64", "BK=8", 3, {"BK*BK 64", "WG 256", "BM 64", "BK*TM 32", "BN 64"}},
+        {"vec4_f32_64x64", "TM=6,BM=96", 1, {"TM 6", "vector 4"}},
+        {"block_f32_64x64", "TM=0", 2, {"TM 0"}},
+        {"block_f32_64x64", "BM=60", 2, {"BM 60", "TM 8", "(BM/TM)*(BN/TN) 56"}},
+        {"block_f32_64x64", "BK=7", 1, {"BK 7", "vector 4"}},
+        {"block_f32_64x64", "TM=64,TN=64,WG=1", 1, {"TM*TN 4096", "256"}},
+        {"block_f32_64x64", "BM=8192", 1, {"BM 8192", "limit 4096"}},
+        {"tiled_f32_8x8", "WG=0", 1, {"at least one"}},
+    };
+    for (const auto& row : rows) {
+        const Kernel& kernel = kernel_named(row.kernel);
+        const Result<Tile> tile = with_constants(kernel.tile, row.change);
+        REQUIRE(tile);
+        const TileRules rules = broken(kernel, *tile);
+        const std::string why = to_text(rules);
+        INFO(row.kernel, " ", row.change, ": ", why);
+        CHECK(rules.count == row.rules);
+        for (const std::string& word : row.words) CHECK_MESSAGE(why.find(word) != std::string::npos, word);
+    }
+}
+
+TEST_CASE("no product of constants wraps around into something that looks right") {
+    const Kernel& naive = kernel_named("naive_f32_8x8");
+    for (const std::string text :
+         {"BM=1073741840,BN=4", "BM=65536,BN=65537,WG=65536", "WG=4294967295", "TM=65536,TN=65537"}) {
+        CAPTURE(text);
+        const Result<Tile> tile = with_constants(naive.tile, text);
+        REQUIRE(tile);
+        CHECK(broken(naive, *tile).count >= 1);
+    }
+}
+
+TEST_CASE("a tile is written and read back") {
+    for (const Kernel& kernel : kernels()) {
+        const Result<Tile> again = with_constants(Tile{}, to_text(kernel.tile));
+        REQUIRE(again);
+        CHECK(*again == kernel.tile);
+    }
+    CHECK(to_text(kernel_named("tiled_f32_8x8").tile) == "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1");
+    CHECK(to_text(Tile{}) == "");
+}
+
+TEST_CASE("broken tile text is refused in words") {
+    const struct {
+        std::string text;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"BM", {"BM", "NAME=NUMBER"}},     {"BX=8", {"BX", "did you mean", "BM"}},
+        {"BM=8,BM=16", {"BM", "twice"}},   {"BM=", {"BM", "whole number"}},
+        {"BM=-8", {"-8", "whole number"}}, {"BM=8x", {"8x", "whole number"}},
+        {"BM=4294967296", {"4294967296"}}, {",BM=8", {"NAME=NUMBER"}},
+        {"BM=8,,BN=8", {"NAME=NUMBER"}},   {"elephant=1", {"elephant", "WG"}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.text);
+        const Result<Tile> tile = with_constants(Tile{}, row.text);
+        REQUIRE(!tile);
+        CHECK(tile.refusal().kind == Refusal::tile);
+        for (const std::string& word : row.words)
+            CHECK_MESSAGE(tile.refusal().why.find(word) != std::string::npos, tile.refusal().why);
+    }
+}
+
+TEST_CASE("a misspelt kernel gets the nearest name") {
+    CHECK(!find_kernel("tiled_f32_8x9"));
+    CHECK_MESSAGE(has_words(unknown_kernel("tiled_f32_8x9"), "tiled_f32_8x9", "did you mean", "tiled_f32_8x8"),
+                  unknown_kernel("tiled_f32_8x9"));
+    CHECK_MESSAGE(has_words(unknown_kernel("zzz"), "zzz", "vkgemm kernels"), unknown_kernel("zzz"));
+}

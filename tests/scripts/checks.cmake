@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Tests that are no programs of ours: style, and builds of the tree in other ways, each in a folder of its own below the
+# build's. Where a tool is not installed the test is skipped by name.
+set(scripts ${CMAKE_CURRENT_LIST_DIR})
+
+# add_check(NAME TOOLS t... COMMAND c...)
+function(add_check name)
+  cmake_parse_arguments(PARSE_ARGV 1 x "" "" "TOOLS;COMMAND")
+  foreach(tool ${x_TOOLS})
+    string(MAKE_C_IDENTIFIER VKGEMM_HAS_${tool} found)
+    find_program(${found} ${tool})
+    mark_as_advanced(${found})
+    if(NOT ${found})
+      set(x_COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${tool} is not installed")
+    endif()
+  endforeach()
+  add_test(NAME ${name} COMMAND ${x_COMMAND})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_REGULAR_EXPRESSION "^skipped: ")
+endfunction()
+
+# add_preset_check(PRESET TOOLS t... THEN regex): builds the preset of that name with warnings as errors, then runs those of
+# its tests that the regular expression names.
+function(add_preset_check preset)
+  cmake_parse_arguments(PARSE_ARGV 1 x "" "THEN" "TOOLS")
+  add_check(${preset} TOOLS ${x_TOOLS} COMMAND ${CMAKE_COMMAND} -DPRESET=${preset} -DSOURCE=${PROJECT_SOURCE_DIR}
+    -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND} -P ${scripts}/preset.cmake)
+  set_property(TEST ${preset} PROPERTY LABELS slow)
+  set_property(TEST ${preset} PROPERTY RESOURCE_LOCK builds)
+endfunction()
+
+# The sanitized build runs its own tests; the others of its kind would nest for ever.
+if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR)
+  add_preset_check(clang TOOLS clang++ THEN ^plan$)
+  add_preset_check(debug TOOLS g++ THEN ^plan$)
+  add_preset_check(asan TOOLS g++ THEN "^plan$|^api.lavapipe$|^kernels.lavapipe.few$")
+  add_preset_check(mingw TOOLS x86_64-w64-mingw32-g++-posix)
+  add_preset_check(aarch64 TOOLS aarch64-linux-gnu-g++)
+endif()
+
+add_check(format TOOLS clang-format
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DTOOL=format -P ${scripts}/style.cmake)
+add_check(tidy TOOLS clang-tidy
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR} -DTOOL=tidy -P ${scripts}/style.cmake)
+set_property(TEST tidy PROPERTY LABELS slow)

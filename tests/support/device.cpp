@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "support/device.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace vkgemm::test {
+namespace {
+
+bool validate = true;
+std::optional<host::Device> the_device;
+std::vector<std::function<void()>> cleaners;
+
+host::Device open_device() {
+    auto made = host::Device::open({.validation = validate ? host::Validation::required : host::Validation::off});
+    if (!made) {
+        std::fprintf(stderr, "no device to test on: %s\n", made.status().text.c_str());
+        std::exit(2);
+    }
+    std::printf("device: %s, %s\n", made->info().name.c_str(), validate ? "under validation" : "without validation");
+    return *std::move(made);
+}
+
+}  // namespace
+
+const host::Device& device() {
+    if (!the_device) the_device = open_device();
+    return *the_device;
+}
+
+void before_closing(std::function<void()> clean) { cleaners.push_back(std::move(clean)); }
+
+bool validating() { return validate; }
+
+void read_arguments(int count, char** arguments) {
+    for (int i = 1; i < count; ++i)
+        if (std::string_view(arguments[i]) == "--no-validation") validate = false;
+}
+
+int close_device(int result) {
+    if (!the_device) return result;
+    for (const auto& clean : cleaners) clean();
+    const std::vector<host::Message> messages = the_device->messages();
+    the_device.reset();
+    if (messages.empty()) return result;
+    std::fprintf(stderr, "the validation layer had %zu messages, the first: %s\n", messages.size(),
+                 messages[0].text.c_str());
+    return 1;
+}
+
+int run_tests(int count, char** arguments) {
+    read_arguments(count, arguments);
+    return close_device(doctest::Context(count, arguments).run());
+}
+
+}  // namespace vkgemm::test

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The text files beside the tests. VKGEMM_TESTS_DIR is where they lie, given by the build.
+#pragma once
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace vkgemm::test {
+
+inline std::string file_text(const std::string& path) {
+    std::ifstream in(std::filesystem::path(VKGEMM_TESTS_DIR) / path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// "devices/bare.txt", ... in order of name.
+inline std::vector<std::string> files_in(const std::string& folder) {
+    std::vector<std::string> out;
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(VKGEMM_TESTS_DIR) / folder))
+        if (entry.path().extension() == ".txt") out.push_back(folder + "/" + entry.path().filename().string());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+inline std::vector<std::string> device_files() { return files_in("devices"); }
+
+/// The lines of one file without comments and empty ones.
+inline std::vector<std::string> lines_of(const std::string& path) {
+    std::vector<std::string> out;
+    const std::string text = file_text(path);
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = std::min(text.find('\n', at), text.size());
+        std::string line = text.substr(at, end - at);
+        line.erase(std::min(line.find('#'), line.size()));
+        if (line.find_first_not_of(" \t\r") != std::string::npos) out.push_back(line);
+        at = end + 1;
+    }
+    return out;
+}
+
+inline std::vector<std::string> problem_lines() {
+    std::vector<std::string> out;
+    for (const std::string& file : files_in("problems"))
+        for (std::string& line : lines_of(file)) out.push_back(std::move(line));
+    return out;
+}
+
+}  // namespace vkgemm::test

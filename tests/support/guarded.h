@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Operands inside bigger buffers that are poisoned wherever the problem names no element: zones at both ends, padding
+// between rows, gaps between batches. A kernel that reads there shows NaN in D; one that writes there is found by
+// comparing bytes.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "plan/problem.h"
+#include "support/numbers.h"
+#include "support/reference.h"
+
+namespace vkgemm::test {
+
+class Guarded {
+   public:
+    /// `shift`: elements by which the operand's offset misses a multiple of 256 bytes.
+    Guarded(plan::Type type, const plan::Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch,
+            uint64_t shift = 0)
+        : type_(type), matrix_(completed), rows_(rows), cols_(cols), batch_(matrix_.stride == 0 ? 1 : batch) {
+        front_ = front_bytes / size() + shift;
+        const bool empty = rows_ == 0 || cols_ == 0 || batch_ == 0;
+        span_ = empty ? 0 : position(matrix_, batch_ - 1, rows_ - 1, cols_ - 1) + 1;
+        bytes_.resize((front_ + span_ + tail_bytes / size()) * size());
+        poison(type_, bytes_.data());
+        for (size_t done = size(); done < bytes_.size(); done *= 2)
+            std::memcpy(&bytes_[done], bytes_.data(), std::min(done, bytes_.size() - done));
+    }
+
+    /// A vector of `count` elements, as bias and scale are.
+    static Guarded vector(plan::Type type, uint64_t count) {
+        return Guarded(type, {.type = type, .ld = count}, 1, count, 1);
+    }
+
+    /// Calls `value()` for every element of the operand, in one order everywhere, and writes what it returns.
+    template <class Value>
+    void fill(Value&& value) {
+        for_each([&](uint64_t i) { encode(type_, value(), &bytes_[i * size()]); });
+    }
+
+    plan::Type type() const { return type_; }
+    const std::vector<std::byte>& bytes() const { return bytes_; }
+    uint64_t offset() const { return front_ * size(); }
+    uint64_t span_bytes() const { return span_ * size(); }
+
+    /// The operand's elements as the reference wants them.
+    std::vector<double> numbers() const { return numbers_of(bytes_); }
+    std::vector<double> numbers_of(const std::vector<std::byte>& bytes) const {
+        std::vector<double> out(span_);
+        for (uint64_t i = 0; i < span_; ++i) out[i] = decode(type_, &bytes[(front_ + i) * size()]);
+        return out;
+    }
+
+    /// The first byte outside the operand's elements that differs from what was there; nullopt: all as before.
+    std::optional<size_t> trespass(const std::vector<std::byte>& after) const {
+        if (after.size() != bytes_.size()) return 0;
+        std::vector<std::byte> expected = bytes_;
+        for_each([&](uint64_t i) {
+            for (uint64_t byte = i * size(); byte < (i + 1) * size(); ++byte) expected[byte] = after[byte];
+        });
+        return first_difference(expected, after);
+    }
+    /// The same for an operand that nothing may write.
+    std::optional<size_t> written(const std::vector<std::byte>& after) const { return first_difference(bytes_, after); }
+
+   private:
+    static constexpr uint64_t front_bytes = 1024;  // a multiple of 256, so that only `shift` misaligns
+    static constexpr uint64_t tail_bytes = 65536;  // some rows of a tile that runs past the last row
+
+    uint64_t size() const { return plan::info(type_).bytes; }
+
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (uint64_t z = 0; z < batch_; ++z)
+            for (uint64_t r = 0; r < rows_; ++r)
+                for (uint64_t c = 0; c < cols_; ++c) visit(front_ + position(matrix_, z, r, c));
+    }
+
+    static std::optional<size_t> first_difference(const std::vector<std::byte>& x, const std::vector<std::byte>& y) {
+        for (size_t i = 0; i < x.size() && i < y.size(); ++i)
+            if (x[i] != y[i]) return i;
+        return x.size() == y.size() ? std::nullopt : std::optional<size_t>(0);
+    }
+
+    plan::Type type_;
+    plan::Matrix matrix_;
+    uint64_t rows_, cols_, batch_, front_ = 0, span_ = 0;
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace vkgemm::test

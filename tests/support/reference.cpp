@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "support/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/numbers.h"
+
+namespace vkgemm::test {
+namespace {
+
+using plan::CSource;
+using plan::EpilogueStep;
+using plan::Matrix;
+using plan::Problem;
+using plan::StepKind;
+using plan::Type;
+
+struct Place {
+    uint64_t batch, row, col;
+};
+
+/// One rounding of the accumulator on top of what was wrong already.
+struct Rounding {
+    double unit, flushed;
+    Bounded operator()(double value, double error) const { return {value, error + unit * std::fabs(value) + flushed}; }
+};
+
+Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
+    if (alpha == 0) return {};
+    // long double, so that the reference of an f64 product has digits to spare where the compiler gives them
+    long double sum = 0;
+    double sizes = 0;
+    for (uint64_t i = 0; i < p.k; ++i) {
+        const double a = in.a[position(p.a, at.batch, at.row, i)];
+        const double b = in.b[position(p.b, at.batch, i, at.col)];
+        sum += static_cast<long double>(a) * static_cast<long double>(b);
+        sizes += std::fabs(a * b);
+    }
+    const double terms = static_cast<double>(p.k) + 2;
+    const Bounded total = {static_cast<double>(sum), terms * (round.unit * sizes + round.flushed)};
+    return round(alpha * total.value, std::fabs(alpha) * total.error);
+}
+
+double gelu(double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
+
+Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& in, Place at, Bounded x,
+                   const Rounding& round) {
+    // A correct exp is off by 3 + 2|x| units in the last place; through gelu and silu that comes to less than this.
+    const double curve = 16 * round.unit * (std::fabs(x.value) + 1) + round.flushed;
+    const auto plus = [&](double y) { return round(x.value + y, x.error); };
+    const auto times = [&](double y) { return round(x.value * y, x.error * std::fabs(y)); };
+    switch (step.kind) {
+        case StepKind::none:
+            return x;
+        case StepKind::bias_row:
+            return plus(in.bias[at.row]);
+        case StepKind::bias_col:
+            return plus(in.bias[at.col]);
+        case StepKind::scale_row:
+            return times(in.scale[at.row]);
+        case StepKind::scale_col:
+            return times(in.scale[at.col]);
+        case StepKind::scale_all:
+            return times(in.scale[0]);
+        case StepKind::residual:
+            return plus(in.residual[position(p.d, at.batch, at.row, at.col)]);
+        case StepKind::relu:
+            return {x.value < 0 ? 0 : x.value, x.error};
+        case StepKind::gelu:
+            return {gelu(x.value), 1.13 * x.error + curve};
+        case StepKind::silu:
+            return {x.value / (1 + std::exp(-x.value)), 1.1 * x.error + curve};
+        case StepKind::clamp: {
+            const double low = static_cast<double>(step.low), high = static_cast<double>(step.high);
+            return {x.value < low ? low : x.value > high ? high : x.value, x.error};
+        }
+    }
+    return x;
+}
+
+const Matrix& matrix_of_c(const Problem& p) { return p.c_source == CSource::is_d ? p.d : p.c; }
+const std::vector<double>& c_elements(const Problem& p, const Operands& in) {
+    return p.c_source == CSource::is_d ? in.d : in.c;
+}
+
+Bounded float_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
+    const Type sum_type = *p.accumulate;
+    const Rounding round = {unit_roundoff(sum_type), smallest_normal(sum_type)};
+    alpha = rounded(sum_type, alpha);
+    beta = rounded(sum_type, beta);
+    Bounded x = product(p, alpha, in, at, round);
+    if (beta != 0 && p.c_source != CSource::none) {
+        const double c = beta * c_elements(p, in)[position(matrix_of_c(p), at.batch, at.row, at.col)];
+        x = round(x.value + c, x.error + round.unit * std::fabs(c) + round.flushed);
+    }
+    for (const EpilogueStep& step : p.epilogue) x = after_step(step, p, in, at, x, round);
+    if (plan::info(*p.d.type).exact_bits < plan::info(sum_type).exact_bits)
+        x.error += unit_roundoff(*p.d.type) * std::fabs(x.value) + smallest_normal(*p.d.type);
+    return x;
+}
+
+int64_t wrapped(uint64_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x)); }
+
+/// i32 sums wrap around: unsigned arithmetic, whose low 32 bits do not depend on the order.
+Bounded whole_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
+    const auto bits = [](double x) { return static_cast<uint64_t>(static_cast<int64_t>(x)); };
+    uint64_t sum = 0;
+    if (bits(alpha) != 0)
+        for (uint64_t i = 0; i < p.k; ++i)
+            sum += bits(in.a[position(p.a, at.batch, at.row, i)]) * bits(in.b[position(p.b, at.batch, i, at.col)]);
+    sum *= bits(alpha);
+    if (bits(beta) != 0 && p.c_source != CSource::none)
+        sum += bits(beta) * bits(c_elements(p, in)[position(matrix_of_c(p), at.batch, at.row, at.col)]);
+    int64_t x = wrapped(sum);
+    const auto plus = [&](double y) { x = wrapped(static_cast<uint64_t>(x) + bits(y)); };
+    const auto times = [&](double y) { x = wrapped(static_cast<uint64_t>(x) * bits(y)); };
+    for (const EpilogueStep& step : p.epilogue) {
+        switch (step.kind) {
+            case StepKind::bias_row:
+                plus(in.bias[at.row]);
+                break;
+            case StepKind::bias_col:
+                plus(in.bias[at.col]);
+                break;
+            case StepKind::scale_row:
+                times(in.scale[at.row]);
+                break;
+            case StepKind::scale_col:
+                times(in.scale[at.col]);
+                break;
+            case StepKind::scale_all:
+                times(in.scale[0]);
+                break;
+            case StepKind::residual:
+                plus(in.residual[position(p.d, at.batch, at.row, at.col)]);
+                break;
+            case StepKind::relu:
+                x = std::max<int64_t>(x, 0);
+                break;
+            default:
+                break;  // the others are for floats only; complete() refuses them
+        }
+    }
+    return {static_cast<double>(x), 0};
+}
+
+/// How many bits after the point `x` has, up to 30.
+int fraction_bits(double x) {
+    int bits = 0;
+    while (bits < 30 && std::ldexp(x, bits) != std::floor(std::ldexp(x, bits))) ++bits;
+    return bits;
+}
+
+}  // namespace
+
+uint64_t position(const Matrix& matrix, uint64_t batch, uint64_t row, uint64_t col) {
+    const uint64_t within = matrix.layout == plan::Layout::row_major ? row * matrix.ld + col : col * matrix.ld + row;
+    return batch * matrix.stride + within;
+}
+
+Bounded reference(const Problem& p, double alpha, double beta, const Operands& in, uint64_t batch, uint64_t row,
+                  uint64_t col) {
+    const bool floats = plan::info(*p.accumulate).is_float;
+    return (floats ? float_reference : whole_reference)(p, alpha, beta, in, {batch, row, col});
+}
+
+int64_t exact_range(int digits_in, int digits_acc, uint64_t k) {
+    const double most = std::ldexp(1.0, std::min(digits_acc, 53));
+    int64_t r = 0;
+    while (r + 1 <= (int64_t{1} << std::min(digits_in, 20)) &&
+           static_cast<double>(k) * static_cast<double>((r + 1) * (r + 1)) <= most)
+        ++r;
+    return r;
+}
+
+ExactFill exact_fill(const Problem& p, double alpha, double beta) {
+    if (!plan::info(*p.accumulate).is_float) {  // arithmetic modulo 2^32 is exact whatever the numbers
+        const auto widest = static_cast<int64_t>(largest(*p.a.type));
+        return {*p.a.type == *p.b.type ? widest : 127, static_cast<int64_t>(largest(*p.d.type))};
+    }
+    const int digits_in = std::min(plan::info(*p.a.type).exact_bits, plan::info(*p.b.type).exact_bits);
+    const int digits = std::min(plan::info(*p.accumulate).exact_bits, plan::info(*p.d.type).exact_bits);
+    const double most = std::ldexp(1.0, digits - std::max(fraction_bits(alpha), fraction_bits(beta)));
+    const int64_t others = 3;
+    const auto reach = [&](int64_t r) {  // the largest magnitude that can appear on the way to D
+        double x = std::max(std::fabs(alpha), 1.0) * static_cast<double>(p.k) * static_cast<double>(r * r);
+        x += std::fabs(beta) * others;
+        for (const EpilogueStep& step : p.epilogue) {
+            const bool adds =
+                step.kind == StepKind::bias_row || step.kind == StepKind::bias_col || step.kind == StepKind::residual;
+            const bool scales = step.kind == StepKind::scale_row || step.kind == StepKind::scale_col ||
+                                step.kind == StepKind::scale_all;
+            x = adds ? x + others : scales ? 2 * x : x;
+        }
+        return x;
+    };
+    int64_t r = exact_range(digits_in, digits, std::max<uint64_t>(p.k, 1));
+    while (r > 0 && reach(r) > most) --r;
+    return {r, others};
+}
+
+}  // namespace vkgemm::test
