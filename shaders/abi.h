@@ -12,7 +12,8 @@ struct uvec2 {
 };
 #endif
 
-// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning).
+// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). The host alone reads the
+// last two: they order the work groups, not the code.
 // One line adds one. An id is never given a second meaning; a family ignores the constants it does not use.
 #define VKGEMM_TILE_CONSTANTS(X)                                    \
     X(0, WG, "invocations per work group")                          \
@@ -27,7 +28,9 @@ struct uvec2 {
     X(9, MN, "columns of one matrix-unit product")                  \
     X(10, MK, "depth of one matrix-unit product")                   \
     X(11, SG, "invocations per subgroup; 0: any")                   \
-    X(12, STAGES, "tiles in flight between memory and arithmetic")
+    X(12, STAGES, "tiles in flight between memory and arithmetic") \
+    X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one") \
+    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit")
 
 // Numbers that follow from the problem: also specialization constants, set by the plan, never by a user.
 #define VKGEMM_PROBLEM_CONSTANTS(X)                                                   \

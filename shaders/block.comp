@@ -42,7 +42,7 @@ void main() {
     acc_t sum[TM * TN];
     [[unroll]] for (uint i = 0; i < TM * TN; ++i) sum[i] = acc_t(0);
 
-    for (uint k0 = 0; k0 < args.k; k0 += BK) {
+    for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
         copy_tiles(row0, col0, k0);
         barrier();
         for (uint k = 0; k < BK; ++k) {

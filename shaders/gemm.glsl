@@ -29,28 +29,36 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #define OPERAND(name, type, bind, access)                                                                                     \
     layout(buffer_reference, std430, buffer_reference_align = BYTES(type)) access buffer name##_one { STORED(type) at[]; };   \
     layout(buffer_reference, std430, buffer_reference_align = 4 * BYTES(type)) access buffer name##_four { STORED4(type) at[]; };
-#define ONE(name, i) name##_one(args.name).at[i]
+#define ONE_FROM(name, begin, i) name##_one(begin).at[i]
 #define FOUR(name, i) name##_four(args.name).at[(i) / 4]
 #else
 #define OPERAND(name, type, bind, access)                                                                      \
     layout(std430, set = 0, binding = bind) access buffer name##_one_block { STORED(type) at[]; } name##_one;  \
     layout(std430, set = 0, binding = bind) access buffer name##_four_block { STORED4(type) at[]; } name##_four;
-#define ONE(name, i) name##_one.at[args.name.x + (i)]
+#define ONE_FROM(name, begin, i) name##_one.at[begin.x + (i)]
 #define FOUR(name, i) name##_four.at[(args.name.x + (i)) / 4]
 #endif
+#define ONE(name, i) ONE_FROM(name, args.name, i)
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
 OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual: not readonly
 OPERAND(d, TYPE_D, BIND_D, )
+OPERAND(partial, ACC, BIND_D, )  // PARTIAL: D's place is the workspace, sums as they are: [slice][batch][row][column]
 OPERAND(bias, TYPE_D, BIND_BIAS, readonly)
 OPERAND(scale, TYPE_D, BIND_SCALE, readonly)
 OPERAND(residual, TYPE_D, BIND_RESIDUAL, )
 
-uint batch;  // which product of the batch this work group belongs to; set by tile_of
+// What this work group computes beside its tile; set by tile_of.
+uint batch;           // which product of the batch
+uint slice;           // which slice of K, where K is split
+uint k_begin, k_end;  // the part of K that it sums over
 
-// Finds the tile of D that this work group computes: its first row and column, and `batch`. False past the last tile.
+// Slices that K is cut into: 0 for an empty sum.
+uint slices() { return args.k == 0 ? 0 : (args.k + args.k_chunk - 1) / args.k_chunk; }
+
+// Finds the tile of D that this work group computes: its first row and column, and the globals above. False past the last.
 // Tiles are numbered along bands of `raster` rows of tiles, down the band first, so that groups that run together share
-// rows of A and columns of B in the cache.
+// rows of A and columns of B in the cache; then come the products of the batch, then the slices of K.
 bool tile_of(out uint row0, out uint col0) {
     const uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const uint down = (args.m + BM - 1) / BM, across = (args.n + BN - 1) / BN;
@@ -61,8 +69,11 @@ bool tile_of(out uint row0, out uint col0) {
     row0 = (band * band_rows + in_band % rows) * BM;
     col0 = in_band / rows * BN;
     const uint place = linear / (down * across);
-    batch = min(place, args.batch - 1);  // a tile that exists even where the answer is false
-    return place < args.batch;
+    batch = place % args.batch;  // a product that exists even where the answer is false
+    slice = place / args.batch;
+    k_begin = PARTIAL != 0 ? slice * args.k_chunk : 0;
+    k_end = PARTIAL != 0 ? min(args.k, k_begin + args.k_chunk) : args.k;
+    return slice < (PARTIAL != 0 ? max(slices(), 1) : 1);
 }
 
 // The i-th element of a rows x cols tile in the order in which it lies in memory: (row, column).
@@ -75,7 +86,7 @@ bool inside(uint row, uint col, uint rows, uint cols) { return WHOLE != 0 || (ro
 // The nearest index that exists, of `count`. Along k it is looked for even where the tile divides k, for at the end of a loop
 // such a driver loads once more; and a test that repeats the loop's would be optimised away.
 uint nearest(uint i, uint count) { return WHOLE != 0 ? i : min(i, count - 1); }
-uint nearest_k(uint k) { return min(k, args.k - 1); }
+uint nearest_k(uint k) { return min(k, k_end - 1); }
 
 uint index_a(uint row, uint k) {
     const uint r = nearest(row, args.m), q = nearest_k(k);
@@ -88,11 +99,11 @@ uint index_b(uint k, uint col) {
 
 acc_t load_a(uint row, uint k) {
     const acc_t value = LOAD(TYPE_A, ONE(a, index_a(row, k)));
-    return inside(row, k, args.m, args.k) ? value : acc_t(0);
+    return inside(row, k, args.m, k_end) ? value : acc_t(0);
 }
 acc_t load_b(uint k, uint col) {
     const acc_t value = LOAD(TYPE_B, ONE(b, index_b(k, col)));
-    return inside(k, col, args.k, args.n) ? value : acc_t(0);
+    return inside(k, col, k_end, args.n) ? value : acc_t(0);
 }
 
 // Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major; and so
@@ -100,7 +111,7 @@ acc_t load_b(uint k, uint col) {
 acc4_t load_a4(uint row, uint k) {
     if ((ALIGNED & WIDE_A) != 0) {
         const acc4_t value = LOAD4(TYPE_A, FOUR(a, index_a(row, k)));
-        return inside(row, k, args.m, args.k) ? value : acc4_t(0);
+        return inside(row, k, args.m, k_end) ? value : acc4_t(0);
     }
     const uvec2 next = TRANS_A != 0 ? uvec2(1, 0) : uvec2(0, 1);
     return acc4_t(load_a(row, k), load_a(row + next.x, k + next.y), load_a(row + 2 * next.x, k + 2 * next.y),
@@ -109,7 +120,7 @@ acc4_t load_a4(uint row, uint k) {
 acc4_t load_b4(uint k, uint col) {
     if ((ALIGNED & WIDE_B) != 0) {
         const acc4_t value = LOAD4(TYPE_B, FOUR(b, index_b(k, col)));
-        return inside(k, col, args.k, args.n) ? value : acc4_t(0);
+        return inside(k, col, k_end, args.n) ? value : acc4_t(0);
     }
     const uvec2 next = TRANS_B != 0 ? uvec2(1, 0) : uvec2(0, 1);
     return acc4_t(load_b(k, col), load_b(k + next.x, col + next.y), load_b(k + 2 * next.x, col + 2 * next.y),
@@ -123,13 +134,17 @@ uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd 
 // Writes one element of D; outside D nothing is written.
 void store_d(uint row, uint col, acc_t sum) {
     const bool in_d = inside(row, col, args.m, args.n);
+    if (PARTIAL != 0) {
+        if (in_d) ONE_FROM(partial, args.d, ((slice * args.batch + batch) * args.m + row) * args.n + col) = STORE(ACC, sum);
+        return;
+    }
     const acc_t value = finished(in_d ? row : 0, in_d ? col : 0, sum);
     if (in_d) ONE(d, index_d(row, col)) = STORE(TYPE_D, value);
 }
 
 // Writes four neighbouring columns; col is a multiple of 4.
 void store_d4(uint row, uint col, acc4_t sum) {
-    if ((ALIGNED & WIDE_D) == 0) {
+    if ((ALIGNED & WIDE_D) == 0 || PARTIAL != 0) {
         [[unroll]] for (uint j = 0; j < 4; ++j) store_d(row, col + j, sum[j]);
         return;
     }

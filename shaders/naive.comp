@@ -12,6 +12,6 @@ void main() {
     const uint col = col0 + gl_LocalInvocationIndex % BN;
 
     acc_t sum = acc_t(0);
-    for (uint k = 0; k < args.k; ++k) sum += load_a(row, k) * load_b(k, col);
+    for (uint k = k_begin; k < k_end; ++k) sum += load_a(row, k) * load_b(k, col);
     store_d(row, col, sum);
 }

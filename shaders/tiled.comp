@@ -27,7 +27,7 @@ void main() {
     const uint col = gl_LocalInvocationIndex % BN;
 
     acc_t sum = acc_t(0);
-    for (uint k0 = 0; k0 < args.k; k0 += BK) {
+    for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
         copy_tiles(row0, col0, k0);
         barrier();
         [[unroll]] for (uint k = 0; k < BK; ++k) sum += tile_a[row * BK + k] * tile_b[k * BN + col];

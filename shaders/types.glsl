@@ -4,6 +4,8 @@
 // arithmetic of its own (bf16, packed blocks) differs in that pair and nowhere else.
 #ifndef VKGEMM_TYPES_GLSL
 #define VKGEMM_TYPES_GLSL
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_8bit_storage : require
 
 // f32
 #define f32_bytes 4
@@ -13,6 +15,8 @@
 #define f32_value4 vec4
 #define f32_load(x) (x)
 #define f32_store(x) (x)
+#define f32_load4(x) (x)
+#define f32_store4(x) (x)
 #define f32_from_bits(bits) uintBitsToFloat(bits)
 
 // i32: sums wrap around
@@ -23,7 +27,47 @@
 #define i32_value4 ivec4
 #define i32_load(x) (x)
 #define i32_store(x) (x)
+#define i32_load4(x) (x)
+#define i32_store4(x) (x)
 #define i32_from_bits(bits) int(bits)
+
+// f16: stored only; arithmetic is the accumulator's
+#define f16_bytes 2
+#define f16_stored float16_t
+#define f16_stored4 f16vec4
+#define f16_load(x) (x)
+#define f16_store(x) (x)
+#define f16_load4(x) (x)
+#define f16_store4(x) (x)
+
+// bf16: the upper half of an f32; stored only, and as an integer, so that no bf16 arithmetic is asked of the device
+#define bf16_bytes 2
+#define bf16_stored uint16_t
+#define bf16_stored4 u16vec4
+#define bf16_load(x) uintBitsToFloat(uint(x) << 16)
+#define bf16_store(x) bf16_bits(x)
+#define bf16_load4(x) uintBitsToFloat(uvec4(x) << 16)
+#define bf16_store4(four) uvec4(bf16_bits((four).x), bf16_bits((four).y), bf16_bits((four).z), bf16_bits((four).w))
+uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
+    const uint bits = floatBitsToUint(x);
+    return isnan(x) ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+// i8, u8: stored only, summed in i32
+#define i8_bytes 1
+#define i8_stored int8_t
+#define i8_stored4 i8vec4
+#define i8_load(x) (x)
+#define i8_store(x) (x)
+#define i8_load4(x) (x)
+#define i8_store4(x) (x)
+#define u8_bytes 1
+#define u8_stored uint8_t
+#define u8_stored4 u8vec4
+#define u8_load(x) (x)
+#define u8_store(x) (x)
+#define u8_load4(x) (x)
+#define u8_store4(x) (x)
 
 // The words put together. load and store take one element or four.
 #define VKGEMM_PASTE_EXPANDED(a, b) a##b
@@ -32,9 +76,9 @@
 #define STORED(type) VKGEMM_PASTE(type, _stored)
 #define STORED4(type) VKGEMM_PASTE(type, _stored4)
 #define LOAD(type, x) acc_t(VKGEMM_PASTE(type, _load)(x))
-#define LOAD4(type, x) acc4_t(VKGEMM_PASTE(type, _load)(x))
+#define LOAD4(type, x) acc4_t(VKGEMM_PASTE(type, _load4)(x))
 #define STORE(type, x) STORED(type)(VKGEMM_PASTE(type, _store)(x))
-#define STORE4(type, x) STORED4(type)(VKGEMM_PASTE(type, _store)(x))
+#define STORE4(type, x) STORED4(type)(VKGEMM_PASTE(type, _store4)(x))
 
 // What products are summed in, alone and four at a time.
 #define acc_t VKGEMM_PASTE(ACC, _value)

@@ -40,7 +40,7 @@ void main() {
     acc4_t sum[TM * BLOCKS_B];
     [[unroll]] for (uint i = 0; i < TM * BLOCKS_B; ++i) sum[i] = acc4_t(0);
 
-    for (uint k0 = 0; k0 < args.k; k0 += BS) {
+    for (uint k0 = k_begin; k0 < k_end; k0 += BS) {
         copy_tiles(row0, col0, k0);
         barrier();
         for (uint k = 0; k < BS; ++k) {

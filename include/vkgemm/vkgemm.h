@@ -327,6 +327,8 @@ typedef struct VkgemmPlanOptions {
     uint32_t operandAlignment; /* your promise: the offset (address) of every matrix operand is a multiple of this many bytes; a power of two. 0: 16,
                                   which the widest loads want. Down to the size of an element works, slower */
     uint32_t flags;            /* VkgemmPlanFlagBits */
+    uint64_t workspaceLimit;   /* bytes of workspace that you are ready to bring; small products with a long K gain from some (64 MiB is plenty).
+                                  0: none. What a plan really wants is VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] */
 } VkgemmPlanOptions;
 
 /* Checks, chooses, compiles. options and error may be NULL. Any thread; threads that want the same pipeline wait for one to

@@ -112,6 +112,7 @@ struct PlanOptions {
     VkgemmOperandKind operands = VKGEMM_OPERANDS_BUFFERS;
     uint32_t operandAlignment = 0;
     uint32_t flags = 0;
+    uint64_t workspaceLimit = 0;
 };
 
 /// VkgemmOperand
@@ -192,7 +193,8 @@ inline Problem fromC(const VkgemmProblem& c) {
 }
 
 inline VkgemmPlanOptions toC(const PlanOptions& o) {
-    return {sizeof(VkgemmPlanOptions), nullptr, o.kernel, o.tile, o.operands, o.operandAlignment, o.flags};
+    return {sizeof(VkgemmPlanOptions), nullptr, o.kernel, o.tile, o.operands, o.operandAlignment, o.flags,
+            o.workspaceLimit};
 }
 
 inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }

@@ -57,6 +57,7 @@ struct Family {
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
+    bool is_reducer = false;                 // the second pass of split-K, never a product by itself
     double gpu_weight, cpu_weight;           // cost model: time of a multiply-add against the `block` family's on a GPU
 };
 

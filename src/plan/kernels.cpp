@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels.h"
 #include "plan/ladder.h"
+#include "plan/split.h"
 #include "plan/words.h"
 
 namespace vkgemm::spirv {

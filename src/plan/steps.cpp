@@ -43,7 +43,6 @@ abi::GemmArgs args_of(const Problem& p) {
     g.m = u(p.m), g.n = u(p.n), g.k = u(p.k), g.batch = u(p.batch);
     g.lda = u(p.a.ld), g.ldb = u(p.b.ld), g.ldc = u(p.c.ld), g.ldd = u(p.d.ld);
     g.batch_a = u(p.a.stride), g.batch_b = u(p.b.stride), g.batch_c = u(p.c.stride), g.batch_d = u(p.d.stride);
-    g.k_chunk = u(p.k);
     return g;
 }
 
@@ -100,6 +99,29 @@ double error_bound_of(const Problem& p) {
     return sum + rounding * (k + sum);
 }
 
+void set_grid(Step& step, uint64_t groups, const DeviceFacts& dev) {
+    step.groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
+    step.groups_y = div_up(groups, step.groups_x);
+}
+
+// The product writes bare sums to the workspace; the second pass reads them as its A and does all the rest.
+std::vector<Step> split_in_two(Step product, const Split& split, const Problem& p, const DeviceFacts& dev) {
+    Step reduce = product;
+    reduce.kernel = split.reducer;
+    reduce.tile = split.reducer->tile;
+    reduce.constants.WHOLE = reduce.constants.ALIGNED = 0;
+    reduce.slots[BIND_A] = Slot::workspace;
+    reduce.slots[BIND_B] = Slot::d;
+    set_grid(reduce, div_up(p.m * p.n * p.batch, reduce.tile.WG), dev);
+
+    ProblemConstants& c = product.constants;
+    c.PARTIAL = 1;
+    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.CLAMP_LO = c.CLAMP_HI = 0;
+    c.ALIGNED &= WIDE_A | WIDE_B;
+    product.slots[BIND_D] = Slot::workspace;
+    return {product, reduce};
+}
+
 }  // namespace
 
 std::string_view slot_name(Slot s) {
@@ -115,10 +137,18 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
     out.slots = requirements_of(completed, request.operand_alignment);
 
     const Problem& p = n.problem;
-    const uint64_t groups = uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch;
-    const uint32_t groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
-    out.steps.push_back({choice.kernel, choice.tile, constants_of(p, choice.tile, request), args_of(p), groups_x, div_up(groups, groups_x),
-                         slots_of(p, n.swapped)});
+    const Split& split = choice.split;
+    Step product = {choice.kernel, choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0, slots_of(p, n.swapped)};
+    product.args.k_chunk = static_cast<uint32_t>(split.chunk);
+    product.args.raster = choice.tile.RASTER;
+    product.tile.RASTER = product.tile.SPLIT = 0;  // no shader reads them: tiles that differ there share a pipeline
+    set_grid(product, uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch * split.slices, dev);
+    if (split.slices > 1) {
+        out.slots[size_t(Slot::workspace)] = {split.workspace_bytes(p), std::max(dev.offset_alignment, 16u), true, true};
+        out.steps = split_in_two(product, split, p, dev);
+    } else {
+        out.steps = {product};
+    }
     return out;
 }
 

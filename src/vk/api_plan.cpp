@@ -61,6 +61,7 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o) {
     if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{Refusal::argument, "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
     r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
+    r.workspace_limit = o->workspaceLimit;
     if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
     if (r.operand_alignment & (r.operand_alignment - 1))
         return Refusal{Refusal::argument, "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};

@@ -79,12 +79,24 @@ std::optional<Refusal> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOpera
     for (size_t i = 0; i < plan::slot_count; ++i) {
         const Slot s = Slot(i);
         const Resolved& x = all[i];
-        if (s == Slot::d || p.steps.slots[i].bytes == 0) continue;
+        if (s == Slot::d || s == Slot::workspace || p.steps.slots[i].bytes == 0) continue;
         if ((x.address == 0) && x.buffer != d.buffer) continue;
         if (same_place(p, s, x, d) || !may_overlap(footprint(p, s, x), footprint(p, Slot::d, d))) continue;
         const plan::Footprint fx = footprint(p, s, x), fd = footprint(p, Slot::d, d);
         return bad_operand(s, "(bytes " + to_string(fx.begin) + " to " + to_string(fx.end) + ") overlaps D (bytes " + to_string(fd.begin) + " to " +
                                   to_string(fd.end) + "); only C or the residual may be D, and then exactly");
+    }
+    return std::nullopt;
+}
+
+// The workspace is written before the operands are read for the last time.
+std::optional<Refusal> overlap_with_workspace(const VkgemmPlan_T& p, const ResolvedOperands& all) {
+    const Resolved& w = all[size_t(Slot::workspace)];
+    const plan::Footprint fw = footprint(p, Slot::workspace, w);
+    for (size_t i = 0; i < size_t(Slot::workspace); ++i) {
+        if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) || !may_overlap(footprint(p, Slot(i), all[i]), fw)) continue;
+        return bad_operand(Slot::workspace, "(bytes " + to_string(fw.begin) + " to " + to_string(fw.end) + ") overlaps operand " +
+                                                std::string(plan::slot_name(Slot(i))));
     }
     return std::nullopt;
 }
@@ -165,6 +177,7 @@ plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& r
         out[i] = *one;
     }
     if (auto why = overlap_with_d(p, out)) return *why;
+    if (auto why = overlap_with_workspace(p, out)) return *why;
     return out;
 }
 

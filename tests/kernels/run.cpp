@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/run.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -242,13 +243,40 @@ VkgemmOperand operand(const Case& x, const Guarded& g, size_t slot) {
     return {buffer.handle(), g.offset(), g.span_bytes(), 0};
 }
 
-Status execute(const Case& x, VkgemmPlan plan, const Data& data) {
+/// The workspace of a split product, poisoned, with a zone behind it that nobody may touch.
+struct Workspace {
+    static constexpr VkDeviceSize zone = 256;
+    host::Buffer buffer;
+    VkDeviceSize size = 0;
+
+    std::string hold(VkDeviceSize bytes) {
+        size = bytes;
+        if (bytes == 0) return "";
+        auto made = device().createBuffer(bytes + zone, host::Memory::host);
+        if (!made) return "no buffer: " + made.status().text;
+        buffer = *made;
+        std::ranges::fill(buffer.mapped(), std::byte{0xff});
+        return "";
+    }
+    std::string look() const {
+        if (size == 0) return "";
+        const auto after = buffer.mapped().subspan(size);
+        return std::ranges::all_of(after, [](std::byte b) { return b == std::byte{0xff}; }) ? "" : "bytes behind the workspace were written";
+    }
+    VkgemmOperand operand(bool addresses) const {
+        if (size == 0) return {};
+        return addresses ? VkgemmOperand{VK_NULL_HANDLE, 0, size, buffer.address()} : VkgemmOperand{buffer.handle(), 0, size, 0};
+    }
+};
+
+Status execute(const Case& x, VkgemmPlan plan, const Data& data, const Workspace& workspace) {
     const auto all = data.all();
     VkgemmRun r{};
     r.structSize = sizeof r;
     VkgemmOperand* const slots[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual};
     for (size_t slot = 0; slot < all.size(); ++slot) *slots[slot] = operand(x, *all[slot], slot);
     r.alpha = x.alpha, r.beta = x.beta;
+    r.workspace = workspace.operand(x.addresses);
     return device().submit(
         [&](VkCommandBuffer commands) {
             VkgemmError error{};
@@ -296,6 +324,7 @@ std::string execute_case(const Case& x, Ran& out) {
     options.tile = x.tile.empty() ? nullptr : x.tile.c_str();
     options.operands = x.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     options.operandAlignment = alignment_of(x, p);
+    options.workspaceLimit = 64 << 20;
     OwnedPlan plan;
     VkgemmError error{};
     if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
@@ -305,8 +334,10 @@ std::string execute_case(const Case& x, Ran& out) {
     if (vkgemmGetPlanInfo(plan.handle, &info) != VKGEMM_SUCCESS) return "no plan info";
     out.error_bound = info.errorBound;
     if (std::string why = check_info(x, p, data, info); !why.empty()) return why;
-    const Status done = execute(x, plan.handle, data);
-    return done.code == VKGEMM_SUCCESS ? "" : "not run: " + done.text;
+    Workspace workspace;
+    if (std::string why = workspace.hold(info.requiredBytes[VKGEMM_SLOT_WORKSPACE]); !why.empty()) return why;
+    const Status done = execute(x, plan.handle, data, workspace);
+    return done.code == VKGEMM_SUCCESS ? workspace.look() : "not run: " + done.text;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ template <class Each>
 void for_each_kernel(Each&& each) {
     int fitting = 0;
     for (const plan::Kernel& kernel : plan::kernels()) {
-        if (!fits(kernel)) continue;
+        if (!fits(kernel) || kernel.module.family.is_reducer) continue;
         ++fitting;
         Tally tally{std::string(kernel.name)};
         each(kernel, tally);

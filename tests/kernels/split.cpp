@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// K cut into slices: the same product, bit for bit where whole numbers allow it, and the same bits run after run.
+#include <doctest/doctest.h>
+
+#include "kernels/tally.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::CSource;
+using vkgemm::plan::Kernel;
+using vkgemm::plan::StepKind;
+using vkgemm::plan::Type;
+
+TEST_CASE("split: every kernel, slices that do and do not come out even") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        const uint64_t depth = std::max(kernel.tile.BK, 4u);
+        for (const char* split : {"SPLIT=2", "SPLIT=3", "SPLIT=7"}) {
+            Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * depth + 3);
+            x.tile = split;
+            tally(x);
+            x.problem.batch = 2, x.problem.c_source = CSource::is_d, x.beta = 2;
+            x.problem.epilogue[0].kind = StepKind::bias_col;
+            tally(x);
+        }
+    });
+}
+
+TEST_CASE("split: nothing is read where alpha is 0, layouts and addresses") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * std::max(kernel.tile.BK, 4u) + 3);
+        x.tile = "SPLIT=4", x.alpha = 0;
+        tally(x);
+        x.alpha = 1;
+        x.problem.d.layout = x.problem.a.layout = vkgemm::plan::Layout::column_major;
+        tally(x);
+        x.fill = Fill::random;
+        tally(x);
+    });
+}
