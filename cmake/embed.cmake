@@ -2,5 +2,6 @@
 # Turns a SPIR-V file into the words of a C array:  cmake -DFROM=x.spv -DTO=x.inc -P embed.cmake
 file(READ "${FROM}" hex HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1," words "${hex}")
-string(REGEX REPLACE "(...........,...........,...........,...........,...........,...........,...........,...........,)" "\\1\n" words "${words}")
+string(REPEAT "...........," 8 line)
+string(REGEX REPLACE "(${line})" "\\1\n" words "${words}")
 file(WRITE "${TO}" "${words}\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# An archive of SPIR-V: a folder of .spv files and a manifest that says what they were made from. The text of the manifest:
+# An archive of SPIR-V: a folder of .spv files and a manifest that says what they were made from. The text of the
+# manifest:
 #     format 1
 #     shaders <hash of modules.def and every shader source>
 #     module <name> <hash of name.spv, or "none" where the compiler could not compile it>
@@ -31,11 +32,13 @@ function(vkgemm_read_archive out dir shaders modules)
   file(STRINGS ${dir}/manifest.txt lines)
   list(POP_FRONT lines format hash)
   if(NOT format STREQUAL "format ${vkgemm_archive_format}")
-    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} says '${format}', and this vkgemm reads format ${vkgemm_archive_format}; ${again}")
+    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} says '${format}', and this vkgemm reads "
+      "format ${vkgemm_archive_format}; ${again}")
   endif()
   vkgemm_shader_hash(want ${shaders})
   if(NOT hash STREQUAL "shaders ${want}")
-    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} is stale: it was made from other shaders (${hash}, not ${want}); ${again}")
+    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} is stale: "
+      "it was made from other shaders (${hash}, not ${want}); ${again}")
   endif()
   set(present "")
   foreach(module IN LISTS modules)
@@ -50,7 +53,8 @@ function(vkgemm_read_archive out dir shaders modules)
       file(SHA256 ${dir}/${module}.spv actual)
     endif()
     if(NOT hash STREQUAL actual)
-      message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir}: ${module}.spv is damaged or missing (${actual}, not '${hash}'); ${again}")
+      message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir}: ${module}.spv is damaged or missing "
+        "(${actual}, not '${hash}'); ${again}")
     endif()
     list(APPEND present ${module})
   endforeach()

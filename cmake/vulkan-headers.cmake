@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Vulkan's headers for those who include vkgemm.h; used by the build and, installed, by find_package(vkgemm).
-# A target Vulkan::Headers that is there already is taken as it is. Else vulkan/vulkan_core.h is looked for in `sdk` (may be
-# empty), below VULKAN_SDK, in CMAKE_PREFIX_PATH and on the system. No loader, no SDK is asked for.
+# A target Vulkan::Headers that is there already is taken as it is. Else vulkan/vulkan_core.h is looked for in `sdk`
+# (may be empty), below VULKAN_SDK, in CMAKE_PREFIX_PATH and on the system. No loader, no SDK is asked for.
 function(vkgemm_find_vulkan_headers sdk)
   if(TARGET Vulkan::Headers)
     return()

@@ -12,9 +12,9 @@ struct uvec2 {
 };
 #endif
 
-// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). The host alone reads the
-// last two: they order the work groups, not the code.
-// One line adds one. An id is never given a second meaning; a family ignores the constants it does not use.
+// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). The host alone
+// reads the last two: they order the work groups, not the code. One line adds one. An id is never given a second
+// meaning; a family ignores the constants it does not use.
 #define VKGEMM_TILE_CONSTANTS(X)                                    \
     X(0, WG, "invocations per work group")                          \
     X(1, BM, "rows of D per work group")                            \
@@ -48,14 +48,16 @@ struct uvec2 {
     X(43, CLAMP_HI, "bits of the f32 upper bound of a clamp")                         \
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
 
-// Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length of its rows
-// (columns where stored column-major) is one too, so that 16 bytes lie either inside the operand or outside, never across its edge.
+// Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
+// of its rows (columns where stored column-major) is one too, so that 16 bytes lie either inside the operand or
+// outside, never across its edge.
 #define WIDE_A 1
 #define WIDE_B 2
 #define WIDE_C 4
 #define WIDE_D 8
 
-// Shared memory of the families, in elements of the accumulator's type: the shader's arrays and the host's account of them.
+// Shared memory of the families, in elements of the accumulator's type: the shader's arrays and the host's account of
+// them.
 #define TILED_A(BM, BN, BK) ((BM) * (BK))
 #define TILED_B(BM, BN, BK) ((BK) * (BN))
 #define VEC4_A(BM, BN, BK) ((BM) * (BK))
@@ -63,6 +65,10 @@ struct uvec2 {
 #define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps strips on 16 bytes
 #define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
 #define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
+#define SIMT_TEAM 32  // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
+#define SIMT_PAD 4
+#define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
+#define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.
 #define STEP_NONE 0
@@ -87,14 +93,14 @@ struct uvec2 {
 #define BIND_RESIDUAL 6
 #define BIND_COUNT 7
 
-// Push constants. Every matrix is counted in elements.
-// Where an operand begins: descriptor variant: x = elements past the bound offset, y = 0; address variant: the 64-bit address, low word first.
+// Push constants. Every matrix is counted in elements. Where an operand begins, in the descriptor variant: x = elements
+// past the bound offset, y = 0; in the address variant: the 64-bit address, low word first.
 struct GemmArgs {
     uint m, n, k, batch;                     // D is m x n, the sum runs over k
     uint lda, ldb, ldc, ldd;                 // elements between consecutive rows (columns where stored column-major)
     uint batch_a, batch_b, batch_c, batch_d; // elements between consecutive matrices; 0 = the same one again
     uint alpha, beta;                        // bits of a value of the accumulator's type
-    uint k_chunk;                            // depth of one slice of K when K is split; k otherwise, a multiple of BK unless it is k
+    uint k_chunk;                            // depth of one slice of K when K is split, a multiple of BK; else k
     uint raster;                             // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row after row
     uvec2 a, b, c, d, bias, scale, residual;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Register blocking in two dimensions: an invocation keeps TM x TN sums in registers. For each k of the tile it takes TM
-// values of A and TN of B out of shared memory and does TM * TN multiply-adds with them. WG = (BM / TM) * (BN / TN).
+// Register blocking in two dimensions: an invocation keeps TM x TN sums in registers. For each k of the tile it takes
+// TM values of A and TN of B out of shared memory and does TM * TN multiply-adds with them. WG = BM/TM * BN/TN.
 //
-// Its rows and columns are not one patch but strips of 4 neighbours that lie a whole work group apart: a strip is one 128-bit
-// read, and neighbouring invocations read neighbouring strips, out of different banks. Both tiles are stored k by k, with
-// BLOCK_PAD elements between, so that writes that run along k meet different banks too.
+// Its rows and columns are not one patch but strips of 4 neighbours that lie a whole work group apart: a strip is one
+// 128-bit read, and neighbouring invocations read neighbouring strips, out of different banks. Both tiles are stored
+// k by k, with BLOCK_PAD elements between, so that writes that run along k meet different banks too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -32,7 +32,9 @@ void copy_tiles(uint row0, uint col0, uint k0) {
 }
 
 // Where the i-th row or column of an invocation lies in the tile, when `count` invocations share that side of it.
-uint place(uint i, uint invocation, uint count, uint strip) { return (i / strip * count + invocation) * strip + i % strip; }
+uint place(uint i, uint invocation, uint count, uint strip) {
+    return (i / strip * count + invocation) * strip + i % strip;
+}
 
 void main() {
     uint row0, col0;

@@ -6,7 +6,8 @@ float activated(uint step, float x) {
     if (isnan(x)) return x;
     switch (step) {
         case STEP_RELU: return max(x, 0.0);
-        case STEP_GELU: return x / (1.0 + exp(-1.5957691216 * (x + 0.044715 * x * x * x)));  // = x/2 (1 + tanh(sqrt(2/pi) ...))
+        case STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)); here 2u = 2 sqrt(2/pi) (x + 0.044715 x^3)
+            return x / (1.0 + exp(-1.5957691216 * (x + 0.044715 * x * x * x)));
         case STEP_SILU: return x / (1.0 + exp(-x));
         case STEP_CLAMP: return clamp(x, uintBitsToFloat(CLAMP_LO), uintBitsToFloat(CLAMP_HI));
     }
@@ -27,8 +28,8 @@ acc_t after_step(uint step, uint row, uint col, acc_t x) {
     return activated(step, x);
 }
 
-// The element of D at (row, col), which must be inside. With k == 0 there is no product, whatever alpha is; with beta == 0
-// C is not read, for it may hold NaN or nothing at all.
+// The element of D at (row, col), which must be inside. With k == 0 there is no product, whatever alpha is. With
+// beta == 0 C is not read, for it may hold NaN or nothing at all.
 acc_t finished(uint row, uint col, acc_t sum) {
     acc_t x = args.k == 0 ? acc_t(0) : acc_from_bits(args.alpha) * sum;
     const acc_t beta = acc_from_bits(args.beta);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What every family shares: constants, arguments, operands, the place of a work group, and how a sum becomes an element of D.
+// What every family shares: constants, arguments, operands, the place of a work group, and how a sum becomes an
+// element of D.
 //
-// Edges. An element outside its operand is 0, and nothing outside an operand is touched: the nearest element that exists is
-// read instead and replaced by 0. There is no branch, because some drivers perform a load whose address is uniform even where
-// a branch has switched every invocation off. Selecting, not multiplying, keeps a NaN out of sums.
+// Edges. An element outside its operand is 0, and nothing outside an operand is touched: the nearest element that
+// exists is read instead and replaced by 0. There is no branch, because some drivers perform a load whose address is
+// uniform even where a branch has switched every invocation off. Selecting, not multiplying, keeps a NaN out of sums.
 #ifndef VKGEMM_GEMM_GLSL
 #define VKGEMM_GEMM_GLSL
 #ifdef VKGEMM_ADDRESSES
@@ -26,9 +27,10 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 
 // ONE(a, i) is element i of operand a; FOUR(a, i) elements i to i + 3, where i is a multiple of 4 (WIDE_* allows it).
 #ifdef VKGEMM_ADDRESSES
-#define OPERAND(name, type, bind, access)                                                                                     \
-    layout(buffer_reference, std430, buffer_reference_align = BYTES(type)) access buffer name##_one { STORED(type) at[]; };   \
-    layout(buffer_reference, std430, buffer_reference_align = 4 * BYTES(type)) access buffer name##_four { STORED4(type) at[]; };
+#define ALIGNED_TO(bytes) layout(buffer_reference, std430, buffer_reference_align = bytes)
+#define OPERAND(name, type, bind, access)                                               \
+    ALIGNED_TO(BYTES(type)) access buffer name##_one { STORED(type) at[]; };            \
+    ALIGNED_TO(4 * BYTES(type)) access buffer name##_four { STORED4(type) at[]; };
 #define ONE_FROM(name, begin, i) name##_one(begin).at[i]
 #define FOUR(name, i) name##_four(args.name).at[(i) / 4]
 #else
@@ -56,9 +58,9 @@ uint k_begin, k_end;  // the part of K that it sums over
 // Slices that K is cut into: 0 for an empty sum.
 uint slices() { return args.k == 0 ? 0 : (args.k + args.k_chunk - 1) / args.k_chunk; }
 
-// Finds the tile of D that this work group computes: its first row and column, and the globals above. False past the last.
-// Tiles are numbered along bands of `raster` rows of tiles, down the band first, so that groups that run together share
-// rows of A and columns of B in the cache; then come the products of the batch, then the slices of K.
+// Finds the tile of D that this work group computes: its first row and column, and the globals above. False past the
+// last. Tiles are numbered along bands of `raster` rows of tiles, down the band first, so that groups that run
+// together share rows of A and columns of B in the cache; then come the products of the batch, then the slices of K.
 bool tile_of(out uint row0, out uint col0) {
     const uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const uint down = (args.m + BM - 1) / BM, across = (args.n + BN - 1) / BN;
@@ -83,8 +85,8 @@ uvec2 spread(uint i, uint rows, uint cols, uint transposed) {
 
 bool inside(uint row, uint col, uint rows, uint cols) { return WHOLE != 0 || (row < rows && col < cols); }
 
-// The nearest index that exists, of `count`. Along k it is looked for even where the tile divides k, for at the end of a loop
-// such a driver loads once more; and a test that repeats the loop's would be optimised away.
+// The nearest index that exists, of `count`. Along k it is looked for even where the tile divides k, for at the end
+// of a loop such a driver loads once more; and a test that repeats the loop's would be optimised away.
 uint nearest(uint i, uint count) { return WHOLE != 0 ? i : min(i, count - 1); }
 uint nearest_k(uint k) { return min(k, k_end - 1); }
 
@@ -106,8 +108,9 @@ acc_t load_b(uint k, uint col) {
     return inside(k, col, k_end, args.n) ? value : acc_t(0);
 }
 
-// Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major; and so
-// for B. The first one's place in that direction is a multiple of 4. WIDE_* says that none of the four is outside alone.
+// Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major;
+// and so for B. The first one's place in that direction is a multiple of 4. WIDE_* says that none of the four is
+// outside alone.
 acc4_t load_a4(uint row, uint k) {
     if ((ALIGNED & WIDE_A) != 0) {
         const acc4_t value = LOAD4(TYPE_A, FOUR(a, index_a(row, k)));
@@ -135,7 +138,8 @@ uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd 
 void store_d(uint row, uint col, acc_t sum) {
     const bool in_d = inside(row, col, args.m, args.n);
     if (PARTIAL != 0) {
-        if (in_d) ONE_FROM(partial, args.d, ((slice * args.batch + batch) * args.m + row) * args.n + col) = STORE(ACC, sum);
+        const uint at = ((slice * args.batch + batch) * args.m + row) * args.n + col;
+        if (in_d) ONE_FROM(partial, args.d, at) = STORE(ACC, sum);
         return;
     }
     const acc_t value = finished(in_d ? row : 0, in_d ? col : 0, sum);
@@ -150,7 +154,8 @@ void store_d4(uint row, uint col, acc4_t sum) {
     }
     const bool in_d = inside(row, col, args.m, args.n);
     const uint r = in_d ? row : 0, c0 = in_d ? col : 0;
-    const acc4_t value = acc4_t(finished(r, c0, sum.x), finished(r, c0 + 1, sum.y), finished(r, c0 + 2, sum.z), finished(r, c0 + 3, sum.w));
+    const acc4_t value = acc4_t(finished(r, c0, sum.x), finished(r, c0 + 1, sum.y), finished(r, c0 + 2, sum.z),
+                                finished(r, c0 + 3, sum.w));
     if (in_d) FOUR(d, index_d(row, col)) = STORE4(TYPE_D, value);
 }
 

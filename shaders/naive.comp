@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The base line: one invocation computes one element of D, straight from memory. For each element k values of A and k of B
-// are read, by every invocation for itself. WG = BM * BN.
+// The base line: one invocation computes one element of D, straight from memory. For each element k values of A and k
+// of B are read, by every invocation for itself. WG = BM * BN.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The second pass of split-K: sums the partial results of the slices, always in the order of K, so that every run gives the
-// same bits, and finishes them as one pass would have. One invocation, one element. Its A is the workspace.
+// The second pass of split-K: sums the partial results of the slices, always in the order of K, so that every run
+// gives the same bits, and finishes them as one pass would have. One invocation, one element. Its A is the workspace.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"

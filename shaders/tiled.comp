@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tiles in shared memory: the work group copies BM x BK of A and BK x BN of B once, then every invocation reads them there.
-// One element of D per invocation: WG = BM * BN. With BK = BM = BN the tiles are square; with a deeper BK they are oblong,
-// each invocation copies more, and there are fewer trips. Loads from memory fall by BN for A and by BM for B.
+// Tiles in shared memory: the work group copies BM x BK of A and BK x BN of B once, then every invocation reads them
+// there. One element of D per invocation: WG = BM * BN. With BK = BM = BN the tiles are square; with a deeper BK they
+// are oblong, each invocation copies more, and there are fewer trips. Loads from memory fall by BN for A and by BM
+// for B.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"

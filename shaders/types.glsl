@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The one place where a data type meets GLSL. A type is a word of modules.def (TYPE_A, TYPE_B, TYPE_D, ACC) and one block
-// here: how it is stored, what a value of it is once loaded, and the pair of conversions between the two. A type without
-// arithmetic of its own (bf16, packed blocks) differs in that pair and nowhere else.
+// The one place where a data type meets GLSL. A type is a word of modules.def (TYPE_A, TYPE_B, TYPE_D, ACC) and one
+// block here: how it is stored, what a value of it is once loaded, and the pair of conversions between the two. A
+// type without arithmetic of its own (bf16, packed blocks) differs in that pair and nowhere else.
 #ifndef VKGEMM_TYPES_GLSL
 #define VKGEMM_TYPES_GLSL
 #extension GL_EXT_shader_16bit_storage : require

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four elements at a time: shared memory holds vectors of 128 bits, so one read feeds four rows of A or four columns of B,
-// and two reads feed 16 multiply-adds. The work group is BS x BS with BS = BK, and computes TM/4 x TN/4 blocks of
-// 4 BS x 4 BS; an invocation holds TM x TN/4 vectors of sums. BM = BS * TM, BN = BS * TN.
+// Four elements at a time: shared memory holds vectors of 128 bits, so one read feeds four rows of A or four columns
+// of B, and two reads feed 16 multiply-adds. The work group is BS x BS with BS = BK, and computes TM/4 x TN/4 blocks
+// of 4 BS x 4 BS; an invocation holds TM x TN/4 vectors of sums. BM = BS * TM, BN = BS * TN.
 //
 //   A: a vector holds four rows that lie BS apart: neighbouring invocations copy neighbouring elements of each row.
 //   B: a vector holds four neighbouring columns, one 128-bit load from memory.
@@ -56,5 +56,6 @@ void main() {
     }
 
     [[unroll]] for (uint i = 0; i < TM; ++i)  // row i of this invocation: i * BS below its first
-        [[unroll]] for (uint q = 0; q < BLOCKS_B; ++q) store_d4(row0 + i * BS + y, col0 + 4 * (q * BS + x), sum[i * BLOCKS_B + q]);
+        [[unroll]] for (uint q = 0; q < BLOCKS_B; ++q)
+            store_d4(row0 + i * BS + y, col0 + 4 * (q * BS + x), sum[i * BLOCKS_B + q]);
 }

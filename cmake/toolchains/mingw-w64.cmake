@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Cross-compiles for 64-bit Windows: cmake --toolchain cmake/toolchains/mingw-w64.cmake ...
 # The posix variant of Debian's mingw-w64: the other one lacks std::thread and std::mutex.
 set(CMAKE_SYSTEM_NAME Windows)

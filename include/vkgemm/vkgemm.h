@@ -8,21 +8,24 @@
  *
  *   vkgemmQueryNeeds         before vkCreateDevice: which extensions and features a list of problems asks for
  *   vkgemmCreateContext      lend vkgemm your device; say what you enabled on it
- *   vkgemmCreatePlan         the slow call and the last that can refuse: checks, chooses a kernel, compiles its pipelines
- *   vkgemmRecord             adds the work to your command buffer; as often as you like, from any thread
+ *   vkgemmCreatePlan         the slow call and the last that can refuse: checks, chooses a kernel, compiles its
+ * pipelines vkgemmRecord             adds the work to your command buffer; as often as you like, from any thread
  *   vkgemmDestroyPlan, vkgemmDestroyContext
  *
  * What holds everywhere:
- *   - vkgemm makes no queue, submits nothing, allocates no device memory, prints nothing, aborts never, keeps no global. It
- *     reads one environment variable, VKGEMM_KERNEL, once when a context is made (see VkgemmPlanOptions::kernel).
- *   - What was lent is never destroyed and must outlive what borrows it: device > context > plan > last execution of a command
- *     buffer recorded with that plan.
- *   - Input structs begin with structSize = sizeof(the struct) and pNext = NULL. Zero in any other field is its stated default.
- *     Both are kept for structs to grow without breaking you: new fields come at the end.
+ *   - vkgemm makes no queue, submits nothing, allocates no device memory, prints nothing, aborts never, keeps no
+ * global. It reads one environment variable, VKGEMM_KERNEL, once when a context is made (see
+ * VkgemmPlanOptions::kernel).
+ *   - What was lent is never destroyed and must outlive what borrows it: device > context > plan > last execution of a
+ * command buffer recorded with that plan.
+ *   - Input structs begin with structSize = sizeof(the struct) and pNext = NULL. Zero in any other field is its stated
+ * default. Both are kept for structs to grow without breaking you: new fields come at the end.
  *   - Output structs begin with structSize too; set it before the call. Strings in them are static or as documented.
- *   - Every refusal has a code and, where a VkgemmError is passed, a sentence with the value, the limit and what would work.
+ *   - Every refusal has a code and, where a VkgemmError is passed, a sentence with the value, the limit and what would
+ * work.
  *   - A pointer may be NULL only where its comment says "may be NULL".
- *   - This header includes vulkan_core.h. A program that gets its functions from volk defines VK_NO_PROTOTYPES before either.
+ *   - This header includes vulkan_core.h. A program that gets its functions from volk defines VK_NO_PROTOTYPES before
+ * either.
  *   - Sizes, strides and leading dimensions count elements; names that end in Offset, Size or Bytes count bytes.
  */
 #ifndef VKGEMM_H
@@ -33,15 +36,15 @@
 #include <vulkan/vulkan_core.h>
 
 #if defined(VKGEMM_STATIC)
-#  define VKGEMM_API
+#define VKGEMM_API
 #elif defined(_WIN32)
-#  if defined(VKGEMM_BUILDING)
-#    define VKGEMM_API __declspec(dllexport)
-#  else
-#    define VKGEMM_API __declspec(dllimport)
-#  endif
+#if defined(VKGEMM_BUILDING)
+#define VKGEMM_API __declspec(dllexport)
 #else
-#  define VKGEMM_API __attribute__((visibility("default")))
+#define VKGEMM_API __declspec(dllimport)
+#endif
+#else
+#define VKGEMM_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus
@@ -51,33 +54,34 @@ extern "C" {
 #define VKGEMM_VERSION_MAJOR 0
 #define VKGEMM_VERSION_MINOR 1
 #define VKGEMM_VERSION_PATCH 0
-#define VKGEMM_MAKE_VERSION(major, minor, patch) (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
+#define VKGEMM_MAKE_VERSION(major, minor, patch) \
+    (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
 #define VKGEMM_VERSION VKGEMM_MAKE_VERSION(VKGEMM_VERSION_MAJOR, VKGEMM_VERSION_MINOR, VKGEMM_VERSION_PATCH)
 
 /* The version of the library that is linked, as VKGEMM_MAKE_VERSION packs it. Any thread. */
 VKGEMM_API uint32_t vkgemmVersion(void);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * Results
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
 /* Negative: nothing was made or recorded. Positive: done, but with something to tell (in VkgemmError::text). */
 typedef enum VkgemmResult {
     VKGEMM_SUCCESS = 0,
-    VKGEMM_FALLBACK_USED = 1,            /* another kernel than VKGEMM_KERNEL asked for serves this problem */
-    VKGEMM_INCOMPLETE = 2,               /* the array given was too small; it was filled as far as it goes */
-    VKGEMM_ERROR_INVALID_ARGUMENT = -1,  /* a null pointer, a wrong structSize, a word outside its enum */
-    VKGEMM_ERROR_INVALID_PROBLEM = -2,   /* the problem contradicts itself: a leading dimension below the row, D aliasing A, ... */
-    VKGEMM_ERROR_UNSUPPORTED = -3,       /* a sound problem that this version or this device cannot do; the text says which */
-    VKGEMM_ERROR_LIMIT = -4,             /* a number above a limit of the device or of vkgemm */
-    VKGEMM_ERROR_TILE = -5,              /* a tile breaks a rule of its family; the text lists every broken rule */
-    VKGEMM_ERROR_OPERAND = -6,           /* an operand is missing, misaligned, too small, or overlaps D */
-    VKGEMM_ERROR_WORKSPACE = -7,         /* the workspace is missing, misaligned or too small */
-    VKGEMM_ERROR_MISSING_FUNCTION = -8,  /* a Vulkan function that must be there was not found */
-    VKGEMM_ERROR_OUT_OF_MEMORY = -9,     /* host or device memory */
-    VKGEMM_ERROR_DEVICE_LOST = -10,      /* VK_ERROR_DEVICE_LOST came back from the driver */
-    VKGEMM_ERROR_VULKAN = -11,           /* another Vulkan call failed: see VkgemmError::vkResult */
-    VKGEMM_ERROR_PARSE = -12,            /* text could not be read; the sentence names the character */
+    VKGEMM_FALLBACK_USED = 1,           /* another kernel than VKGEMM_KERNEL asked for serves this problem */
+    VKGEMM_INCOMPLETE = 2,              /* the array given was too small; it was filled as far as it goes */
+    VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a wrong structSize, a word outside its enum */
+    VKGEMM_ERROR_INVALID_PROBLEM = -2,  /* the problem contradicts itself: a leading dimension below a row, ... */
+    VKGEMM_ERROR_UNSUPPORTED = -3, /* a sound problem that this version or this device cannot do; the text says which */
+    VKGEMM_ERROR_LIMIT = -4,       /* a number above a limit of the device or of vkgemm */
+    VKGEMM_ERROR_TILE = -5,        /* a tile breaks a rule of its family; the text lists every broken rule */
+    VKGEMM_ERROR_OPERAND = -6,     /* an operand is missing, misaligned, too small, or overlaps D */
+    VKGEMM_ERROR_WORKSPACE = -7,   /* the workspace is missing, misaligned or too small */
+    VKGEMM_ERROR_MISSING_FUNCTION = -8, /* a Vulkan function that must be there was not found */
+    VKGEMM_ERROR_OUT_OF_MEMORY = -9,    /* host or device memory */
+    VKGEMM_ERROR_DEVICE_LOST = -10,     /* VK_ERROR_DEVICE_LOST came back from the driver */
+    VKGEMM_ERROR_VULKAN = -11,          /* another Vulkan call failed: see VkgemmError::vkResult */
+    VKGEMM_ERROR_PARSE = -12,           /* text could not be read; the sentence names the character */
     VKGEMM_RESULT_MAX_ENUM = 0x7fffffff
 } VkgemmResult;
 
@@ -90,13 +94,13 @@ typedef struct VkgemmError {
 /* The name of a result without prefix, "success" or "unsupported"; static; never NULL. Any thread. */
 VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * The problem: what to compute, apart from where the data lies. Plain data, no Vulkan in it.
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
 typedef enum VkgemmType {
-    VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. Accumulator: f32 for f16 and bf16, i32 for i8 and u8, else A's type.
-                                D: A's type, but i32 for i8 and u8. C: D's type */
+    VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. Accumulator: f32 for f16 and bf16, i32 for i8 and u8, else A's
+                                type. D: A's type, but i32 for i8 and u8. C: D's type */
     VKGEMM_TYPE_F32 = 1,
     VKGEMM_TYPE_F16 = 2,
     VKGEMM_TYPE_BF16 = 3,
@@ -121,7 +125,8 @@ typedef struct VkgemmMatrix {
     VkgemmType type;
     VkgemmLayout layout;
     uint64_t ld;          /* from one row to the next (column to column if column-major); 0: dense, no gap */
-    uint64_t batchStride; /* from one matrix of the batch to the next; 0: dense, one right after the other; VKGEMM_BROADCAST */
+    uint64_t batchStride; /* from one matrix of the batch to the next; 0: dense, one right after the other;
+                             VKGEMM_BROADCAST */
 } VkgemmMatrix;
 
 typedef enum VkgemmC {
@@ -133,8 +138,9 @@ typedef enum VkgemmC {
 
 /* How exact an f32 product must be. */
 typedef enum VkgemmAccuracy {
-    VKGEMM_ACCURACY_DEFAULT = 0,   /* arithmetic in the accumulator's type, never less */
-    VKGEMM_ACCURACY_F32_SPLIT = 1, /* f32 from parts on matrix units; not in this version: answered with "unsupported" */
+    VKGEMM_ACCURACY_DEFAULT = 0, /* arithmetic in the accumulator's type, never less */
+    VKGEMM_ACCURACY_F32_SPLIT =
+        1, /* f32 from parts on matrix units; not in this version: answered with "unsupported" */
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
@@ -165,8 +171,8 @@ typedef struct VkgemmEpilogueStep {
 typedef struct VkgemmProblem {
     uint32_t structSize;
     const void* pNext;
-    uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n. m or n 0: an empty plan, which records nothing. k 0: D = epilogue(beta C),
-                         and A and B may be missing */
+    uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n. m or n 0: an empty plan, which records nothing. k
+                         0: D = epilogue(beta C), and A and B may be missing */
     uint64_t batch;   /* 0 means 1 here, for zero is the default; for an empty batch leave the call out */
     VkgemmMatrix a, b, c, d;
     VkgemmC cSource;
@@ -180,28 +186,32 @@ typedef struct VkgemmProblem {
  *
  *     f16*f16+f32->f16 64x128x256 batch=4 layout=nt ldb=160 beta=1 bias=col act=gelu
  *
- * Full grammar: docs/design.md. alpha and beta belong to recording, not to the problem; they are in the text because a line
- * should say all that is needed to repeat a run. beta other than 0 implies c=d, unless c= says otherwise. */
+ * Full grammar: docs/design.md. alpha and beta belong to recording, not to the problem; they are in the text because a
+ * line should say all that is needed to repeat a run. beta other than 0 implies c=d, unless c= says otherwise. */
 
-/* Reads `text`. *alpha and *beta (may be NULL) get 1 and 0 where the text is silent. PARSE names the character (counted from 1) and the word that
- * would fit; INVALID_PROBLEM when the words are readable but contradict each other. `problem->structSize` is set for you.
- * error may be NULL. Any thread. */
-VKGEMM_API VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta, VkgemmError* error);
+/* Reads `text`. *alpha and *beta (may be NULL) get 1 and 0 where the text is silent. PARSE names the character (counted
+ * from 1) and the word that would fit; INVALID_PROBLEM when the words are readable but contradict each other.
+ * `problem->structSize` is set for you. error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta,
+                                           VkgemmError* error);
 
-/* Writes the line of `problem` with its terminating null. *size: in, the bytes at `text` (ignored when text is NULL); out, the
- * bytes needed, null included. text may be NULL, to ask for the size. INCOMPLETE when it was cut. Any thread. */
-VKGEMM_API VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double alpha, double beta, char* text, size_t* size);
+/* Writes the line of `problem` with its terminating null. *size: in, the bytes at `text` (ignored when text is NULL);
+ * out, the bytes needed, null included. text may be NULL, to ask for the size. INCOMPLETE when it was cut. Any thread.
+ */
+VKGEMM_API VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double alpha, double beta, char* text,
+                                            size_t* size);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * Before you make a device: what to enable
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
 typedef struct VkgemmNeedsInfo {
     uint32_t structSize;
     const void* pNext;
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
-    uint32_t apiVersion; /* the lower of what your VkApplicationInfo asks for and what you will use of the device; VK_MAKE_API_VERSION */
+    uint32_t apiVersion; /* the lower of what your VkApplicationInfo asks for and what you will use of the device;
+                            VK_MAKE_API_VERSION */
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     const VkgemmProblem* problems; /* may be NULL with problemCount 0: then whatever any built-in kernel can use */
     uint32_t problemCount;
@@ -209,8 +219,8 @@ typedef struct VkgemmNeedsInfo {
 
 #define VKGEMM_MAX_NEEDED_EXTENSIONS 24
 
-/* `required`: without these at least one of the problems finds no kernel. `optional`: the device has it and a kernel that may
- * be faster for one of the problems uses it. Strings are static. */
+/* `required`: without these at least one of the problems finds no kernel. `optional`: the device has it and a kernel
+ * that may be faster for one of the problems uses it. Strings are static. */
 typedef struct VkgemmNeeds {
     uint32_t structSize;
     uint32_t requiredExtensionCount, optionalExtensionCount;
@@ -219,31 +229,37 @@ typedef struct VkgemmNeeds {
     uint64_t requiredFeatures, optionalFeatures; /* for vkgemmMergeFeatures and vkgemmFeatureName, bit by bit */
 } VkgemmNeeds;
 
-/* UNSUPPORTED, with the reason, when a problem can run on this physical device with no set of features. error may be NULL. */
+/* UNSUPPORTED, with the reason, when a problem can run on this physical device with no set of features. error may be
+ * NULL. */
 VKGEMM_API VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, VkgemmError* error);
 
 /* Puts `features` (needs.requiredFeatures, with or without needs.optionalFeatures) into the chain that will be
- * VkDeviceCreateInfo::pNext. A struct that is in `chain` already gets its members set (the big Vulkan 1.1 to 1.4 structs are
- * understood and preferred); what is missing is appended from `memory`, which must live as long as the chain.
- * *memorySize: in, the bytes at `memory`; out, the bytes needed; memory may be NULL to ask, and nothing is changed when it is
- * NULL or too small (INCOMPLETE). memory must be aligned as malloc does. */
-VKGEMM_API VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2* chain, void* memory,
-                                            size_t* memorySize);
+ * VkDeviceCreateInfo::pNext. A struct that is in `chain` already gets its members set (the big Vulkan 1.1 to 1.4
+ * structs are understood and preferred); what is missing is appended from `memory`, which must live as long as the
+ * chain. *memorySize: in, the bytes at `memory`; out, the bytes needed; memory may be NULL to ask, and nothing is
+ * changed when it is NULL or too small (INCOMPLETE). memory must be aligned as malloc does. */
+VKGEMM_API VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2* chain,
+                                            void* memory, size_t* memorySize);
 
 /* "bufferDeviceAddress" for one bit of a feature set; NULL for a bit that has no meaning. Static. */
 VKGEMM_API const char* vkgemmFeatureName(uint32_t bit);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * The context: one per VkDevice, which it borrows
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
 typedef struct VkgemmContext_T* VkgemmContext;
 typedef struct VkgemmPlan_T* VkgemmPlan;
 
-typedef enum VkgemmSeverity { VKGEMM_SEVERITY_INFO = 0, VKGEMM_SEVERITY_WARNING = 1, VKGEMM_SEVERITY_ERROR = 2, VKGEMM_SEVERITY_MAX_ENUM = 0x7fffffff } VkgemmSeverity;
+typedef enum VkgemmSeverity {
+    VKGEMM_SEVERITY_INFO = 0,
+    VKGEMM_SEVERITY_WARNING = 1,
+    VKGEMM_SEVERITY_ERROR = 2,
+    VKGEMM_SEVERITY_MAX_ENUM = 0x7fffffff
+} VkgemmSeverity;
 
-/* Called on the thread of the vkgemm call that has something to say, never while a lock is held. `text` is one line, valid
- * during the call. Must not call back into the same context. */
+/* Called on the thread of the vkgemm call that has something to say, never while a lock is held. `text` is one line,
+ * valid during the call. Must not call back into the same context. */
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
 typedef struct VkgemmContextInfo {
@@ -252,19 +268,21 @@ typedef struct VkgemmContextInfo {
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     VkDevice device;
-    uint32_t apiVersion;                             /* as in VkgemmNeedsInfo. At least VK_API_VERSION_1_1 */
-    PFN_vkGetInstanceProcAddr getInstanceProcAddr;   /* the loader's entry; every function is found through it */
-    const VkPhysicalDeviceFeatures2* enabledFeatures; /* the chain given to vkCreateDevice; may be NULL: no feature is enabled */
-    const char* const* enabledExtensions;            /* those given to vkCreateDevice; may be NULL with count 0 */
+    uint32_t apiVersion;                           /* as in VkgemmNeedsInfo. At least VK_API_VERSION_1_1 */
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr; /* the loader's entry; every function is found through it */
+    const VkPhysicalDeviceFeatures2*
+        enabledFeatures;                  /* the chain given to vkCreateDevice; may be NULL: no feature is enabled */
+    const char* const* enabledExtensions; /* those given to vkCreateDevice; may be NULL with count 0 */
     uint32_t enabledExtensionCount;
-    VkPipelineCache pipelineCache;                   /* may be VK_NULL_HANDLE. vkgemm serialises its own use of it; if you use it from other
-                                                        threads at the same time, it must not be externally synchronised */
-    const VkAllocationCallbacks* allocator;          /* may be NULL; copied */
-    VkgemmLogFn log;                                 /* may be NULL */
+    VkPipelineCache pipelineCache; /* may be VK_NULL_HANDLE. vkgemm serialises its own use of it; if you use it from
+                                      other threads at the same time, it must not be externally synchronised */
+    const VkAllocationCallbacks* allocator; /* may be NULL; copied */
+    VkgemmLogFn log;                        /* may be NULL */
     void* logUser;
 } VkgemmContextInfo;
 
-/* Reads the device's facts and finds the functions; compiles nothing. error may be NULL. *context is NULL on failure. */
+/* Reads the device's facts and finds the functions; compiles nothing. error may be NULL. *context is NULL on failure.
+ */
 VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error);
 
 /* Plans made from it must be destroyed first. context may be NULL. Not while another thread uses the context. */
@@ -274,9 +292,9 @@ VKGEMM_API void vkgemmDestroyContext(VkgemmContext context);
  * vkgemmFormatProblem. Any thread. */
 VKGEMM_API VkgemmResult vkgemmDescribeDevice(VkgemmContext context, char* text, size_t* size);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * Kernels and tiles
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
 /* One built-in kernel: a row of src/plan/kernels.def. */
 typedef struct VkgemmKernelInfo {
@@ -286,7 +304,7 @@ typedef struct VkgemmKernelInfo {
     char tile[192];     /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
     char needs[320];    /* features by the names of src/plan/features.def, space-separated; "" for none */
     VkgemmType a, b, d, accumulate;
-    uint32_t built;     /* 0: this build's shader compiler could not compile it */
+    uint32_t built; /* 0: this build's shader compiler could not compile it */
 } VkgemmKernelInfo;
 
 VKGEMM_API uint32_t vkgemmKernelCount(void);
@@ -294,18 +312,20 @@ VKGEMM_API uint32_t vkgemmKernelCount(void);
 /* INVALID_ARGUMENT when index >= vkgemmKernelCount(). Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
 
-/* Would `kernel` with `tile` (may be NULL: the row's own; else as in VkgemmPlanOptions::tile) serve `problem` (may be NULL: only tile and device are
- * looked at) in this context? SUCCESS, or TILE / UNSUPPORTED / LIMIT with every reason in error->text. Compiles nothing. */
-VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile, const VkgemmProblem* problem,
-                                          VkgemmError* error);
+/* Would `kernel` with `tile` (may be NULL: the row's own; else as in VkgemmPlanOptions::tile) serve `problem` (may be
+ * NULL: only tile and device are looked at) in this context? SUCCESS, or TILE / UNSUPPORTED / LIMIT with every reason
+ * in error->text. Compiles nothing. */
+VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
+                                          const VkgemmProblem* problem, VkgemmError* error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * The plan: immutable once made
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
 typedef enum VkgemmOperandKind {
-    VKGEMM_OPERANDS_BUFFERS = 0,   /* VkBuffers, through pushed descriptors. On a device without push descriptors vkgemm takes the buffers' addresses, and
-                                      the buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT (VkgemmPlanInfo::usesAddresses tells) */
+    VKGEMM_OPERANDS_BUFFERS = 0,   /* VkBuffers, through pushed descriptors. On a device without push descriptors vkgemm
+                                      takes the buffers' addresses, and   the buffers need
+                                      VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT (VkgemmPlanInfo::usesAddresses tells) */
     VKGEMM_OPERANDS_ADDRESSES = 1, /* device addresses; needs bufferDeviceAddress */
     VKGEMM_OPERANDS_MAX_ENUM = 0x7fffffff
 } VkgemmOperandKind;
@@ -313,28 +333,32 @@ typedef enum VkgemmOperandKind {
 typedef enum VkgemmPlanFlagBits {
     VKGEMM_PLAN_CAPTURE_STATISTICS = 1, /* pipelines are made with VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR and
                                            CAPTURE_INTERNAL_REPRESENTATIONS; needs pipelineExecutableInfo enabled */
-    VKGEMM_PLAN_DRY = 2,                /* compile no pipeline: for explaining and sizing. Such a plan cannot be recorded */
+    VKGEMM_PLAN_DRY = 2, /* compile no pipeline: for explaining and sizing. Such a plan cannot be recorded */
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmPlanFlagBits;
 
 typedef struct VkgemmPlanOptions {
     uint32_t structSize;
     const void* pNext;
-    const char* kernel;        /* may be NULL: the context chooses. A name forces that row; what cannot serve is refused with the reason.
-                                  The environment variable VKGEMM_KERNEL does the same for plans that name none, but falls back */
-    const char* tile;          /* may be NULL. "BM=128,BN=64": replaces those constants of the chosen or named kernel; every rule is checked */
+    const char* kernel; /* may be NULL: the context chooses. A name forces that row; what cannot serve is refused with
+                           the reason. The environment variable VKGEMM_KERNEL does the same for plans that name none,
+                           but falls back */
+    const char* tile; /* may be NULL. "BM=128,BN=64": replaces those constants of the chosen or named kernel; every rule
+                         is checked */
     VkgemmOperandKind operands;
-    uint32_t operandAlignment; /* your promise: the offset (address) of every matrix operand is a multiple of this many bytes; a power of two. 0: 16,
-                                  which the widest loads want. Down to the size of an element works, slower */
+    uint32_t operandAlignment; /* your promise: the offset (address) of every matrix operand is a multiple of this many
+                                  bytes; a power of two. 0: 16, which the widest loads want. Down to the size of an
+                                  element works, slower */
     uint32_t flags;            /* VkgemmPlanFlagBits */
-    uint64_t workspaceLimit;   /* bytes of workspace that you are ready to bring; small products with a long K gain from some (64 MiB is plenty).
-                                  0: none. What a plan really wants is VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] */
+    uint64_t workspaceLimit;   /* bytes of workspace that you are ready to bring; small products with a long K gain from
+                                  some (64 MiB is plenty).   0: none. What a plan really wants is
+                                  VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] */
 } VkgemmPlanOptions;
 
-/* Checks, chooses, compiles. options and error may be NULL. Any thread; threads that want the same pipeline wait for one to
- * compile it. FALLBACK_USED: a plan was made, but not with the kernel of VKGEMM_KERNEL. */
-VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options, VkgemmPlan* plan,
-                                         VkgemmError* error);
+/* Checks, chooses, compiles. options and error may be NULL. Any thread; threads that want the same pipeline wait for
+ * one to compile it. FALLBACK_USED: a plan was made, but not with the kernel of VKGEMM_KERNEL. */
+VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
+                                         const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
 /* plan may be NULL. Not before the last command buffer that was recorded with it has finished. */
 VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
@@ -354,24 +378,25 @@ typedef enum VkgemmSlot {
 
 typedef struct VkgemmPlanInfo {
     uint32_t structSize;
-    const char* kernel;                          /* "" for an empty plan; lives as long as the plan */
-    const char* tile;                            /* as in VkgemmKernelInfo; lives as long as the plan */
-    uint64_t requiredBytes[VKGEMM_SLOT_COUNT];   /* by VkgemmSlot: what each operand must span from its offset; 0: not used */
-    uint64_t workspaceAlignment;                 /* of the workspace's offset, in bytes */
-    uint32_t operandAlignment;                   /* of matrix operands' offsets, in bytes, as promised or as elements force */
-    uint32_t usesAddresses;                      /* 1: operands reach the shader as device addresses */
-    uint32_t dispatchCount;                      /* vkCmdDispatch calls that one recording adds */
-    double flops;                                /* 2 m n k batch */
-    double errorBound;                           /* |D - exact| <= errorBound * max|A| * max|B| * |alpha| before beta C and the epilogue: a
-                                                    guarantee; 0 for integers */
-    double predictedCost;                        /* the cost model's figure; comparable only within one problem on one device */
+    const char* kernel; /* "" for an empty plan; lives as long as the plan */
+    const char* tile;   /* as in VkgemmKernelInfo; lives as long as the plan */
+    uint64_t
+        requiredBytes[VKGEMM_SLOT_COUNT]; /* by VkgemmSlot: what each operand must span from its offset; 0: not used */
+    uint64_t workspaceAlignment;          /* of the workspace's offset, in bytes */
+    uint32_t operandAlignment;            /* of matrix operands' offsets, in bytes, as promised or as elements force */
+    uint32_t usesAddresses;               /* 1: operands reach the shader as device addresses */
+    uint32_t dispatchCount;               /* vkCmdDispatch calls that one recording adds */
+    double flops;                         /* 2 m n k batch */
+    double errorBound;    /* |D - exact| <= errorBound * max|A| * max|B| * |alpha| before beta C and the epilogue: a
+                             guarantee; 0 for integers */
+    double predictedCost; /* the cost model's figure; comparable only within one problem on one device */
 } VkgemmPlanInfo;
 
 VKGEMM_API VkgemmResult vkgemmGetPlanInfo(VkgemmPlan plan, VkgemmPlanInfo* info);
 
 /* What recording reads and writes, for a render graph or for your own barriers. The stage is always
- * VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; access is VK_ACCESS_SHADER_READ_BIT and / or VK_ACCESS_SHADER_WRITE_BIT. The span begins at the
- * operand's offset. */
+ * VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; access is VK_ACCESS_SHADER_READ_BIT and / or VK_ACCESS_SHADER_WRITE_BIT. The
+ * span begins at the operand's offset. */
 typedef struct VkgemmAccess {
     VkgemmSlot slot;
     VkPipelineStageFlags stage;
@@ -379,30 +404,31 @@ typedef struct VkgemmAccess {
     VkDeviceSize size; /* bytes from the operand's offset */
 } VkgemmAccess;
 
-/* *count: in, the entries at `accesses`; out, how many there are (at most VKGEMM_SLOT_COUNT). accesses may be NULL, to ask.
- * Where C is D there is one entry, for D, that reads and writes. */
+/* *count: in, the entries at `accesses`; out, how many there are (at most VKGEMM_SLOT_COUNT). accesses may be NULL, to
+ * ask. Where C is D there is one entry, for D, that reads and writes. */
 VKGEMM_API VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan plan, uint32_t* count, VkgemmAccess* accesses);
 
-/* The pipelines of the plan's dispatches in order, for VK_KHR_pipeline_executable_properties or a debugger. Borrowed: never
- * destroy them. Count as in vkgemmGetPlanAccesses. */
+/* The pipelines of the plan's dispatches in order, for VK_KHR_pipeline_executable_properties or a debugger. Borrowed:
+ * never destroy them. Count as in vkgemmGetPlanAccesses. */
 VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count, VkPipeline* pipelines);
 
-/* Why this kernel: the choice with its tile and cost, then every other built-in kernel with its cost or the reason against it,
- * one a line. options may be NULL. Makes no pipeline. Size as in vkgemmFormatProblem. A problem that no kernel serves is
- * explained too (SUCCESS); a broken problem is refused. error may be NULL. */
-VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options, char* text, size_t* size,
-                                      VkgemmError* error);
+/* Why this kernel: the choice with its tile and cost, then every other built-in kernel with its cost or the reason
+ * against it, one a line. options may be NULL. Makes no pipeline. Size as in vkgemmFormatProblem. A problem that no
+ * kernel serves is explained too (SUCCESS); a broken problem is refused. error may be NULL. */
+VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem,
+                                      const VkgemmPlanOptions* options, char* text, size_t* size, VkgemmError* error);
 
-/* ------------------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------
  * Recording
- * ------------------------------------------------------------------------------------------------------------------------ */
+ * ---------------------------------------------------------------------------------------------------- */
 
-/* Where one operand lies. For VKGEMM_OPERANDS_BUFFERS: buffer and offset. For VKGEMM_OPERANDS_ADDRESSES: address (offset is
- * added to it), or buffer and offset, whose address is then asked for. */
+/* Where one operand lies. For VKGEMM_OPERANDS_BUFFERS: buffer and offset. For VKGEMM_OPERANDS_ADDRESSES: address
+ * (offset is added to it), or buffer and offset, whose address is then asked for. */
 typedef struct VkgemmOperand {
-    VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT */
-    VkDeviceSize offset;     /* bytes; a multiple of VkgemmPlanInfo::operandAlignment for matrices, of the element's size for bias and scale */
-    VkDeviceSize size;       /* bytes from offset that belong to the operand; 0: not stated, and then not checked */
+    VkBuffer buffer;     /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT */
+    VkDeviceSize offset; /* bytes; a multiple of VkgemmPlanInfo::operandAlignment for matrices, of the element's size
+                            for bias and scale */
+    VkDeviceSize size;   /* bytes from offset that belong to the operand; 0: not stated, and then not checked */
     VkDeviceAddress address;
 } VkgemmOperand;
 
@@ -415,9 +441,12 @@ typedef enum VkgemmRecordFlagBits {
 typedef struct VkgemmRun {
     uint32_t structSize;
     const void* pNext;
-    VkgemmOperand a, b, c, d; /* c only for VKGEMM_C_SEPARATE. D may be exactly C (same start, same shape); no other overlap with D */
-    VkgemmOperand bias, scale, residual, workspace; /* where the problem or VkgemmPlanInfo::requiredBytes asks for them */
-    double alpha;   /* converted to the accumulator's type. Zero (also when it is forgotten): A and B are not read, but must be given */
+    VkgemmOperand a, b, c,
+        d; /* c only for VKGEMM_C_SEPARATE. D may be exactly C (same start, same shape); no other overlap with D */
+    VkgemmOperand bias, scale, residual,
+        workspace;  /* where the problem or VkgemmPlanInfo::requiredBytes asks for them */
+    double alpha;   /* converted to the accumulator's type. Zero (also when it is forgotten): A and B are not read, but
+                       must be given */
     double beta;    /* zero: C is not read, it may hold NaN */
     uint32_t flags; /* VkgemmRecordFlagBits */
 } VkgemmRun;
@@ -425,12 +454,14 @@ typedef struct VkgemmRun {
 /* Looks at a run without recording it: SUCCESS, or what vkgemmRecord would answer. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error);
 
-/* Adds the plan's dispatches to `commandBuffer`, which must be recording on a family with compute, outside a render pass.
- * Allocates nothing, locks nothing, submits nothing. It refuses what vkgemmCheckRun refuses and then records nothing at all;
- * with a run that passes, it cannot fail. One plan may be recorded by many threads at once, into different command buffers.
- * Changed in the command buffer: the compute pipeline, push constants, and set 0 of the compute bind point; nothing else.
- * Between its own dispatches vkgemm places the barriers it needs; before and after only with the flags. error may be NULL. */
-VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error);
+/* Adds the plan's dispatches to `commandBuffer`, which must be recording on a family with compute, outside a render
+ * pass. Allocates nothing, locks nothing, submits nothing. It refuses what vkgemmCheckRun refuses and then records
+ * nothing at all; with a run that passes, it cannot fail. One plan may be recorded by many threads at once, into
+ * different command buffers. Changed in the command buffer: the compute pipeline, push constants, and set 0 of the
+ * compute bind point; nothing else. Between its own dispatches vkgemm places the barriers it needs; before and after
+ * only with the flags. error may be NULL. */
+VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
+                                     VkgemmError* error);
 
 #ifdef __cplusplus
 }

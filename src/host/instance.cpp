@@ -64,8 +64,12 @@ bool has_instance_extension(const LoaderCalls& calls, const char* layer, const c
 /// What vkCreateInstance is told about validation; must stay where it is until then.
 struct ValidationChain {
     VkBool32 yes = VK_TRUE;
-    VkLayerSettingEXT sync{validation_layer, "validate_sync", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes};
-    VkLayerSettingsCreateInfoEXT settings{VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT, nullptr, 1, &sync};
+    // Without the second one, what shaders read and write is not looked at, and a missing barrier between dispatches is
+    // not seen.
+    VkLayerSettingEXT sync[2] = {
+        {validation_layer, "validate_sync", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes},
+        {validation_layer, "syncval_shader_accesses_heuristic", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes}};
+    VkLayerSettingsCreateInfoEXT settings{VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT, nullptr, 2, sync};
     VkDebugUtilsMessengerCreateInfoEXT messenger{};
     explicit ValidationChain(MessageLog& log) : messenger(messenger_info(log)) { messenger.pNext = &settings; }
     ValidationChain(const ValidationChain&) = delete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/facts.h"
+
 #include "plan/text.h"
 #include "plan/words.h"
 
@@ -72,7 +73,8 @@ std::optional<MatrixShape> read_shape(string_view value) {
     const auto a = type_named(w[0]), b = type_named(w[1]), acc = type_named(w[2]), r = type_named(w[3]);
     const size_t x1 = w[4].find('x'), x2 = w[4].rfind('x');
     if (!a || !b || !acc || !r || x1 == string_view::npos || x1 == x2) return std::nullopt;
-    const auto m = read_number<uint32_t>(w[4].substr(0, x1)), n = read_number<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
+    const auto m = read_number<uint32_t>(w[4].substr(0, x1)),
+               n = read_number<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
                k = read_number<uint32_t>(w[4].substr(x2 + 1));
     if (!m || !n || !k) return std::nullopt;
     return MatrixShape{*a, *b, *acc, *r, *m, *n, *k};
@@ -128,11 +130,13 @@ string feature_names(FeatureSet set) {
 string to_text(const DeviceFacts& f) {
     string out = "name = " + f.name + "\ndriver = " + f.driver + "\nkind = " + string(kinds[size_t(f.kind)]) + "\n";
     for (const Number& n : numbers)
-        out += string(n.name) + " = " + (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)) + "\n";
+        out += string(n.name) + " = " + (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)) +
+               "\n";
     out += "features = " + feature_names(f.features) + "\n";
     for (const MatrixShape& s : f.matrix_shapes)
-        out += "matrix_shape = " + string(info(s.a).name) + " " + string(info(s.b).name) + " " + string(info(s.accumulate).name) + " " +
-               string(info(s.result).name) + " " + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + "\n";
+        out += "matrix_shape = " + string(info(s.a).name) + " " + string(info(s.b).name) + " " +
+               string(info(s.accumulate).name) + " " + string(info(s.result).name) + " " + std::to_string(s.m) + "x" +
+               std::to_string(s.n) + "x" + std::to_string(s.k) + "\n";
     return out;
 }
 
@@ -144,9 +148,11 @@ Result<DeviceFacts> parse_facts(string_view text) {
         row = trimmed(row.substr(0, row.find('#')));
         if (row.empty()) continue;
         const size_t equals = row.find('=');
-        const string_view name = trimmed(row.substr(0, equals)), value = equals == string_view::npos ? string_view{} : trimmed(row.substr(equals + 1));
+        const string_view name = trimmed(row.substr(0, equals)),
+                          value = equals == string_view::npos ? string_view{} : trimmed(row.substr(equals + 1));
         if (equals == string_view::npos || !read_fact(out, name, value))
-            return Refusal{Refusal::parse, "device facts, line " + std::to_string(line) + ": '" + string(row) + "' is not a known fact with a sound value"};
+            return Refusal{Refusal::parse, "device facts, line " + std::to_string(line) + ": '" + string(row) +
+                                               "' is not a known fact with a sound value"};
     }
     return out;
 }

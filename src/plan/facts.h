@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a device offers, as plain data: read once by src/vk/device.cpp, recorded as text from real machines in tests/devices/,
-// written by hand in tests. Nothing that decides asks the driver anything.
+// What a device offers, as plain data: read once by src/vk/device.cpp, recorded as text from real machines in
+// tests/devices/, written by hand in tests. Nothing that decides asks the driver anything.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
 #include "plan/types.h"
 
 namespace vkgemm::plan {
@@ -32,8 +33,8 @@ namespace need {  // so that kernels.def reads "need::coopmat | need::float16"
 #undef FEATURE_EXTENSION
 }  // namespace need
 
-std::string_view feature_name(Feature);          // the id of its row: "buffer_address"
-std::string feature_names(FeatureSet);           // space-separated
+std::string_view feature_name(Feature);  // the id of its row: "buffer_address"
+std::string feature_names(FeatureSet);   // space-separated
 
 enum class DeviceKind : uint8_t { other, integrated, discrete, virtual_gpu, cpu };  // the order of VkPhysicalDeviceType
 
@@ -45,10 +46,10 @@ struct MatrixShape {
 };
 
 struct DeviceFacts {
-    std::string name, driver;      // for people; nothing is decided by them
+    std::string name, driver;  // for people; nothing is decided by them
     uint32_t vendor = 0, device = 0, driver_version = 0, api_version = 0;
     DeviceKind kind = DeviceKind::other;
-    FeatureSet features = 0;       // enabled, not merely there
+    FeatureSet features = 0;  // enabled, not merely there
     uint32_t shared_bytes = 16384;
     uint32_t max_invocations = 128;
     uint32_t max_groups_x = 65535, max_groups_y = 65535;
@@ -58,12 +59,12 @@ struct DeviceFacts {
     uint32_t offset_alignment = 256;        // of a storage buffer descriptor, bytes
     uint32_t subgroup_size = 0;             // the default one; 0: not known
     uint32_t subgroup_min = 0, subgroup_max = 0;
-    uint32_t compute_units = 0;             // multiprocessors; 0: not known
+    uint32_t compute_units = 0;  // multiprocessors; 0: not known
     std::vector<MatrixShape> matrix_shapes;
 };
 
-/// The text form: "name = value" lines; what is at its default is written too, so that a file says all. Unknown names and
-/// broken values are refused with their line.
+/// The text form: "name = value" lines; what is at its default is written too, so that a file says all. Unknown names
+/// and broken values are refused with their line.
 std::string to_text(const DeviceFacts&);
 
 }  // namespace vkgemm::plan

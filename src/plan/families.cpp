@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/families.h"
+
 #include <vector>
+
 #include "plan/words.h"
 
 namespace vkgemm::plan {
@@ -54,7 +56,8 @@ Result<Tile> with_constants(const Tile& base, std::string_view text) {
         seen.push_back(name);
         const auto value = read_number<uint32_t>(item.substr(equals + 1));
         if (!value)
-            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number, not '" + std::string(item.substr(equals + 1)) + "'"};
+            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number, not '" +
+                                              std::string(item.substr(equals + 1)) + "'"};
         tile.*constant->member = *value;
     }
     return tile;
@@ -65,8 +68,8 @@ std::string to_text(const TileRules& rules) {
     for (size_t i = 0; i < rules.count; ++i) {
         const BrokenRule& b = rules.broken[i];
         if (i) out += "; ";
-        out += std::string(b.rule) + " (" + std::string(b.left_name) + " " + std::to_string(b.left) + ", " + std::string(b.right_name) + " " +
-               std::to_string(b.right) + ")";
+        out += std::string(b.rule) + " (" + std::string(b.left_name) + " " + std::to_string(b.left) + ", " +
+               std::string(b.right_name) + " " + std::to_string(b.right) + ")";
     }
     return out;
 }

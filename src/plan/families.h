@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the shader of the same name promises: all that the host need know of it, as functions of its tile and the problem.
+// What the shader of the same name promises: all that the host need know of it, as functions of its tile and the
+// problem.
 #pragma once
 #include <array>
 #include <string>
 #include <string_view>
+
 #include "plan/problem.h"
 #include "shaders/abi.h"
 
@@ -19,7 +21,8 @@ struct Tile {
 
 std::string to_text(const Tile&);  // "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1"; zeros left out
 
-/// `base` with the constants that `text` names replaced: "BM=128,BN=64". Refuses unknown names, twice-named ones, broken numbers.
+/// `base` with the constants that `text` names replaced: "BM=128,BN=64". Refuses unknown names, twice-named ones,
+/// broken numbers.
 Result<Tile> with_constants(const Tile& base, std::string_view text);
 
 struct ElementBytes {
@@ -42,11 +45,12 @@ struct TileRules {
     std::array<BrokenRule, 16> broken{};
     size_t count = 0;
 
-    constexpr void check(bool holds, std::string_view rule, std::string_view left_name, uint64_t left, std::string_view right_name,
-                         uint64_t right) {
+    constexpr void check(bool holds, std::string_view rule, std::string_view left_name, uint64_t left,
+                         std::string_view right_name, uint64_t right) {
         if (!holds && count < broken.size()) broken[count++] = {rule, left_name, right_name, left, right};
     }
-    constexpr void multiple(std::string_view rule, std::string_view left_name, uint64_t left, std::string_view right_name, uint64_t right) {
+    constexpr void multiple(std::string_view rule, std::string_view left_name, uint64_t left,
+                            std::string_view right_name, uint64_t right) {
         check(left && right && left % right == 0, rule, left_name, left, right_name, right);
     }
 };
@@ -64,18 +68,23 @@ struct Family {
 inline constexpr uint32_t max_tile_constant = 4096;  // so that products of two or three cannot wrap
 
 /// Every broken rule of `tile`: its sanity, the family's, and those of the limits.
-constexpr TileRules broken_rules(const Family& family, const Tile& tile, const ElementBytes& bytes, const TileLimits& limits = {}) {
+constexpr TileRules broken_rules(const Family& family, const Tile& tile, const ElementBytes& bytes,
+                                 const TileLimits& limits = {}) {
     TileRules r;
-#define X(id, name, meaning) r.check(tile.name <= max_tile_constant, "no tile constant may be so large", #name, tile.name, "limit", max_tile_constant);
+#define X(id, name, meaning)                                                                               \
+    r.check(tile.name <= max_tile_constant, "no tile constant may be so large", #name, tile.name, "limit", \
+            max_tile_constant);
     VKGEMM_TILE_CONSTANTS(X)
 #undef X
-    r.check(tile.WG && tile.BM && tile.BN, "a tile has at least one invocation, row and column", "WG*BM*BN", 0, "least", 1);
+    r.check(tile.WG && tile.BM && tile.BN, "a tile has at least one invocation, row and column", "WG*BM*BN", 0, "least",
+            1);
     if (r.count) return r;
     family.rules(tile, r);
-    r.check(tile.WG <= limits.max_invocations, "the work group must not be larger than the device allows", "WG", tile.WG, "limit",
-            limits.max_invocations);
+    r.check(tile.WG <= limits.max_invocations, "the work group must not be larger than the device allows", "WG",
+            tile.WG, "limit", limits.max_invocations);
     const uint64_t shared = family.shared_bytes(tile, bytes);
-    r.check(shared <= limits.shared_bytes, "shared memory must not exceed the device's", "bytes", shared, "limit", limits.shared_bytes);
+    r.check(shared <= limits.shared_bytes, "shared memory must not exceed the device's", "bytes", shared, "limit",
+            limits.shared_bytes);
     return r;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels.h"
+
 #include "plan/ladder.h"
+#include "plan/simt.h"
 #include "plan/split.h"
 #include "plan/words.h"
 
 namespace vkgemm::spirv {
-#define MODULE(name, ...)                      \
-    extern const uint32_t name##_descriptors[]; \
+#define MODULE(name, ...)                         \
+    extern const uint32_t name##_descriptors[];   \
     extern const size_t name##_descriptors_bytes; \
-    extern const uint32_t name##_addresses[];   \
+    extern const uint32_t name##_addresses[];     \
     extern const size_t name##_addresses_bytes;
 #include "shaders/modules.def"
 #undef MODULE
@@ -23,11 +25,15 @@ using enum Type;  // the words of modules.def
 constexpr FeatureSet to_store(Type t) {
     switch (t) {
         case f16:
-        case bf16: return need::storage16;
+        case bf16:
+            return need::storage16;
         case i8:
-        case u8: return need::storage8;
-        case f64: return need::float64;
-        default: return 0;
+        case u8:
+            return need::storage8;
+        case f64:
+            return need::float64;
+        default:
+            return 0;
     }
 }
 constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64 ? need::float64 : 0; }
@@ -35,11 +41,16 @@ constexpr FeatureSet type_needs(Type a, Type b, Type d, Type accumulate) {
     return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate);
 }
 
-#define MODULE(name, fam, a, b, d, acc, env)                                                          \
-    const Module name = {#name, family::fam, a, b, d, acc,                                            \
-                         {spirv::name##_descriptors, spirv::name##_descriptors_bytes},                \
-                         {spirv::name##_addresses, spirv::name##_addresses_bytes}};                   \
-    constexpr const Family& name##_family = family::fam;                                              \
+#define MODULE(name, fam, a, b, d, acc, env)                                                              \
+    const Module name = {#name,                                                                           \
+                         family::fam,                                                                     \
+                         a,                                                                               \
+                         b,                                                                               \
+                         d,                                                                               \
+                         acc,                                                                             \
+                         {spirv::name##_descriptors, spirv::name##_descriptors_bytes},                    \
+                         {spirv::name##_addresses, spirv::name##_addresses_bytes}};                       \
+    constexpr const Family& name##_family = family::fam;                                                  \
     constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
     constexpr FeatureSet name##_needs = type_needs(a, b, d, acc);
 #include "shaders/modules.def"
@@ -71,7 +82,8 @@ std::string unknown_kernel(std::string_view name) {
     for (const Kernel& k : table) names.push_back(k.name);
     const std::string_view near = nearest_word(name, names);
     std::string why = "there is no kernel '" + std::string(name) + "'";
-    return near.empty() ? why + "; vkgemmGetKernel and 'vkgemm kernels' list them" : why + "; did you mean '" + std::string(near) + "'?";
+    return near.empty() ? why + "; vkgemmGetKernel and 'vkgemm kernels' list them"
+                        : why + "; did you mean '" + std::string(near) + "'?";
 }
 
 }  // namespace vkgemm::plan

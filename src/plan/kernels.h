@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <span>
+
 #include "plan/facts.h"
 #include "plan/families.h"
 
@@ -22,7 +23,9 @@ struct Module {
     Code descriptors, addresses;
 
     bool built() const { return descriptors.bytes && addresses.bytes; }
-    constexpr ElementBytes element_bytes() const { return {info(a).bytes, info(b).bytes, info(d).bytes, info(accumulate).bytes}; }
+    constexpr ElementBytes element_bytes() const {
+        return {info(a).bytes, info(b).bytes, info(d).bytes, info(accumulate).bytes};
+    }
 };
 
 struct Kernel {
@@ -33,7 +36,7 @@ struct Kernel {
 };
 
 std::span<const Kernel> kernels();
-const Kernel* find_kernel(std::string_view name);       // null: no such row
-std::string unknown_kernel(std::string_view name);      // a sentence that names the nearest row
+const Kernel* find_kernel(std::string_view name);   // null: no such row
+std::string unknown_kernel(std::string_view name);  // a sentence that names the nearest row
 
 }  // namespace vkgemm::plan

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/needs.h"
+
 #include <bit>
 
 namespace vkgemm::plan {

@@ -2,6 +2,7 @@
 // Which features a list of problems asks of a device that offers `facts.features`, before the device is made.
 #pragma once
 #include <span>
+
 #include "plan/select.h"
 
 namespace vkgemm::plan {
@@ -11,7 +12,8 @@ struct Needs {
     FeatureSet optional = 0;  // what else a fitting kernel, or the runtime, makes use of
 };
 
-/// `problems` are completed; empty: whatever any built-in kernel can use, and nothing but the operands' way is required.
+/// `problems` are completed; empty: whatever any built-in kernel can use, and nothing but the operands' way is
+/// required.
 Result<Needs> needs_of(const DeviceFacts&, std::span<const Problem> problems);
 
 }  // namespace vkgemm::plan

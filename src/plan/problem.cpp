@@ -31,8 +31,8 @@ std::string complete_matrix(Matrix& x, std::string_view name, uint64_t rows, uin
     const std::string who(name);
     if (x.ld == 0) x.ld = inner ? inner : 1;
     if (x.ld < inner)
-        return "ld" + who + " is " + to_string(x.ld) + ", but a " + (x.layout == Layout::row_major ? "row" : "column") + " of " + who + " has " +
-               to_string(inner) + " elements";
+        return "ld" + who + " is " + to_string(x.ld) + ", but a " + (x.layout == Layout::row_major ? "row" : "column") +
+               " of " + who + " has " + to_string(inner) + " elements";
     const bool is_broadcast = x.stride == broadcast;
     if (is_broadcast || batch <= 1) {
         x.stride = 0;
@@ -51,12 +51,14 @@ std::string check_result_stride(const Problem& p, bool broadcast_d) {
     if (broadcast_d) return "D cannot be broadcast: " + to_string(p.batch) + " products would be written to one place";
     const uint64_t one = *span_elements(p.d, p.m, p.n, 1);
     if (p.d.stride >= one) return "";
-    return "stride_d is " + to_string(p.d.stride) + ", but one D spans " + to_string(one) + " elements: the batch would overwrite itself";
+    return "stride_d is " + to_string(p.d.stride) + ", but one D spans " + to_string(one) +
+           " elements: the batch would overwrite itself";
 }
 
 std::string check_c(const Problem& p) {
     const bool said = p.c.ld || p.c.stride || p.c.layout != Layout::row_major;
-    if (p.c_source == CSource::none && said) return "C is described (ldc, stride or layout) but the problem has none; set its source";
+    if (p.c_source == CSource::none && said)
+        return "C is described (ldc, stride or layout) but the problem has none; set its source";
     if (p.c_source == CSource::is_d && said) return "C is D, so its ld, stride and layout are D's and must be left out";
     return "";
 }
@@ -80,7 +82,8 @@ std::string check_epilogue(const Problem& p) {
         seen[size_t(s.kind)] = true;
         biases += is_bias(s.kind), scales += is_scale(s.kind);
         if (wants_float(s.kind) && !info(*p.accumulate).is_float)
-            return "GELU, SiLU and clamp are for floating-point sums; these are " + std::string(info(*p.accumulate).name);
+            return "GELU, SiLU and clamp are for floating-point sums; these are " +
+                   std::string(info(*p.accumulate).name);
         if (s.kind == StepKind::clamp && !(s.low <= s.high))
             return "clamp wants low <= high, not " + to_string(s.low) + " and " + to_string(s.high);
     }
@@ -102,11 +105,16 @@ Layout flipped(Layout l) { return l == Layout::row_major ? Layout::column_major 
 
 StepKind flipped(StepKind k) {
     switch (k) {
-        case StepKind::bias_row: return StepKind::bias_col;
-        case StepKind::bias_col: return StepKind::bias_row;
-        case StepKind::scale_row: return StepKind::scale_col;
-        case StepKind::scale_col: return StepKind::scale_row;
-        default: return k;
+        case StepKind::bias_row:
+            return StepKind::bias_col;
+        case StepKind::bias_col:
+            return StepKind::bias_row;
+        case StepKind::scale_row:
+            return StepKind::scale_col;
+        case StepKind::scale_col:
+            return StepKind::scale_row;
+        default:
+            return k;
     }
 }
 
@@ -132,10 +140,12 @@ bool is_one_tall_product(const Problem& p) {
 Result<Problem> complete(Problem p) {
     fill_types(p);
     if (p.accuracy == Accuracy::f32_split)
-        return Refusal{Refusal::unsupported, "f32 from split parts is not in this version; leave the accuracy at its default for true f32"};
+        return Refusal{Refusal::unsupported,
+                       "f32 from split parts is not in this version; leave the accuracy at its default for true f32"};
     if (p.c.type != p.d.type)
-        return Refusal{Refusal::unsupported, "C must have D's type in this version: " + std::string(info(*p.c.type).name) + " is not " +
-                                                 std::string(info(*p.d.type).name)};
+        return Refusal{Refusal::unsupported,
+                       "C must have D's type in this version: " + std::string(info(*p.c.type).name) + " is not " +
+                           std::string(info(*p.d.type).name)};
     if (std::string why = check_c(p); !why.empty()) return broken(why);
     if (p.c_source == CSource::is_d) p.c = p.d;
     const bool broadcast_d = p.d.stride == broadcast;

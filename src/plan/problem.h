@@ -2,6 +2,7 @@
 // What to compute, as plain data: the caller's words, then the same words completed and checked, then fewer cases.
 #pragma once
 #include <array>
+
 #include "plan/result.h"
 #include "plan/types.h"
 
@@ -15,14 +16,26 @@ inline constexpr uint64_t broadcast = UINT64_MAX;  // as Matrix::stride: the sam
 
 /// How a matrix lies in its operand, counted in elements.
 struct Matrix {
-    std::optional<Type> type;         // nullopt: the default that follows from the other types
+    std::optional<Type> type;  // nullopt: the default that follows from the other types
     Layout layout = Layout::row_major;
-    uint64_t ld = 0;                  // 0: dense
-    uint64_t stride = 0;              // 0: dense; once completed: 0 means one matrix only or broadcast
+    uint64_t ld = 0;      // 0: dense
+    uint64_t stride = 0;  // 0: dense; once completed: 0 means one matrix only or broadcast
 };
 
 /// The numbers are those of VkgemmStepKind and of STEP_* in shaders/abi.h.
-enum class StepKind : uint8_t { none, bias_row, bias_col, scale_row, scale_col, scale_all, residual, relu, gelu, silu, clamp };
+enum class StepKind : uint8_t {
+    none,
+    bias_row,
+    bias_col,
+    scale_row,
+    scale_col,
+    scale_all,
+    residual,
+    relu,
+    gelu,
+    silu,
+    clamp
+};
 struct EpilogueStep {
     StepKind kind = StepKind::none;
     float low = 0, high = 0;
@@ -42,8 +55,9 @@ struct Problem {
 /// or the first rule it breaks. After it: no type is nullopt, ld >= row, stride is 0 for batch 1 and for broadcast.
 Result<Problem> complete(Problem p);
 
-/// The same product as fewer cases. D comes out row-major: a column-major D turns the problem into its transpose, which swaps
-/// A with B (`swapped`), m with n, rows with columns in the epilogue. A batch that is one tall product becomes one product.
+/// The same product as fewer cases. D comes out row-major: a column-major D turns the problem into its transpose, which
+/// swaps A with B (`swapped`), m with n, rows with columns in the epilogue. A batch that is one tall product becomes
+/// one product.
 struct Normalised {
     Problem problem;
     bool swapped = false;

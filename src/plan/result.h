@@ -7,9 +7,23 @@
 
 namespace vkgemm::plan {
 
-/// Why something was refused: the kind of refusal (the public codes map one to one) and a sentence for the reader of a log.
+/// Why something was refused: the kind of refusal (the public codes map one to one) and a sentence for the reader of a
+/// log.
 struct Refusal {
-    enum Kind { argument, problem, unsupported, limit, tile, operand, workspace, missing_function, memory, device_lost, vulkan, parse };
+    enum Kind {
+        argument,
+        problem,
+        unsupported,
+        limit,
+        tile,
+        operand,
+        workspace,
+        missing_function,
+        memory,
+        device_lost,
+        vulkan,
+        parse
+    };
     Kind kind;
     std::string why;
     int vk_result = 0;
@@ -18,7 +32,7 @@ struct Refusal {
 /// A value or the reason there is none.
 template <class T>
 class Result {
-public:
+   public:
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
     Result(Refusal refusal) : state_(std::in_place_index<1>, std::move(refusal)) {}
     explicit operator bool() const { return state_.index() == 0; }
@@ -31,7 +45,7 @@ public:
     Refusal& refusal() { return assert(!*this), *std::get_if<1>(&state_); }
     const Refusal& refusal() const { return assert(!*this), *std::get_if<1>(&state_); }
 
-private:
+   private:
     std::variant<T, Refusal> state_;
 };
 

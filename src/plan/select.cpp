@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/select.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,12 +16,12 @@ constexpr uint64_t max_span = UINT32_MAX;                    // elements: shader
 uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 std::string words_of(const Module& m) {
-    return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" + std::string(info(m.accumulate).name) + "->" +
-           std::string(info(m.d).name);
+    return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" +
+           std::string(info(m.accumulate).name) + "->" + std::string(info(m.d).name);
 }
 std::string words_of(const Problem& p) {
-    return std::string(info(*p.a.type).name) + "*" + std::string(info(*p.b.type).name) + "+" + std::string(info(*p.accumulate).name) + "->" +
-           std::string(info(*p.d.type).name);
+    return std::string(info(*p.a.type).name) + "*" + std::string(info(*p.b.type).name) + "+" +
+           std::string(info(*p.accumulate).name) + "->" + std::string(info(*p.d.type).name);
 }
 bool same_types(const Module& m, const Problem& p) {
     return m.a == *p.a.type && m.b == *p.b.type && m.d == *p.d.type && m.accumulate == *p.accumulate;
@@ -30,18 +31,23 @@ bool same_types(const Module& m, const Problem& p) {
 std::optional<Refusal> too_large(const DeviceFacts& dev, const Problem& p, Binding binding) {
     for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
         if (value > max_dimension)
-            return Refusal{Refusal::limit, std::string(name) + " is " + to_string(value) + ", above vkgemm's limit of " + to_string(max_dimension)};
-    if (p.batch > max_span) return Refusal{Refusal::limit, "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_span)};
+            return Refusal{Refusal::limit, std::string(name) + " is " + to_string(value) +
+                                               ", above vkgemm's limit of " + to_string(max_dimension)};
+    if (p.batch > max_span)
+        return Refusal{Refusal::limit,
+                       "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_span)};
     for (const auto& [name, x, rows, cols] : operands(p)) {
         if (name == "C" && p.c_source != CSource::separate) continue;
         const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
         if (span > max_span || x->ld > max_span)
-            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span) + " elements, above the limit of " + to_string(max_span) +
+            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span) +
+                                               " elements, above the limit of " + to_string(max_span) +
                                                " that 32-bit indices reach; split the batch or the product"};
         const uint64_t bytes = span * info(*x->type).bytes + dev.offset_alignment;
         if (binding == Binding::descriptors && bytes > dev.max_storage_range)
             return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span * info(*x->type).bytes) +
-                                               " bytes, more than one descriptor reaches on this device (" + to_string(dev.max_storage_range) +
+                                               " bytes, more than one descriptor reaches on this device (" +
+                                               to_string(dev.max_storage_range) +
                                                " less the offset alignment); device addresses have no such limit"};
     }
     return std::nullopt;
@@ -51,7 +57,8 @@ std::optional<Refusal> too_many_groups(const Tile& t, const DeviceFacts& dev, co
     const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
     const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967295.0);
     if (groups <= most) return std::nullopt;
-    return Refusal{Refusal::limit, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) + " work groups; the limit is " + to_string(uint64_t(most))};
+    return Refusal{Refusal::limit, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) +
+                                       " work groups; the limit is " + to_string(uint64_t(most))};
 }
 
 }  // namespace
@@ -60,18 +67,22 @@ Result<Binding> choose_binding(const DeviceFacts& dev, const Request& request) {
     const bool addresses = dev.features & need::buffer_address;
     const bool descriptors = (dev.features & need::push_descriptor) && dev.max_storage_buffers >= BIND_COUNT;
     if (request.addresses && !addresses)
-        return Refusal{Refusal::unsupported, "operands as device addresses need the feature bufferDeviceAddress, which is not enabled on this device"};
+        return Refusal{
+            Refusal::unsupported,
+            "operands as device addresses need the feature bufferDeviceAddress, which is not enabled on this device"};
     if (!request.addresses && descriptors) return Binding::descriptors;
     if (addresses) return Binding::addresses;
-    return Refusal{Refusal::unsupported,
-                   "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " + to_string(BIND_COUNT) +
-                       " storage buffers a stage; this device has " + to_string(dev.max_storage_buffers) +
-                       ") or the feature bufferDeviceAddress; neither is enabled"};
+    return Refusal{Refusal::unsupported, "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
+                                             to_string(BIND_COUNT) + " storage buffers a stage; this device has " +
+                                             to_string(dev.max_storage_buffers) +
+                                             ") or the feature bufferDeviceAddress; neither is enabled"};
 }
 
 std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceFacts& dev) {
     const Module& m = k.module;
-    if (!m.built()) return Refusal{Refusal::unsupported, "not built: the shader compiler of this build could not compile " + std::string(m.name)};
+    if (!m.built())
+        return Refusal{Refusal::unsupported,
+                       "not built: the shader compiler of this build could not compile " + std::string(m.name)};
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
@@ -79,7 +90,8 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
     return std::nullopt;
 }
 
-std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFacts& dev, const Problem& p, Binding binding) {
+std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFacts& dev, const Problem& p,
+                             Binding binding) {
     const Module& m = k.module;
     if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + words_of(m) + ", not " + words_of(p)};
     if (auto why = unfit_device(k, tile, dev)) return why;
@@ -93,18 +105,22 @@ uint64_t Split::workspace_bytes(const Problem& p) const {
     return slices == 1 ? 0 : slices * p.batch * p.m * p.n * info(*p.accumulate).bytes;
 }
 
-// Waves of work groups, each paying for its multiply-adds and for the two strips it loads. The weights of the families and the
-// factor 16 order the ladder as measured on one discrete GPU and on one CPU driver (docs/performance.md); between neighbouring
-// tiles the model is a guess until measured rows replace it. A second pass pays for its loads and for a dispatch and a barrier,
-// some microseconds, in which a multiprocessor does about a million multiply-adds.
+// Waves of work groups, each paying for its multiply-adds and, on a GPU, for the bytes of the two strips it loads. The
+// weights of the families order them as measured on an H200 and on lavapipe (docs/performance.md); 4 a byte is what the
+// second-level cache of that GPU costs against a multiply-add of `block`. Between neighbouring tiles the model is a guess
+// until measured rows replace it. A second pass pays for its loads and for a dispatch and a barrier, some microseconds,
+// in which a multiprocessor does about a million multiply-adds.
 double cost(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split) {
     const bool cpu = dev.kind == DeviceKind::cpu;
-    const double units = dev.compute_units ? dev.compute_units : cpu ? 4 : 16;
+    const double units = dev.compute_units ? dev.compute_units : cpu ? 4 : 16, per_byte = cpu ? 0 : 4;
     const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch) * split.slices;
-    const double per_step = (cpu ? k.module.family.cpu_weight : k.module.family.gpu_weight) * t.BM * t.BN + 16.0 * (t.BM + t.BN);
+    const ElementBytes e = k.module.element_bytes();
+    const double per_step = (cpu ? k.module.family.cpu_weight : k.module.family.gpu_weight) * t.BM * t.BN +
+                            per_byte * (double(t.BM) * e.a + double(t.BN) * e.b);
     const double product = std::ceil(groups / units) * per_step * double(std::max<uint64_t>(split.chunk, 1));
     if (split.slices == 1) return product;
-    return product + 1e6 + 16.0 * (split.slices + 2) * double(p.m) * double(p.n) * double(p.batch) / units;
+    const double elements = double(p.m) * double(p.n) * double(p.batch);
+    return product + 1e6 + 4.0 * e.accumulator * (split.slices + 2) * elements / units;
 }
 
 namespace {
@@ -112,15 +128,19 @@ namespace {
 // The second pass for these types on this device; null: there is none.
 const Kernel* find_reducer(const DeviceFacts& dev, const Problem& p) {
     for (const Kernel& k : kernels())
-        if (k.module.family.is_reducer && k.module.accumulate == *p.accumulate && k.module.d == *p.d.type && !unfit_device(k, k.tile, dev)) return &k;
+        if (k.module.family.is_reducer && k.module.accumulate == *p.accumulate && k.module.d == *p.d.type &&
+            !unfit_device(k, k.tile, dev))
+            return &k;
     return nullptr;
 }
 
-std::optional<Refusal> too_much_workspace(const Split& split, const DeviceFacts& dev, const Problem& p, const Request& request) {
+std::optional<Refusal> too_much_workspace(const Split& split, const DeviceFacts& dev, const Problem& p,
+                                          const Request& request) {
     const uint64_t bytes = split.workspace_bytes(p);
     const uint64_t most = std::min({request.workspace_limit, dev.max_storage_range - dev.offset_alignment, max_span});
     if (bytes <= most) return std::nullopt;
-    return Refusal{Refusal::workspace, to_string(split.slices) + " slices of K want a workspace of " + to_string(bytes) + " bytes; workspaceLimit, or the device, allows " +
+    return Refusal{Refusal::workspace, to_string(split.slices) + " slices of K want a workspace of " +
+                                           to_string(bytes) + " bytes; workspaceLimit, or the device, allows " +
                                            to_string(most)};
 }
 
@@ -133,12 +153,15 @@ Split split_of(uint32_t wanted, const Tile& t, const Problem& p, const Kernel* r
     return slices < 2 ? Split{1, p.k, nullptr} : Split{slices, chunk, reducer};
 }
 
-Result<Split> best_split(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Request& request) {
+Result<Split> best_split(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p,
+                         const Request& request) {
     Split best{1, p.k, nullptr};
     if (t.SPLIT == 1) return best;
     const Kernel* reducer = find_reducer(dev, p);
     if (t.SPLIT) {
-        if (!reducer) return Refusal{Refusal::unsupported, "no kernel adds up slices of K for these types on this device; SPLIT must be 0 or 1"};
+        if (!reducer)
+            return Refusal{Refusal::unsupported,
+                           "no kernel adds up slices of K for these types on this device; SPLIT must be 0 or 1"};
         best = split_of(t.SPLIT, t, p, reducer);
         if (auto why = too_much_workspace(best, dev, p, request)) return *why;
         return best;
@@ -173,7 +196,9 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
             reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->why;
         }
     }
-    if (reasons.empty()) return {Refusal::unsupported, "no kernel of this version multiplies " + words_of(p) + "; those there are take " + types};
+    if (reasons.empty())
+        return {Refusal::unsupported,
+                "no kernel of this version multiplies " + words_of(p) + "; those there are take " + types};
     return {kind, "no kernel serves this problem on this device: " + reasons};
 }
 
@@ -185,14 +210,19 @@ std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Reque
     for (const Kernel& k : kernels()) {
         const Result<Tile> tile = requested_tile(k, request);
         std::optional<Refusal> why;
-        if (!binding) why = binding.refusal();
-        else if (!tile) why = tile.refusal();
-        else why = unfit(k, *tile, dev, p, *binding);
+        if (!binding)
+            why = binding.refusal();
+        else if (!tile)
+            why = tile.refusal();
+        else
+            why = unfit(k, *tile, dev, p, *binding);
         Split split;
         if (!why) {
             const Result<Split> best = best_split(k, *tile, dev, p, request);
-            if (best) split = *best;
-            else why = best.refusal();
+            if (best)
+                split = *best;
+            else
+                why = best.refusal();
         }
         out.push_back({&k, why, why ? std::numeric_limits<double>::infinity() : cost(k, *tile, dev, p, split), split});
     }
@@ -200,7 +230,8 @@ std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Reque
 }
 
 Result<Choice> select(const DeviceFacts& dev, const Problem& p, const Request& request) {
-    if (!request.kernel.empty() && !find_kernel(request.kernel)) return Refusal{Refusal::argument, unknown_kernel(request.kernel)};
+    if (!request.kernel.empty() && !find_kernel(request.kernel))
+        return Refusal{Refusal::argument, unknown_kernel(request.kernel)};
     const Result<Binding> binding = choose_binding(dev, request);
     if (!binding) return binding.refusal();
     if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.refusal();

@@ -2,6 +2,7 @@
 // Choosing: a loop over the rows. What cannot serve is refused with the reason, the rest is ranked by a number.
 #pragma once
 #include <vector>
+
 #include "plan/kernels.h"
 
 namespace vkgemm::plan {
@@ -42,7 +43,8 @@ double cost(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, cons
 /// K cut into `wanted` slices, or fewer where they would be shallower than one tile.
 Split split_of(uint32_t wanted, const Tile&, const Problem&, const Kernel* reducer);
 
-/// What the tile's SPLIT asks for, or the reason against it; with SPLIT 0, of all cuts that the workspace allows the least costly.
+/// What the tile's SPLIT asks for, or the reason against it; with SPLIT 0, of all cuts that the workspace allows the
+/// least costly.
 Result<Split> best_split(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, const Request&);
 
 /// A row that was not chosen: the reason against it, or its cost where it merely costs more.

@@ -7,9 +7,14 @@ namespace vkgemm::plan::family {
 
 inline constexpr Family reduce_k = {
     .name = "reduce_k",
-    .rules = [](const Tile& t, TileRules& r) { r.check(t.BM == 1 && t.BN == t.WG, "one invocation, one element", "BN", t.BN, "WG", t.WG); },
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM == 1 && t.BN == t.WG, "one invocation, one element", "BN", t.BN, "WG", t.WG);
+        },
     .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
-    .refuses = [](const Problem&) -> const char* { return "is the second pass of a split product, never a product by itself"; },
+    .refuses = [](const Problem&) -> const char* {
+        return "is the second pass of a split product, never a product by itself";
+    },
     .is_reducer = true,
     .gpu_weight = 1,
     .cpu_weight = 1,

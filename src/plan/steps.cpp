@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/steps.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -55,7 +56,8 @@ std::array<Slot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     if (p.c_source == CSource::separate) s[BIND_C] = Slot::c;
     for (const EpilogueStep& e : p.epilogue) {
         if (e.kind == StepKind::bias_row || e.kind == StepKind::bias_col) s[BIND_BIAS] = Slot::bias;
-        if (e.kind == StepKind::scale_row || e.kind == StepKind::scale_col || e.kind == StepKind::scale_all) s[BIND_SCALE] = Slot::scale;
+        if (e.kind == StepKind::scale_row || e.kind == StepKind::scale_col || e.kind == StepKind::scale_all)
+            s[BIND_SCALE] = Slot::scale;
         if (e.kind == StepKind::residual) s[BIND_RESIDUAL] = Slot::residual;
     }
     return s;
@@ -66,7 +68,8 @@ std::array<Requirement, slot_count> requirements_of(const Problem& p, uint32_t o
     const uint32_t d_bytes = info(*p.d.type).bytes;
     const auto matrix = [&](Slot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
         const uint32_t bytes = info(*x.type).bytes;
-        out[size_t(s)] = {*span_elements(x, rows, cols, p.batch) * bytes, std::max(operand_alignment, bytes), reads, writes};
+        out[size_t(s)] = {*span_elements(x, rows, cols, p.batch) * bytes, std::max(operand_alignment, bytes), reads,
+                          writes};
     };
     const auto vector = [&](Slot s, uint64_t elements) { out[size_t(s)] = {elements * d_bytes, d_bytes, true, false}; };
     matrix(Slot::a, p.a, p.m, p.k, true, false);
@@ -75,20 +78,34 @@ std::array<Requirement, slot_count> requirements_of(const Problem& p, uint32_t o
     if (p.c_source == CSource::separate) matrix(Slot::c, p.c, p.m, p.n, true, false);
     for (const EpilogueStep& e : p.epilogue) {
         switch (e.kind) {
-            case StepKind::bias_row: vector(Slot::bias, p.m); break;
-            case StepKind::bias_col: vector(Slot::bias, p.n); break;
-            case StepKind::scale_row: vector(Slot::scale, p.m); break;
-            case StepKind::scale_col: vector(Slot::scale, p.n); break;
-            case StepKind::scale_all: vector(Slot::scale, 1); break;
-            case StepKind::residual: matrix(Slot::residual, p.d, p.m, p.n, true, false); break;
-            default: break;
+            case StepKind::bias_row:
+                vector(Slot::bias, p.m);
+                break;
+            case StepKind::bias_col:
+                vector(Slot::bias, p.n);
+                break;
+            case StepKind::scale_row:
+                vector(Slot::scale, p.m);
+                break;
+            case StepKind::scale_col:
+                vector(Slot::scale, p.n);
+                break;
+            case StepKind::scale_all:
+                vector(Slot::scale, 1);
+                break;
+            case StepKind::residual:
+                matrix(Slot::residual, p.d, p.m, p.n, true, false);
+                break;
+            default:
+                break;
         }
     }
     return out;
 }
 
-// k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which is at most
-// k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one rounding to D's type.
+// k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
+// is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
+// rounding to D's type.
 double error_bound_of(const Problem& p) {
     const TypeInfo& acc = info(*p.accumulate);
     if (!acc.is_float) return 0;
@@ -129,7 +146,8 @@ std::string_view slot_name(Slot s) {
     return names[size_t(s)];
 }
 
-Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceFacts& dev, const Request& request) {
+Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceFacts& dev,
+              const Request& request) {
     Steps out;
     out.binding = choice.binding;
     out.error_bound = error_bound_of(completed);
@@ -138,13 +156,16 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
 
     const Problem& p = n.problem;
     const Split& split = choice.split;
-    Step product = {choice.kernel, choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0, slots_of(p, n.swapped)};
+    Step product = {choice.kernel,         choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0,
+                    slots_of(p, n.swapped)};
     product.args.k_chunk = static_cast<uint32_t>(split.chunk);
     product.args.raster = choice.tile.RASTER;
     product.tile.RASTER = product.tile.SPLIT = 0;  // no shader reads them: tiles that differ there share a pipeline
-    set_grid(product, uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch * split.slices, dev);
+    set_grid(product, uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch * split.slices,
+             dev);
     if (split.slices > 1) {
-        out.slots[size_t(Slot::workspace)] = {split.workspace_bytes(p), std::max(dev.offset_alignment, 16u), true, true};
+        out.slots[size_t(Slot::workspace)] = {split.workspace_bytes(p), std::max(dev.offset_alignment, 16u), true,
+                                              true};
         out.steps = split_in_two(product, split, p, dev);
     } else {
         out.steps = {product};

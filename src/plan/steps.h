@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A choice becomes dispatches, arguments and workspace: everything that recording needs but handles, offsets, alpha and beta.
+// A choice becomes dispatches, arguments and workspace: everything that recording needs but handles, offsets, alpha and
+// beta.
 #pragma once
 #include <array>
 #include <vector>
+
 #include "plan/select.h"
 
 namespace vkgemm::plan {
@@ -27,13 +29,14 @@ struct Step {
     ProblemConstants constants;
     abi::GemmArgs args;
     uint32_t groups_x, groups_y;
-    std::array<Slot, BIND_COUNT> slots;  // by BIND_*: which of the caller's operands; Slot::d where the shader does not use it
+    std::array<Slot, BIND_COUNT>
+        slots;  // by BIND_*: which of the caller's operands; Slot::d where the shader does not use it
 };
 
 /// What the caller must bring for one slot.
 struct Requirement {
-    uint64_t bytes = 0;       // from the operand's offset; 0: not used
-    uint32_t alignment = 1;   // of the offset, bytes
+    uint64_t bytes = 0;      // from the operand's offset; 0: not used
+    uint32_t alignment = 1;  // of the offset, bytes
     bool reads = false, writes = false;
 };
 
@@ -41,7 +44,7 @@ struct Steps {
     std::vector<Step> steps;  // in order, a barrier between neighbours
     std::array<Requirement, slot_count> slots;
     Binding binding = Binding::descriptors;
-    double error_bound = 0;   // as VkgemmPlanInfo::errorBound
+    double error_bound = 0;  // as VkgemmPlanInfo::errorBound
 };
 
 /// `completed` is the caller's problem, `n` the same normalised. An empty problem has no steps.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/text.h"
+
 #include <cmath>
+
 #include "plan/words.h"
 
 namespace vkgemm::plan {
@@ -15,14 +17,17 @@ struct Token {
     size_t at;  // characters before it
 };
 
-Refusal wrong(size_t at, string why) { return {Refusal::parse, "character " + std::to_string(at + 1) + ": " + std::move(why)}; }
+Refusal wrong(size_t at, string why) {
+    return {Refusal::parse, "character " + std::to_string(at + 1) + ": " + std::move(why)};
+}
 string quoted(string_view s) { return "'" + string(s) + "'"; }
 
 // "'bais' is not known; did you mean 'bias'?"
 template <class Range>
 string not_one_of(string_view word, const Range& known) {
     string why = quoted(word) + " is not known";
-    if (const string_view near = nearest_word(word, known); !near.empty()) return why + "; did you mean " + quoted(near) + "?";
+    if (const string_view near = nearest_word(word, known); !near.empty())
+        return why + "; did you mean " + quoted(near) + "?";
     why += "; it may be";
     for (const auto& k : known) why += " " + string(k);
     return why;
@@ -56,7 +61,9 @@ std::optional<Refusal> read_types(const Token& token, Problem& p) {
     if (auto r = read_type(s.substr(0, star), token.at, p.a.type)) return r;
     if (auto r = read_type(s.substr(star + 1, end_b - star - 1), token.at + star + 1, p.b.type)) return r;
     if (plus < std::min(arrow, s.size()))
-        if (auto r = read_type(s.substr(plus + 1, std::min(arrow, s.size()) - plus - 1), token.at + plus + 1, p.accumulate)) return r;
+        if (auto r =
+                read_type(s.substr(plus + 1, std::min(arrow, s.size()) - plus - 1), token.at + plus + 1, p.accumulate))
+            return r;
     if (arrow != string_view::npos)
         if (auto r = read_type(s.substr(arrow + 2), token.at + arrow + 2, p.d.type)) return r;
     return std::nullopt;
@@ -68,10 +75,12 @@ std::optional<Refusal> read_size(const Token& token, Problem& p) {
     for (auto [name, value] : {std::pair{'M', &p.m}, {'N', &p.n}, {'K', &p.k}}) {
         const string_view word = rest.substr(0, name == 'K' ? rest.size() : rest.find('x'));
         const auto number = read_number<uint64_t>(word);
-        if (!number) return wrong(at, string("the size is MxNxK, as in 64x128x256; ") + name + " cannot be " + quoted(word));
+        if (!number)
+            return wrong(at, string("the size is MxNxK, as in 64x128x256; ") + name + " cannot be " + quoted(word));
         *value = *number;
         const size_t eaten = std::min(rest.size(), word.size() + 1);
-        if (name != 'K' && eaten == rest.size()) return wrong(at + word.size(), string("the size is MxNxK, as in 64x128x256; it ends after ") + name);
+        if (name != 'K' && eaten == rest.size())
+            return wrong(at + word.size(), string("the size is MxNxK, as in 64x128x256; it ends after ") + name);
         rest.remove_prefix(eaten);
         at += eaten;
     }
@@ -92,7 +101,7 @@ struct Reader {
 
     std::optional<Refusal> read(const Token& token);
 
-private:
+   private:
     std::optional<Refusal> whole(string_view v, size_t at, uint64_t& to) {
         const auto n = read_number<uint64_t>(v);
         if (!n) return wrong(at, "a whole number is wanted, not " + quoted(v));
@@ -109,7 +118,8 @@ private:
         return std::nullopt;
     }
     std::optional<Refusal> layout(string_view v, size_t at, std::initializer_list<Layout*> to) {
-        if (v.size() != to.size()) return wrong(at, quoted(v) + " should be " + (to.size() == 2 ? "nn, nt, tn or tt" : "n or t"));
+        if (v.size() != to.size())
+            return wrong(at, quoted(v) + " should be " + (to.size() == 2 ? "nn, nt, tn or tt" : "n or t"));
         size_t i = 0;
         for (Layout* l : to) {
             const auto x = layout_of(v[i]);
@@ -119,7 +129,8 @@ private:
         return std::nullopt;
     }
     std::optional<Refusal> step(size_t at, EpilogueStep s) {
-        if (steps == max_epilogue_steps) return wrong(at, "an epilogue has at most " + std::to_string(max_epilogue_steps) + " steps");
+        if (steps == max_epilogue_steps)
+            return wrong(at, "an epilogue has at most " + std::to_string(max_epilogue_steps) + " steps");
         out.problem.epilogue[steps++] = s;
         return std::nullopt;
     }
@@ -152,8 +163,9 @@ private:
     }
 };
 
-constexpr string_view option_words[] = {"batch=",   "layout=",  "layout_c=", "layout_d=", "lda=",   "ldb=",  "ldc=", "ldd=",  "stride_a=", "stride_b=",
-                                        "stride_c=", "stride_d=", "alpha=",   "beta=",     "c=",     "bias=", "scale=", "residual", "act=", "clamp="};
+constexpr string_view option_words[] = {
+    "batch=",    "layout=",   "layout_c=", "layout_d=", "lda=", "ldb=",  "ldc=",   "ldd=",     "stride_a=", "stride_b=",
+    "stride_c=", "stride_d=", "alpha=",    "beta=",     "c=",   "bias=", "scale=", "residual", "act=",      "clamp="};
 
 std::optional<Refusal> Reader::read(const Token& token) {
     Problem& p = out.problem;
@@ -173,8 +185,11 @@ std::optional<Refusal> Reader::read(const Token& token) {
     if (key == "beta=") return real(v, at, out.beta);
     if (key == "c=") return c_source(v, at);
     if (key == "bias=") return step_word(v, at, {{"row", StepKind::bias_row}, {"col", StepKind::bias_col}});
-    if (key == "scale=") return step_word(v, at, {{"row", StepKind::scale_row}, {"col", StepKind::scale_col}, {"all", StepKind::scale_all}});
-    if (key == "act=") return step_word(v, at, {{"relu", StepKind::relu}, {"gelu", StepKind::gelu}, {"silu", StepKind::silu}});
+    if (key == "scale=")
+        return step_word(v, at,
+                         {{"row", StepKind::scale_row}, {"col", StepKind::scale_col}, {"all", StepKind::scale_all}});
+    if (key == "act=")
+        return step_word(v, at, {{"relu", StepKind::relu}, {"gelu", StepKind::gelu}, {"silu", StepKind::silu}});
     if (key == "clamp=") return clamp(v, at);
     if (key == "residual") return step(token.at, {StepKind::residual, 0, 0});
     return wrong(token.at, not_one_of(key, option_words));
@@ -192,7 +207,8 @@ string number(float x) {
 }
 
 string step_text(const EpilogueStep& s) {
-    constexpr string_view words[] = {"", "bias=row", "bias=col", "scale=row", "scale=col", "scale=all", "residual", "act=relu", "act=gelu", "act=silu"};
+    constexpr string_view words[] = {"",          "bias=row", "bias=col", "scale=row", "scale=col",
+                                     "scale=all", "residual", "act=relu", "act=gelu",  "act=silu"};
     if (s.kind == StepKind::clamp) return "clamp=" + number(s.low) + ":" + number(s.high);
     return string(words[size_t(s.kind)]);
 }
@@ -202,7 +218,8 @@ char letter(Layout l) { return l == Layout::row_major ? 'n' : 't'; }
 string types_text(const Problem& p) {
     const Type a = p.a.type.value_or(Type::f32);
     const Type acc = p.accumulate.value_or(info(a).default_accumulator), d = p.d.type.value_or(info(a).default_result);
-    return string(info(a).name) + "*" + string(info(p.b.type.value_or(a)).name) + "+" + string(info(acc).name) + "->" + string(info(d).name);
+    return string(info(a).name) + "*" + string(info(p.b.type.value_or(a)).name) + "+" + string(info(acc).name) + "->" +
+           string(info(d).name);
 }
 
 }  // namespace
@@ -227,7 +244,8 @@ Result<ProblemText> parse_problem(string_view line) {
 string to_text(const Problem& p, double alpha, double beta) {
     string s = types_text(p) + " " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
     if (p.batch != 1) s += " batch=" + std::to_string(p.batch);
-    if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major) s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
+    if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
+        s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != Layout::row_major) s += string(" layout_d=") + letter(p.d.layout);
     if (p.c_source == CSource::separate && p.c.layout != p.d.layout) s += string(" layout_c=") + letter(p.c.layout);
     const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}};

@@ -20,12 +20,9 @@ struct TypeInfo {
 };
 
 inline constexpr TypeInfo type_info[] = {
-    {Type::f32, "f32", 4, 24, true, Type::f32, Type::f32},
-    {Type::f16, "f16", 2, 11, true, Type::f32, Type::f16},
-    {Type::bf16, "bf16", 2, 8, true, Type::f32, Type::bf16},
-    {Type::f64, "f64", 8, 53, true, Type::f64, Type::f64},
-    {Type::i32, "i32", 4, 31, false, Type::i32, Type::i32},
-    {Type::i8, "i8", 1, 7, false, Type::i32, Type::i32},
+    {Type::f32, "f32", 4, 24, true, Type::f32, Type::f32},   {Type::f16, "f16", 2, 11, true, Type::f32, Type::f16},
+    {Type::bf16, "bf16", 2, 8, true, Type::f32, Type::bf16}, {Type::f64, "f64", 8, 53, true, Type::f64, Type::f64},
+    {Type::i32, "i32", 4, 31, false, Type::i32, Type::i32},  {Type::i8, "i8", 1, 7, false, Type::i32, Type::i32},
     {Type::u8, "u8", 1, 8, false, Type::i32, Type::i32},
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+
 #include "plan/needs.h"
 #include "vk/boundary.h"
 #include "vk/device.h"
@@ -17,7 +18,8 @@ namespace vkgemm::vk {
 std::optional<Refusal> check_version(uint32_t v) {
     const uint32_t major = VK_API_VERSION_MAJOR(v), minor = VK_API_VERSION_MINOR(v);
     if (major > 1 || (major == 1 && minor >= 1)) return std::nullopt;
-    return Refusal{Refusal::unsupported, "apiVersion is " + std::to_string(major) + "." + std::to_string(minor) + "; vkgemm needs Vulkan 1.1 or above"};
+    return Refusal{Refusal::unsupported, "apiVersion is " + std::to_string(major) + "." + std::to_string(minor) +
+                                             "; vkgemm needs Vulkan 1.1 or above"};
 }
 
 namespace {
@@ -31,19 +33,22 @@ std::string cost_text(double cost) {
 }  // namespace
 
 std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
-    std::string out = "kernel     " + std::string(c.kernel->name) + "\ntile       " + plan::to_text(c.tile) + "\ncost       " + cost_text(c.cost) +
-                      "\noperands   " + (steps.binding == plan::Binding::descriptors ? "pushed descriptors" : "device addresses") + "\nworkspace  " +
-                      std::to_string(steps.slots[size_t(plan::Slot::workspace)].bytes) + " bytes\n";
+    std::string out = "kernel     " + std::string(c.kernel->name) + "\ntile       " + plan::to_text(c.tile) +
+                      "\ncost       " + cost_text(c.cost) + "\noperands   " +
+                      (steps.binding == plan::Binding::descriptors ? "pushed descriptors" : "device addresses") +
+                      "\nworkspace  " + std::to_string(steps.slots[size_t(plan::Slot::workspace)].bytes) + " bytes\n";
     for (const plan::Step& s : steps.steps)
-        out += "dispatch   " + std::string(s.kernel->name) + ", " + std::to_string(uint64_t{s.groups_x} * s.groups_y) + " work groups of " +
-               std::to_string(s.tile.WG) + "\n";
+        out += "dispatch   " + std::string(s.kernel->name) + ", " + std::to_string(uint64_t{s.groups_x} * s.groups_y) +
+               " work groups of " + std::to_string(s.tile.WG) + "\n";
     return out;
 }
 
 std::string others_text(const std::vector<plan::Passed>& rows, const plan::Kernel* chosen) {
     std::string out;
     for (const plan::Passed& x : rows)
-        if (x.kernel != chosen) out += "not        " + std::string(x.kernel->name) + ": " + (x.why ? x.why->why : "costs " + cost_text(x.cost)) + "\n";
+        if (x.kernel != chosen)
+            out += "not        " + std::string(x.kernel->name) + ": " +
+                   (x.why ? x.why->why : "costs " + cost_text(x.cost)) + "\n";
     return out;
 }
 
@@ -54,8 +59,10 @@ namespace {
 std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo* info) {
     if (auto why = vk::check_struct(info, "VkgemmNeedsInfo")) return why;
     if (!info->instance || !info->physicalDevice || !info->getInstanceProcAddr)
-        return Refusal{Refusal::argument, "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
-    if (info->problemCount && !info->problems) return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
+        return Refusal{Refusal::argument,
+                       "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
+    if (info->problemCount && !info->problems)
+        return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return vk::check_version(info->apiVersion);
 }
 
@@ -74,10 +81,13 @@ Result<plan::Needs> find_needs(const VkgemmNeedsInfo& info) {
     return plan::needs_of(vk::read_facts(*f, info.physicalDevice, info.apiVersion, offered), problems);
 }
 
-uint32_t put_extensions(plan::FeatureSet features, uint32_t api_version, const char** to, const std::vector<const char*>& already) {
+uint32_t put_extensions(plan::FeatureSet features, uint32_t api_version, const char** to,
+                        const std::vector<const char*>& already) {
     uint32_t n = 0;
     for (const char* e : vk::extensions_for(features, api_version))
-        if (n < VKGEMM_MAX_NEEDED_EXTENSIONS && std::none_of(already.begin(), already.end(), [&](const char* a) { return !std::strcmp(a, e); })) to[n++] = e;
+        if (n < VKGEMM_MAX_NEEDED_EXTENSIONS &&
+            std::none_of(already.begin(), already.end(), [&](const char* a) { return !std::strcmp(a, e); }))
+            to[n++] = e;
     return n;
 }
 
@@ -87,28 +97,46 @@ uint32_t vkgemmVersion(void) { return VKGEMM_VERSION; }
 
 const char* vkgemmResultName(VkgemmResult result) {
     switch (result) {
-        case VKGEMM_SUCCESS: return "success";
-        case VKGEMM_FALLBACK_USED: return "fallback used";
-        case VKGEMM_INCOMPLETE: return "incomplete";
-        case VKGEMM_ERROR_INVALID_ARGUMENT: return "invalid argument";
-        case VKGEMM_ERROR_INVALID_PROBLEM: return "invalid problem";
-        case VKGEMM_ERROR_UNSUPPORTED: return "unsupported";
-        case VKGEMM_ERROR_LIMIT: return "limit";
-        case VKGEMM_ERROR_TILE: return "tile";
-        case VKGEMM_ERROR_OPERAND: return "operand";
-        case VKGEMM_ERROR_WORKSPACE: return "workspace";
-        case VKGEMM_ERROR_MISSING_FUNCTION: return "missing function";
-        case VKGEMM_ERROR_OUT_OF_MEMORY: return "out of memory";
-        case VKGEMM_ERROR_DEVICE_LOST: return "device lost";
-        case VKGEMM_ERROR_VULKAN: return "vulkan";
-        case VKGEMM_ERROR_PARSE: return "parse";
-        default: return "unknown result";
+        case VKGEMM_SUCCESS:
+            return "success";
+        case VKGEMM_FALLBACK_USED:
+            return "fallback used";
+        case VKGEMM_INCOMPLETE:
+            return "incomplete";
+        case VKGEMM_ERROR_INVALID_ARGUMENT:
+            return "invalid argument";
+        case VKGEMM_ERROR_INVALID_PROBLEM:
+            return "invalid problem";
+        case VKGEMM_ERROR_UNSUPPORTED:
+            return "unsupported";
+        case VKGEMM_ERROR_LIMIT:
+            return "limit";
+        case VKGEMM_ERROR_TILE:
+            return "tile";
+        case VKGEMM_ERROR_OPERAND:
+            return "operand";
+        case VKGEMM_ERROR_WORKSPACE:
+            return "workspace";
+        case VKGEMM_ERROR_MISSING_FUNCTION:
+            return "missing function";
+        case VKGEMM_ERROR_OUT_OF_MEMORY:
+            return "out of memory";
+        case VKGEMM_ERROR_DEVICE_LOST:
+            return "device lost";
+        case VKGEMM_ERROR_VULKAN:
+            return "vulkan";
+        case VKGEMM_ERROR_PARSE:
+            return "parse";
+        default:
+            return "unknown result";
     }
 }
 
-VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta, VkgemmError* error) {
+VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta,
+                                VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!text || !problem) return vk::answer(error, Refusal{Refusal::argument, text ? "problem is null" : "text is null"});
+        if (!text || !problem)
+            return vk::answer(error, Refusal{Refusal::argument, text ? "problem is null" : "text is null"});
         auto read = plan::parse_problem(text);
         if (!read) return vk::answer(error, read.refusal());
         if (auto completed = plan::complete(read->problem); !completed && completed.refusal().kind == Refusal::problem)
@@ -135,16 +163,20 @@ VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, V
         if (!found) return vk::answer(error, found.refusal());
         needs->requiredFeatures = found->required;
         needs->optionalFeatures = found->optional;
-        needs->requiredExtensionCount = put_extensions(found->required, info->apiVersion, needs->requiredExtensions, {});
-        needs->optionalExtensionCount = put_extensions(found->optional, info->apiVersion, needs->optionalExtensions,
-                                                       {needs->requiredExtensions, needs->requiredExtensions + needs->requiredExtensionCount});
+        needs->requiredExtensionCount =
+            put_extensions(found->required, info->apiVersion, needs->requiredExtensions, {});
+        needs->optionalExtensionCount =
+            put_extensions(found->optional, info->apiVersion, needs->optionalExtensions,
+                           {needs->requiredExtensions, needs->requiredExtensions + needs->requiredExtensionCount});
         return vk::success(error);
     });
 }
 
-VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t, VkPhysicalDeviceFeatures2* chain, void* memory, size_t* memorySize) {
+VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t, VkPhysicalDeviceFeatures2* chain, void* memory,
+                                 size_t* memorySize) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
-        if (!chain || !memorySize || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (!chain || !memorySize || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+            return VKGEMM_ERROR_INVALID_ARGUMENT;
         const size_t room = *memorySize;
         *memorySize = vk::missing_struct_bytes(features, chain);
         if (!memory && *memorySize) return VKGEMM_SUCCESS;
@@ -165,22 +197,26 @@ uint32_t vkgemmKernelCount(void) { return static_cast<uint32_t>(plan::kernels().
 
 VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
-        if (index >= plan::kernels().size() || vk::check_struct(out, "VkgemmKernelInfo")) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (index >= plan::kernels().size() || vk::check_struct(out, "VkgemmKernelInfo"))
+            return VKGEMM_ERROR_INVALID_ARGUMENT;
         const plan::Kernel& k = plan::kernels()[index];
         const plan::Module& m = k.module;
         size_t tile_size = sizeof out->tile, needs_size = sizeof out->needs;
         out->name = k.name.data(), out->family = m.family.name.data();
         vk::give_text(plan::to_text(k.tile), out->tile, &tile_size);
         vk::give_text(plan::feature_names(k.needs), out->needs, &needs_size);
-        out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d), out->accumulate = vk::type_to(m.accumulate);
+        out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
+        out->accumulate = vk::type_to(m.accumulate);
         out->built = m.built();
         return VKGEMM_SUCCESS;
     });
 }
 
-VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile, const VkgemmProblem* problem, VkgemmError* error) {
+VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
+                               const VkgemmProblem* problem, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context || !kernel) return vk::answer(error, Refusal{Refusal::argument, context ? "kernel is null" : "context is null"});
+        if (!context || !kernel)
+            return vk::answer(error, Refusal{Refusal::argument, context ? "kernel is null" : "context is null"});
         const plan::Kernel* k = plan::find_kernel(kernel);
         if (!k) return vk::answer(error, Refusal{Refusal::argument, plan::unknown_kernel(kernel)});
         auto t = plan::with_constants(k->tile, tile ? tile : "");
@@ -207,7 +243,8 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         out->tile = p->tile.c_str();
         for (size_t i = 0; i < plan::slot_count; ++i) out->requiredBytes[i] = p->steps.slots[i].bytes;
         out->workspaceAlignment = p->steps.slots[size_t(plan::Slot::workspace)].alignment;
-        out->operandAlignment = std::max(p->steps.slots[size_t(plan::Slot::a)].alignment, p->steps.slots[size_t(plan::Slot::d)].alignment);
+        out->operandAlignment =
+            std::max(p->steps.slots[size_t(plan::Slot::a)].alignment, p->steps.slots[size_t(plan::Slot::d)].alignment);
         out->usesAddresses = p->steps.binding == plan::Binding::addresses;
         out->dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
         out->flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
@@ -227,7 +264,8 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
         VkAccessFlags access = 0;
         if (r.reads) access |= VK_ACCESS_SHADER_READ_BIT;
         if (r.writes) access |= VK_ACCESS_SHADER_WRITE_BIT;
-        if (accesses && *count < room) accesses[*count] = {static_cast<VkgemmSlot>(i), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, access, r.bytes};
+        if (accesses && *count < room)
+            accesses[*count] = {static_cast<VkgemmSlot>(i), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, access, r.bytes};
         ++*count;
     }
     return accesses && room < *count ? VKGEMM_INCOMPLETE : VKGEMM_SUCCESS;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+
 #include "plan/needs.h"
 #include "vk/boundary.h"
 #include "vk/device.h"
@@ -16,7 +17,9 @@ using plan::Result;
 namespace {
 
 std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
-    const auto null = [](const char* name) { return Refusal{Refusal::argument, std::string("VkgemmContextInfo::") + name + " is null"}; };
+    const auto null = [](const char* name) {
+        return Refusal{Refusal::argument, std::string("VkgemmContextInfo::") + name + " is null"};
+    };
     if (!i.instance) return null("instance");
     if (!i.physicalDevice) return null("physicalDevice");
     if (!i.device) return null("device");
@@ -37,8 +40,8 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     if (!functions) return functions.refusal();
 
     auto c = std::make_unique<VkgemmContext_T>();
-    plan::FeatureSet features =
-        vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, info.apiVersion);
+    plan::FeatureSet features = vk::enabled_features(
+        info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, info.apiVersion);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
     c->device = {info.device, *functions, nullptr, info.pipelineCache, features};
@@ -48,7 +51,8 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     c->log = info.log, c->log_user = info.logUser;
     if (auto why = c->pipelines.init(c->device)) return *why;
     if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel) && c->log)
-        c->log(c->log_user, VKGEMM_SEVERITY_WARNING, ("VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel)).c_str());
+        c->log(c->log_user, VKGEMM_SEVERITY_WARNING,
+               ("VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel)).c_str());
     return c;
 }
 
@@ -59,19 +63,24 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o) {
     if (o->kernel) r.kernel = o->kernel;
     if (o->tile) r.tile = o->tile;
     if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
-        return Refusal{Refusal::argument, "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
+        return Refusal{Refusal::argument,
+                       "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
     r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
     r.workspace_limit = o->workspaceLimit;
     if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
     if (r.operand_alignment & (r.operand_alignment - 1))
-        return Refusal{Refusal::argument, "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
+        return Refusal{Refusal::argument,
+                       "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
     constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
-    if (o->flags & ~known) return Refusal{Refusal::argument, "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(o->flags & ~known)};
+    if (o->flags & ~known)
+        return Refusal{Refusal::argument,
+                       "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(o->flags & ~known)};
     return r;
 }
 
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
-Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, plan::Request request, std::string& fallback) {
+Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, plan::Request request,
+                            std::string& fallback) {
     if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(c.facts, p, request);
     plan::Request forced = request;
     forced.kernel = c.forced_kernel;
@@ -109,7 +118,9 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uin
     auto p = std::make_unique<VkgemmPlan_T>();
     const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
     if (capture && !(c->facts.features & plan::need::executable_info))
-        return Refusal{Refusal::unsupported, "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled on this device"};
+        return Refusal{Refusal::unsupported,
+                       "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
+                       "on this device"};
     p->context = c;
     p->problem = t.problem;
     p->dry = flags & VKGEMM_PLAN_DRY;
@@ -130,7 +141,8 @@ Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
     if (!plan) return Refusal{Refusal::argument, "plan is null"};
     if (auto why = vk::check_struct(run, "VkgemmRun")) return *why;
     constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-    if (run->flags & ~known) return Refusal{Refusal::argument, "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
+    if (run->flags & ~known)
+        return Refusal{Refusal::argument, "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
     return vk::resolve(*plan, *run);
 }
 
@@ -138,7 +150,8 @@ Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
 
 VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
+        if (!context)
+            return vk::answer(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
         *context = nullptr;
         if (auto why = vk::check_struct(info, "VkgemmContextInfo")) return vk::answer(error, *why);
         if (auto why = check_handles(*info)) return vk::answer(error, *why);
@@ -151,10 +164,11 @@ VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* c
 
 void vkgemmDestroyContext(VkgemmContext context) { delete context; }
 
-VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options, VkgemmPlan* plan,
-                              VkgemmError* error) {
+VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
+                              VkgemmPlan* plan, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!plan) return vk::answer(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
+        if (!plan)
+            return vk::answer(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
         *plan = nullptr;
         if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
         auto request = request_from(options);
@@ -172,10 +186,11 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
 
 void vkgemmDestroyPlan(VkgemmPlan plan) { delete plan; }
 
-VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options, char* text, size_t* size,
-                           VkgemmError* error) {
+VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
+                           char* text, size_t* size, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context || !size) return vk::answer(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
+        if (!context || !size)
+            return vk::answer(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
         auto request = request_from(options);
         if (!request) return vk::answer(error, request.refusal());
         auto words = vk::problem_from(problem);
@@ -184,11 +199,15 @@ VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, 
         if (!completed) return vk::answer(error, completed.refusal());
         auto thought = think(*context, problem, *request);
         std::string out;
-        if (!thought) out = "no kernel: " + thought.refusal().why + "\n";
-        else if (!thought->choice.kernel) out = "nothing to do: m, n or batch is 0\n";
-        else out = vk::explanation(thought->choice, thought->steps);
+        if (!thought)
+            out = "no kernel: " + thought.refusal().why + "\n";
+        else if (!thought->choice.kernel)
+            out = "nothing to do: m, n or batch is 0\n";
+        else
+            out = vk::explanation(thought->choice, thought->steps);
         if (!thought || thought->choice.kernel)
-            out += vk::others_text(plan::survey(context->facts, plan::normalise(*completed).problem, *request), thought ? thought->choice.kernel : nullptr);
+            out += vk::others_text(plan::survey(context->facts, plan::normalise(*completed).problem, *request),
+                                   thought ? thought->choice.kernel : nullptr);
         vk::success(error);
         return vk::give_text(out, text, size);
     });

@@ -2,6 +2,7 @@
 // What every public function shares: no exception leaves the library, versions are checked, choices are put into words.
 #pragma once
 #include <new>
+
 #include "vk/context.h"
 #include "vk/convert.h"
 

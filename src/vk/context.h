@@ -2,6 +2,7 @@
 // What the two public handles point to.
 #pragma once
 #include <string>
+
 #include "vk/pipelines.h"
 #include "vkgemm/vkgemm.h"
 
@@ -9,7 +10,7 @@ struct VkgemmContext_T {
     vkgemm::vk::Device device;
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceFacts facts;
-    std::string forced_kernel;        // VKGEMM_KERNEL, "" where it is not set
+    std::string forced_kernel;  // VKGEMM_KERNEL, "" where it is not set
     VkgemmLogFn log;
     void* log_user;
     vkgemm::vk::Pipelines pipelines;  // last: destroyed while the device is still there
@@ -17,9 +18,9 @@ struct VkgemmContext_T {
 
 struct VkgemmPlan_T {
     VkgemmContext context;
-    vkgemm::plan::Problem problem;            // completed
+    vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
-    std::vector<VkPipeline> pipelines;        // one a step; empty for a dry plan
+    std::vector<VkPipeline> pipelines;  // one a step; empty for a dry plan
     bool dry;
     std::string kernel, tile;
     double cost;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "vk/convert.h"
+
 #include <algorithm>
 #include <cstring>
+
 #include "shaders/abi.h"
 
 namespace vkgemm::vk {
@@ -10,26 +12,42 @@ namespace {
 using plan::Refusal;
 using plan::Result;
 
-static_assert(VKGEMM_TYPE_F32 == int(plan::Type::f32) + 1 && VKGEMM_TYPE_U8 == int(plan::Type::u8) + 1, "types differ by the default");
-static_assert(VKGEMM_STEP_CLAMP == int(plan::StepKind::clamp) && STEP_CLAMP == int(plan::StepKind::clamp), "steps are the same everywhere");
-static_assert(VKGEMM_STEP_BIAS_ROW == STEP_BIAS_ROW && VKGEMM_STEP_RESIDUAL == STEP_RESIDUAL && VKGEMM_STEP_SILU == STEP_SILU);
-static_assert(VKGEMM_C_SEPARATE == int(plan::CSource::separate) && VKGEMM_LAYOUT_COLUMN_MAJOR == int(plan::Layout::column_major));
+static_assert(VKGEMM_TYPE_F32 == int(plan::Type::f32) + 1 && VKGEMM_TYPE_U8 == int(plan::Type::u8) + 1,
+              "types differ by the default");
+static_assert(VKGEMM_STEP_CLAMP == int(plan::StepKind::clamp) && STEP_CLAMP == int(plan::StepKind::clamp),
+              "steps are the same everywhere");
+static_assert(VKGEMM_STEP_BIAS_ROW == STEP_BIAS_ROW && VKGEMM_STEP_RESIDUAL == STEP_RESIDUAL &&
+              VKGEMM_STEP_SILU == STEP_SILU);
+static_assert(VKGEMM_C_SEPARATE == int(plan::CSource::separate) &&
+              VKGEMM_LAYOUT_COLUMN_MAJOR == int(plan::Layout::column_major));
 static_assert(VKGEMM_MAX_EPILOGUE_STEPS == plan::max_epilogue_steps);
 
 VkgemmResult code_of(Refusal::Kind k) {
     switch (k) {
-        case Refusal::argument: return VKGEMM_ERROR_INVALID_ARGUMENT;
-        case Refusal::problem: return VKGEMM_ERROR_INVALID_PROBLEM;
-        case Refusal::unsupported: return VKGEMM_ERROR_UNSUPPORTED;
-        case Refusal::limit: return VKGEMM_ERROR_LIMIT;
-        case Refusal::tile: return VKGEMM_ERROR_TILE;
-        case Refusal::operand: return VKGEMM_ERROR_OPERAND;
-        case Refusal::workspace: return VKGEMM_ERROR_WORKSPACE;
-        case Refusal::missing_function: return VKGEMM_ERROR_MISSING_FUNCTION;
-        case Refusal::memory: return VKGEMM_ERROR_OUT_OF_MEMORY;
-        case Refusal::device_lost: return VKGEMM_ERROR_DEVICE_LOST;
-        case Refusal::vulkan: return VKGEMM_ERROR_VULKAN;
-        case Refusal::parse: return VKGEMM_ERROR_PARSE;
+        case Refusal::argument:
+            return VKGEMM_ERROR_INVALID_ARGUMENT;
+        case Refusal::problem:
+            return VKGEMM_ERROR_INVALID_PROBLEM;
+        case Refusal::unsupported:
+            return VKGEMM_ERROR_UNSUPPORTED;
+        case Refusal::limit:
+            return VKGEMM_ERROR_LIMIT;
+        case Refusal::tile:
+            return VKGEMM_ERROR_TILE;
+        case Refusal::operand:
+            return VKGEMM_ERROR_OPERAND;
+        case Refusal::workspace:
+            return VKGEMM_ERROR_WORKSPACE;
+        case Refusal::missing_function:
+            return VKGEMM_ERROR_MISSING_FUNCTION;
+        case Refusal::memory:
+            return VKGEMM_ERROR_OUT_OF_MEMORY;
+        case Refusal::device_lost:
+            return VKGEMM_ERROR_DEVICE_LOST;
+        case Refusal::vulkan:
+            return VKGEMM_ERROR_VULKAN;
+        case Refusal::parse:
+            return VKGEMM_ERROR_PARSE;
     }
     return VKGEMM_ERROR_INVALID_ARGUMENT;
 }
@@ -45,7 +63,8 @@ void put_text(VkgemmError* error, std::string_view text, VkResult r) {
 // A public enum as it came: the number, refused beyond `last`.
 std::optional<Refusal> check_word(const char* what, int value, int last) {
     if (value >= 0 && value <= last) return std::nullopt;
-    return Refusal{Refusal::argument, std::string(what) + " is " + std::to_string(value) + "; known are 0 to " + std::to_string(last)};
+    return Refusal{Refusal::argument,
+                   std::string(what) + " is " + std::to_string(value) + "; known are 0 to " + std::to_string(last)};
 }
 
 std::optional<plan::Type> type_from(VkgemmType t) {
@@ -53,7 +72,8 @@ std::optional<plan::Type> type_from(VkgemmType t) {
     return static_cast<plan::Type>(int(t) - 1);
 }
 
-std::optional<Refusal> matrix_from(const VkgemmMatrix& from, plan::Matrix& to, const char* type_name, const char* layout_name) {
+std::optional<Refusal> matrix_from(const VkgemmMatrix& from, plan::Matrix& to, const char* type_name,
+                                   const char* layout_name) {
     if (auto why = check_word(type_name, from.type, VKGEMM_TYPE_U8)) return why;
     if (auto why = check_word(layout_name, from.layout, VKGEMM_LAYOUT_COLUMN_MAJOR)) return why;
     to = {type_from(from.type), static_cast<plan::Layout>(from.layout), from.ld, from.batchStride};
@@ -104,14 +124,15 @@ Result<plan::Problem> problem_from(const VkgemmProblem* from) {
     if (auto why = check_word("accumulate", from->accumulate, VKGEMM_TYPE_U8)) return *why;
     if (auto why = check_word("accuracy", from->accuracy, VKGEMM_ACCURACY_F32_SPLIT)) return *why;
     if (from->epilogueCount > VKGEMM_MAX_EPILOGUE_STEPS)
-        return Refusal{Refusal::argument, "epilogueCount is " + std::to_string(from->epilogueCount) + ", above the limit of " +
-                                              std::to_string(VKGEMM_MAX_EPILOGUE_STEPS)};
+        return Refusal{Refusal::argument, "epilogueCount is " + std::to_string(from->epilogueCount) +
+                                              ", above the limit of " + std::to_string(VKGEMM_MAX_EPILOGUE_STEPS)};
     p.c_source = static_cast<plan::CSource>(from->cSource);
     p.accumulate = type_from(from->accumulate);
     p.accuracy = static_cast<plan::Accuracy>(from->accuracy);
     for (uint32_t i = 0; i < from->epilogueCount; ++i) {
         if (auto why = check_word("epilogue.kind", from->epilogue[i].kind, VKGEMM_STEP_CLAMP)) return *why;
-        p.epilogue[i] = {static_cast<plan::StepKind>(from->epilogue[i].kind), from->epilogue[i].low, from->epilogue[i].high};
+        p.epilogue[i] = {static_cast<plan::StepKind>(from->epilogue[i].kind), from->epilogue[i].low,
+                         from->epilogue[i].high};
     }
     return p;
 }
@@ -125,7 +146,8 @@ VkgemmProblem problem_to(const plan::Problem& p) {
     out.accumulate = p.accumulate ? type_to(*p.accumulate) : VKGEMM_TYPE_DEFAULT;
     out.accuracy = static_cast<VkgemmAccuracy>(p.accuracy);
     for (const plan::EpilogueStep& s : p.epilogue)
-        if (s.kind != plan::StepKind::none) out.epilogue[out.epilogueCount++] = {static_cast<VkgemmStepKind>(s.kind), s.low, s.high};
+        if (s.kind != plan::StepKind::none)
+            out.epilogue[out.epilogueCount++] = {static_cast<VkgemmStepKind>(s.kind), s.low, s.high};
     return out;
 }
 

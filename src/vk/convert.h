@@ -20,8 +20,9 @@ std::optional<plan::Refusal> check_struct(const T* s, const char* name) {
     using plan::Refusal;
     if (!s) return Refusal{Refusal::argument, std::string(name) + " is null"};
     if (s->structSize != sizeof(T))
-        return Refusal{Refusal::argument, std::string(name) + "::structSize is " + std::to_string(s->structSize) + "; this version knows " +
-                                              std::to_string(sizeof(T)) + " (set it to sizeof, and build against the header of the library)"};
+        return Refusal{Refusal::argument, std::string(name) + "::structSize is " + std::to_string(s->structSize) +
+                                              "; this version knows " + std::to_string(sizeof(T)) +
+                                              " (set it to sizeof, and build against the header of the library)"};
     if constexpr (requires { s->pNext; })
         if (s->pNext) return Refusal{Refusal::argument, std::string(name) + "::pNext must be null in this version"};
     return std::nullopt;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "vk/device.h"
+
 #include <algorithm>
 #include <optional>
+
 #include "vk/features.h"
 
 namespace vkgemm::vk {
@@ -12,14 +14,22 @@ using plan::Type;
 
 std::optional<Type> type_of(VkComponentTypeKHR t) {
     switch (t) {
-        case VK_COMPONENT_TYPE_FLOAT16_KHR: return Type::f16;
-        case VK_COMPONENT_TYPE_FLOAT32_KHR: return Type::f32;
-        case VK_COMPONENT_TYPE_FLOAT64_KHR: return Type::f64;
-        case VK_COMPONENT_TYPE_BFLOAT16_KHR: return Type::bf16;
-        case VK_COMPONENT_TYPE_SINT8_KHR: return Type::i8;
-        case VK_COMPONENT_TYPE_UINT8_KHR: return Type::u8;
-        case VK_COMPONENT_TYPE_SINT32_KHR: return Type::i32;
-        default: return std::nullopt;
+        case VK_COMPONENT_TYPE_FLOAT16_KHR:
+            return Type::f16;
+        case VK_COMPONENT_TYPE_FLOAT32_KHR:
+            return Type::f32;
+        case VK_COMPONENT_TYPE_FLOAT64_KHR:
+            return Type::f64;
+        case VK_COMPONENT_TYPE_BFLOAT16_KHR:
+            return Type::bf16;
+        case VK_COMPONENT_TYPE_SINT8_KHR:
+            return Type::i8;
+        case VK_COMPONENT_TYPE_UINT8_KHR:
+            return Type::u8;
+        case VK_COMPONENT_TYPE_SINT32_KHR:
+            return Type::i32;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -58,16 +68,22 @@ struct Properties {
 
 void query(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version, Properties& p) {
     const std::vector<std::string> extensions = device_extensions(f, device);
-    const auto has = [&](const char* e) { return std::find(extensions.begin(), extensions.end(), e) != extensions.end(); };
+    const auto has = [&](const char* e) {
+        return std::find(extensions.begin(), extensions.end(), e) != extensions.end();
+    };
     const uint32_t minor = VK_API_VERSION_MINOR(api_version);
     p.base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     p.chain(p.subgroup, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
     if (minor >= 3 || has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
         p.chain(p.size_control, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
-    if (minor >= 2 || has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME)) p.chain(p.driver, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
-    if (has(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) p.chain(p.sm_nv, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV);
-    if (has(VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME)) p.chain(p.cores_amd, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD);
-    if (has(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) p.chain(p.cores_arm, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM);
+    if (minor >= 2 || has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME))
+        p.chain(p.driver, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
+    if (has(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME))
+        p.chain(p.sm_nv, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV);
+    if (has(VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME))
+        p.chain(p.cores_amd, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD);
+    if (has(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME))
+        p.chain(p.cores_arm, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM);
     f.GetPhysicalDeviceProperties2(device, &p.base);
 }
 
@@ -77,14 +93,16 @@ plan::DeviceKind kind_of(VkPhysicalDeviceType t) {
 
 }  // namespace
 
-DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version, plan::FeatureSet features) {
+DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
+                       plan::FeatureSet features) {
     Properties p;
     query(f, device, api_version, p);
     const VkPhysicalDeviceProperties& base = p.base.properties;
     const VkPhysicalDeviceLimits& limits = base.limits;
     DeviceFacts out;
     out.name = base.deviceName;
-    out.driver = std::string(p.driver.driverName) + (*p.driver.driverInfo ? " " + std::string(p.driver.driverInfo) : "");
+    out.driver =
+        std::string(p.driver.driverName) + (*p.driver.driverInfo ? " " + std::string(p.driver.driverInfo) : "");
     out.vendor = base.vendorID, out.device = base.deviceID;
     out.driver_version = base.driverVersion, out.api_version = std::min(api_version, base.apiVersion);
     out.kind = kind_of(base.deviceType);
@@ -93,13 +111,15 @@ DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint
     out.max_invocations = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
     out.max_groups_x = limits.maxComputeWorkGroupCount[0], out.max_groups_y = limits.maxComputeWorkGroupCount[1];
     out.max_push_constant_bytes = limits.maxPushConstantsSize;
-    out.max_storage_buffers = std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxDescriptorSetStorageBuffers, limits.maxPerStageResources});
+    out.max_storage_buffers = std::min({limits.maxPerStageDescriptorStorageBuffers,
+                                        limits.maxDescriptorSetStorageBuffers, limits.maxPerStageResources});
     out.max_storage_range = limits.maxStorageBufferRange;
     out.offset_alignment = static_cast<uint32_t>(limits.minStorageBufferOffsetAlignment);
     out.subgroup_size = p.subgroup.subgroupSize;
     out.subgroup_min = p.size_control.minSubgroupSize ? p.size_control.minSubgroupSize : p.subgroup.subgroupSize;
     out.subgroup_max = p.size_control.maxSubgroupSize ? p.size_control.maxSubgroupSize : p.subgroup.subgroupSize;
-    out.compute_units = std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
+    out.compute_units =
+        std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
     read_matrix_shapes(f, device, out);
     return out;
 }

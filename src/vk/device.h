@@ -7,6 +7,7 @@
 namespace vkgemm::vk {
 
 /// `features`: those that choices may rest on (enabled, or merely offered when nothing is made yet).
-plan::DeviceFacts read_facts(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version, plan::FeatureSet features);
+plan::DeviceFacts read_facts(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version,
+                             plan::FeatureSet features);
 
 }  // namespace vkgemm::vk

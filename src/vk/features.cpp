@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "vk/features.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -22,17 +23,27 @@ struct Row {
     uint32_t core_minor;    // 0: never in core
 };
 
-#define CORE_0(member) {}
-#define CORE_N(n, member) {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_##n##_FEATURES, offsetof(VkPhysicalDeviceVulkan1##n##Features, member), sizeof(VkPhysicalDeviceVulkan1##n##Features)}
+#define CORE_0(member) \
+    {}
+#define CORE_N(n, member)                                                                                        \
+    {                                                                                                            \
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_##n##_FEATURES,                                               \
+            offsetof(VkPhysicalDeviceVulkan1##n##Features, member), sizeof(VkPhysicalDeviceVulkan1##n##Features) \
+    }
 #define CORE_11(member) CORE_N(1, member)
 #define CORE_12(member) CORE_N(2, member)
 #define CORE_13(member) CORE_N(3, member)
 #define CORE_14(member) CORE_N(4, member)
 
 constexpr Row rows[] = {
-#define FEATURE(id, member, Struct, STYPE, extension, core, CoreStruct) \
-    {#member, {VK_STRUCTURE_TYPE_##STYPE, offsetof(Struct, member), sizeof(Struct)}, CORE_##CoreStruct(member), extension, core},
-#define FEATURE_EXTENSION(id, member, extension, core, CoreStruct) {#member, {}, CORE_##CoreStruct(member), extension, core},
+#define FEATURE(id, member, Struct, STYPE, extension, core, CoreStruct)     \
+    {#member,                                                               \
+     {VK_STRUCTURE_TYPE_##STYPE, offsetof(Struct, member), sizeof(Struct)}, \
+     CORE_##CoreStruct(member),                                             \
+     extension,                                                             \
+     core},
+#define FEATURE_EXTENSION(id, member, extension, core, CoreStruct) \
+    {#member, {}, CORE_##CoreStruct(member), extension, core},
 #include "plan/features.def"
 #undef FEATURE
 #undef FEATURE_EXTENSION
@@ -44,10 +55,14 @@ bool has_bit(FeatureSet set, size_t i) { return set >> i & 1; }
 // Vulkan chains are lists of structs that begin alike.
 template <class Base>
 Base* find_struct(Base* chain, VkStructureType type) {
-    while (chain && chain->sType != type) chain = reinterpret_cast<Base*>(const_cast<VkBaseOutStructure*>(reinterpret_cast<const VkBaseOutStructure*>(chain)->pNext));
+    while (chain && chain->sType != type)
+        chain = reinterpret_cast<Base*>(
+            const_cast<VkBaseOutStructure*>(reinterpret_cast<const VkBaseOutStructure*>(chain)->pNext));
     return chain;
 }
-const VkBaseOutStructure* base(const VkPhysicalDeviceFeatures2* chain) { return reinterpret_cast<const VkBaseOutStructure*>(chain); }
+const VkBaseOutStructure* base(const VkPhysicalDeviceFeatures2* chain) {
+    return reinterpret_cast<const VkBaseOutStructure*>(chain);
+}
 VkBaseOutStructure* base(VkPhysicalDeviceFeatures2* chain) { return reinterpret_cast<VkBaseOutStructure*>(chain); }
 
 bool is_set(const VkBaseOutStructure* chain, const Place& place) {
@@ -63,9 +78,13 @@ void set(VkBaseOutStructure* s, const Place& place) {
     std::memcpy(reinterpret_cast<char*>(s) + place.offset, &value, sizeof value);
 }
 
-bool in_core(const Row& r, uint32_t api_version) { return *r.extension == 0 || (r.core_minor && VK_API_VERSION_MINOR(api_version) >= r.core_minor); }
+bool in_core(const Row& r, uint32_t api_version) {
+    return *r.extension == 0 || (r.core_minor && VK_API_VERSION_MINOR(api_version) >= r.core_minor);
+}
 
-size_t padded(size_t bytes) { return (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t); }
+size_t padded(size_t bytes) {
+    return (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+}
 
 // The structs of their own that `features` need and `chain` has no place for.
 std::vector<Place> missing_structs(FeatureSet features, const VkBaseOutStructure* chain) {
@@ -74,7 +93,8 @@ std::vector<Place> missing_structs(FeatureSet features, const VkBaseOutStructure
         const Row& r = rows[i];
         if (!has_bit(features, i) || r.own.size == 0) continue;
         if (find_struct(chain, r.own.type) || (r.core.size && find_struct(chain, r.core.type))) continue;
-        if (std::none_of(out.begin(), out.end(), [&](const Place& p) { return p.type == r.own.type; })) out.push_back(r.own);
+        if (std::none_of(out.begin(), out.end(), [&](const Place& p) { return p.type == r.own.type; }))
+            out.push_back(r.own);
     }
     return out;
 }
@@ -95,16 +115,19 @@ void append_structs(FeatureSet features, VkBaseOutStructure* chain, void* memory
 
 }  // namespace
 
-FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions, uint32_t api_version) {
+FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
+                            uint32_t api_version) {
     const auto has_extension = [&](const char* name) {
-        return std::any_of(extensions.begin(), extensions.end(), [&](const char* e) { return e && std::strcmp(e, name) == 0; });
+        return std::any_of(extensions.begin(), extensions.end(),
+                           [&](const char* e) { return e && std::strcmp(e, name) == 0; });
     };
     FeatureSet out = 0;
     for (size_t i = 0; i < std::size(rows); ++i) {
         const Row& r = rows[i];
         const bool extension_alone = r.own.size == 0 && has_extension(r.extension);
         const bool member = is_set(base(chain), r.own) || is_set(base(chain), r.core);
-        if (extension_alone || (member && (in_core(r, api_version) || has_extension(r.extension)))) out |= FeatureSet{1} << i;
+        if (extension_alone || (member && (in_core(r, api_version) || has_extension(r.extension))))
+            out |= FeatureSet{1} << i;
     }
     return out;
 }
@@ -113,7 +136,9 @@ FeatureSet offered_features(const InstanceFunctions& f, VkPhysicalDevice device,
     const std::vector<std::string> names = device_extensions(f, device);
     std::vector<const char*> extensions;
     for (const std::string& n : names) extensions.push_back(n.c_str());
-    const auto has_extension = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    const auto has_extension = [&](const char* name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
 
     FeatureSet askable = 0;  // structs that this device understands
     for (size_t i = 0; i < std::size(rows); ++i)
@@ -124,13 +149,15 @@ FeatureSet offered_features(const InstanceFunctions& f, VkPhysicalDevice device,
     core14.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES;
     std::vector<std::max_align_t> memory(missing_struct_bytes(askable, &chain) / sizeof(std::max_align_t) + 1);
     append_structs(askable, base(&chain), memory.data());
-    // A struct of its own may not stand beside the core struct that holds it, so 1.4's is asked alone, in a second call.
+    // A struct of its own may not stand beside the core struct that holds it, so 1.4's is asked alone, in a second
+    // call.
     f.GetPhysicalDeviceFeatures2(device, &chain);
     FeatureSet out = enabled_features(&chain, extensions, api_version);
     if (VK_API_VERSION_MINOR(api_version) >= 4) {
         VkPhysicalDeviceFeatures2 only14 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &core14, {}};
         f.GetPhysicalDeviceFeatures2(device, &only14);
-        out |= enabled_features(&only14, extensions, api_version) & (plan::need::push_descriptor | plan::need::pipeline_robustness);
+        out |= enabled_features(&only14, extensions, api_version) &
+               (plan::need::push_descriptor | plan::need::pipeline_robustness);
     }
     return out;
 }
@@ -139,9 +166,11 @@ std::vector<const char*> extensions_for(FeatureSet features, uint32_t api_versio
     std::vector<const char*> out;
     for (size_t i = 0; i < std::size(rows); ++i) {
         const Row& r = rows[i];
-        const bool push = r.own.size == 0;  // no struct to merge: the extension is the way to enable it, also where it is core
+        const bool push =
+            r.own.size == 0;  // no struct to merge: the extension is the way to enable it, also where it is core
         if (!has_bit(features, i) || (in_core(r, api_version) && !push)) continue;
-        if (std::none_of(out.begin(), out.end(), [&](const char* e) { return std::strcmp(e, r.extension) == 0; })) out.push_back(r.extension);
+        if (std::none_of(out.begin(), out.end(), [&](const char* e) { return std::strcmp(e, r.extension) == 0; }))
+            out.push_back(r.extension);
     }
     return out;
 }

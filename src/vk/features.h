@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Where each plan::Feature lives in Vulkan: reading feature chains, asking a physical device, merging into a caller's chain.
+// Where each plan::Feature lives in Vulkan: reading feature chains, asking a physical device, merging into a caller's
+// chain.
 #pragma once
 #include <span>
 #include <vector>
+
 #include "plan/facts.h"
 #include "vk/functions.h"
 
 namespace vkgemm::vk {
 
 /// What is enabled on a device that was made with this chain (may be null) and these extensions.
-plan::FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions, uint32_t api_version);
+plan::FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
+                                  uint32_t api_version);
 
 /// What a physical device offers to an application that uses `api_version`.
 plan::FeatureSet offered_features(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version);

@@ -14,7 +14,8 @@ PFN_vkVoidFunction find(const Find& get, const char* name, const char* alternati
 }
 
 Refusal missing(const char* name, const char* alternative, const char* from) {
-    return {Refusal::missing_function, std::string("the function ") + name + (*alternative ? std::string(" (or ") + name + alternative + ")" : "") +
+    return {Refusal::missing_function, std::string("the function ") + name +
+                                           (*alternative ? std::string(" (or ") + name + alternative + ")" : "") +
                                            " was not found through " + from};
 }
 
@@ -24,7 +25,7 @@ plan::Result<InstanceFunctions> load_instance_functions(PFN_vkGetInstanceProcAdd
     const auto get = [&](const char* name) { return gipa(instance, name); };
     constexpr const char* from = "the vkGetInstanceProcAddr that was given";
     InstanceFunctions f;
-#define X(name, alternative)                                                            \
+#define X(name, alternative)                                                     \
     f.name = reinterpret_cast<PFN_vk##name>(find(get, "vk" #name, alternative)); \
     if (!f.name) return missing("vk" #name, alternative, from);
     VKGEMM_INSTANCE_FUNCTIONS(X)
@@ -39,7 +40,7 @@ plan::Result<InstanceFunctions> load_instance_functions(PFN_vkGetInstanceProcAdd
 plan::Result<DeviceFunctions> load_device_functions(const InstanceFunctions& instance, VkDevice device) {
     const auto get = [&](const char* name) { return instance.GetDeviceProcAddr(device, name); };
     DeviceFunctions f;
-#define X(name, alternative)                                                            \
+#define X(name, alternative)                                                     \
     f.name = reinterpret_cast<PFN_vk##name>(find(get, "vk" #name, alternative)); \
     if (!f.name) return missing("vk" #name, alternative, "vkGetDeviceProcAddr");
     VKGEMM_DEVICE_FUNCTIONS(X)

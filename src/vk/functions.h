@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
-// The Vulkan functions that vkgemm calls: a private table, filled through the caller's vkGetInstanceProcAddr. One row adds one.
+// The Vulkan functions that vkgemm calls: a private table, filled through the caller's vkGetInstanceProcAddr. One row
+// adds one.
 #pragma once
 #include <vulkan/vulkan_core.h>
+
 #include "plan/result.h"
 
 namespace vkgemm::vk {
 
 // X(name, alternative): the alternative is asked for where the core name is not found; "" for none.
-#define VKGEMM_INSTANCE_FUNCTIONS(X)               \
-    X(GetPhysicalDeviceProperties2, "KHR")         \
-    X(GetPhysicalDeviceFeatures2, "KHR")           \
+#define VKGEMM_INSTANCE_FUNCTIONS(X)       \
+    X(GetPhysicalDeviceProperties2, "KHR") \
+    X(GetPhysicalDeviceFeatures2, "KHR")   \
     X(EnumerateDeviceExtensionProperties, "")
 
-#define VKGEMM_DEVICE_FUNCTIONS(X)   \
-    X(CreateShaderModule, "")        \
-    X(DestroyShaderModule, "")       \
-    X(CreateDescriptorSetLayout, "") \
+#define VKGEMM_DEVICE_FUNCTIONS(X)    \
+    X(CreateShaderModule, "")         \
+    X(DestroyShaderModule, "")        \
+    X(CreateDescriptorSetLayout, "")  \
     X(DestroyDescriptorSetLayout, "") \
-    X(CreatePipelineLayout, "")      \
-    X(DestroyPipelineLayout, "")     \
-    X(CreateComputePipelines, "")    \
-    X(DestroyPipeline, "")           \
-    X(CmdBindPipeline, "")           \
-    X(CmdPushConstants, "")          \
-    X(CmdDispatch, "")               \
+    X(CreatePipelineLayout, "")       \
+    X(DestroyPipelineLayout, "")      \
+    X(CreateComputePipelines, "")     \
+    X(DestroyPipeline, "")            \
+    X(CmdBindPipeline, "")            \
+    X(CmdPushConstants, "")           \
+    X(CmdDispatch, "")                \
     X(CmdPipelineBarrier, "")
 
 // These may be null; what needs them asks first.

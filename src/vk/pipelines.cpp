@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "vk/pipelines.h"
+
 #include <array>
 
 namespace vkgemm::vk {
@@ -42,7 +43,9 @@ const plan::Code& code_of(const Step& s, Binding b) {
 
 Refusal vulkan_refusal(VkResult r, std::string_view call) {
     const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    const Refusal::Kind kind = memory ? Refusal::memory : r == VK_ERROR_DEVICE_LOST ? Refusal::device_lost : Refusal::vulkan;
+    const Refusal::Kind kind = memory                      ? Refusal::memory
+                               : r == VK_ERROR_DEVICE_LOST ? Refusal::device_lost
+                                                           : Refusal::vulkan;
     const std::string_view meaning = r == VK_ERROR_OUT_OF_HOST_MEMORY     ? ": out of host memory"
                                      : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
                                      : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
@@ -61,22 +64,30 @@ Pipelines::~Pipelines() {
 std::optional<Refusal> Pipelines::init(const Device& device) {
     device_ = &device;
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(abi::GemmArgs)};
-    VkPipelineLayoutCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
+    VkPipelineLayoutCreateInfo info = {
+        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
     const auto make_layout = [&](Binding b) {
-        return device.functions.CreatePipelineLayout(device.handle, &info, device.allocator, &layouts_[static_cast<size_t>(b)]);
+        return device.functions.CreatePipelineLayout(device.handle, &info, device.allocator,
+                                                     &layouts_[static_cast<size_t>(b)]);
     };
-    if (const VkResult r = make_layout(Binding::addresses); r != VK_SUCCESS) return vulkan_refusal(r, "vkCreatePipelineLayout");
+    if (const VkResult r = make_layout(Binding::addresses); r != VK_SUCCESS)
+        return vulkan_refusal(r, "vkCreatePipelineLayout");
     if (!(device.features & plan::need::push_descriptor)) return std::nullopt;
 
     std::array<VkDescriptorSetLayoutBinding, BIND_COUNT> bindings{};
-    for (uint32_t i = 0; i < BIND_COUNT; ++i) bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    for (uint32_t i = 0; i < BIND_COUNT; ++i)
+        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
     const VkDescriptorSetLayoutCreateInfo set = {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
-                                                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, BIND_COUNT, bindings.data()};
-    if (const VkResult r = device.functions.CreateDescriptorSetLayout(device.handle, &set, device.allocator, &set_layout_); r != VK_SUCCESS)
+                                                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, BIND_COUNT,
+                                                 bindings.data()};
+    if (const VkResult r =
+            device.functions.CreateDescriptorSetLayout(device.handle, &set, device.allocator, &set_layout_);
+        r != VK_SUCCESS)
         return vulkan_refusal(r, "vkCreateDescriptorSetLayout");
     info.setLayoutCount = 1;
     info.pSetLayouts = &set_layout_;
-    if (const VkResult r = make_layout(Binding::descriptors); r != VK_SUCCESS) return vulkan_refusal(r, "vkCreatePipelineLayout");
+    if (const VkResult r = make_layout(Binding::descriptors); r != VK_SUCCESS)
+        return vulkan_refusal(r, "vkCreatePipelineLayout");
     return std::nullopt;
 }
 
@@ -99,28 +110,40 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
 Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const Key& key) {
     const DeviceFunctions& f = device_->functions;
     const plan::Code& code = code_of(step, binding);
-    const VkShaderModuleCreateInfo module_info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.bytes, code.words};
+    const VkShaderModuleCreateInfo module_info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.bytes,
+                                                  code.words};
     VkShaderModule module = VK_NULL_HANDLE;
-    if (const VkResult r = f.CreateShaderModule(device_->handle, &module_info, device_->allocator, &module); r != VK_SUCCESS)
+    if (const VkResult r = f.CreateShaderModule(device_->handle, &module_info, device_->allocator, &module);
+        r != VK_SUCCESS)
         return vulkan_refusal(r, "vkCreateShaderModule");
 
     static constexpr auto entries = map_entries();
-    const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(), key.constants.size() * 4, key.constants.data()};
+    const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(),
+                                                 key.constants.size() * 4, key.constants.data()};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, step.tile.SG};
     VkComputePipelineCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &specialization};
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  nullptr,
+                  0,
+                  VK_SHADER_STAGE_COMPUTE_BIT,
+                  module,
+                  "main",
+                  &specialization};
     if (step.tile.SG) {
         info.stage.pNext = &subgroup;
-        if (device_->features & plan::need::full_subgroups) info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+        if (device_->features & plan::need::full_subgroups)
+            info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     }
     if (key.capture)
-        info.flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+        info.flags =
+            VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
     // The kernels test their own bounds, so the driver need not.
     constexpr auto off = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
-    const VkPipelineRobustnessCreateInfoEXT robustness = {VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT, nullptr, off, off, off,
-                                                          VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT};
+    const VkPipelineRobustnessCreateInfoEXT robustness = {
+        VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT, nullptr, off, off, off,
+        VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT};
     if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
     info.layout = layout(binding);
 
@@ -135,8 +158,9 @@ Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const K
     if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateComputePipelines for " + std::string(step.kernel->name));
     if (f.SetDebugUtilsObjectNameEXT) {
         const std::string name = "vkgemm " + std::string(step.kernel->name);
-        const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr, VK_OBJECT_TYPE_PIPELINE,
-                                                     reinterpret_cast<uint64_t>(pipeline), name.c_str()};
+        const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr,
+                                                     VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<uint64_t>(pipeline),
+                                                     name.c_str()};
         f.SetDebugUtilsObjectNameEXT(device_->handle, &label);
     }
     return pipeline;

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+
 #include "plan/steps.h"
 #include "vk/functions.h"
 
@@ -19,7 +20,7 @@ struct Device {
 };
 
 class Pipelines {
-public:
+   public:
     Pipelines() = default;
     Pipelines(const Pipelines&) = delete;
     Pipelines& operator=(const Pipelines&) = delete;
@@ -28,13 +29,13 @@ public:
     /// Makes the two pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
     std::optional<plan::Refusal> init(const Device& device);
 
-    /// The pipeline of one step; compiled by the first thread that asks, while others that want the same one wait. A failure
-    /// is not kept: the next call tries again.
+    /// The pipeline of one step; compiled by the first thread that asks, while others that want the same one wait. A
+    /// failure is not kept: the next call tries again.
     plan::Result<VkPipeline> get(const plan::Step&, plan::Binding, bool capture_statistics);
 
     VkPipelineLayout layout(plan::Binding b) const { return layouts_[static_cast<size_t>(b)]; }
 
-private:
+   private:
     struct Key {
         const uint32_t* code;
         std::vector<uint32_t> constants;
@@ -51,8 +52,8 @@ private:
     const Device* device_ = nullptr;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layouts_[2] = {};
-    std::mutex mutex_;                  // of entries_
-    std::mutex cache_mutex_;            // a VkPipelineCache may want external synchronisation
+    std::mutex mutex_;        // of entries_
+    std::mutex cache_mutex_;  // a VkPipelineCache may want external synchronisation
     std::condition_variable compiled_;
     std::map<Key, Entry> entries_;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "vk/record.h"
+
 #include <bit>
 #include <cmath>
+
 #include "plan/overlap.h"
 
 namespace vkgemm::vk {
@@ -15,19 +17,28 @@ using std::to_string;
 
 const VkgemmOperand& operand_of(const VkgemmRun& run, Slot s) {
     switch (s) {
-        case Slot::a: return run.a;
-        case Slot::b: return run.b;
-        case Slot::c: return run.c;
-        case Slot::bias: return run.bias;
-        case Slot::scale: return run.scale;
-        case Slot::residual: return run.residual;
-        case Slot::workspace: return run.workspace;
-        default: return run.d;
+        case Slot::a:
+            return run.a;
+        case Slot::b:
+            return run.b;
+        case Slot::c:
+            return run.c;
+        case Slot::bias:
+            return run.bias;
+        case Slot::scale:
+            return run.scale;
+        case Slot::residual:
+            return run.residual;
+        case Slot::workspace:
+            return run.workspace;
+        default:
+            return run.d;
     }
 }
 
 Refusal bad_operand(Slot s, const std::string& why) {
-    return {s == Slot::workspace ? Refusal::workspace : Refusal::operand, "operand " + std::string(plan::slot_name(s)) + " " + why};
+    return {s == Slot::workspace ? Refusal::workspace : Refusal::operand,
+            "operand " + std::string(plan::slot_name(s)) + " " + why};
 }
 
 // Where one operand lies, or what is wrong with it by itself.
@@ -37,19 +48,22 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (addresses && x.address) {
         out.address = x.address + x.offset;
     } else if (x.buffer == VK_NULL_HANDLE) {
-        return bad_operand(s, std::string("is missing: it needs a ") + (addresses ? "buffer or an address" : "buffer") + " with " +
-                                  to_string(need.bytes) + " bytes");
+        return bad_operand(s, std::string("is missing: it needs a ") + (addresses ? "buffer or an address" : "buffer") +
+                                  " with " + to_string(need.bytes) + " bytes");
     } else if (addresses) {
         const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, x.buffer};
         out.address = p.context->device.functions.GetBufferDeviceAddress(p.context->device.handle, &info) + x.offset;
     }
     const uint64_t place = out.address ? out.address : out.offset;
     if (place % need.alignment)
-        return bad_operand(s, "lies at " + std::string(out.address ? "address " : "offset ") + to_string(place) + ", not a multiple of " +
-                                  to_string(need.alignment) + " bytes, which this plan was made for; make the plan with a smaller operandAlignment, "
-                                  "down to the size of an element");
+        return bad_operand(s,
+                           "lies at " + std::string(out.address ? "address " : "offset ") + to_string(place) +
+                               ", not a multiple of " + to_string(need.alignment) +
+                               " bytes, which this plan was made for; make the plan with a smaller operandAlignment, "
+                               "down to the size of an element");
     if (x.size && x.size < need.bytes)
-        return bad_operand(s, "has " + to_string(x.size) + " bytes, but the problem reaches over " + to_string(need.bytes));
+        return bad_operand(
+            s, "has " + to_string(x.size) + " bytes, but the problem reaches over " + to_string(need.bytes));
     return out;
 }
 
@@ -58,7 +72,11 @@ plan::Footprint footprint(const VkgemmPlan_T& p, Slot s, const Resolved& r) {
     const uint64_t begin = r.address ? r.address : r.offset, bytes = p.steps.slots[size_t(s)].bytes;
     plan::Footprint f = {begin, begin + bytes, bytes, 0, 0};
     const plan::Problem& q = p.problem;
-    const plan::Matrix* m = s == Slot::a ? &q.a : s == Slot::b ? &q.b : s == Slot::c ? &q.c : s == Slot::d || s == Slot::residual ? &q.d : nullptr;
+    const plan::Matrix* m = s == Slot::a                          ? &q.a
+                            : s == Slot::b                        ? &q.b
+                            : s == Slot::c                        ? &q.c
+                            : s == Slot::d || s == Slot::residual ? &q.d
+                                                                  : nullptr;
     if (!m) return f;
     const uint64_t size = plan::info(*m->type).bytes;
     const bool rows = m->layout == plan::Layout::row_major;
@@ -68,8 +86,9 @@ plan::Footprint footprint(const VkgemmPlan_T& p, Slot s, const Resolved& r) {
 }
 
 bool same_place(const VkgemmPlan_T& p, Slot s, const Resolved& x, const Resolved& d) {
-    const bool matrix = s == Slot::residual || (s == Slot::c && p.problem.c.ld == p.problem.d.ld && p.problem.c.stride == p.problem.d.stride &&
-                                                p.problem.c.layout == p.problem.d.layout);
+    const bool matrix =
+        s == Slot::residual || (s == Slot::c && p.problem.c.ld == p.problem.d.ld &&
+                                p.problem.c.stride == p.problem.d.stride && p.problem.c.layout == p.problem.d.layout);
     return matrix && (x.address ? x.address == d.address : x.offset == d.offset);
 }
 
@@ -83,8 +102,9 @@ std::optional<Refusal> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOpera
         if ((x.address == 0) && x.buffer != d.buffer) continue;
         if (same_place(p, s, x, d) || !may_overlap(footprint(p, s, x), footprint(p, Slot::d, d))) continue;
         const plan::Footprint fx = footprint(p, s, x), fd = footprint(p, Slot::d, d);
-        return bad_operand(s, "(bytes " + to_string(fx.begin) + " to " + to_string(fx.end) + ") overlaps D (bytes " + to_string(fd.begin) + " to " +
-                                  to_string(fd.end) + "); only C or the residual may be D, and then exactly");
+        return bad_operand(s, "(bytes " + to_string(fx.begin) + " to " + to_string(fx.end) + ") overlaps D (bytes " +
+                                  to_string(fd.begin) + " to " + to_string(fd.end) +
+                                  "); only C or the residual may be D, and then exactly");
     }
     return std::nullopt;
 }
@@ -94,9 +114,11 @@ std::optional<Refusal> overlap_with_workspace(const VkgemmPlan_T& p, const Resol
     const Resolved& w = all[size_t(Slot::workspace)];
     const plan::Footprint fw = footprint(p, Slot::workspace, w);
     for (size_t i = 0; i < size_t(Slot::workspace); ++i) {
-        if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) || !may_overlap(footprint(p, Slot(i), all[i]), fw)) continue;
-        return bad_operand(Slot::workspace, "(bytes " + to_string(fw.begin) + " to " + to_string(fw.end) + ") overlaps operand " +
-                                                std::string(plan::slot_name(Slot(i))));
+        if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) ||
+            !may_overlap(footprint(p, Slot(i), all[i]), fw))
+            continue;
+        return bad_operand(Slot::workspace, "(bytes " + to_string(fw.begin) + " to " + to_string(fw.end) +
+                                                ") overlaps operand " + std::string(plan::slot_name(Slot(i))));
     }
     return std::nullopt;
 }
@@ -112,15 +134,17 @@ std::optional<Refusal> check_numbers(const VkgemmPlan_T& p, const VkgemmRun& run
     const plan::Type acc = *p.problem.accumulate;
     for (const auto& [name, x] : {std::pair{"alpha", run.alpha}, {"beta", run.beta}})
         if (!bits_of(x, acc))
-            return Refusal{Refusal::argument, std::string(name) + " is " + to_string(x) + ", but " + std::string(plan::info(acc).name) +
+            return Refusal{Refusal::argument, std::string(name) + " is " + to_string(x) + ", but " +
+                                                  std::string(plan::info(acc).name) +
                                                   " sums need a whole number within 32 bits"};
     if (run.beta != 0 && p.problem.c_source == plan::CSource::none)
-        return Refusal{Refusal::problem, "beta is " + to_string(run.beta) + ", but the problem has no C; set its cSource"};
+        return Refusal{Refusal::problem,
+                       "beta is " + to_string(run.beta) + ", but the problem has no C; set its cSource"};
     return std::nullopt;
 }
 
-void memory_barrier(const DeviceFunctions& f, VkCommandBuffer cmd, VkPipelineStageFlags from, VkAccessFlags writes, VkPipelineStageFlags to,
-                    VkAccessFlags uses) {
+void memory_barrier(const DeviceFunctions& f, VkCommandBuffer cmd, VkPipelineStageFlags from, VkAccessFlags writes,
+                    VkPipelineStageFlags to, VkAccessFlags uses) {
     const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, writes, uses};
     f.CmdPipelineBarrier(cmd, from, to, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
@@ -135,11 +159,14 @@ Slot bound_slot(const VkgemmPlan_T& p, const plan::Step& step, size_t binding) {
 }
 
 // Pushes the operands of one step and says in `args` where each begins.
-void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, const ResolvedOperands& operands, abi::GemmArgs& args) {
-    const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a, &args.b, &args.c, &args.d, &args.bias, &args.scale, &args.residual};
+void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, const ResolvedOperands& operands,
+          abi::GemmArgs& args) {
+    const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
+                                                       &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
-    const std::array<uint32_t, BIND_COUNT> bytes = {plan::info(m.a).bytes, plan::info(m.b).bytes, plan::info(m.d).bytes, plan::info(m.d).bytes,
-                                                    plan::info(m.d).bytes, plan::info(m.d).bytes, plan::info(m.d).bytes};
+    const std::array<uint32_t, BIND_COUNT> bytes = {plan::info(m.a).bytes, plan::info(m.b).bytes, plan::info(m.d).bytes,
+                                                    plan::info(m.d).bytes, plan::info(m.d).bytes, plan::info(m.d).bytes,
+                                                    plan::info(m.d).bytes};
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
             const VkDeviceAddress a = operands[size_t(bound_slot(p, step, i))].address;
@@ -157,9 +184,11 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
         const VkDeviceSize below = x.offset % alignment, span = p.steps.slots[size_t(s)].bytes + below;
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, x.offset - below, span};
-        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, nullptr, &buffers[i], nullptr};
+        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,
+                     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &buffers[i],    nullptr};
     }
-    p.context->device.functions.CmdPushDescriptorSet(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, p.context->pipelines.layout(Binding::descriptors), 0, BIND_COUNT,
+    p.context->device.functions.CmdPushDescriptorSet(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                                     p.context->pipelines.layout(Binding::descriptors), 0, BIND_COUNT,
                                                      writes.data());
 }
 
@@ -167,7 +196,9 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
 
 plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& run) {
     ResolvedOperands out{};
-    if (p.dry) return Refusal{Refusal::argument, "this plan was made with VKGEMM_PLAN_DRY: it has no pipelines and cannot be recorded"};
+    if (p.dry)
+        return Refusal{Refusal::argument,
+                       "this plan was made with VKGEMM_PLAN_DRY: it has no pipelines and cannot be recorded"};
     if (auto why = check_numbers(p, run)) return *why;
     for (size_t i = 0; i < plan::slot_count; ++i) {
         const Requirement& need = p.steps.slots[i];
@@ -184,22 +215,28 @@ plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& r
 void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
     if (run.flags & VKGEMM_RECORD_BARRIER_BEFORE)
-        memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+        memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+                       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
     for (size_t i = 0; i < p.steps.steps.size(); ++i) {
         const plan::Step& step = p.steps.steps[i];
         if (i)
-            memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+            memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
         args.alpha = *bits_of(run.alpha, *p.problem.accumulate);
         args.beta = *bits_of(run.beta, *p.problem.accumulate);
         if (run.alpha == 0) args.k = args.k_chunk = 0;  // nothing to sum, so A and B are not read
+        if (args.k == 0)
+            args.lda = args.ldb = args.batch_a = args.batch_b = 0;  // nor may a stray load leave D, which stands in
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, p.pipelines[i]);
         bind(p, step, cmd, operands, args);
-        f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof args, &args);
+        f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           sizeof args, &args);
         f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
     }
     if (run.flags & VKGEMM_RECORD_BARRIER_AFTER)
-        memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);
+        memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                       VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);
 }
 
 }  // namespace vkgemm::vk

@@ -203,10 +203,12 @@ TEST_CASE("what asks a plan asks it politely") {
     uint32_t count = 0;
     REQUIRE(vkgemmGetPlanAccesses(plan.handle, &count, nullptr) == VKGEMM_SUCCESS);
     CHECK(count == 5);
-    VkgemmAccess accesses[VKGEMM_SLOT_COUNT];
+    VkgemmAccess accesses[VKGEMM_SLOT_COUNT] = {};
     count = 2;
     CHECK(vkgemmGetPlanAccesses(plan.handle, &count, accesses) == VKGEMM_INCOMPLETE);
     CHECK(count == 5);
+    CHECK(accesses[1].size != 0);
+    CHECK(accesses[2].size == 0);  // not a byte beyond
     count = VKGEMM_SLOT_COUNT;
     REQUIRE(vkgemmGetPlanAccesses(plan.handle, &count, accesses) == VKGEMM_SUCCESS);
     for (uint32_t i = 0; i < count; ++i) {

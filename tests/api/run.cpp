@@ -177,6 +177,33 @@ TEST_CASE("an element's alignment is enough when it was promised") {
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "multiple of 4"});
 }
 
+TEST_CASE("a workspace is asked for, and refused where it is missing, short or in the way") {
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4", o.workspaceLimit = 1 << 16;
+    Bench x("20x30x400", o);
+    x.run.beta = 0;
+    const VkgemmPlanInfo info = info_of(x.plan.handle);
+    const uint64_t bytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+    CHECK(bytes == 4 * 20 * 30 * 4);
+    CHECK(info.dispatchCount == 2);
+    CHECK(info.workspaceAlignment >= 16);
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "missing", std::to_string(bytes)});
+    x.run.workspace = at(x.c, 0, bytes - 1);
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", std::to_string(bytes - 1), std::to_string(bytes)});
+    x.run.workspace = at(x.c, 4, bytes);
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "multiple of"});
+    x.run.workspace = at(x.d, 0, bytes);
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps"});
+    x.run.workspace = at(x.a, 0, bytes);
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps"});
+    x.run.workspace = at(x.c, 0, bytes);
+    expect(x.check(), VKGEMM_SUCCESS, {});
+    o.workspaceLimit = bytes - 1;
+    OwnedPlan refused;
+    expect(make_plan(refused, problem("20x30x400"), o), VKGEMM_ERROR_WORKSPACE,
+           {"slices", std::to_string(bytes), std::to_string(bytes - 1)});
+}
+
 TEST_CASE("an empty plan records nothing and wants nothing") {
     OwnedPlan plan;
     plan_for(plan, "0x30x40");
@@ -199,9 +226,10 @@ TEST_CASE("two dependent products in one command buffer, with vkgemm's barriers"
     fill(x.b, 4096, [](size_t i) { return static_cast<float>(i % 97); });
     x.run.beta = y.run.beta = 0;
     y.run.a = x.run.a, y.run.b = x.run.d;  // the second reads what the first wrote
-    x.run.flags = VKGEMM_RECORD_BARRIER_AFTER;
-    y.run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-    for (int round = 0; round < 3; ++round) {
+    constexpr uint32_t before = VKGEMM_RECORD_BARRIER_BEFORE, after = VKGEMM_RECORD_BARRIER_AFTER;
+    for (const auto& [first_flags, second_flags] :
+         {std::pair{after, 0u}, {0u, before}, {before | after, before | after}}) {
+        x.run.flags = first_flags, y.run.flags = second_flags;
         const Status done = device().submit([&](VkCommandBuffer commands) {
             Status first = as_status(x.record(commands));
             return first.code == VKGEMM_SUCCESS ? as_status(y.record(commands)) : first;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Does what a stranger would: builds the project beside this file against vkgemm, and runs it.
-#     cmake -DMODE=... -DSOURCE=<vkgemm> -DBUILD=<its build> -DWORK=<folder of our own> -DHEADERS=<include folder of Vulkan's headers>
-#           -DVERSION=... -DARCHIVE=<SPIR-V archive> -DGLSLC=... -DGENERATOR=... -DC=... -DCXX=... -P run.cmake
-# MODE is installed | subdirectory | prebuilt | stale. The compiler's SDK is out of reach: all there is are Vulkan's headers.
+#     cmake -DMODE=... -DSOURCE=<vkgemm> -DBUILD=<its build> -DWORK=<folder of our own>
+#           -DHEADERS=<include folder of Vulkan's headers> -DVERSION=... -DARCHIVE=<SPIR-V archive>
+#           -DGLSLC=... -DGENERATOR=... -DC=... -DCXX=... -P run.cmake
+# MODE is installed | subdirectory | prebuilt | stale. The SDK is out of reach: all there is are Vulkan's headers.
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${HEADERS}/vulkan ${HEADERS}/vk_video DESTINATION ${WORK}/headers/include)
@@ -25,7 +26,8 @@ endfunction()
 function(build_installed)
   set(find -DCMAKE_PREFIX_PATH=${WORK}/prefix -DWANT=)
   build_consumer(${find}${VERSION})
-  execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/newer ${compilers} ${find}99.0 RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/newer ${compilers} ${find}99.0
+    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
   if(NOT failed)
     message(FATAL_ERROR "find_package(vkgemm 99.0) found version ${VERSION}")
   endif()
@@ -41,10 +43,12 @@ function(build_by_pkg_config)
   file(GLOB_RECURSE pc ${WORK}/moved/vkgemm.pc)
   cmake_path(GET pc PARENT_PATH dir)
   set(ENV{PKG_CONFIG_PATH} ${dir})
-  execute_process(COMMAND ${pkg_config} --cflags --libs "vkgemm = ${VERSION}" OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${pkg_config} --cflags --libs "vkgemm = ${VERSION}" OUTPUT_VARIABLE flags
+    COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
   cmake_path(GET dir PARENT_PATH lib)
-  run(${C} -std=c99 ${project}/main.c -o ${WORK}/by_pkg_config -isystem ${WORK}/headers/include ${flags} -Wl,-rpath,${lib})
+  run(${C} -std=c99 ${project}/main.c -o ${WORK}/by_pkg_config -isystem ${WORK}/headers/include ${flags}
+      -Wl,-rpath,${lib})
   run(${WORK}/by_pkg_config)
 endfunction()
 # Nothing but vkgemm's functions is visible, and no Vulkan loader is asked for.
@@ -52,7 +56,8 @@ function(check_shared_library)
   find_program(nm nm REQUIRED)
   find_program(readelf readelf REQUIRED)
   file(GLOB_RECURSE library ${WORK}/prefix/libvkgemm.so)
-  execute_process(COMMAND ${nm} -D --defined-only --format=posix ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${nm} -D --defined-only --format=posix ${library} OUTPUT_VARIABLE symbols
+    COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
   list(LENGTH symbols count)
   list(FILTER symbols EXCLUDE REGEX "^vkgemm[A-Z][A-Za-z]* T ")
@@ -72,8 +77,9 @@ if(MODE STREQUAL "installed")
 elseif(MODE STREQUAL "subdirectory")
   build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_GLSLC=${GLSLC})
 elseif(MODE STREQUAL "prebuilt")  # as a shared library, without a shader compiler
-  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/vkgemm ${compilers} -DBUILD_SHARED_LIBS=ON -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE}
-      -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND -DVKGEMM_HOST=OFF -DVKGEMM_TOOLS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
+  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/vkgemm ${compilers} -DBUILD_SHARED_LIBS=ON
+      -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
+      -DVKGEMM_HOST=OFF -DVKGEMM_TOOLS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
   run(${CMAKE_COMMAND} --build ${WORK}/vkgemm)
   run(${CMAKE_COMMAND} --install ${WORK}/vkgemm --prefix ${WORK}/prefix)
   check_shared_library()
@@ -89,8 +95,9 @@ elseif(MODE STREQUAL "stale")  # an archive of other shaders, or with a damaged 
     else()
       file(APPEND ${WORK}/damaged/tiled_f32_descriptors.spv "x")
     endif()
-    execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/${fault}-build ${compilers} -DVKGEMM_SOURCE=${SOURCE}
-        -DVKGEMM_PREBUILT_SPIRV=${WORK}/${fault} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
+    execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/${fault}-build ${compilers}
+        -DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${WORK}/${fault}
+        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
     string(REGEX REPLACE "[ \n]+" " " said "${said}")
     if(NOT failed OR NOT said MATCHES "${WORK}/${fault}.* is ${fault}")
       message(FATAL_ERROR "an archive that is ${fault} was not refused as such: ${said}")

@@ -261,11 +261,14 @@ struct Workspace {
     std::string look() const {
         if (size == 0) return "";
         const auto after = buffer.mapped().subspan(size);
-        return std::ranges::all_of(after, [](std::byte b) { return b == std::byte{0xff}; }) ? "" : "bytes behind the workspace were written";
+        return std::ranges::all_of(after, [](std::byte b) { return b == std::byte{0xff}; })
+                   ? ""
+                   : "bytes behind the workspace were written";
     }
     VkgemmOperand operand(bool addresses) const {
         if (size == 0) return {};
-        return addresses ? VkgemmOperand{VK_NULL_HANDLE, 0, size, buffer.address()} : VkgemmOperand{buffer.handle(), 0, size, 0};
+        return addresses ? VkgemmOperand{VK_NULL_HANDLE, 0, size, buffer.address()}
+                         : VkgemmOperand{buffer.handle(), 0, size, 0};
     }
 };
 

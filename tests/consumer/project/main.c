@@ -17,7 +17,7 @@ int main(void) {
     if (problem.m != 64 || problem.n != 128 || problem.k != 256 || problem.batch != 4) return puts("read wrongly"), 1;
     if (vkgemmFormatProblem(&problem, alpha, beta, text, &size) != VKGEMM_SUCCESS) return puts("not written"), 1;
     if (vkgemmParseProblem(text, &problem, NULL, NULL, &error) != VKGEMM_SUCCESS) return puts(error.text), 1;
-    if (vkgemmFormatProblem(&problem, alpha, beta, again, &size_again) != VKGEMM_SUCCESS) return puts("not written again"), 1;
+    if (vkgemmFormatProblem(&problem, alpha, beta, again, &size_again) != VKGEMM_SUCCESS) return puts("unwritten"), 1;
     if (strcmp(text, again) != 0) return printf("%s became %s\n", text, again), 1;
     return vkgemmKernelCount() > 0 ? 0 : 1;
 }
