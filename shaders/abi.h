@@ -69,6 +69,10 @@ struct uvec2 {
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
+// coopmat, in pieces of 16 bytes: one operand (ALONG_K: k is its fast index), and D on its way out.
+#define COOPMAT_PIECES(ALONG_K, SIDE, MK, STAGES, PIECE)                           \
+    ((ALONG_K) ? (((STAGES) + 1) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * ((STAGES) + 1) * (MK))
+#define COOPMAT_D(BM, BN, WM, WN, MM) (((BM) / (WM)) * ((BN) / (WN)) * (MM) * ((WN) / 4 + 1))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.
 #define STEP_NONE 0

@@ -32,15 +32,16 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
     ALIGNED_TO(BYTES(type)) access buffer name##_one { STORED(type) at[]; };            \
     ALIGNED_TO(4 * BYTES(type)) access buffer name##_four { STORED4(type) at[]; };
 #define ONE_FROM(name, begin, i) name##_one(begin).at[i]
-#define FOUR(name, i) name##_four(args.name).at[(i) / 4]
+#define FOUR_FROM(name, begin, i) name##_four(begin).at[(i) / 4]
 #else
 #define OPERAND(name, type, bind, access)                                                                      \
     layout(std430, set = 0, binding = bind) access buffer name##_one_block { STORED(type) at[]; } name##_one;  \
     layout(std430, set = 0, binding = bind) access buffer name##_four_block { STORED4(type) at[]; } name##_four;
 #define ONE_FROM(name, begin, i) name##_one.at[begin.x + (i)]
-#define FOUR(name, i) name##_four.at[(args.name.x + (i)) / 4]
+#define FOUR_FROM(name, begin, i) name##_four.at[(begin.x + (i)) / 4]
 #endif
 #define ONE(name, i) ONE_FROM(name, args.name, i)
+#define FOUR(name, i) FOUR_FROM(name, args.name, i)
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
 OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual: not readonly
@@ -64,7 +65,7 @@ uint slices() { return args.k == 0 ? 0 : (args.k + args.k_chunk - 1) / args.k_ch
 bool tile_of(out uint row0, out uint col0) {
     const uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const uint down = (args.m + BM - 1) / BM, across = (args.n + BN - 1) / BN;
-    const uint band_rows = max(args.raster, 1);
+    const uint band_rows = min(max(args.raster, 1), down);
     const uint tile = linear % (down * across);
     const uint band = tile / (band_rows * across), in_band = tile % (band_rows * across);
     const uint rows = min(band_rows, down - band * band_rows);  // the last band may be lower
@@ -134,6 +135,8 @@ acc4_t load_b4(uint k, uint col) {
 
 uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd + col; }
 
+uint index_partial(uint row, uint col) { return ((slice * args.batch + batch) * args.m + row) * args.n + col; }
+
 // Writes one element of D; outside D nothing is written.
 void store_d(uint row, uint col, acc_t sum) {
     const bool in_d = inside(row, col, args.m, args.n);
@@ -148,6 +151,10 @@ void store_d(uint row, uint col, acc_t sum) {
 
 // Writes four neighbouring columns; col is a multiple of 4.
 void store_d4(uint row, uint col, acc4_t sum) {
+    if (PARTIAL != 0 && WHOLE != 0) {  // so n is a multiple of 4
+        FOUR_FROM(partial, args.d, index_partial(row, col)) = STORE4(ACC, sum);
+        return;
+    }
     if ((ALIGNED & WIDE_D) == 0 || PARTIAL != 0) {
         [[unroll]] for (uint j = 0; j < 4; ++j) store_d(row, col + j, sum[j]);
         return;

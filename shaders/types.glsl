@@ -31,7 +31,10 @@
 #define i32_store4(x) (x)
 #define i32_from_bits(bits) int(bits)
 
-// f16: stored only; arithmetic is the accumulator's
+// f16: stored; as ACC only the matrix units add up in it, and what comes after is f32
+#define f16_value float
+#define f16_value4 vec4
+#define f16_from_bits(bits) uintBitsToFloat(bits)
 #define f16_bytes 2
 #define f16_stored float16_t
 #define f16_stored4 f16vec4

@@ -8,24 +8,28 @@
  *
  *   vkgemmQueryNeeds         before vkCreateDevice: which extensions and features a list of problems asks for
  *   vkgemmCreateContext      lend vkgemm your device; say what you enabled on it
- *   vkgemmCreatePlan         the slow call and the last that can refuse: checks, chooses a kernel, compiles its
- * pipelines vkgemmRecord             adds the work to your command buffer; as often as you like, from any thread
+ *   vkgemmCreatePlan         the slow call and the last that can refuse: checks, chooses a kernel, compiles it
+ *   vkgemmRecord             adds the work to your command buffer; as often as you like, from any thread
  *   vkgemmDestroyPlan, vkgemmDestroyContext
  *
  * What holds everywhere:
  *   - vkgemm makes no queue, submits nothing, allocates no device memory, prints nothing, aborts never, keeps no
- * global. It reads one environment variable, VKGEMM_KERNEL, once when a context is made (see
- * VkgemmPlanOptions::kernel).
- *   - What was lent is never destroyed and must outlive what borrows it: device > context > plan > last execution of a
- * command buffer recorded with that plan.
- *   - Input structs begin with structSize = sizeof(the struct) and pNext = NULL. Zero in any other field is its stated
- * default. Both are kept for structs to grow without breaking you: new fields come at the end.
+ *     global. It reads one environment variable, VKGEMM_KERNEL, once when a context is made (see
+ *     VkgemmPlanOptions::kernel).
+ *   - What was lent is never destroyed and must outlive what borrows it: device > context > plan > last execution of
+ *     a command buffer recorded with that plan.
+ *   - Input structs begin with structSize, which in this version must be exactly sizeof(the struct), and pNext = NULL.
+ *     Zero in any other field is its stated default. Both are kept for structs to grow without breaking you: new
+ *     fields come at the end.
  *   - Output structs begin with structSize too; set it before the call. Strings in them are static or as documented.
+ *   - Five structs have no structSize and never change size, as they stand inside others and in arrays: VkgemmError,
+ *     VkgemmMatrix, VkgemmEpilogueStep, VkgemmAccess, VkgemmOperand.
  *   - Every refusal has a code and, where a VkgemmError is passed, a sentence with the value, the limit and what would
- * work.
- *   - A pointer may be NULL only where its comment says "may be NULL".
+ *     work.
+ *   - A pointer may be NULL only where its comment says "may be NULL"; else NULL is refused (INVALID_ARGUMENT).
+ *   - "Any thread": from several threads at once too, also with the same context or plan.
  *   - This header includes vulkan_core.h. A program that gets its functions from volk defines VK_NO_PROTOTYPES before
- * either.
+ *     either.
  *   - Sizes, strides and leading dimensions count elements; names that end in Offset, Size or Bytes count bytes.
  */
 #ifndef VKGEMM_H
@@ -36,15 +40,15 @@
 #include <vulkan/vulkan_core.h>
 
 #if defined(VKGEMM_STATIC)
-#define VKGEMM_API
+#    define VKGEMM_API
 #elif defined(_WIN32)
-#if defined(VKGEMM_BUILDING)
-#define VKGEMM_API __declspec(dllexport)
+#    if defined(VKGEMM_BUILDING)
+#        define VKGEMM_API __declspec(dllexport)
+#    else
+#        define VKGEMM_API __declspec(dllimport)
+#    endif
 #else
-#define VKGEMM_API __declspec(dllimport)
-#endif
-#else
-#define VKGEMM_API __attribute__((visibility("default")))
+#    define VKGEMM_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus
@@ -72,11 +76,11 @@ typedef enum VkgemmResult {
     VKGEMM_INCOMPLETE = 2,              /* the array given was too small; it was filled as far as it goes */
     VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a wrong structSize, a word outside its enum */
     VKGEMM_ERROR_INVALID_PROBLEM = -2,  /* the problem contradicts itself: a leading dimension below a row, ... */
-    VKGEMM_ERROR_UNSUPPORTED = -3, /* a sound problem that this version or this device cannot do; the text says which */
-    VKGEMM_ERROR_LIMIT = -4,       /* a number above a limit of the device or of vkgemm */
-    VKGEMM_ERROR_TILE = -5,        /* a tile breaks a rule of its family; the text lists every broken rule */
-    VKGEMM_ERROR_OPERAND = -6,     /* an operand is missing, misaligned, too small, or overlaps D */
-    VKGEMM_ERROR_WORKSPACE = -7,   /* the workspace is missing, misaligned or too small */
+    VKGEMM_ERROR_UNSUPPORTED = -3,      /* a sound problem that this version or device cannot do; see the text */
+    VKGEMM_ERROR_LIMIT = -4,            /* a number above a limit of the device or of vkgemm */
+    VKGEMM_ERROR_TILE = -5,             /* a tile breaks a rule of its family; the text lists every broken rule */
+    VKGEMM_ERROR_OPERAND = -6,          /* an operand is missing, misaligned, too small, or overlaps D */
+    VKGEMM_ERROR_WORKSPACE = -7,        /* the workspace is missing, misaligned or too small */
     VKGEMM_ERROR_MISSING_FUNCTION = -8, /* a Vulkan function that must be there was not found */
     VKGEMM_ERROR_OUT_OF_MEMORY = -9,    /* host or device memory */
     VKGEMM_ERROR_DEVICE_LOST = -10,     /* VK_ERROR_DEVICE_LOST came back from the driver */
@@ -85,7 +89,8 @@ typedef enum VkgemmResult {
     VKGEMM_RESULT_MAX_ENUM = 0x7fffffff
 } VkgemmResult;
 
-/* The words behind a result. Zero-initialise it; calls overwrite it, also on success (text is then empty). */
+/* The words behind a result. Zero-initialise it; calls overwrite it, also on success (text is then empty). Its size
+ * never changes. */
 typedef struct VkgemmError {
     VkResult vkResult; /* of the Vulkan call that failed, else VK_SUCCESS */
     char text[1024];   /* UTF-8, null-terminated, cut at the end if longer; one sentence or more, without a line end */
@@ -99,8 +104,8 @@ VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
  * ---------------------------------------------------------------------------------------------------- */
 
 typedef enum VkgemmType {
-    VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. Accumulator: f32 for f16 and bf16, i32 for i8 and u8, else A's
-                                type. D: A's type, but i32 for i8 and u8. C: D's type */
+    VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. D: A's type, but i32 for i8 and u8. C: D's type.
+                                Accumulator: f32 for f16 and bf16, i32 for i8 and u8, else A's type */
     VKGEMM_TYPE_F32 = 1,
     VKGEMM_TYPE_F16 = 2,
     VKGEMM_TYPE_BF16 = 3,
@@ -120,13 +125,21 @@ typedef enum VkgemmLayout {
 /* As batchStride: every matrix of the batch is the same one. (Not for D.) */
 #define VKGEMM_BROADCAST UINT64_MAX
 
-/* How one matrix lies in its operand, counted in elements from the operand's offset. */
+/* How one matrix lies in its operand, counted in elements from the operand's offset. A "row" is a column here where the
+ * layout is column-major. Its size never changes.
+ *
+ * No operand may span more than 2^31 - 1 elements, its whole batch counted (LIMIT): SPIR-V takes 32-bit indices as
+ * signed.
+ *
+ * D is written, so its matrices must not share elements: each begins past the end of the one before, or they lie side
+ * by side in one wide matrix, with batchStride >= the length of a row and ld >= (batch - 1) * batchStride + that
+ * length. Any other way of interleaving them is refused in this version. */
 typedef struct VkgemmMatrix {
     VkgemmType type;
     VkgemmLayout layout;
-    uint64_t ld;          /* from one row to the next (column to column if column-major); 0: dense, no gap */
+    uint64_t ld;          /* from one row to the next; 0: dense, no gap */
     uint64_t batchStride; /* from one matrix of the batch to the next; 0: dense, one right after the other;
-                             VKGEMM_BROADCAST */
+                             VKGEMM_BROADCAST: the same one again */
 } VkgemmMatrix;
 
 typedef enum VkgemmC {
@@ -138,9 +151,8 @@ typedef enum VkgemmC {
 
 /* How exact an f32 product must be. */
 typedef enum VkgemmAccuracy {
-    VKGEMM_ACCURACY_DEFAULT = 0, /* arithmetic in the accumulator's type, never less */
-    VKGEMM_ACCURACY_F32_SPLIT =
-        1, /* f32 from parts on matrix units; not in this version: answered with "unsupported" */
+    VKGEMM_ACCURACY_DEFAULT = 0,   /* arithmetic in the accumulator's type, never less */
+    VKGEMM_ACCURACY_F32_SPLIT = 1, /* f32 from parts on matrix units; not in this version: refused (UNSUPPORTED) */
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
@@ -161,6 +173,7 @@ typedef enum VkgemmStepKind {
     VKGEMM_STEP_MAX_ENUM = 0x7fffffff
 } VkgemmStepKind;
 
+/* Its size never changes. */
 typedef struct VkgemmEpilogueStep {
     VkgemmStepKind kind;
     float low, high; /* clamp: low <= high; ignored by other steps */
@@ -171,8 +184,9 @@ typedef struct VkgemmEpilogueStep {
 typedef struct VkgemmProblem {
     uint32_t structSize;
     const void* pNext;
-    uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n. m or n 0: an empty plan, which records nothing. k
-                         0: D = epilogue(beta C), and A and B may be missing */
+    uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n.
+                         m or n 0: an empty plan, which records nothing.
+                         k 0: D = epilogue(beta C), and A and B may be missing */
     uint64_t batch;   /* 0 means 1 here, for zero is the default; for an empty batch leave the call out */
     VkgemmMatrix a, b, c, d;
     VkgemmC cSource;
@@ -189,15 +203,15 @@ typedef struct VkgemmProblem {
  * Full grammar: docs/design.md. alpha and beta belong to recording, not to the problem; they are in the text because a
  * line should say all that is needed to repeat a run. beta other than 0 implies c=d, unless c= says otherwise. */
 
-/* Reads `text`. *alpha and *beta (may be NULL) get 1 and 0 where the text is silent. PARSE names the character (counted
- * from 1) and the word that would fit; INVALID_PROBLEM when the words are readable but contradict each other.
+/* Reads `text`. alpha and beta may be NULL; they get 1 and 0 where the text is silent. PARSE names the character
+ * (counted from 1) and the word that would fit; INVALID_PROBLEM when the words are readable but contradict each other.
  * `problem->structSize` is set for you. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta,
                                            VkgemmError* error);
 
 /* Writes the line of `problem` with its terminating null. *size: in, the bytes at `text` (ignored when text is NULL);
- * out, the bytes needed, null included. text may be NULL, to ask for the size. INCOMPLETE when it was cut. Any thread.
- */
+ * out, the bytes needed, null included. text may be NULL, to ask for the size. INCOMPLETE when it was cut.
+ * Any thread. */
 VKGEMM_API VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double alpha, double beta, char* text,
                                             size_t* size);
 
@@ -205,21 +219,32 @@ VKGEMM_API VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double
  * Before you make a device: what to enable
  * ---------------------------------------------------------------------------------------------------- */
 
+/* How operands are handed over when recording. */
+typedef enum VkgemmOperandKind {
+    VKGEMM_OPERANDS_BUFFERS = 0,   /* VkBuffers, through pushed descriptors. On a device without push descriptors vkgemm
+                                      takes the buffers' addresses, and the buffers need
+                                      VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT: VkgemmPlanInfo::usesAddresses tells */
+    VKGEMM_OPERANDS_ADDRESSES = 1, /* device addresses; needs bufferDeviceAddress */
+    VKGEMM_OPERANDS_MAX_ENUM = 0x7fffffff
+} VkgemmOperandKind;
+
 typedef struct VkgemmNeedsInfo {
     uint32_t structSize;
     const void* pNext;
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     uint32_t apiVersion; /* the lower of what your VkApplicationInfo asks for and what you will use of the device;
-                            VK_MAKE_API_VERSION */
+                            VK_MAKE_API_VERSION. At least VK_API_VERSION_1_1 */
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    const VkgemmProblem* problems; /* may be NULL with problemCount 0: then whatever any built-in kernel can use */
+    const VkgemmProblem* problems; /* an array whose stride in bytes is problems[0].structSize. May be NULL with
+                                      problemCount 0: then whatever any built-in kernel can use */
     uint32_t problemCount;
+    VkgemmOperandKind operands; /* as plans will be made; 0: buffers */
 } VkgemmNeedsInfo;
 
 #define VKGEMM_MAX_NEEDED_EXTENSIONS 24
 
-/* `required`: without these at least one of the problems finds no kernel. `optional`: the device has it and a kernel
+/* `required`: without these at least one of the problems finds no kernel. `optional`: the device has it, and a kernel
  * that may be faster for one of the problems uses it. Strings are static. */
 typedef struct VkgemmNeeds {
     uint32_t structSize;
@@ -229,19 +254,26 @@ typedef struct VkgemmNeeds {
     uint64_t requiredFeatures, optionalFeatures; /* for vkgemmMergeFeatures and vkgemmFeatureName, bit by bit */
 } VkgemmNeeds;
 
-/* UNSUPPORTED, with the reason, when a problem can run on this physical device with no set of features. error may be
- * NULL. */
+/* UNSUPPORTED, with the reason, when a problem can run on this physical device with no set of features. *needs is as it
+ * was when the call fails. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, VkgemmError* error);
 
 /* Puts `features` (needs.requiredFeatures, with or without needs.optionalFeatures) into the chain that will be
  * VkDeviceCreateInfo::pNext. A struct that is in `chain` already gets its members set (the big Vulkan 1.1 to 1.4
  * structs are understood and preferred); what is missing is appended from `memory`, which must live as long as the
- * chain. *memorySize: in, the bytes at `memory`; out, the bytes needed; memory may be NULL to ask, and nothing is
- * changed when it is NULL or too small (INCOMPLETE). memory must be aligned as malloc does. */
+ * chain and be aligned as malloc does.
+ *
+ * *memorySize: in, the bytes at `memory`; out, the bytes needed. memory may be NULL, to ask. Nothing is changed when it
+ * is NULL (SUCCESS) or too small (INCOMPLETE), unless nothing is missing: then the size is 0 and the chain is set at
+ * once, with memory NULL too.
+ *
+ * apiVersion is as in VkgemmNeedsInfo; it is not used today, and kept for structs that become core. Any thread, but not
+ * while another uses the chain. */
 VKGEMM_API VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2* chain,
                                             void* memory, size_t* memorySize);
 
-/* "bufferDeviceAddress" for one bit of a feature set; NULL for a bit that has no meaning. Static. */
+/* "bufferDeviceAddress" for bit number `bit`, counted from 0, of a feature set; NULL for a bit that has no meaning.
+ * Static. Any thread. */
 VKGEMM_API const char* vkgemmFeatureName(uint32_t bit);
 
 /* ----------------------------------------------------------------------------------------------------
@@ -258,8 +290,9 @@ typedef enum VkgemmSeverity {
     VKGEMM_SEVERITY_MAX_ENUM = 0x7fffffff
 } VkgemmSeverity;
 
-/* Called on the thread of the vkgemm call that has something to say, never while a lock is held. `text` is one line,
- * valid during the call. Must not call back into the same context. */
+/* Called on the thread of the vkgemm call that has something to say, never while a lock is held; so, where several
+ * threads use the context, on several at once. `text` is one line, valid during the call. It must not call back into
+ * the same context and must not throw. */
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
 typedef struct VkgemmContextInfo {
@@ -268,27 +301,37 @@ typedef struct VkgemmContextInfo {
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     VkDevice device;
-    uint32_t apiVersion;                           /* as in VkgemmNeedsInfo. At least VK_API_VERSION_1_1 */
+    uint32_t apiVersion;                           /* as in VkgemmNeedsInfo */
     PFN_vkGetInstanceProcAddr getInstanceProcAddr; /* the loader's entry; every function is found through it */
-    const VkPhysicalDeviceFeatures2*
-        enabledFeatures;                  /* the chain given to vkCreateDevice; may be NULL: no feature is enabled */
-    const char* const* enabledExtensions; /* those given to vkCreateDevice; may be NULL with count 0 */
+
+    /* The chain given to vkCreateDevice; read during the call only. May be NULL: no feature is enabled. Who gave
+     * pEnabledFeatures to vkCreateDevice puts it into a VkPhysicalDeviceFeatures2 for this. */
+    const VkPhysicalDeviceFeatures2* enabledFeatures;
+
+    /* Those given to vkCreateDevice; read during the call only. May be NULL with count 0. */
+    const char* const* enabledExtensions;
     uint32_t enabledExtensionCount;
-    VkPipelineCache pipelineCache; /* may be VK_NULL_HANDLE. vkgemm serialises its own use of it; if you use it from
-                                      other threads at the same time, it must not be externally synchronised */
-    const VkAllocationCallbacks* allocator; /* may be NULL; copied */
-    VkgemmLogFn log;                        /* may be NULL */
-    void* logUser;
+
+    /* May be VK_NULL_HANDLE. vkgemm never uses it on two threads at once; it must not have
+     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT if others use it at the same time. */
+    VkPipelineCache pipelineCache;
+
+    /* May be NULL. Copied. It goes to Vulkan calls only; vkgemm's own host memory comes from operator new. */
+    const VkAllocationCallbacks* allocator;
+
+    VkgemmLogFn log; /* may be NULL */
+    void* logUser;   /* handed to log; may be NULL */
 } VkgemmContextInfo;
 
-/* Reads the device's facts and finds the functions; compiles nothing. error may be NULL. *context is NULL on failure.
- */
+/* Reads the device's facts and finds the functions; compiles nothing. *context is NULL on failure. error may be NULL.
+ * Any thread. */
 VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error);
 
-/* Plans made from it must be destroyed first. context may be NULL. Not while another thread uses the context. */
+/* Destroys the pipelines of all plans, so no command buffer that was recorded with one may still be executing. Plans
+ * made from it must be destroyed first. context may be NULL. Any thread, but not while another uses the context. */
 VKGEMM_API void vkgemmDestroyContext(VkgemmContext context);
 
-/* The facts that choices rest on, as text: one "name = value" a line, as tests/devices/ keeps them. Size as in
+/* The facts that choices rest on, as text: one "name = value" a line, as tests/devices/ keeps them. text and size as in
  * vkgemmFormatProblem. Any thread. */
 VKGEMM_API VkgemmResult vkgemmDescribeDevice(VkgemmContext context, char* text, size_t* size);
 
@@ -307,14 +350,15 @@ typedef struct VkgemmKernelInfo {
     uint32_t built; /* 0: this build's shader compiler could not compile it */
 } VkgemmKernelInfo;
 
+/* How many built-in kernels there are, those that were not built included. Any thread. */
 VKGEMM_API uint32_t vkgemmKernelCount(void);
 
-/* INVALID_ARGUMENT when index >= vkgemmKernelCount(). Any thread. */
+/* INVALID_ARGUMENT when index >= vkgemmKernelCount(), or kernel->structSize is wrong. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
 
-/* Would `kernel` with `tile` (may be NULL: the row's own; else as in VkgemmPlanOptions::tile) serve `problem` (may be
- * NULL: only tile and device are looked at) in this context? SUCCESS, or TILE / UNSUPPORTED / LIMIT with every reason
- * in error->text. Compiles nothing. */
+/* Would `kernel` with `tile` serve `problem` in this context? SUCCESS, or TILE / UNSUPPORTED / LIMIT with every reason
+ * in error->text. Compiles nothing. tile as in VkgemmPlanOptions::tile, may be NULL: the row's own. problem may be
+ * NULL: only the tile and the device are looked at. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
                                           const VkgemmProblem* problem, VkgemmError* error);
 
@@ -322,45 +366,48 @@ VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* ker
  * The plan: immutable once made
  * ---------------------------------------------------------------------------------------------------- */
 
-typedef enum VkgemmOperandKind {
-    VKGEMM_OPERANDS_BUFFERS = 0,   /* VkBuffers, through pushed descriptors. On a device without push descriptors vkgemm
-                                      takes the buffers' addresses, and   the buffers need
-                                      VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT (VkgemmPlanInfo::usesAddresses tells) */
-    VKGEMM_OPERANDS_ADDRESSES = 1, /* device addresses; needs bufferDeviceAddress */
-    VKGEMM_OPERANDS_MAX_ENUM = 0x7fffffff
-} VkgemmOperandKind;
-
 typedef enum VkgemmPlanFlagBits {
     VKGEMM_PLAN_CAPTURE_STATISTICS = 1, /* pipelines are made with VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR and
                                            CAPTURE_INTERNAL_REPRESENTATIONS; needs pipelineExecutableInfo enabled */
-    VKGEMM_PLAN_DRY = 2, /* compile no pipeline: for explaining and sizing. Such a plan cannot be recorded */
+    VKGEMM_PLAN_DRY = 2,                /* compile no pipeline: for explaining and sizing. It cannot be recorded */
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmPlanFlagBits;
 
 typedef struct VkgemmPlanOptions {
     uint32_t structSize;
     const void* pNext;
-    const char* kernel; /* may be NULL: the context chooses. A name forces that row; what cannot serve is refused with
-                           the reason. The environment variable VKGEMM_KERNEL does the same for plans that name none,
-                           but falls back */
-    const char* tile; /* may be NULL. "BM=128,BN=64": replaces those constants of the chosen or named kernel; every rule
-                         is checked */
+
+    /* May be NULL: the context chooses. A name forces that row; what cannot serve is refused with the reason. The
+     * environment variable VKGEMM_KERNEL does the same for plans that name none, but falls back. */
+    const char* kernel;
+
+    /* May be NULL. "BM=128,BN=64" replaces those constants of the chosen or named kernel; every rule is checked. */
+    const char* tile;
+
     VkgemmOperandKind operands;
-    uint32_t operandAlignment; /* your promise: the offset (address) of every matrix operand is a multiple of this many
-                                  bytes; a power of two. 0: 16, which the widest loads want. Down to the size of an
-                                  element works, slower */
-    uint32_t flags;            /* VkgemmPlanFlagBits */
-    uint64_t workspaceLimit;   /* bytes of workspace that you are ready to bring; small products with a long K gain from
-                                  some (64 MiB is plenty).   0: none. What a plan really wants is
-                                  VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] */
+
+    /* Your promise: the offset (address) of every matrix operand is a multiple of this many bytes; a power of two.
+     * 0: 16, which the widest loads want. Down to the size of an element works, slower. */
+    uint32_t operandAlignment;
+
+    uint32_t flags; /* VkgemmPlanFlagBits */
+
+    /* Bytes of workspace that you are ready to bring; 0: none. Products with a small D and a long K gain from some, for
+     * then K is split and its parts run side by side (64 MiB is plenty). What a plan really wants is
+     * VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
+    uint64_t workspaceLimit;
 } VkgemmPlanOptions;
 
-/* Checks, chooses, compiles. options and error may be NULL. Any thread; threads that want the same pipeline wait for
- * one to compile it. FALLBACK_USED: a plan was made, but not with the kernel of VKGEMM_KERNEL. */
+/* Checks, chooses, compiles. FALLBACK_USED: a plan was made, but not with the kernel of VKGEMM_KERNEL. *plan is NULL on
+ * failure. options and error may be NULL. Any thread; threads that want the same pipeline wait for one to compile it.
+ *
+ * Pipelines are shared by plans and live until the context is destroyed: one for each kernel, tile and set of constants
+ * that the problem gives (layout, alignment, edges, epilogue, bounds of a clamp). Sizes are no such constants. */
 VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
                                          const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
-/* plan may be NULL. Not before the last command buffer that was recorded with it has finished. */
+/* Not before the last command buffer that was recorded with it has finished. Its pipelines stay with the context. plan
+ * may be NULL. Any thread, but not while another uses the plan. */
 VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
 
 typedef enum VkgemmSlot {
@@ -378,25 +425,26 @@ typedef enum VkgemmSlot {
 
 typedef struct VkgemmPlanInfo {
     uint32_t structSize;
-    const char* kernel; /* "" for an empty plan; lives as long as the plan */
-    const char* tile;   /* as in VkgemmKernelInfo; lives as long as the plan */
-    uint64_t
-        requiredBytes[VKGEMM_SLOT_COUNT]; /* by VkgemmSlot: what each operand must span from its offset; 0: not used */
-    uint64_t workspaceAlignment;          /* of the workspace's offset, in bytes */
-    uint32_t operandAlignment;            /* of matrix operands' offsets, in bytes, as promised or as elements force */
-    uint32_t usesAddresses;               /* 1: operands reach the shader as device addresses */
-    uint32_t dispatchCount;               /* vkCmdDispatch calls that one recording adds */
-    double flops;                         /* 2 m n k batch */
-    double errorBound;    /* |D - exact| <= errorBound * max|A| * max|B| * |alpha| before beta C and the epilogue: a
-                             guarantee; 0 for integers */
-    double predictedCost; /* the cost model's figure; comparable only within one problem on one device */
+    const char* kernel;                        /* "" for an empty plan; lives as long as the plan */
+    const char* tile;                          /* as in VkgemmKernelInfo; lives as long as the plan */
+    uint64_t requiredBytes[VKGEMM_SLOT_COUNT]; /* by VkgemmSlot: what it must span from its offset; 0: not used */
+    uint64_t workspaceAlignment;               /* of the workspace's offset, in bytes */
+    uint32_t operandAlignment;                 /* of matrix operands' offsets, in bytes; promised or of the elements */
+    uint32_t usesAddresses;                    /* 1: operands reach the shader as device addresses */
+    uint32_t dispatchCount;                    /* vkCmdDispatch calls that one recording adds: 2 where K is split */
+    double flops;                              /* 2 m n k batch */
+    double errorBound;                         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C
+                                                  and the epilogue: a guarantee where the device rounds to nearest
+                                                  and nothing underflows; 0 for integers */
+    double predictedCost;                      /* the cost model's; to compare within one problem on one device */
 } VkgemmPlanInfo;
 
+/* INVALID_ARGUMENT when plan or info is NULL or info->structSize is wrong; else it cannot fail. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanInfo(VkgemmPlan plan, VkgemmPlanInfo* info);
 
 /* What recording reads and writes, for a render graph or for your own barriers. The stage is always
  * VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; access is VK_ACCESS_SHADER_READ_BIT and / or VK_ACCESS_SHADER_WRITE_BIT. The
- * span begins at the operand's offset. */
+ * span begins at the operand's offset. Its size never changes. */
 typedef struct VkgemmAccess {
     VkgemmSlot slot;
     VkPipelineStageFlags stage;
@@ -405,16 +453,17 @@ typedef struct VkgemmAccess {
 } VkgemmAccess;
 
 /* *count: in, the entries at `accesses`; out, how many there are (at most VKGEMM_SLOT_COUNT). accesses may be NULL, to
- * ask. Where C is D there is one entry, for D, that reads and writes. */
+ * ask. Where C is D there is one entry, for D, that reads and writes. INCOMPLETE when not all fit. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan plan, uint32_t* count, VkgemmAccess* accesses);
 
 /* The pipelines of the plan's dispatches in order, for VK_KHR_pipeline_executable_properties or a debugger. Borrowed:
- * never destroy them. Count as in vkgemmGetPlanAccesses. */
+ * never destroy them. None for an empty or a dry plan. pipelines may be NULL, count as in vkgemmGetPlanAccesses.
+ * Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count, VkPipeline* pipelines);
 
 /* Why this kernel: the choice with its tile and cost, then every other built-in kernel with its cost or the reason
- * against it, one a line. options may be NULL. Makes no pipeline. Size as in vkgemmFormatProblem. A problem that no
- * kernel serves is explained too (SUCCESS); a broken problem is refused. error may be NULL. */
+ * against it, one a line. Makes no pipeline. A problem that no kernel serves is explained too (SUCCESS); a broken
+ * problem is refused. text and size as in vkgemmFormatProblem. options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem,
                                       const VkgemmPlanOptions* options, char* text, size_t* size, VkgemmError* error);
 
@@ -423,28 +472,30 @@ VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem
  * ---------------------------------------------------------------------------------------------------- */
 
 /* Where one operand lies. For VKGEMM_OPERANDS_BUFFERS: buffer and offset. For VKGEMM_OPERANDS_ADDRESSES: address
- * (offset is added to it), or buffer and offset, whose address is then asked for. */
+ * (offset is added to it), or buffer and offset, whose address is then asked for. Its size never changes. */
 typedef struct VkgemmOperand {
-    VkBuffer buffer;     /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT */
-    VkDeviceSize offset; /* bytes; a multiple of VkgemmPlanInfo::operandAlignment for matrices, of the element's size
-                            for bias and scale */
-    VkDeviceSize size;   /* bytes from offset that belong to the operand; 0: not stated, and then not checked */
-    VkDeviceAddress address;
+    VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT */
+    VkDeviceSize offset;     /* bytes; a multiple of VkgemmPlanInfo::operandAlignment for matrices, of its
+                                workspaceAlignment for the workspace, of the element's size for bias and scale */
+    VkDeviceSize size;       /* bytes from offset that belong to the operand; 0: not stated, and then not checked */
+    VkDeviceAddress address; /* 0: buffer and offset say it */
 } VkgemmOperand;
 
 typedef enum VkgemmRecordFlagBits {
     VKGEMM_RECORD_BARRIER_BEFORE = 1, /* a barrier that makes all earlier work on the queue visible to this product */
-    VKGEMM_RECORD_BARRIER_AFTER = 2,  /* a barrier that makes D visible to all later work on the queue */
+    VKGEMM_RECORD_BARRIER_AFTER = 2,  /* a barrier that makes D visible to all later work on the queue; not to reads by
+                                         the host, which need one of yours to VK_PIPELINE_STAGE_HOST_BIT */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmRecordFlagBits;
 
+/* Two recordings that use the same workspace need a barrier between them, as if it were a result: BARRIER_BEFORE of the
+ * second or BARRIER_AFTER of the first is one (on two queues: a semaphore). */
 typedef struct VkgemmRun {
     uint32_t structSize;
     const void* pNext;
-    VkgemmOperand a, b, c,
-        d; /* c only for VKGEMM_C_SEPARATE. D may be exactly C (same start, same shape); no other overlap with D */
-    VkgemmOperand bias, scale, residual,
-        workspace;  /* where the problem or VkgemmPlanInfo::requiredBytes asks for them */
+    VkgemmOperand a, b, c, d; /* c only for VKGEMM_C_SEPARATE. D may be exactly C (same start, same shape); no other
+                                 overlap with D */
+    VkgemmOperand bias, scale, residual, workspace; /* where VkgemmPlanInfo::requiredBytes asks for them */
     double alpha;   /* converted to the accumulator's type. Zero (also when it is forgotten): A and B are not read, but
                        must be given */
     double beta;    /* zero: C is not read, it may hold NaN */
@@ -456,10 +507,14 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
 
 /* Adds the plan's dispatches to `commandBuffer`, which must be recording on a family with compute, outside a render
  * pass. Allocates nothing, locks nothing, submits nothing. It refuses what vkgemmCheckRun refuses and then records
- * nothing at all; with a run that passes, it cannot fail. One plan may be recorded by many threads at once, into
- * different command buffers. Changed in the command buffer: the compute pipeline, push constants, and set 0 of the
- * compute bind point; nothing else. Between its own dispatches vkgemm places the barriers it needs; before and after
- * only with the flags. error may be NULL. */
+ * nothing at all; with a run that passes, it cannot fail. error may be NULL. Any thread: one plan may be recorded by
+ * many at once, into different command buffers.
+ *
+ * Changed in the command buffer: the compute pipeline; every descriptor set of the compute bind point, for vkgemm's
+ * layout is compatible with no other; the push constants of all stages. Bind yours again after it. The graphics
+ * pipeline, its descriptor sets and all dynamic state stay.
+ *
+ * Between its own dispatches vkgemm places the barriers it needs; before and after only with the flags. */
 VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
                                      VkgemmError* error);
 

@@ -151,6 +151,7 @@ struct NeedsInfo {
     uint32_t apiVersion = VK_API_VERSION_1_1;
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     std::span<const Problem> problems{};
+    VkgemmOperandKind operands = VKGEMM_OPERANDS_BUFFERS;
 };
 
 /// VkgemmNeeds
@@ -193,8 +194,8 @@ inline Problem fromC(const VkgemmProblem& c) {
 }
 
 inline VkgemmPlanOptions toC(const PlanOptions& o) {
-    return {sizeof(VkgemmPlanOptions), nullptr, o.kernel, o.tile, o.operands, o.operandAlignment, o.flags,
-            o.workspaceLimit};
+    return {sizeof(VkgemmPlanOptions), nullptr, o.kernel,        o.tile, o.operands,
+            o.operandAlignment,        o.flags, o.workspaceLimit};
 }
 
 inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
@@ -241,10 +242,15 @@ inline Result<std::string> formatProblem(const Problem& problem, double alpha = 
 inline Result<Needs> queryNeeds(const NeedsInfo& info) {
     std::vector<VkgemmProblem> problems;
     for (const Problem& p : info.problems) problems.push_back(convert::toC(p));
-    const VkgemmNeedsInfo c{sizeof(VkgemmNeedsInfo), nullptr,
-                            info.instance,           info.physicalDevice,
-                            info.apiVersion,         info.getInstanceProcAddr,
-                            problems.data(),         static_cast<uint32_t>(problems.size())};
+    const VkgemmNeedsInfo c{sizeof(VkgemmNeedsInfo),
+                            nullptr,
+                            info.instance,
+                            info.physicalDevice,
+                            info.apiVersion,
+                            info.getInstanceProcAddr,
+                            problems.data(),
+                            static_cast<uint32_t>(problems.size()),
+                            info.operands};
     VkgemmNeeds needs{};
     needs.structSize = sizeof needs;
     VkgemmError error{};

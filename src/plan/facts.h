@@ -31,6 +31,10 @@ namespace need {  // so that kernels.def reads "need::coopmat | need::float16"
 #include "plan/features.def"
 #undef FEATURE
 #undef FEATURE_EXTENSION
+// What every kernel on the matrix units asks for, and each type besides.
+inline constexpr FeatureSet matrix = coopmat | memory_model | subgroup_size_control | full_subgroups;
+inline constexpr FeatureSet matrix_f16 = matrix | float16, matrix_bf16 = matrix | bf16 | bf16_coopmat,
+                            matrix_i8 = matrix | int8;
 }  // namespace need
 
 std::string_view feature_name(Feature);  // the id of its row: "buffer_address"

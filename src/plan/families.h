@@ -59,9 +59,12 @@ std::string to_text(const TileRules&);  // every broken rule with its numbers, "
 struct Family {
     std::string_view name;
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
+    void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = nullptr;  // those that depend on the types
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
     bool is_reducer = false;                 // the second pass of split-K, never a product by itself
+    bool wants_wide = false;                 // A and B must allow loads of 16 bytes throughout
+    bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     double gpu_weight, cpu_weight;           // cost model: time of a multiply-add against the `block` family's on a GPU
 };
 
@@ -80,8 +83,11 @@ constexpr TileRules broken_rules(const Family& family, const Tile& tile, const E
             1);
     if (r.count) return r;
     family.rules(tile, r);
+    if (r.count == 0 && family.copy_rules) family.copy_rules(tile, bytes, r);
+    const bool adds_up = r.count == 0;
     r.check(tile.WG <= limits.max_invocations, "the work group must not be larger than the device allows", "WG",
             tile.WG, "limit", limits.max_invocations);
+    if (!adds_up) return r;  // then its shared memory means nothing
     const uint64_t shared = family.shared_bytes(tile, bytes);
     r.check(shared <= limits.shared_bytes, "shared memory must not exceed the device's", "bytes", shared, "limit",
             limits.shared_bytes);

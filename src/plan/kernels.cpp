@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels.h"
 
+#include "plan/coopmat.h"
+#include "plan/gemv.h"
 #include "plan/ladder.h"
 #include "plan/simt.h"
 #include "plan/split.h"

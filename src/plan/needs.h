@@ -12,8 +12,8 @@ struct Needs {
     FeatureSet optional = 0;  // what else a fitting kernel, or the runtime, makes use of
 };
 
-/// `problems` are completed; empty: whatever any built-in kernel can use, and nothing but the operands' way is
-/// required.
-Result<Needs> needs_of(const DeviceFacts&, std::span<const Problem> problems);
+/// `addresses`: plans will be made for operands as device addresses.
+/// `problems` are completed; empty: whatever any built-in kernel can use; then only the operands' way is required.
+Result<Needs> needs_of(const DeviceFacts&, std::span<const Problem> problems, bool addresses = false);
 
 }  // namespace vkgemm::plan

@@ -51,8 +51,12 @@ std::string check_result_stride(const Problem& p, bool broadcast_d) {
     if (broadcast_d) return "D cannot be broadcast: " + to_string(p.batch) + " products would be written to one place";
     const uint64_t one = *span_elements(p.d, p.m, p.n, 1);
     if (p.d.stride >= one) return "";
-    return "stride_d is " + to_string(p.d.stride) + ", but one D spans " + to_string(one) +
-           " elements: the batch would overwrite itself";
+    const uint64_t run = stored(p.d, p.m, p.n).inner;  // matrices side by side, as the heads of attention lie
+    const auto row_of_all = plus(times(p.batch - 1, p.d.stride), run);
+    if (p.d.stride >= run && row_of_all && p.d.ld >= *row_of_all) return "";
+    return "stride_d is " + to_string(p.d.stride) + ", but one D spans " + to_string(one) + " elements, and " +
+           to_string(p.batch) + " of them side by side do not fit a leading dimension of " + to_string(p.d.ld) +
+           ": the batch would overwrite itself";
 }
 
 std::string check_c(const Problem& p) {
@@ -161,6 +165,11 @@ Normalised normalise(const Problem& completed) {
     Normalised out{completed, completed.d.layout == Layout::column_major};
     Problem& p = out.problem;
     if (out.swapped) p = transposed(p);
+    // One row or column without gaps is the same memory either way; along k it can be read in wide pieces.
+    if (p.n == 1 && p.b.layout == Layout::row_major && p.b.ld == 1)
+        p.b.layout = Layout::column_major, p.b.ld = p.k ? p.k : 1;
+    if (p.m == 1 && p.a.layout == Layout::column_major && p.a.ld == 1)
+        p.a.layout = Layout::row_major, p.a.ld = p.k ? p.k : 1;
     if (is_one_tall_product(p)) {
         p.m *= p.batch;
         p.batch = 1;
@@ -171,6 +180,12 @@ Normalised normalise(const Problem& completed) {
 
 std::array<Operand, 4> operands(const Problem& p) {
     return {{{"A", &p.a, p.m, p.k}, {"B", &p.b, p.k, p.n}, {"C", &p.c, p.m, p.n}, {"D", &p.d, p.m, p.n}}};
+}
+
+bool is_wide(const Operand& x, uint32_t operand_alignment) {
+    const Matrix& m = *x.matrix;
+    const uint64_t bytes = info(*m.type).bytes, run = m.layout == Layout::row_major ? x.cols : x.rows;
+    return operand_alignment % 16 == 0 && run * bytes % 16 == 0 && m.ld * bytes % 16 == 0 && m.stride * bytes % 16 == 0;
 }
 
 bool has_step(const Problem& p, StepKind kind) {

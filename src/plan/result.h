@@ -7,8 +7,7 @@
 
 namespace vkgemm::plan {
 
-/// Why something was refused: the kind of refusal (the public codes map one to one) and a sentence for the reader of a
-/// log.
+/// Why something was refused: the kind (the public codes map one to one) and a sentence for the reader of a log.
 struct Refusal {
     enum Kind {
         argument,

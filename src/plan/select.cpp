@@ -2,6 +2,7 @@
 #include "plan/select.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -10,8 +11,9 @@ namespace {
 
 using std::to_string;
 
+constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
-constexpr uint64_t max_span = UINT32_MAX;                    // elements: shaders index operands with 32 bits
+constexpr uint64_t max_span = INT32_MAX;                     // elements: SPIR-V takes 32-bit indices as signed
 
 uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
@@ -33,13 +35,16 @@ std::optional<Refusal> too_large(const DeviceFacts& dev, const Problem& p, Bindi
         if (value > max_dimension)
             return Refusal{Refusal::limit, std::string(name) + " is " + to_string(value) +
                                                ", above vkgemm's limit of " + to_string(max_dimension)};
-    if (p.batch > max_span)
+    if (p.batch > max_batch)
         return Refusal{Refusal::limit,
-                       "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_span)};
+                       "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_batch)};
     for (const auto& [name, x, rows, cols] : operands(p)) {
         if (name == "C" && p.c_source != CSource::separate) continue;
         const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
-        if (span > max_span || x->ld > max_span)
+        if (x->ld > max_span)
+            return Refusal{Refusal::limit, "the leading dimension of " + std::string(name) + " is " + to_string(x->ld) +
+                                               ", above the limit of " + to_string(max_span)};
+        if (span > max_span)
             return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span) +
                                                " elements, above the limit of " + to_string(max_span) +
                                                " that 32-bit indices reach; split the batch or the product"};
@@ -53,9 +58,37 @@ std::optional<Refusal> too_large(const DeviceFacts& dev, const Problem& p, Bindi
     return std::nullopt;
 }
 
+// A required subgroup size that the driver would not grant.
+std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceFacts& dev) {
+    if (t.SG == 0) return std::nullopt;
+    const auto broken = [&](const std::string& why) {
+        return Refusal{Refusal::tile, "SG is " + to_string(t.SG) + ", " + why};
+    };
+    if (!(dev.features & need::subgroup_size_control))
+        return broken("but the feature subgroupSizeControl is not enabled on this device");
+    if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
+        return broken("not one of this device's subgroup sizes: powers of two from " + to_string(dev.subgroup_min) +
+                      " to " + to_string(dev.subgroup_max));
+    if (t.WG % t.SG) return broken("and the work group of " + to_string(t.WG) + " is not whole subgroups");
+    return std::nullopt;
+}
+
+std::optional<Refusal> no_such_matrix(const Module& m, const Tile& t, const DeviceFacts& dev) {
+    const MatrixShape wanted = {m.a, m.b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
+    if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
+        return std::nullopt;
+    std::string there;
+    for (const MatrixShape& s : dev.matrix_shapes)
+        if (s.a == m.a && s.b == m.b && s.accumulate == m.accumulate && s.result == m.accumulate)
+            there += " " + to_string(s.m) + "x" + to_string(s.n) + "x" + to_string(s.k);
+    return Refusal{Refusal::unsupported, "the matrix units have no product of " + to_string(t.MM) + "x" +
+                                             to_string(t.MN) + "x" + to_string(t.MK) + " for these types" +
+                                             (there.empty() ? "" : "; they have" + there)};
+}
+
 std::optional<Refusal> too_many_groups(const Tile& t, const DeviceFacts& dev, const Problem& p) {
     const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
-    const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967295.0);
+    const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
     if (groups <= most) return std::nullopt;
     return Refusal{Refusal::limit, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) +
                                        " work groups; the limit is " + to_string(uint64_t(most))};
@@ -87,7 +120,8 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
         return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
     if (rules.count) return Refusal{Refusal::tile, to_text(rules)};
-    return std::nullopt;
+    if (auto why = wrong_subgroup(tile, dev)) return why;
+    return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
 }
 
 std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFacts& dev, const Problem& p,
@@ -137,7 +171,8 @@ const Kernel* find_reducer(const DeviceFacts& dev, const Problem& p) {
 std::optional<Refusal> too_much_workspace(const Split& split, const DeviceFacts& dev, const Problem& p,
                                           const Request& request) {
     const uint64_t bytes = split.workspace_bytes(p);
-    const uint64_t most = std::min({request.workspace_limit, dev.max_storage_range - dev.offset_alignment, max_span});
+    const uint64_t most = std::min(
+        {request.workspace_limit, dev.max_storage_range - dev.offset_alignment, max_span * info(*p.accumulate).bytes});
     if (bytes <= most) return std::nullopt;
     return Refusal{Refusal::workspace, to_string(split.slices) + " slices of K want a workspace of " +
                                            to_string(bytes) + " bytes; workspaceLimit, or the device, allows " +
@@ -178,6 +213,11 @@ Result<Split> best_split(const Kernel& k, const Tile& t, const DeviceFacts& dev,
 
 namespace {
 
+bool reads_wide(const Problem& p, const Request& request) {
+    const auto all = operands(p);
+    return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
+}
+
 // The tile that `request` makes of a row's.
 Result<Tile> requested_tile(const Kernel& k, const Request& request) { return with_constants(k.tile, request.tile); }
 
@@ -188,6 +228,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     for (const Passed& x : passed) {
         if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
         if (!x.why) continue;  // would serve, but another kernel was asked for
+        if (x.kernel->module.family.is_reducer) continue;
         const std::string words = words_of(x.kernel->module);
         if (!same_types(x.kernel->module, p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
@@ -216,6 +257,9 @@ std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Reque
             why = tile.refusal();
         else
             why = unfit(k, *tile, dev, p, *binding);
+        if (!why && k.module.family.wants_wide && !reads_wide(p, request))
+            why = Refusal{Refusal::unsupported,
+                          "is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"};
         Split split;
         if (!why) {
             const Result<Split> best = best_split(k, *tile, dev, p, request);

@@ -9,7 +9,8 @@ inline constexpr Family reduce_k = {
     .name = "reduce_k",
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.check(t.BM == 1 && t.BN == t.WG, "one invocation, one element", "BN", t.BN, "WG", t.WG);
+            r.check(t.BM == 1 && t.BN == t.WG, "neighbouring invocations take neighbouring columns", "BN", t.BN, "WG",
+                    t.WG);
         },
     .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
     .refuses = [](const Problem&) -> const char* {

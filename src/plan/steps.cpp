@@ -10,13 +10,6 @@ namespace {
 
 uint32_t div_up(uint64_t a, uint32_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
 
-// May this matrix be touched 16 bytes at a time? Every run of neighbours begins at and spans a multiple of 16 bytes.
-bool is_wide(const Operand& x, uint32_t operand_alignment) {
-    const Matrix& m = *x.matrix;
-    const uint64_t bytes = info(*m.type).bytes, run = m.layout == Layout::row_major ? x.cols : x.rows;
-    return operand_alignment % 16 == 0 && run * bytes % 16 == 0 && m.ld * bytes % 16 == 0 && m.stride * bytes % 16 == 0;
-}
-
 ProblemConstants constants_of(const Problem& p, const Tile& t, const Request& request) {
     ProblemConstants c;
     c.TRANS_A = p.a.layout == Layout::column_major;
@@ -126,10 +119,11 @@ std::vector<Step> split_in_two(Step product, const Split& split, const Problem& 
     Step reduce = product;
     reduce.kernel = split.reducer;
     reduce.tile = split.reducer->tile;
-    reduce.constants.WHOLE = reduce.constants.ALIGNED = 0;
+    reduce.constants.WHOLE = 0;
+    reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (p.n % 4 == 0 ? WIDE_A : 0u);
     reduce.slots[BIND_A] = Slot::workspace;
     reduce.slots[BIND_B] = Slot::d;
-    set_grid(reduce, div_up(p.m * p.n * p.batch, reduce.tile.WG), dev);
+    set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.WG), dev);
 
     ProblemConstants& c = product.constants;
     c.PARTIAL = 1;

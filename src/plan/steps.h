@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A choice becomes dispatches, arguments and workspace: everything that recording needs but handles, offsets, alpha and
-// beta.
+// A choice becomes dispatches, arguments and workspace: all that recording needs but handles, offsets, alpha and beta.
 #pragma once
 #include <array>
 #include <vector>
@@ -29,8 +28,7 @@ struct Step {
     ProblemConstants constants;
     abi::GemmArgs args;
     uint32_t groups_x, groups_y;
-    std::array<Slot, BIND_COUNT>
-        slots;  // by BIND_*: which of the caller's operands; Slot::d where the shader does not use it
+    std::array<Slot, BIND_COUNT> slots;  // by BIND_*: which operand; Slot::d where the shader does not use it
 };
 
 /// What the caller must bring for one slot.

@@ -6,9 +6,8 @@
 //   line    = [types] size { option }                 types left out: f32
 //   types   = A "*" B [ "+" accumulator ] [ "->" D ]
 //   size    = M "x" N "x" K
-//   option  = "batch=" N | "layout=" AB | "layout_c=" L | "layout_d=" L | "lda=" N ... "ldd=" N | "stride_a=" N ...
-//   "stride_d=" N
-//           | "alpha=" X | "beta=" X | "c=" none|d|separate | step
+//   option  = "batch=" N | "layout=" AB | "layout_c=" L | "layout_d=" L | "lda=" N ... "ldd=" N
+//           | "stride_a=" N ... "stride_d=" N | "alpha=" X | "beta=" X | "c=" none|d|separate | step
 //   step    = "bias=" row|col | "scale=" row|col|all | "residual" | "act=" relu|gelu|silu | "clamp=" X ":" X
 //
 // L is n (row-major) or t (column-major); layout_c follows layout_d where it is left out; stride 0 is broadcast; beta
@@ -32,8 +31,7 @@ Result<ProblemText> parse_problem(std::string_view line);
 /// Everything at its default is left out; parse_problem() of it gives the same problem again.
 std::string to_text(const Problem&, double alpha, double beta);
 
-/// DeviceFacts as "name = value" lines, '#' comments allowed; unknown names and broken values are refused with their
-/// line.
+/// DeviceFacts as "name = value" lines, '#' comments allowed; unknown names and broken values are refused with the line.
 std::string to_text(const DeviceFacts&);
 Result<DeviceFacts> parse_facts(std::string_view text);
 

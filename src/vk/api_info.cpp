@@ -61,12 +61,20 @@ std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo* info) {
     if (!info->instance || !info->physicalDevice || !info->getInstanceProcAddr)
         return Refusal{Refusal::argument,
                        "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
+    if (info->operands != VKGEMM_OPERANDS_BUFFERS && info->operands != VKGEMM_OPERANDS_ADDRESSES)
+        return Refusal{Refusal::argument,
+                       "VkgemmNeedsInfo::operands is " + std::to_string(info->operands) + "; known are 0 and 1"};
     if (info->problemCount && !info->problems)
         return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return vk::check_version(info->apiVersion);
 }
 
-Result<plan::Needs> find_needs(const VkgemmNeedsInfo& info) {
+struct FoundNeeds {
+    plan::Needs features;
+    std::vector<std::string> extensions;  // of the device
+};
+
+Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto f = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
     if (!f) return f.refusal();
     std::vector<plan::Problem> problems;
@@ -78,15 +86,18 @@ Result<plan::Needs> find_needs(const VkgemmNeedsInfo& info) {
         problems.push_back(*completed);
     }
     const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, info.apiVersion);
-    return plan::needs_of(vk::read_facts(*f, info.physicalDevice, info.apiVersion, offered), problems);
+    const plan::DeviceFacts facts = vk::read_facts(*f, info.physicalDevice, info.apiVersion, offered);
+    auto needs = plan::needs_of(facts, problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
+    if (!needs) return needs.refusal();
+    return FoundNeeds{*needs, vk::device_extensions(*f, info.physicalDevice)};
 }
 
-uint32_t put_extensions(plan::FeatureSet features, uint32_t api_version, const char** to,
-                        const std::vector<const char*>& already) {
+// Those of the device's extensions that `features` ask for; what it has only as core needs no extension.
+uint32_t put_extensions(plan::FeatureSet features, uint32_t api_version, const FoundNeeds& found, const char** to) {
     uint32_t n = 0;
     for (const char* e : vk::extensions_for(features, api_version))
         if (n < VKGEMM_MAX_NEEDED_EXTENSIONS &&
-            std::none_of(already.begin(), already.end(), [&](const char* a) { return !std::strcmp(a, e); }))
+            std::find(found.extensions.begin(), found.extensions.end(), e) != found.extensions.end())
             to[n++] = e;
     return n;
 }
@@ -161,13 +172,18 @@ VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, V
         if (auto why = check_needs_info(info)) return vk::answer(error, *why);
         auto found = find_needs(*info);
         if (!found) return vk::answer(error, found.refusal());
-        needs->requiredFeatures = found->required;
-        needs->optionalFeatures = found->optional;
-        needs->requiredExtensionCount =
-            put_extensions(found->required, info->apiVersion, needs->requiredExtensions, {});
-        needs->optionalExtensionCount =
-            put_extensions(found->optional, info->apiVersion, needs->optionalExtensions,
-                           {needs->requiredExtensions, needs->requiredExtensions + needs->requiredExtensionCount});
+        const plan::Needs& f = found->features;
+        needs->requiredFeatures = f.required;
+        needs->optionalFeatures = f.optional;
+        needs->requiredExtensionCount = put_extensions(f.required, info->apiVersion, *found, needs->requiredExtensions);
+        const char* all[VKGEMM_MAX_NEEDED_EXTENSIONS];
+        const uint32_t count = put_extensions(f.required | f.optional, info->apiVersion, *found, all);
+        needs->optionalExtensionCount = 0;
+        for (uint32_t i = 0; i < count; ++i) {  // an extension that is required already is not named again
+            const char* const* end = needs->requiredExtensions + needs->requiredExtensionCount;
+            if (std::find(needs->requiredExtensions + 0, const_cast<const char**>(end), all[i]) == end)
+                needs->optionalExtensions[needs->optionalExtensionCount++] = all[i];
+        }
         return vk::success(error);
     });
 }
@@ -222,6 +238,7 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const 
         auto t = plan::with_constants(k->tile, tile ? tile : "");
         if (!t) return vk::answer(error, t.refusal());
         auto why = plan::unfit_device(*k, *t, context->facts);
+        if (!why && k->module.family.is_reducer) why = Refusal{Refusal::unsupported, k->module.family.refuses({})};
         const auto binding = plan::choose_binding(context->facts, {});
         if (!why && !binding) why = binding.refusal();
         if (!why && problem) {

@@ -47,6 +47,8 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     c->device = {info.device, *functions, nullptr, info.pipelineCache, features};
     if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
     c->facts = vk::read_facts(*instance, info.physicalDevice, info.apiVersion, features);
+    if (c->facts.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
+        c->device.features = c->facts.features = features & ~plan::need::push_descriptor;
     c->forced_kernel = forced_kernel();
     c->log = info.log, c->log_user = info.logUser;
     if (auto why = c->pipelines.init(c->device)) return *why;
@@ -177,10 +179,11 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
         if (!thought) return vk::answer(error, thought.refusal());
         auto made = make_plan(context, *thought, options ? options->flags : 0);
         if (!made) return vk::answer(error, made.refusal());
-        *plan = made->release();
-        if (thought->fallback.empty()) return vk::success(error);
-        if (context->log) context->log(context->log_user, VKGEMM_SEVERITY_WARNING, thought->fallback.c_str());
-        return vk::answer(error, VKGEMM_FALLBACK_USED, thought->fallback);
+        const VkgemmResult result = thought->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
+        if (result != VKGEMM_SUCCESS && context->log)
+            context->log(context->log_user, VKGEMM_SEVERITY_WARNING, thought->fallback.c_str());
+        *plan = made->release();  // last: nothing after it can throw
+        return vk::answer(error, result, thought->fallback);
     });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The Vulkan functions that vkgemm calls: a private table, filled through the caller's vkGetInstanceProcAddr. One row
-// adds one.
+// a function.
 #pragma once
 #include <vulkan/vulkan_core.h>
 

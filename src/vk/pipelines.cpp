@@ -99,17 +99,26 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
     if (entry.pipeline) return entry.pipeline;
     entry.compiling = true;
     lock.unlock();
-    Result<VkPipeline> made = compile(step, binding, key);
-    lock.lock();
-    entry.compiling = false;
-    if (made) entry.pipeline = *made;
-    compiled_.notify_all();
-    return made;
+    const auto done = [&](VkPipeline pipeline) {
+        lock.lock();
+        entry.compiling = false;
+        entry.pipeline = pipeline;
+        compiled_.notify_all();
+    };
+    try {
+        Result<VkPipeline> made = compile(step, binding, key);
+        done(made ? *made : VK_NULL_HANDLE);
+        return made;
+    } catch (...) {  // memory ran out: whoever waits must not wait for ever
+        done(VK_NULL_HANDLE);
+        throw;
+    }
 }
 
 Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const Key& key) {
     const DeviceFunctions& f = device_->functions;
     const plan::Code& code = code_of(step, binding);
+    const std::string label_text = "vkgemm " + std::string(step.kernel->name);  // before there is anything to leak
     const VkShaderModuleCreateInfo module_info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.bytes,
                                                   code.words};
     VkShaderModule module = VK_NULL_HANDLE;
@@ -155,12 +164,11 @@ Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const K
         r = f.CreateComputePipelines(device_->handle, device_->cache, 1, &info, device_->allocator, &pipeline);
     }
     f.DestroyShaderModule(device_->handle, module, device_->allocator);
-    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateComputePipelines for " + std::string(step.kernel->name));
+    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateComputePipelines for " + label_text);
     if (f.SetDebugUtilsObjectNameEXT) {
-        const std::string name = "vkgemm " + std::string(step.kernel->name);
         const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr,
                                                      VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<uint64_t>(pipeline),
-                                                     name.c_str()};
+                                                     label_text.c_str()};
         f.SetDebugUtilsObjectNameEXT(device_->handle, &label);
     }
     return pipeline;

@@ -41,6 +41,13 @@ Refusal bad_operand(Slot s, const std::string& why) {
             "operand " + std::string(plan::slot_name(s)) + " " + why};
 }
 
+// Why an operand's offset must be a multiple of what it is not.
+std::string remedy(Slot s) {
+    if (s == Slot::workspace) return "the device wants of a workspace";
+    if (s == Slot::bias || s == Slot::scale) return "is the size of its element";
+    return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
+}
+
 // Where one operand lies, or what is wrong with it by itself.
 plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x, Slot s, const Requirement& need) {
     const bool addresses = p.steps.binding == Binding::addresses;
@@ -52,15 +59,19 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
                                   " with " + to_string(need.bytes) + " bytes");
     } else if (addresses) {
         const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, x.buffer};
-        out.address = p.context->device.functions.GetBufferDeviceAddress(p.context->device.handle, &info) + x.offset;
+        const VkDeviceAddress begin =
+            p.context->device.functions.GetBufferDeviceAddress(p.context->device.handle, &info);
+        if (begin == 0)
+            return bad_operand(
+                s, "is a buffer without a device address: it lacks VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT");
+        out.address = begin + x.offset;
     }
     const uint64_t place = out.address ? out.address : out.offset;
+    if (place < x.offset || place > UINT64_MAX - need.bytes)
+        return bad_operand(s, "begins at " + to_string(x.offset) + " and would end beyond 2^64");
     if (place % need.alignment)
-        return bad_operand(s,
-                           "lies at " + std::string(out.address ? "address " : "offset ") + to_string(place) +
-                               ", not a multiple of " + to_string(need.alignment) +
-                               " bytes, which this plan was made for; make the plan with a smaller operandAlignment, "
-                               "down to the size of an element");
+        return bad_operand(s, "lies at " + std::string(out.address ? "address " : "offset ") + to_string(place) +
+                                  ", not a multiple of " + to_string(need.alignment) + " bytes, which " + remedy(s));
     if (x.size && x.size < need.bytes)
         return bad_operand(
             s, "has " + to_string(x.size) + " bytes, but the problem reaches over " + to_string(need.bytes));
@@ -128,6 +139,10 @@ std::optional<uint32_t> bits_of(double x, plan::Type accumulator) {
     if (plan::info(accumulator).is_float) return std::bit_cast<uint32_t>(static_cast<float>(x));
     if (!(x >= -2147483648.0 && x <= 2147483647.0) || x != std::floor(x)) return std::nullopt;
     return static_cast<uint32_t>(static_cast<int32_t>(x));
+}
+
+bool is_zero(uint32_t bits, plan::Type accumulator) {
+    return plan::info(accumulator).is_float ? bits << 1 == 0 : bits == 0;  // 0 and -0
 }
 
 std::optional<Refusal> check_numbers(const VkgemmPlan_T& p, const VkgemmRun& run) {
@@ -225,7 +240,8 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
         abi::GemmArgs args = step.args;
         args.alpha = *bits_of(run.alpha, *p.problem.accumulate);
         args.beta = *bits_of(run.beta, *p.problem.accumulate);
-        if (run.alpha == 0) args.k = args.k_chunk = 0;  // nothing to sum, so A and B are not read
+        if (is_zero(args.alpha, *p.problem.accumulate))
+            args.k = args.k_chunk = 0;  // alpha is 0 or -0: A and B are not read
         if (args.k == 0)
             args.lda = args.ldb = args.batch_a = args.batch_b = 0;  // nor may a stray load leave D, which stands in
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, p.pipelines[i]);

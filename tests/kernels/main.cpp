@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_kernels [--one="case"] [--no-validation] [doctest's own arguments]
+// test_kernels [--one="case"] [--all] [--no-validation] [doctest's own arguments]
 #include <cstdio>
 #include <string_view>
 

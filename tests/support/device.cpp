@@ -14,7 +14,7 @@
 namespace vkgemm::test {
 namespace {
 
-bool validate = true;
+bool validate = true, all = false;
 std::optional<host::Device> the_device;
 std::vector<std::function<void()>> cleaners;
 std::vector<std::string> said_by_the_layer;  // also while the device is closed: what was not destroyed is told then
@@ -40,10 +40,14 @@ const host::Device& device() {
 void before_closing(std::function<void()> clean) { cleaners.push_back(std::move(clean)); }
 
 bool validating() { return validate; }
+bool everything() { return all; }
 
 void read_arguments(int count, char** arguments) {
-    for (int i = 1; i < count; ++i)
+    for (int i = 1; i < count; ++i) {
         if (std::string_view(arguments[i]) == "--no-validation") validate = false;
+        if (std::string_view(arguments[i]) == "--all") all = true;
+    }
+    std::setvbuf(stdout, nullptr, _IOLBF, 4096);  // progress shows, also in a pipe
 }
 
 int close_device(int result) {

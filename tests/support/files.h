@@ -39,10 +39,15 @@ inline std::vector<std::string> lines_of(const std::string& path) {
     return out;
 }
 
+/// Every problem of tests/problems, without the words that only the bench reads.
 inline std::vector<std::string> problem_lines() {
     std::vector<std::string> out;
     for (const std::string& file : files_in("problems"))
-        for (std::string& line : lines_of(file)) out.push_back(std::move(line));
+        for (std::string& line : lines_of(file)) {
+            const size_t reach = line.find("reach=");
+            if (reach != std::string::npos) line.erase(reach, line.find_first_of(" \t\r", reach) - reach);
+            out.push_back(std::move(line));
+        }
     return out;
 }
 

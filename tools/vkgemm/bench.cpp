@@ -3,14 +3,18 @@
 #include <algorithm>
 
 #include "plan/words.h"
-#include "tools/vkgemm/command.h"
+#include "tools/vkgemm/bench_report.h"
+#include "tools/vkgemm/peer.h"
 
 namespace vkgemm::tool {
 namespace {
 
+constexpr uint64_t workspace_limit = uint64_t{256} << 20;  // bytes that are brought where a plan wants them
+
 struct Options {
     std::vector<std::string> problems;
-    std::string suite, shapes, type, layout, kernel = "auto", tile, versus, json, csv, plot;
+    std::vector<std::string> versus;
+    std::string suite, shapes, type, layout, kernel = "auto", tile, json, csv, plot;
     bool cold = false, hot = false, no_check = false;
     double min_time = 0.5;
     size_t repeats = 0;
@@ -20,8 +24,13 @@ Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCE
 
 /// What cannot go together or is not there yet.
 Status check_options(const Options& o) {
-    if (!o.versus.empty()) return usage("--vs: not in this version");
-    if (!o.plot.empty()) return usage("--plot: not in this version");
+    for (const std::string& name : o.versus) {
+        const std::vector<std::string> known(std::begin(peer_names), std::end(peer_names));
+        if (std::ranges::find(known, name) != known.end()) continue;
+        const std::string_view nearest = plan::nearest_word(name, known);
+        return usage("--vs knows cublas and openblas, not '" + name + "'" +
+                     (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
+    }
     if (o.json == "-" && o.csv == "-")
         return usage("--json - and --csv - both want standard output; give one of them a file");
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
@@ -59,14 +68,38 @@ Result<std::vector<Case>> collect_cases(const Options& o) {
 /// The kernels that a case is run with. Of `all`, those of its types.
 std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
     const char* tile = o.tile.empty() ? nullptr : o.tile.c_str();
-    if (o.kernel == "auto") return {{.kernel = nullptr, .tile = tile}};
-    if (o.kernel != "all") return {{.kernel = o.kernel.c_str(), .tile = tile}};
+    if (o.kernel == "auto") return {{.kernel = nullptr, .tile = tile, .workspaceLimit = workspace_limit}};
+    if (o.kernel != "all") return {{.kernel = o.kernel.c_str(), .tile = tile, .workspaceLimit = workspace_limit}};
     const Resolved r = resolve(c.problem);
     const auto same = [](Type t, plan::Type p) { return static_cast<plan::Type>(t - VKGEMM_TYPE_F32) == p; };
     std::vector<PlanOptions> all;
     for (const VkgemmKernelInfo& k : kernels())
         if (same(k.a, r.a.type) && same(k.b, r.b.type) && same(k.accumulate, r.accumulate) && same(k.d, r.d.type))
-            all.push_back({.kernel = k.name});
+            all.push_back({.kernel = k.name, .workspaceLimit = workspace_limit});
+    return all;
+}
+
+/// A peer that was asked for: open, or a sentence why not.
+struct Contender {
+    std::unique_ptr<Peer> peer;
+    BenchPeer told;
+};
+std::vector<Contender> open_contenders(const Options& o, const host::Device& device) {
+    std::vector<Contender> all;
+    for (const std::string& name : o.versus) {
+        auto peer = open_peer(name, device);
+        if (peer) {
+            const std::string title = (*peer)->title();
+            all.push_back({*std::move(peer), {.name = name, .title = title, .missing = {}}});
+        } else {
+            all.push_back({nullptr, {.name = name, .title = {}, .missing = peer.status().text}});
+        }
+    }
+    return all;
+}
+std::vector<BenchPeer> told(const std::vector<Contender>& contenders) {
+    std::vector<BenchPeer> all;
+    for (const Contender& c : contenders) all.push_back(c.told);
     return all;
 }
 
@@ -78,47 +111,37 @@ class Bench {
           o_(options),
           device_(device),
           cases_(cases),
+          contenders_(open_contenders(options, device)),
+          report_(told(contenders_), options.no_check),
           shown_(o_.json != "-" && o_.csv != "-"),
           progress_(count(), session.quiet) {}
 
     Exit run();
     nlohmann::ordered_json json() const;
-    const std::string& csv() const { return csv_; }
+    const BenchReport& report() const { return report_; }
 
    private:
     size_t count() const {
         size_t n = 0;
         for (const Case& c : cases_) n += kernels_for(o_, c).size();
+        for (const Contender& c : contenders_) n += c.peer ? cases_.size() : 0;
         return n;
     }
-    Table table() const {
-        size_t widest = 0;
-        for (const VkgemmKernelInfo& k : kernels()) widest = std::max(widest, std::string_view(k.name).size());
-        return Table({{.title = "  kernel", .width = widest + 2},
-                      {.title = "runs", .right = true, .width = 4},
-                      {.title = "median", .right = true, .width = 8},
-                      {.title = "min", .right = true, .width = 8},
-                      {.title = "max", .right = true, .width = 8},
-                      {.title = "p95", .right = true, .width = 8},
-                      {.title = "rate", .right = true, .width = 13},
-                      {.title = "checked", .width = 9}});
-    }
+    void begin() const;
     void run_case(const Case& c);
-    void note(const Case& c, const Measurement& m, const CaseRunner& runner, Table& rows);
+    void judge(BenchResult& result);
     void worsen(Exit code);
-    void write_csv(const Case& c, const Measurement& m, const CaseRunner& runner);
 
     const Session& session_;
     const Options& o_;
     const host::Device& device_;
     const std::vector<Case>& cases_;
+    std::vector<Contender> contenders_;
+    BenchReport report_;
     bool shown_;
     Progress progress_;
     Exit exit_ = exit_right;
     bool lost_ = false;
-    nlohmann::ordered_json json_cases_ = nlohmann::ordered_json::array();
-    std::string csv_ =
-        "problem,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s\n";
 };
 
 /// The code that says most: Vulkan failed, then wrong, then unsupported.
@@ -129,50 +152,18 @@ void Bench::worsen(Exit code) {
     if (weight(code) > weight(exit_)) exit_ = code;
 }
 
-std::string csv_quoted(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + "\"";
-}
-
-void Bench::write_csv(const Case& c, const Measurement& m, const CaseRunner& runner) {
-    nlohmann::ordered_json j = json_case(c, m, runner);
-    const auto cell = [&j](const char* key) { return j.contains(key) ? j[key].dump() : std::string(); };
-    csv_ += csv_quoted(c.text) + "," + m.kernel + "," + csv_quoted(m.tile) + "," + m.checked + "," +
-            csv_quoted(!m.failure ? m.failure.text : m.wrong);
-    csv_ += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "") + "," +
-            cell("cold") + "," + std::to_string(m.times.runs);
-    for (const char* key : {"median", "min", "max", "p95", "tflops", "gbytes_per_s"}) csv_ += "," + cell(key);
-    csv_ += "\n";
-}
-
-void Bench::note(const Case& c, const Measurement& m, const CaseRunner& runner, Table& rows) {
-    json_cases_.push_back(json_case(c, m, runner));
-    write_csv(c, m, runner);
-    const std::string name = "  " + (m.kernel.empty() ? std::string("-") : m.kernel);
+/// What one of our results means for the run. Not to serve a case is no fault of a kernel of `all`, nor of a build
+/// whose suite holds more than its kernels do.
+void Bench::judge(BenchResult& result) {
+    const Measurement& m = result.m;
     if (!m.failure) {
-        // That a kernel of `all` does not serve a case is no fault.
-        const bool expected = o_.kernel == "all" && exit_code(m.failure) != exit_vulkan;
-        if (!expected) worsen(exit_code(m.failure));
+        const Exit code = exit_code(m.failure);
+        const bool listed = result.given->from_suite && o_.kernel == "auto" && code == exit_no_device;
+        result.expected = listed || (o_.kernel == "all" && code != exit_vulkan);
+        if (!result.expected) worsen(code);
         lost_ = lost_ || m.failure.code == VKGEMM_ERROR_DEVICE_LOST;
-        rows.add({name, "", "", "", "", "", "", {"not run", expected ? Style::dim : Style::bad}});
-        rows.note(m.failure.text);
     } else if (!m.wrong.empty()) {
         worsen(exit_wrong);
-        rows.add({name, "", "", "", "", "", "", {"WRONG", Style::bad}});
-        rows.note(m.wrong);
-    } else if (m.timed()) {
-        const bool integer = !resolve(c.problem).is_float();
-        rows.add({name,
-                  std::to_string(m.times.runs),
-                  seconds_text(m.times.median),
-                  seconds_text(m.times.min),
-                  seconds_text(m.times.max),
-                  seconds_text(m.times.p95),
-                  {m.flops > 0 ? rate_text(m.flops_per_second(), integer) : "-", Style::head},
-                  o_.no_check ? Cell("unchecked", Style::bad) : Cell(m.checked, Style::good)});
-        if (!m.failure.text.empty()) rows.note(m.failure.text);
-        if (m.clock == host::Clock::host) rows.note("timed by the host's clock: the device has no timestamps");
     }
 }
 
@@ -185,27 +176,55 @@ void Bench::run_case(const Case& c) {
                                     " of operands in turn)"
                               : ", hot";
     bool titled = false;
-    for (const PlanOptions& kernel : kernels_for(o_, c)) {
+    const auto show = [&](BenchResult result) {
+        progress_.clear();
+        const bool worth = result.m.timed() || !result.m.failure || !result.m.wrong.empty();
+        if (!worth) return;  // interrupted before there was anything
+        const std::string rows = report_.add(std::move(result), session_.colored());
+        if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
+        titled = true;
+    };
+    const std::vector<PlanOptions> kernels = kernels_for(o_, c);
+    for (const PlanOptions& kernel : kernels) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
-        const Measurement m = runner.run(kernel);
-        progress_.clear();
-        Table rows = table();
-        note(c, m, runner, rows);
-        if (!shown_) continue;
-        if (!titled) print(wrapped(title, 0));
-        titled = true;
-        print(rows.body(session_.colored()));
+        BenchResult result{.given = &c, .m = runner.run(kernel)};
+        judge(result);
+        show(std::move(result));
     }
-    if (!titled && shown_ && !interrupted()) print(wrapped(title, 0) + "  no kernel of these types in this build\n");
+    if (kernels.empty()) {
+        BenchResult none{.given = &c, .m = runner.blank(), .expected = true};
+        none.m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
+        show(std::move(none));
+    }
+    for (const Contender& contender : contenders_) {
+        if (!contender.peer || interrupted() || lost_) continue;
+        progress_.begin(c.text + ", " + contender.told.name);
+        show({.given = &c, .m = measure_peer(*contender.peer, runner), .is_peer = true, .expected = true});
+    }
+}
+
+void Bench::begin() const {
+    std::string missing;
+    for (const Contender& c : contenders_)
+        if (!c.peer) missing += wrapped("no comparison with " + c.told.name + ": " + c.told.missing, 0);
+    if (!shown_) {
+        std::fputs(missing.c_str(), stderr);
+        return;
+    }
+    print(device_line(device_.info()) + "\n");
+    for (const Contender& c : contenders_)
+        if (c.peer) print(wrapped("beside it: " + c.told.title, 0));
+    print(missing + "\n" + report_.header(session_.colored()));
 }
 
 Exit Bench::run() {
-    if (shown_) print(device_line(device_.info()) + "\n\n" + table().header(session_.colored()));
+    begin();
     for (const Case& c : cases_) {
         if (interrupted() || lost_) break;
         run_case(c);
     }
+    if (shown_) print(report_.summary(session_.colored()));
     if (interrupted()) {
         std::fputs("vkgemm: interrupted; what was measured until then is kept\n", stderr);
         return exit_interrupted;
@@ -217,9 +236,10 @@ nlohmann::ordered_json Bench::json() const {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device_.info());
     all["options"] = {{"kernel", o_.kernel}, {"tile", o_.tile},         {"check", !o_.no_check}, {"cold", o_.cold},
-                      {"hot", o_.hot},       {"min_time", o_.min_time}, {"repeats", o_.repeats}};
+                      {"hot", o_.hot},       {"min_time", o_.min_time}, {"repeats", o_.repeats}, {"vs", o_.versus}};
     all["interrupted"] = interrupted();
-    all["cases"] = json_cases_;
+    all["peers"] = report_.peers();
+    all["cases"] = report_.cases();
     return all;
 }
 
@@ -231,12 +251,16 @@ int run(const Session& session, const Options& options) {
     if (!json) return session.fail(json.status());
     auto csv = OutputFile::open(options.csv);
     if (!csv) return session.fail(csv.status());
+    auto plot = OutputFile::open(options.plot);
+    if (!plot) return session.fail(plot.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     Bench bench(session, options, *device, *cases);
     const Exit code = bench.run();
     if (Status s = json->commit(bench.json().dump(2) + "\n"); !s) return session.fail(s);
-    if (Status s = csv->commit(bench.csv()); !s) return session.fail(s);
+    if (Status s = csv->commit(bench.report().csv()); !s) return session.fail(s);
+    if (Status s = plot->commit(bench.report().svg(device_line(device->info()) + ", vkgemm " + tool_version())); !s)
+        return session.fail(s);
     return session.finish(*device, code);
 }
 
@@ -258,7 +282,10 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
                   "one kernel, all of the problem's types, or auto: the one that vkgemm chooses (default)")
         ->type_name("NAME|all|auto");
     c->add_option("--tile", o->tile, "constants to replace in the kernel's tile")->type_name("BM=128,BN=128,...");
-    c->add_option("--vs", o->versus, "not in this version")->type_name("cublas,openblas");
+    c->add_option("--vs", o->versus, "time these beside it, on the same operands, where they are installed")
+        ->type_name("cublas,openblas")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     CLI::Option* cold =
         c->add_flag("--cold", o->cold, "rotate the operands over 256 MB (default on GPUs, where it fits)");
     c->add_flag("--hot", o->hot, "use the same operands every time (default on CPUs)")->excludes(cold);
@@ -271,7 +298,8 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");
-    c->add_option("--plot", o->plot, "not in this version")->type_name("FILE.svg");
+    c->add_option("--plot", o->plot, "draw the result: rate over size for a row of sizes, else bars")
+        ->type_name("FILE.svg");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

@@ -50,7 +50,7 @@ MatrixInfo matrix(const Matrix& m, plan::Type type, uint64_t rows, uint64_t cols
 Result<Case> parse_case(const std::string& line) {
     Result<ParsedProblem> parsed = parseProblem(line.c_str());
     if (!parsed) return parsed.status();
-    Case c{.problem = parsed->problem, .alpha = parsed->alpha, .beta = parsed->beta, .text = {}};
+    Case c{.problem = parsed->problem, .alpha = parsed->alpha, .beta = parsed->beta};
     Result<std::string> text = formatProblem(c.problem, c.alpha, c.beta);
     if (!text) return text.status();
     c.text = *text;
@@ -64,9 +64,22 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
         ++number;
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
+        const std::string place = name + ":" + std::to_string(number) + ": ";
+        double reach = 0;
+        if (const size_t at = line.find(" reach="); at != std::string_view::npos) {
+            const std::string_view tera = line.substr(at + 7);
+            const auto value = plan::read_number<double>(tera);
+            if (!value || !(*value > 0))
+                return refuse(place + "'" + std::string(tera) +
+                              "' is no rate; reach= ends the line with TFLOP/s, as in "
+                              "reach=50");
+            reach = *value * 1e12;
+            line = trimmed(line.substr(0, at));
+        }
         Result<Case> c = parse_case(std::string(line));
-        if (!c)
-            return Status{c.status().code, VK_SUCCESS, name + ":" + std::to_string(number) + ": " + c.status().text};
+        if (!c) return Status{c.status().code, VK_SUCCESS, place + c.status().text};
+        c->reach = reach;
+        c->from_suite = true;
         cases.push_back(*std::move(c));
     }
     if (cases.empty()) return refuse(name + " holds no problem");

@@ -15,12 +15,15 @@ namespace vkgemm::tool {
 struct Case {
     Problem problem;
     double alpha = 1, beta = 0;
-    std::string text;  // as vkgemmFormatProblem writes it
+    std::string text{};       // as vkgemmFormatProblem writes it
+    double reach = 0;         // operations a second that are aimed at; 0: none said
+    bool from_suite = false;  // a suite may hold what no kernel of this build serves
 };
 
 Result<Case> parse_case(const std::string& line);
 
-/// A file of problems: one a line; empty lines and what follows '#' are skipped. `name` is for refusals: "name:3: why".
+/// A file of problems: one a line; empty lines and what follows '#' are skipped. A line may say which rate is aimed at,
+/// in TFLOP/s: "4096x4096x4096 reach=50". `name` is for refusals: "name:3: why".
 Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name);
 
 /// "MxNxK[xBATCH],...": each of them as a problem of `type` ("" : f32) and `layout` ("": nn).

@@ -57,6 +57,7 @@ std::string tool_version();  // "0.1.0 (commit)"
 /// The parts of the JSON schema (docs/tool.md) that every command writes.
 nlohmann::ordered_json json_head(const char* command);
 nlohmann::ordered_json json_device(const host::DeviceInfo& info);
-nlohmann::ordered_json json_case(const Case& c, const Measurement& m, const CaseRunner& runner);
+nlohmann::ordered_json json_measurement(const Measurement& m);  // of a kernel or a peer
+nlohmann::ordered_json json_case(const Case& c, const Measurement& m);
 
 }  // namespace vkgemm::tool

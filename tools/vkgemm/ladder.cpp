@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/vkgemm/command.h"
+#include "tools/vkgemm/plot.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -104,12 +105,30 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
     return table.header(colored) + table.body(colored);
 }
 
+std::string plot_of(const std::vector<Climbed>& all, const Case& c, const std::string& device) {
+    double most = 0;
+    for (const Climbed& rung : all) most = std::max(most, rung.m.flops_per_second());
+    const bool floats = resolve(c.problem).is_float();
+    const RateUnit unit = rate_unit(most, floats, !floats);
+    BarPlot plot{.title = "vkgemm ladder: " + c.text, .subtitle = device, .axis = unit.name, .groups = {}};
+    plot.series = {"rate, and gain over the rung before"};
+    for (size_t i = 0; i < all.size(); ++i) {
+        const Measurement& m = all[i].m;
+        std::string text = m.timed() ? rate_text(m.flops_per_second(), !floats) : m.wrong.empty() ? "not run" : "wrong";
+        if (const std::string more = gain(all, i); m.timed() && !more.empty()) text += ", " + more;
+        plot.groups.push_back(
+            {.label = all[i].rung->name, .bars = {{.value = m.flops_per_second() / unit.size, .text = text}}});
+    }
+    return svg(plot);
+}
+
 int run(const Session& session, const Options& o) {
-    if (!o.plot.empty()) return session.fail(usage("--plot: not in this version"));
     if (o.type != "f32" && o.type != "i32")
         return session.fail(usage("the ladder is there for f32 and i32, not for '" + o.type + "'"));
     auto file = OutputFile::open(o.json);
     if (!file) return session.fail(file.status());
+    auto plot = OutputFile::open(o.plot);
+    if (!plot) return session.fail(plot.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     const auto c = case_of(o, device->info().kind);
@@ -127,7 +146,7 @@ int run(const Session& session, const Options& o) {
             progress.begin(c->text + ", " + rung.name);
             all.push_back({&rung, runner.run({.kernel = kernel})});
             const Measurement& m = all.back().m;
-            json_cases.push_back(json_case(*c, m, runner));
+            json_cases.push_back(json_case(*c, m));
             json_cases.back()["rung"] = rung.name;
             if (!m.wrong.empty()) code = exit_wrong;
             if (!m.failure && exit_code(m.failure) == exit_vulkan) code = exit_vulkan;
@@ -147,6 +166,8 @@ int run(const Session& session, const Options& o) {
     json["interrupted"] = interrupted();
     json["cases"] = std::move(json_cases);
     if (Status s = file->commit(json.dump(2) + "\n"); !s) return session.fail(s);
+    const std::string place = device_line(device->info()) + ", vkgemm " + tool_version();
+    if (Status s = plot->commit(plot_of(all, *c, place)); !s) return session.fail(s);
     return session.finish(*device, interrupted() ? exit_interrupted : code);
 }
 
@@ -161,7 +182,7 @@ CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) 
     c->add_option("--shape", o->shape, "the product's sizes")->type_name("MxNxK")->excludes(size);
     c->add_option("--type", o->type, "f32 or i32 (default: f32)")->type_name("f32|i32");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
-    c->add_option("--plot", o->plot, "not in this version")->type_name("FILE.svg");
+    c->add_option("--plot", o->plot, "draw the rungs as bars")->type_name("FILE.svg");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

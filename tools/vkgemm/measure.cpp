@@ -11,8 +11,8 @@ namespace vkgemm::tool {
 namespace {
 
 constexpr VkDeviceSize guard = OperandCopies::guard;
-constexpr VkDeviceSize rotated_bytes = 256'000'000;      // more than any cache holds
-constexpr double gpu_warm_up = 0.4, cpu_warm_up = 0.05;  // seconds of load; clocks of GPUs take that long to rise
+constexpr VkDeviceSize rotated_bytes = 256'000'000;  // more than any cache holds
+constexpr double warm_up = 0.4;                      // seconds of load; clocks take that long to rise
 
 using SteadyClock = std::chrono::steady_clock;
 double since(SteadyClock::time_point start) {
@@ -27,6 +27,29 @@ bool uses_scale(const Step& s) {
 }
 
 }  // namespace
+
+Status time_runs(const MeasureOptions& options, Measurement& result,
+                 const std::function<Result<host::Times>(size_t runs)>& run) {
+    const auto start = SteadyClock::now();
+    size_t runs = 1;
+    double seconds = 0;  // of one run, as far as is known
+    do {                 // the first rounds warm up and tell how long a run takes
+        const auto times = run(runs);
+        if (!times) return times.status();
+        seconds = summarise(times->seconds).median;
+        runs = runs_per_submission(seconds);
+    } while (!interrupted() && since(start) < warm_up);
+
+    const size_t wanted = runs_for(seconds, options.min_time, options.repeats);
+    while (result.samples.size() < wanted && !interrupted()) {
+        const auto times = run(std::min(runs, wanted - result.samples.size()));
+        if (!times) return times.status();
+        result.samples.insert(result.samples.end(), times->seconds.begin(), times->seconds.end());
+        result.clock = times->clock;
+    }
+    result.times = summarise(result.samples);
+    return {};
+}
 
 CaseRunner::CaseRunner(const host::Device& device, const Case& c, const MeasureOptions& options)
     : device_(device),
@@ -68,6 +91,7 @@ std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     const uint32_t bytes = plan::info(type).bytes;
     const uint64_t count = m ? m->span : std::max(case_.problem.m, case_.problem.n);
     std::vector<std::byte> data(count * bytes);
+    if (slot == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D) return data;  // only written
     Random random{static_cast<uint64_t>(slot) + 1};
     for (uint64_t i = 0; i < count; ++i) encode(type, random_value(type, random), &data[i * bytes]);
     return data;
@@ -100,37 +124,49 @@ Status CaseRunner::fill_slot(OperandCopies& slot, const std::vector<std::byte>& 
     return {};
 }
 
+bool CaseRunner::uses(VkgemmSlot slot) const {
+    for (const Step& step : case_.problem.epilogue)
+        if ((slot == VKGEMM_SLOT_BIAS && uses_bias(step)) || (slot == VKGEMM_SLOT_SCALE && uses_scale(step)))
+            return true;
+    return matrix(slot) != nullptr;
+}
+
+const ExactCase& CaseRunner::exact() {
+    if (!exact_) exact_.emplace(case_);
+    return *exact_;
+}
+
+const OperandBytes& CaseRunner::operands(bool for_check) {
+    std::optional<OperandBytes>& kept = for_check ? check_bytes_ : time_bytes_;
+    if (kept) return *kept;
+    kept.emplace();
+    for (size_t i = 0; i < kept->size(); ++i)
+        if (const auto slot = static_cast<VkgemmSlot>(i); uses(slot))
+            kept->at(i) = for_check ? exact().bytes(slot) : random_bytes(slot);
+    return *kept;
+}
+
 Status CaseRunner::prepare_check() {
-    if (!exact_) {
-        auto exact = ExactCase::make(case_);
-        if (!exact) return exact.status();
-        exact_ = *std::move(exact);
-        check_slots_.emplace();
-        for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})
-            if (const MatrixInfo* m = matrix(slot))
-                if (Status s = fill_slot(check_slots_->at(slot), exact_->bytes(slot), 1, poison(m->type)); !s) return s;
-        for (const Step& step : case_.problem.epilogue) {
-            if (!uses_bias(step) && !uses_scale(step)) continue;
-            const VkgemmSlot slot = uses_bias(step) ? VKGEMM_SLOT_BIAS : VKGEMM_SLOT_SCALE;
-            if (Status s = fill_slot(check_slots_->at(slot), exact_->bytes(slot), 1, poison(r_.d.type)); !s) return s;
-        }
+    const OperandBytes& bytes = operands(true);
+    const bool first = !check_slots_;
+    if (first) check_slots_.emplace();
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        if (!first && i != VKGEMM_SLOT_D) continue;  // the others are still as they were
+        const MatrixInfo* m = matrix(static_cast<VkgemmSlot>(i));
+        const uint32_t around = poison(m ? m->type : r_.d.type);
+        if (Status s = fill_slot(check_slots_->at(i), bytes[i], 1, around); !s) return check_slots_.reset(), s;
     }
-    return fill_slot(check_slots_->at(VKGEMM_SLOT_D), exact_->bytes(VKGEMM_SLOT_D), 1, poison(r_.d.type));
+    return {};
 }
 
 Status CaseRunner::prepare_timing() {
     if (time_slots_) return {};
+    const OperandBytes& bytes = operands(false);
     time_slots_.emplace();
-    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D})
-        if (matrix(slot))
-            if (Status s = fill_slot(time_slots_->at(slot), random_bytes(slot), sets_, 0); !s) return s;
-    if (matrix(VKGEMM_SLOT_RESIDUAL))
-        if (Status s = fill_slot(time_slots_->at(VKGEMM_SLOT_RESIDUAL), random_bytes(VKGEMM_SLOT_RESIDUAL), 1, 0); !s)
-            return s;
-    for (const Step& step : case_.problem.epilogue) {
-        if (!uses_bias(step) && !uses_scale(step)) continue;
-        const VkgemmSlot slot = uses_bias(step) ? VKGEMM_SLOT_BIAS : VKGEMM_SLOT_SCALE;
-        if (Status s = fill_slot(time_slots_->at(slot), random_bytes(slot), 1, 0); !s) return s;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        const bool rotates = i <= VKGEMM_SLOT_D;
+        if (Status s = fill_slot(time_slots_->at(i), bytes[i], rotates ? sets_ : 1, 0); !s)
+            return time_slots_.reset(), s;
     }
     return {};
 }
@@ -196,32 +232,21 @@ Status CaseRunner::time(const Plan& plan, Measurement& result) {
         return plan.record(commands, run_of(*time_slots_, next++ % sets_, *space, case_.alpha, case_.beta));
     };
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
-    const auto start = SteadyClock::now();
-    size_t runs = 1;
-    double seconds = 0;  // of one run, as far as is known
-    do {                 // the first rounds warm up and tell how long a run takes
-        auto times = device_.time(static_cast<uint32_t>(runs), record, patience);
-        if (!times) return times.status();
-        seconds = summarise(times->seconds).median;
-        runs = runs_per_submission(seconds);
-    } while (!interrupted() && since(start) < (is_cpu_ ? cpu_warm_up : gpu_warm_up));
+    return time_runs(options_, result,
+                     [&](size_t runs) { return device_.time(static_cast<uint32_t>(runs), record, patience); });
+}
 
-    const size_t wanted = runs_for(seconds, options_.min_time, options_.repeats);
-    while (result.samples.size() < wanted && !interrupted()) {
-        auto times =
-            device_.time(static_cast<uint32_t>(std::min(runs, wanted - result.samples.size())), record, patience);
-        if (!times) return times.status();
-        result.samples.insert(result.samples.end(), times->seconds.begin(), times->seconds.end());
-        result.clock = times->clock;
-    }
-    result.times = summarise(result.samples);
-    return {};
+Measurement CaseRunner::blank() const {
+    Measurement m;
+    m.flops = flops(case_.problem);
+    m.bytes = least_bytes(case_);
+    m.cold = cold_;
+    m.sets = sets_;
+    return m;
 }
 
 Measurement CaseRunner::run(const PlanOptions& kernel) {
-    Measurement result;
-    result.flops = flops(case_.problem);
-    result.bytes = least_bytes(case_);
+    Measurement result = blank();
     if (kernel.kernel) result.kernel = kernel.kernel;
     auto plan = device_.context().createPlan(case_.problem, kernel);
     if (!plan) {
@@ -231,6 +256,7 @@ Measurement CaseRunner::run(const PlanOptions& kernel) {
     const VkgemmPlanInfo info = plan->info();
     result.kernel = info.kernel;
     result.tile = info.tile ? info.tile : "";
+    result.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
     if (options_.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
     result.failure = time(*plan, result);

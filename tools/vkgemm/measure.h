@@ -2,6 +2,7 @@
 // One case on one device: checked, then timed, with one kernel after another.
 #pragma once
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct Measurement {
     Summary times;
     host::Clock clock = host::Clock::host;
     double flops = 0, bytes = 0;
+    bool cold = false;
+    size_t sets = 1;              // of operands that were used in turn
+    uint64_t workspaceBytes = 0;  // that the plan asked for
 
     double flops_per_second() const { return times.median > 0 ? flops / times.median : 0; }
     bool timed() const { return !samples.empty(); }
@@ -40,7 +44,13 @@ struct OperandCopies {
     VkDeviceSize bytes = 0, stride = 0;
     Operand operand(size_t copy) const { return bytes ? buffer.operand(guard + copy * stride, bytes) : Operand{}; }
 };
-using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot
+using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;             // by VkgemmSlot
+using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot; empty: not used
+
+/// Calls `run` with a number of runs until the device is warm, then until there are enough samples in `result`. Timing
+/// ends early once interrupted().
+Status time_runs(const MeasureOptions& options, Measurement& result,
+                 const std::function<Result<host::Times>(size_t runs)>& run);
 
 class CaseRunner {
    public:
@@ -49,13 +59,20 @@ class CaseRunner {
     /// Checks, then times. Data are uploaded once for all kernels of the case. After interrupted() what was timed so
     /// far stands.
     Measurement run(const PlanOptions& kernel);
+    Measurement blank() const;  // with what is known before
 
     bool is_cold() const { return cold_; }
     size_t sets() const { return sets_; }  // of operands that are used in turn
-    double set_bytes() const { return static_cast<double>(set_bytes_); }
+    const Case& given() const { return case_; }
+    const MeasureOptions& options() const { return options_; }
+
+    /// What else may compute the case: its operands, for checking or for timing, and what the former must give.
+    const ExactCase& exact();
+    const OperandBytes& operands(bool for_check);
 
    private:
     const MatrixInfo* matrix(VkgemmSlot slot) const;
+    bool uses(VkgemmSlot slot) const;
     std::vector<std::byte> random_bytes(VkgemmSlot slot) const;
     Status fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets, uint32_t poison) const;
     Status prepare_check();
@@ -73,6 +90,7 @@ class CaseRunner {
     size_t sets_ = 1;
     VkDeviceSize set_bytes_ = 0;
     std::optional<ExactCase> exact_;
+    std::optional<OperandBytes> check_bytes_, time_bytes_;
     std::optional<OperandSet> check_slots_, time_slots_;
 };
 

@@ -38,11 +38,11 @@ uint16_t to_f16(float value) {
 }
 
 double from_f16(uint16_t bits) {
-    const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-    const double size = exponent == 31 ? (mantissa ? std::nan("") : HUGE_VAL)
-                        : exponent     ? std::ldexp(1024 + mantissa, exponent - 25)
-                                       : std::ldexp(mantissa, -24);
-    return bits & 0x8000 ? -size : size;
+    const uint32_t magnitude = bits & 0x7fffu;
+    const float size = magnitude >= 0x7c00   ? (magnitude > 0x7c00 ? NAN : HUGE_VALF)
+                       : magnitude >= 0x0400 ? std::bit_cast<float>((magnitude << 13) + (112u << 23))
+                                             : static_cast<float>(magnitude) * 0x1p-24f;  // subnormal, or 0
+    return static_cast<double>(bits & 0x8000 ? -size : size);
 }
 
 }  // namespace

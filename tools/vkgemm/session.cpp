@@ -4,7 +4,7 @@
 #include "tools/vkgemm/command.h"
 
 #ifndef VKGEMM_COMMIT
-#define VKGEMM_COMMIT ""
+#    define VKGEMM_COMMIT ""
 #endif
 
 namespace vkgemm::tool {
@@ -84,13 +84,13 @@ nlohmann::ordered_json json_device(const host::DeviceInfo& info) {
             {"device_id", info.deviceId}};
 }
 
-nlohmann::ordered_json json_case(const Case& c, const Measurement& m, const CaseRunner& runner) {
-    nlohmann::ordered_json j = {{"problem", c.text}, {"kernel", m.kernel}, {"tile", m.tile}, {"checked", m.checked}};
+nlohmann::ordered_json json_measurement(const Measurement& m) {
+    nlohmann::ordered_json j = {{"checked", m.checked}};
     const std::string error = !m.failure ? m.failure.text : m.wrong;
     j["error"] = error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(error);
     if (!m.timed()) return j;
-    j["cold"] = runner.is_cold();
-    j["operand_sets"] = runner.sets();
+    j["cold"] = m.cold;
+    j["operand_sets"] = m.sets;
     j["clock"] = m.clock == host::Clock::device ? "device" : "host";
     j["samples"] = m.samples;
     j["median"] = m.times.median;
@@ -99,6 +99,13 @@ nlohmann::ordered_json json_case(const Case& c, const Measurement& m, const Case
     j["p95"] = m.times.p95;
     j["tflops"] = m.flops_per_second() * 1e-12;
     j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;
+    return j;
+}
+
+nlohmann::ordered_json json_case(const Case& c, const Measurement& m) {
+    nlohmann::ordered_json j = {
+        {"problem", c.text}, {"kernel", m.kernel}, {"tile", m.tile}, {"workspace_bytes", m.workspaceBytes}};
+    j.update(json_measurement(m));
     return j;
 }
 

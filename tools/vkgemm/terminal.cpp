@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #ifdef _WIN32
-#include <io.h>
+#    include <io.h>
 #else
-#include <unistd.h>
+#    include <unistd.h>
 #endif
 
 #include "tools/vkgemm/text.h"

@@ -62,6 +62,14 @@ std::string rate_text(double per_second, bool integer) {
     return with_unit(per_second, integer ? ops : flops);
 }
 
+RateUnit rate_unit(double most, bool floats, bool integers) {
+    const bool tera = most >= 1e12, giga = most >= 1e9;
+    const std::string prefix = tera ? "T" : giga ? "G" : "M";
+    const std::string name =
+        (floats ? prefix + "FLOP/s" : "") + (floats && integers ? " or " : "") + (integers ? prefix + "OP/s" : "");
+    return {tera ? 1e12 : giga ? 1e9 : 1e6, name};
+}
+
 std::string bytes_text(uint64_t bytes) {
     static constexpr std::array<const char*, 5> names = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = static_cast<double>(bytes);

@@ -12,8 +12,14 @@ inline constexpr size_t page_width = 100;  // columns
 
 std::string seconds_text(double seconds);                // "1.234 ms": four digits, ns to s
 std::string rate_text(double per_second, bool integer);  // "12.34 GFLOP/s"; GOP/s for integers
-std::string bytes_text(uint64_t bytes);                  // "48 KiB"
-std::string version_text(uint32_t vulkan_version);       // "1.4.312"
+/// The unit in which rates up to `most` read well together.
+struct RateUnit {
+    double size;
+    std::string name;  // "TFLOP/s", or "TFLOP/s or TOP/s" where both kinds of number are there
+};
+RateUnit rate_unit(double most, bool floats, bool integers);
+std::string bytes_text(uint64_t bytes);             // "48 KiB"
+std::string version_text(uint32_t vulkan_version);  // "1.4.312"
 
 /// Columns that `text` takes on a terminal: UTF-8 code points.
 size_t columns(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Operands of small whole numbers, for which every correct kernel gives the same bits, and the comparison with what it
-// gave. Pure: it works on bytes.
+// gave. Only GELU and SiLU, which no device computes to the bit, are given slack. Pure: it works on bytes.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,8 +15,7 @@ namespace vkgemm::tool {
 /// rounds.
 class ExactCase {
    public:
-    /// Refuses what cannot be checked exactly.
-    static Result<ExactCase> make(const Case& c);
+    explicit ExactCase(const Case& c);
 
     double alpha() const { return 2; }
     double beta() const { return beta_; }
@@ -36,7 +35,6 @@ class ExactCase {
     Verdict verify(const std::vector<std::byte>& d) const;
 
    private:
-    explicit ExactCase(const Case& c);
     int a(uint64_t batch, uint64_t row, uint64_t k) const {
         return a_[(slice(r_.a, batch) * r_.a.rows + row) * r_.a.cols + k];
     }
@@ -48,8 +46,11 @@ class ExactCase {
     static uint64_t slice(const MatrixInfo& m, uint64_t batch) { return m.batch_step ? batch : 0; }
     int vector_value(VkgemmSlot slot, uint64_t index) const;
 
+    struct Expected {
+        double value, slack;
+    };
     /// D's element for a sum over k, after alpha, beta, the epilogue and the rounding to D's type.
-    double expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const;
+    Expected expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const;
     std::optional<std::string> wrong_element(const std::vector<std::byte>& d, uint64_t batch, uint64_t row,
                                              uint64_t col, int64_t sum) const;
     std::optional<std::string> wrong_row(const std::vector<std::byte>& d, uint64_t batch, uint64_t row) const;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Products on the matrix units (VK_KHR_cooperative_matrix). A subgroup keeps WM x WN sums as WM/MM x WN/MN matrices.
+// A work group steps over k by BK = 2 MK, two slices: while the matrices of one slice are multiplied, the fragments of
+// the next are read from shared memory, and the tile after next is on its way from memory to registers.
+//
+// STAGES 1: shared memory holds one tile: compute, barrier, store the next tile, barrier. 2: it holds three slices, the
+// even one and two odd ones in turn, so that the next tile is stored while this one is computed.
+//
+// In shared memory an operand whose fast index in memory is k lies row by row, its slices side by side; another lies k
+// by k. A row is an odd number of 16-byte pieces long: eight neighbouring rows meet eight different banks.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_bfloat16 : require
+#pragma use_vulkan_memory_model
+#include "gemm.glsl"
+#include "pieces.glsl"
+
+// What the matrix units multiply, and what they add up in.
+#define f16_unit float16_t
+#define bf16_unit bfloat16_t
+#define i8_unit int8_t
+#define u8_unit uint8_t
+#define f32_sum float
+#define f16_sum float16_t
+#define i32_sum int
+#define f32_four(bits) uintBitsToFloat(bits)
+#define f16_four(bits) uintBitsToFloat(bits)
+#define i32_four(bits) ivec4(bits)
+#define A_UNIT VKGEMM_PASTE(TYPE_A, _unit)
+#define B_UNIT VKGEMM_PASTE(TYPE_B, _unit)
+#define SUM VKGEMM_PASTE(ACC, _sum)
+#define FOUR_OF(bits) VKGEMM_PASTE(ACC, _four)(bits)
+
+const uint PA = PIECE(TYPE_A), PB = PIECE(TYPE_B);
+const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                    // is k the fast index in memory?
+const uint HA = MK / PA, HB = MK / PB, SLOTS = STAGES + 1;          // pieces in a row of a slice; slices held
+const uint ROW_A = KA ? SLOTS * HA + 1 : BM / PA + 1, ROW_B = KB ? SLOTS * HB + 1 : BN / PB + 1;
+const uint SIZE_A = COOPMAT_PIECES(KA, BM, MK, STAGES, PA), SIZE_B = COOPMAT_PIECES(KB, BN, MK, STAGES, PB);
+const uint ROW_D = WN / 4 + 1, SIZE_D = COOPMAT_D(BM, BN, WM, WN, MM);
+shared uvec4 tile[SIZE_A + SIZE_B > SIZE_D ? SIZE_A + SIZE_B : SIZE_D];
+
+const uint ACROSS_A = (KA ? BK : BM) / PA, ACROSS_B = (KB ? BK : BN) / PB;  // pieces in a row of the tile in memory
+const uint DOWN_A = WG / ACROSS_A, DOWN_B = WG / ACROSS_B;                  // rows that the work group loads at a time
+const uint LOADS_A = (KA ? BM : BK) / DOWN_A, LOADS_B = (KB ? BN : BK) / DOWN_B;
+const bool FAST_A = WHOLE * (ALIGNED & WIDE_A) != 0, FAST_B = WHOLE * (ALIGNED & WIDE_B) != 0;
+const uint NI = WM / MM, NJ = WN / MN;
+const uint EARLY = BYTES(ACC) == 2 ? NI / 4 : 0;                    // rows multiplied while a tile is stored
+const uint WINDOW = 32;
+
+#define SUMS coopmat<SUM, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>
+SUMS sums[NI * NJ];
+coopmat<A_UNIT, gl_ScopeSubgroup, MM, MK, gl_MatrixUseA> a0[NI], a1[NI];  // fragments: even slice, odd slice
+coopmat<B_UNIT, gl_ScopeSubgroup, MK, MN, gl_MatrixUseB> b0[NJ], b1[NJ];
+uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight, see pieces.glsl
+uint k_next;                                                               // and its place on k
+
+uint row0, col0, steps, phase, sub_row, sub_col;          // sub_: the subgroup's part of the tile
+uint down_a, down_b, place_a, place_b;                    // what this invocation copies: first row, place in that row,
+uint base_a, base_b, put_a, put_b;                        // index in memory, index in shared memory
+
+// Eight invocations that store together must meet eight banks: rows of two or four pieces are taken out of order.
+uint shuffled(uint row, uint across, uint down) {
+    if (down < 8) return row;
+    if (across == 4) return (row & ~7u) | (row & 1) << 2 | (row >> 1 & 3);
+    return across == 2 ? (row & ~7u) | (row & 3) << 1 | (row >> 2 & 1) : row;
+}
+
+// Which tile the t-th step works on. Every work group walks a window of steps from a place of its own, so that few of
+// them wait for the same memory at once. Past the end the last tile is loaded again, and never used.
+uint tile_at(uint t) {
+    const uint s = min(t, steps - 1), first = s & ~(WINDOW - 1);
+    return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
+}
+
+void fetch(uint t) {
+    const uint k0 = k_begin + tile_at(t) * BK;
+    const uint at_a = base_a + (KA ? k0 : k0 * args.lda) / PA, at_b = base_b + (KB ? k0 : k0 * args.ldb) / PB;
+    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
+        const uint r = down_a + i * DOWN_A, row = row0 + (KA ? r : place_a), k = k0 + (KA ? place_a : r);
+        if (FAST_A) next_a[i] = WIDE(a, at_a + i * DOWN_A * (args.lda / PA));
+        else next_a[i] = lower_a(row, k), more_a[i] = upper_a(row, k);
+    }
+    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
+        const uint r = down_b + i * DOWN_B, col = col0 + (KB ? r : place_b), k = k0 + (KB ? place_b : r);
+        if (FAST_B) next_b[i] = WIDE(b, at_b + i * DOWN_B * (args.ldb / PB));
+        else next_b[i] = lower_b(k, col), more_b[i] = upper_b(k, col);
+    }
+    k_next = k0;
+}
+
+uvec4 arrived_a(uint i) {
+    const uint r = down_a + i * DOWN_A;
+    return FAST_A ? next_a[i] : piece_a(row0 + (KA ? r : place_a), k_next + (KA ? place_a : r), next_a[i], more_a[i]);
+}
+uvec4 arrived_b(uint i) {
+    const uint r = down_b + i * DOWN_B;
+    return FAST_B ? next_b[i] : piece_b(k_next + (KB ? place_b : r), col0 + (KB ? r : place_b), next_b[i], more_b[i]);
+}
+
+uint slot_a(uint slot) { return slot * (KA ? HA : MK * ROW_A); }
+uint slot_b(uint slot) { return SIZE_A + slot * (KB ? HB : MK * ROW_B); }
+
+// Stores the tile that has arrived: its even slice to one slot, its odd slice to another.
+void put(uint even, uint odd) {
+    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
+        const bool is_odd = KA ? place_a >= MK : i * DOWN_A >= MK;
+        tile[put_a + slot_a(is_odd ? odd : even) + (KA ? i * DOWN_A : i * DOWN_A % MK) * ROW_A] = arrived_a(i);
+    }
+    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
+        const bool is_odd = KB ? place_b >= MK : i * DOWN_B >= MK;
+        tile[put_b + slot_b(is_odd ? odd : even) + (KB ? i * DOWN_B : i * DOWN_B % MK) * ROW_B] = arrived_b(i);
+    }
+}
+
+// Macros, because arrays whose size is a specialization constant cannot be passed.
+#define ROWS gl_CooperativeMatrixLayoutRowMajor
+#define COLUMNS gl_CooperativeMatrixLayoutColumnMajor
+#define FRAGMENTS(set, slot) {                                                                             \
+    const uint at_a = slot_a(slot) + (KA ? sub_row * ROW_A : sub_row / PA);                                \
+    const uint at_b = slot_b(slot) + (KB ? sub_col * ROW_B : sub_col / PB);                                \
+    [[unroll]] for (uint j = 0; j < NJ; ++j)                                                               \
+        if (KB) coopMatLoad(b##set[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);                       \
+        else coopMatLoad(b##set[j], tile, at_b + j * MN / PB, ROW_B, ROWS);                                \
+    [[unroll]] for (uint i = 0; i < NI; ++i)                                                               \
+        if (KA) coopMatLoad(a##set[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);                          \
+        else coopMatLoad(a##set[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS); }
+#define MULTIPLY(set, from, to)                                                                            \
+    [[unroll]] for (uint i = from; i < to; ++i)                                                            \
+        [[unroll]] for (uint j = 0; j < NJ; ++j)                                                           \
+            sums[i * NJ + j] = coopMatMulAdd(a##set[i], b##set[j], sums[i * NJ + j]);
+#define RING_STEP(odd, next_odd, t)                                                                        \
+    barrier(); FRAGMENTS(1, odd) MULTIPLY(0, 0, NI) put(1, next_odd);                                      \
+    barrier(); fetch(t); FRAGMENTS(0, 1) MULTIPLY(1, 0, NI)
+
+void sum_up() {
+    const uint even = STAGES - 1;
+    fetch(0);
+    put(even, 1 - even);
+    fetch(1);
+    barrier();
+    FRAGMENTS(0, even)
+    uint t = 0;
+    if (STAGES == 1) {
+        for (; t < steps; ++t) {
+            FRAGMENTS(1, 1) MULTIPLY(0, 0, NI)
+            barrier();  // everyone has read this tile
+            MULTIPLY(1, 0, EARLY)
+            put(0, 1);
+            barrier();
+            FRAGMENTS(0, 0) MULTIPLY(1, EARLY, NI / 2)
+            fetch(t + 2);  // not at once: loads that all come together wait for one another
+            MULTIPLY(1, NI / 2, NI)
+        }
+    } else {
+        for (; t + 1 < steps; t += 2) { RING_STEP(0, 2, t + 2) RING_STEP(2, 0, t + 3) }
+        barrier();
+        if (t < steps) { FRAGMENTS(1, 0) MULTIPLY(0, 0, NI) MULTIPLY(1, 0, NI) }
+    }
+    barrier();  // shared memory is free again
+}
+
+// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments.
+void store() {
+    const uint mine = gl_SubgroupID * MM * ROW_D;
+    [[unroll]] for (uint i = 0; i < NI; ++i) {
+        [[unroll]] for (uint j = 0; j < NJ; ++j)
+            coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[i * NJ + j]), tile,
+                         mine + j * MN / 4, ROW_D, ROWS);
+        barrier();
+        for (uint e = gl_SubgroupInvocationID; e < MM * WN / 4; e += gl_SubgroupSize) {
+            const uint r = e / (WN / 4), q = e % (WN / 4);
+            store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, FOUR_OF(tile[mine + r * ROW_D + q]));
+        }
+        barrier();
+    }
+}
+
+void main() {
+    if (!tile_of(row0, col0)) return;
+    const uint tid = gl_LocalInvocationIndex;
+    sub_row = gl_SubgroupID / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    down_a = KA ? shuffled(tid / ACROSS_A, ACROSS_A, DOWN_A) : tid / ACROSS_A, place_a = tid % ACROSS_A * PA;
+    down_b = KB ? shuffled(tid / ACROSS_B, ACROSS_B, DOWN_B) : tid / ACROSS_B, place_b = tid % ACROSS_B * PB;
+    put_a = down_a * ROW_A + (KA ? place_a % MK : place_a) / PA;
+    put_b = down_b * ROW_B + (KB ? place_b % MK : place_b) / PB;
+    base_a = batch * args.batch_a;
+    base_a = (base_a + (KA ? (row0 + down_a) * args.lda + place_a : down_a * args.lda + row0 + place_a)) / PA;
+    base_b = batch * args.batch_b;
+    base_b = (base_b + (KB ? (col0 + down_b) * args.ldb + place_b : down_b * args.ldb + col0 + place_b)) / PB;
+    steps = k_end > k_begin ? (k_end - k_begin + BK - 1) / BK : 0;
+    phase = 4 * (row0 / BM) + 2 * (col0 / BN);
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
+    if (steps > 0) sum_up();
+    store();
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Few rows or few columns: D is BM x BN per work group, the smaller of the two 1 to 16 and all of that side, so that
+// the large operand is read once, 16 bytes at a time, and everything is bound by that. "Out" is the long side of D,
+// "vectors" the short one. A and B have the same type here.
+//
+// Where k is the fast index of the large operand, a team of TM invocations runs along k for a few outputs at a time;
+// else an invocation keeps the 16 bytes' worth of outputs that it reads, and teams run down k. TN pieces are on their
+// way at a time. The parts of a sum are added in shared memory, always in the same order.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "gemm.glsl"
+#include "pieces.glsl"
+
+const bool TALL = BM > BN;                                    // few columns: A is the large operand; else B is
+const uint V = TALL ? BN : BM, OUT = TALL ? BM : BN;
+const bool ALONG = TALL ? TRANS_A == 0 : TRANS_B != 0;        // is k the fast index of the large operand?
+const bool MATES = TALL ? TRANS_B != 0 : TRANS_A == 0;         // and of the small one?
+const uint P = TALL ? PIECE(TYPE_A) : PIECE(TYPE_B);
+const uint TEAM = ALONG ? TM : OUT / P;                       // invocations beside one another
+const uint TEAMS = WG / TEAM, R = ALONG ? OUT / TEAMS : P;    // outputs that an invocation works on at a time
+const uint DEPTH = TN;                                        // pieces on their way at a time
+
+shared acc_t parts[WG * R * V];
+acc_t sums[R * V];
+
+acc_t of_piece(uvec4 piece, uint i) {                         // element i of a piece
+    const uint word = piece[i * a_bytes / 4] >> (8 * (i * a_bytes % 4));
+    return UNPACK(TYPE_A, word);
+}
+
+// Sixteen bytes of an operand, zeros outside: the plan sees to it that none lie half outside.
+uvec4 wide_a(uint row, uint k) {
+    const uvec4 four = WIDE(a, index_a(row, k) / PIECE(TYPE_A));
+    return row < args.m && k < k_end ? four : uvec4(0);
+}
+uvec4 wide_b(uint k, uint col) {
+    const uvec4 four = WIDE(b, index_b(k, col) / PIECE(TYPE_B));
+    return k < k_end && col < args.n ? four : uvec4(0);
+}
+uvec4 large(uint o, uint k) { return TALL ? wide_a(o, k) : wide_b(k, o); }
+acc_t small(uint v, uint k) { return TALL ? load_b(k, v) : load_a(v, k); }
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
+    const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
+    [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = acc_t(0);
+    uvec4 piece[ALONG ? DEPTH * R : DEPTH];
+    if (ALONG) {
+        for (uint k0 = k_begin + lane * P; k0 < k_end; k0 += TEAM * P * DEPTH) {
+            [[unroll]] for (uint u = 0; u < DEPTH; ++u)
+                [[unroll]] for (uint r = 0; r < R; ++r) piece[u * R + r] = large(o0 + team * R + r, k0 + u * TEAM * P);
+            [[unroll]] for (uint u = 0; u < DEPTH; ++u)
+                [[unroll]] for (uint v = 0; v < V; ++v) {
+                    const uint k = k0 + u * TEAM * P;
+                    uvec4 mate;
+                    if (MATES) mate = TALL ? wide_b(k, v0 + v) : wide_a(v0 + v, k);
+                    [[unroll]] for (uint i = 0; i < P; ++i) {
+                        const acc_t s = MATES ? of_piece(mate, i) : small(v0 + v, k + i);
+                        [[unroll]] for (uint r = 0; r < R; ++r) sums[r * V + v] += of_piece(piece[u * R + r], i) * s;
+                    }
+                }
+        }
+        [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
+    } else {
+        for (uint k0 = k_begin + team; k0 < k_end; k0 += TEAMS * DEPTH) {
+            [[unroll]] for (uint u = 0; u < DEPTH; ++u) piece[u] = large(o0 + lane * P, k0 + u * TEAMS);
+            [[unroll]] for (uint u = 0; u < DEPTH; ++u)
+                [[unroll]] for (uint v = 0; v < V; ++v) {
+                    const acc_t s = small(v0 + v, k0 + u * TEAMS);
+                    [[unroll]] for (uint i = 0; i < P; ++i) sums[i * V + v] += of_piece(piece[u], i) * s;
+                }
+        }
+        [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(lane * R * V + i) * TEAMS + team] = sums[i];
+    }
+    barrier();
+    const uint count = ALONG ? TEAM : TEAMS;
+    for (uint e = tid; e < OUT * V; e += WG) {
+        acc_t sum = acc_t(0);
+        for (uint i = 0; i < count; ++i) sum += parts[e * count + (i + e) % count];
+        const uint o = o0 + e / V, v = v0 + e % V;
+        store_d(TALL ? o : v, TALL ? v : o, sum);
+    }
+}

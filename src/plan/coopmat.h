@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The family of the matrix units (shader coopmat).
+#pragma once
+#include <algorithm>
+
+#include "plan/families.h"
+
+namespace vkgemm::plan::family {
+
+namespace coopmat_rules {
+
+// One operand is copied 16 bytes at a time: `side` is BM or BN. It may lie either way in memory.
+constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t piece) {
+    r.multiple("a tile is copied in pieces of 16 bytes", side_name, side, "piece", piece);
+    r.multiple("a slice is copied in pieces of 16 bytes", "MK", t.MK, "piece", piece);
+    if (r.count) return;
+    const uint32_t along = t.BK / piece, across = side / piece;  // pieces in a row of the tile, k fast or not
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in pieces", along);
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
+    if (r.count) return;
+    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in pieces)", t.WG / along);
+    r.multiple("the invocations must share a slice evenly", "MK", t.MK, "WG/(side in pieces)", t.WG / across);
+}
+
+}  // namespace coopmat_rules
+
+inline constexpr Family coopmat = {
+    .name = "coopmat",
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.STAGES == 1 || t.STAGES == 2, "one or two tiles are in flight", "STAGES", t.STAGES, "at most", 2);
+            r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+            r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
+            r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
+            r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
+            r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
+            r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
+            r.check(t.MK >= 1 && t.BK == 2 * t.MK, "a step takes two slices", "BK", t.BK, "2*MK", 2 * t.MK);
+            if (r.count) return;
+            r.check((t.BM / t.WM) * (t.BN / t.WN) * t.SG == t.WG, "the subgroups must fill the work group exactly",
+                    "(BM/WM)*(BN/WN)*SG", (t.BM / t.WM) * (t.BN / t.WN) * t.SG, "WG", t.WG);
+        },
+    .copy_rules =
+        [](const Tile& t, const ElementBytes& e, TileRules& r) {
+            coopmat_rules::copied(t, r, "BM", t.BM, 16 / e.a);
+            coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        // Whichever way the operands lie: a plan does not choose a tile by layout.
+        const uint32_t pa = 16 / e.a, pb = 16 / e.b;
+        const uint64_t a =
+            std::max(COOPMAT_PIECES(true, t.BM, t.MK, t.STAGES, pa), COOPMAT_PIECES(false, t.BM, t.MK, t.STAGES, pa));
+        const uint64_t b =
+            std::max(COOPMAT_PIECES(true, t.BN, t.MK, t.STAGES, pb), COOPMAT_PIECES(false, t.BN, t.MK, t.STAGES, pb));
+        return 16 * std::max<uint64_t>(a + b, COOPMAT_D(t.BM, t.BN, t.WM, t.WN, t.MM));
+    },
+    .refuses = [](const Problem& p) -> const char* {
+        for (const Operand& x : operands(p))
+            if ((x.name == "A" || x.name == "B") &&
+                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+                return "is not for operands shorter than 16 bytes";
+        return nullptr;
+    },
+    .uses_matrix_units = true,
+    .gpu_weight = 0.07,
+    .cpu_weight = 3,
+};
+
+}  // namespace vkgemm::plan::family

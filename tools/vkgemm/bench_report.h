@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What bench tells of its measurements: table, summary, CSV, JSON, picture.
+#pragma once
+#include "tools/vkgemm/command.h"
+#include "tools/vkgemm/plot.h"
+
+namespace vkgemm::tool {
+
+/// A kernel of ours or a peer, on one case.
+struct BenchResult {
+    const Case* given = nullptr;
+    Measurement m;
+    bool is_peer = false;
+    bool expected = false;  // that it did not run is no fault
+    double ratio = 0;       // of a peer: our best rate by its rate; 0: one of them has none
+};
+
+/// A peer that was asked for, there or not.
+struct BenchPeer {
+    std::string name, title, missing;  // `missing`: why it is not there
+};
+
+/// Which columns the table has: as many as fit.
+struct BenchColumns {
+    bool min = true, max = true, p95 = true, ratio = false;
+};
+
+std::string rate_of(const Case& c, const Measurement& m);  // "49.41 TFLOP/s"
+
+class BenchReport {
+   public:
+    BenchReport(std::vector<BenchPeer> peers, bool unchecked);
+
+    /// Keeps a result; its lines for the table.
+    std::string add(BenchResult result, bool colored);
+    std::string header(bool colored) const;
+    /// One line a problem: our best kernel, each peer, their ratio, the share of what is aimed at. "" where there is
+    /// nothing to put side by side.
+    std::string summary(bool colored) const;
+    std::string csv() const;
+    nlohmann::ordered_json cases() const;
+    nlohmann::ordered_json peers() const;
+    std::string svg(const std::string& title) const;
+
+   private:
+    /// The results of one problem.
+    struct Group {
+        const Case* given = nullptr;
+        std::vector<const BenchResult*> ours, peers;
+        const BenchResult* best() const;  // of ours; null: none was timed
+    };
+    std::vector<Group> groups() const;
+    Table table() const;
+    void add_row(Table& rows, const BenchResult& r) const;
+    std::optional<LinePlot> sweep(const std::vector<Group>& all) const;
+    BarPlot bars(const std::vector<Group>& all) const;
+
+    std::vector<BenchPeer> peers_;
+    bool unchecked_;
+    BenchColumns columns_;
+    size_t widest_ = 0;  // column of names
+    std::vector<BenchResult> results_;
+};
+
+}  // namespace vkgemm::tool

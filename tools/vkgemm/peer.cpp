@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/peer.h"
+
+#include <algorithm>
+
+#include "tools/vkgemm/terminal.h"
+
+namespace vkgemm::tool {
+namespace {
+
+Status check(Peer& peer, CaseRunner& runner, Measurement& result) {
+    const ExactCase& exact = runner.exact();
+    if (Status s = peer.load(runner.given(), runner.operands(true), 1); !s) return s;
+    auto once = peer.run(1, 0, exact.alpha(), exact.beta());
+    if (!once) return once.status();
+    const auto d = peer.result();
+    if (!d) return d.status();
+    const ExactCase::Verdict verdict = exact.verify(*d);
+    result.wrong = verdict.wrong;
+    result.checked = extent_name(verdict.extent);
+    return {};
+}
+
+Status time(Peer& peer, CaseRunner& runner, Measurement& result) {
+    const Case& c = runner.given();
+    if (Status s = peer.load(c, runner.operands(false), runner.sets()); !s) return s;
+    size_t next = 0;
+    return time_runs(runner.options(), result, [&](size_t runs) -> Result<host::Times> {
+        auto seconds = peer.run(runs, next % runner.sets(), c.alpha, c.beta);
+        if (!seconds) return seconds.status();
+        next += runs;
+        return host::Times{.seconds = *std::move(seconds), .clock = peer.clock()};
+    });
+}
+
+bool over_31_bits(std::initializer_list<uint64_t> numbers) { return std::max(numbers) > INT32_MAX; }
+
+}  // namespace
+
+Result<std::unique_ptr<Peer>> open_peer(const std::string& name, const host::Device& device) {
+    return name == "cublas" ? open_cublas(device) : open_openblas();
+}
+
+Measurement measure_peer(Peer& peer, CaseRunner& runner) {
+    Measurement result = runner.blank();
+    result.kernel = peer.name();
+    if (const std::string why = peer.unfit(runner.given()); !why.empty()) {
+        result.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
+        return result;
+    }
+    if (runner.options().check) result.failure = check(peer, runner, result);
+    if (result.failure && result.wrong.empty() && !interrupted()) result.failure = time(peer, runner, result);
+    peer.unload();
+    return result;
+}
+
+BlasProblem blas_problem(const Case& c) {
+    const Problem& p = c.problem;
+    const Resolved r = resolve(p);
+    const bool by_rows = p.d.layout == rowMajor;
+    const auto seen = [by_rows](VkgemmSlot slot, const Matrix& given, const MatrixInfo& m) {
+        const uint64_t ld = given.layout == rowMajor ? m.row_step : m.col_step;
+        return BlasMatrix{.slot = slot,
+                          .transposed = (given.layout == rowMajor) != by_rows,
+                          .ld = static_cast<int>(ld),
+                          .batch_step = static_cast<long long>(m.batch_step)};
+    };
+    const BlasMatrix a = seen(VKGEMM_SLOT_A, p.a, r.a), b = seen(VKGEMM_SLOT_B, p.b, r.b),
+                     d = seen(VKGEMM_SLOT_D, p.d, r.d);
+    return {.rows = static_cast<int>(by_rows ? p.n : p.m),
+            .cols = static_cast<int>(by_rows ? p.m : p.n),
+            .depth = static_cast<int>(p.k),
+            .batch = static_cast<int>(r.batch),
+            .left = by_rows ? b : a,
+            .right = by_rows ? a : b,
+            .out = d};
+}
+
+std::string unfit_for_blas(const Case& c) {
+    const Problem& p = c.problem;
+    const Resolved r = resolve(p);
+    if (flops(p) == 0) return "there is nothing to multiply";
+    if (over_31_bits({p.m, p.n, p.k, r.batch, r.a.row_step, r.a.col_step, r.b.row_step, r.b.col_step, r.d.row_step,
+                      r.d.col_step}))
+        return "its sizes and leading dimensions have 31 bits";
+    if (p.cSource == VKGEMM_C_SEPARATE) return "it reads C only where it writes D";
+    return "";
+}
+
+}  // namespace vkgemm::tool

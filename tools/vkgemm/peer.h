@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Other libraries that compute the same problems on the same operands, to be timed beside vkgemm.
+#pragma once
+#include <memory>
+
+#include "tools/vkgemm/measure.h"
+
+namespace vkgemm::tool {
+
+class Peer {
+   public:
+    Peer() = default;
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+    virtual ~Peer() = default;
+
+    virtual const char* name() const = 0;                // as --vs takes it: "cublas"
+    virtual std::string title() const = 0;               // "cuBLAS 13.0.2, CUDA 13.0"
+    virtual host::Clock clock() const = 0;               // which one its times come from
+    virtual std::string unfit(const Case& c) const = 0;  // why it cannot compute the case; "" where it can
+
+    /// Takes the operands of a case that it fits, in `sets` copies, in place of those before.
+    virtual Status load(const Case& c, const OperandBytes& operands, size_t sets) = 0;
+    /// D = alpha A B + beta C as often as `runs` says, with one set after another, beginning at `first`; the seconds of
+    /// each.
+    virtual Result<std::vector<double>> run(size_t runs, size_t first, double alpha, double beta) = 0;
+    virtual Result<std::vector<std::byte>> result() = 0;  // D of the first set
+    virtual void unload() = 0;                            // gives the operands' memory back
+};
+
+/// Opens the peer of that name for comparison on `device`, or says in one sentence why it cannot be had.
+Result<std::unique_ptr<Peer>> open_peer(const std::string& name, const host::Device& device);
+inline constexpr const char* peer_names[] = {"cublas", "openblas"};
+
+Result<std::unique_ptr<Peer>> open_cublas(const host::Device& device);
+Result<std::unique_ptr<Peer>> open_openblas();
+
+/// Checks, then times, as CaseRunner does for a kernel: the same operands, as many sets of them, the same rules.
+Measurement measure_peer(Peer& peer, CaseRunner& runner);
+
+/// One matrix as BLAS sees it: column-major. A row-major one is there its own transpose.
+struct BlasMatrix {
+    VkgemmSlot slot = VKGEMM_SLOT_A;
+    bool transposed = false;
+    int ld = 0;
+    long long batch_step = 0;  // elements
+};
+
+/// A problem in the words of BLAS: out = left * right, all column-major, `out` is rows x cols. Where D is row-major,
+/// that is the transposed problem, and left is B.
+struct BlasProblem {
+    int rows = 0, cols = 0, depth = 0, batch = 1;
+    BlasMatrix left, right, out;
+};
+BlasProblem blas_problem(const Case& c);
+
+/// What no BLAS can do: numbers over 31 bits, a product without elements, a C that is neither D nor laid out like it.
+std::string unfit_for_blas(const Case& c);
+
+}  // namespace vkgemm::tool
