@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The second pass of split-K: sums the partial results of the slices, always in the order of K, so that every run gives
-// the same bits, and finishes them as one pass would have. Its A is the workspace: slice after slice, each batch x m x n
+// the same bits, and finishes them as one pass would have. Its A is the workspace: slice after slice, each batch x m
+// x n
 // without gaps. Four neighbouring elements an invocation; WIDE_A says that n is a multiple of 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -9,7 +9,8 @@ namespace {
 // What the runtime itself can put to use, whatever the kernel.
 constexpr FeatureSet runtime_features = need::push_descriptor | need::buffer_address | need::pipeline_robustness;
 
-// The fewest features with which this problem finds a kernel, and all that its kernels use; or the reasons why none does.
+// The fewest features with which this problem finds a kernel, and all that its kernels use; or the reasons why none
+// does.
 Result<Needs> needs_of_one(const DeviceFacts& dev, const Problem& completed, const Request& request) {
     Needs out;
     if (is_empty(completed)) return out;

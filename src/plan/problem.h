@@ -72,7 +72,8 @@ struct Operand {
 };
 std::array<Operand, 4> operands(const Problem&);
 
-/// May this matrix be touched 16 bytes at a time? Every run of neighbours begins at and spans a multiple of 16 bytes, where
+/// May this matrix be touched 16 bytes at a time? Every run of neighbours begins at and spans a multiple of 16
+/// bytes, where
 /// the operand itself lies at a multiple of `operand_alignment`.
 bool is_wide(const Operand&, uint32_t operand_alignment);
 

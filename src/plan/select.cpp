@@ -141,9 +141,9 @@ uint64_t Split::workspace_bytes(const Problem& p) const {
 
 // Waves of work groups, each paying for its multiply-adds and, on a GPU, for the bytes of the two strips it loads. The
 // weights of the families order them as measured on an H200 and on lavapipe (docs/performance.md); 4 a byte is what the
-// second-level cache of that GPU costs against a multiply-add of `block`. Between neighbouring tiles the model is a guess
-// until measured rows replace it. A second pass pays for its loads and for a dispatch and a barrier, some microseconds,
-// in which a multiprocessor does about a million multiply-adds.
+// second-level cache of that GPU costs against a multiply-add of `block`. Between neighbouring tiles the model
+// is a guess until measured rows replace it. A second pass pays for its loads and for a dispatch and a barrier, some
+// microseconds, in which a multiprocessor does about a million multiply-adds.
 double cost(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split) {
     const bool cpu = dev.kind == DeviceKind::cpu;
     const double units = dev.compute_units ? dev.compute_units : cpu ? 4 : 16, per_byte = cpu ? 0 : 4;

@@ -31,7 +31,8 @@ Result<ProblemText> parse_problem(std::string_view line);
 /// Everything at its default is left out; parse_problem() of it gives the same problem again.
 std::string to_text(const Problem&, double alpha, double beta);
 
-/// DeviceFacts as "name = value" lines, '#' comments allowed; unknown names and broken values are refused with the line.
+/// DeviceFacts as "name = value" lines, '#' comments allowed; unknown names and broken values are refused with the
+/// line.
 std::string to_text(const DeviceFacts&);
 Result<DeviceFacts> parse_facts(std::string_view text);
 

@@ -347,6 +347,11 @@ std::string execute_case(const Case& x, Ran& out) {
 
 void set_command(std::string name) { command = std::move(name); }
 
+bool can_be_exact(const Case& x) {
+    const auto completed = plan::complete(x.problem);
+    return x.fill == Fill::random || !completed || exact_fill(*completed, x.alpha, x.beta).ab != 0;
+}
+
 bool fits(const plan::Kernel& kernel) {
     return vkgemmCheckKernel(device().context().handle(), std::string(kernel.name).c_str(), nullptr, nullptr,
                              nullptr) == VKGEMM_SUCCESS;

@@ -42,6 +42,10 @@ std::string run(const Case&);
 /// The elements of D as they lie in its operand, for a case too large to compare with the reference.
 plan::Result<std::vector<double>> result_of(const Case&);
 
+/// False where sums are so short (f16) and K so long that no whole numbers stay exact; such a case is run with
+/// random numbers.
+bool can_be_exact(const Case&);
+
 bool fits(const plan::Kernel&);  // on this device
 
 /// What this program is called as, for the line that repeats a case.

@@ -3,6 +3,7 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 #include "kernels/run.h"
@@ -11,17 +12,15 @@ namespace vkgemm::test {
 
 class Tally {
    public:
-    /// Of `step` cases one is run, beginning with one that depends on the name; --all runs all of them.
-    explicit Tally(std::string what, size_t step = 1) : what_(std::move(what)), step_(everything() ? 1 : step) {
-        for (const char c : what_) first_ = (first_ * 31 + static_cast<unsigned char>(c)) % step_;
-    }
+    /// Of `step` cases one is run, counted over the whole program; --all runs all of them.
+    explicit Tally(std::string what, size_t step = 1) : what_(std::move(what)), step_(everything() ? 1 : step) {}
     ~Tally() {
         CHECK_MESSAGE(wrong_ == 0, what_, ": ", wrong_, " of ", done_, " cases are wrong");
         CHECK_MESSAGE(offered_ > 0, what_, ": there is no case");
     }
     void operator()(const Case& x) {
-        const bool takes_turn = offered_++ % step_ == first_;
-        if (!takes_turn) return;
+        ++offered_;
+        if (refused(x) || !can_be_exact(x) || counter()++ % step_ != 0) return;
         ++done_;
         const std::string why = run(x);
         if (why.empty() || ++wrong_ > most_shown) return;
@@ -29,6 +28,7 @@ class Tally {
     }
 
    private:
+    /// By its shape or alignment alone, as the family says.
     static bool refused(const Case& x) {
         const plan::Kernel* kernel = plan::find_kernel(x.kernel);
         const auto completed = plan::complete(x.problem);
@@ -39,28 +39,38 @@ class Tally {
         return kernel->module.family.refuses(p) || (kernel->module.family.wants_wide && !wide);
     }
 
+    /// Cases of this kernel that were offered in the whole program.
+    size_t& counter() const {
+        static std::map<std::string, size_t> counts;
+        return counts[what_];
+    }
+
     static constexpr int most_shown = 3;
     std::string what_;
-    size_t step_ = 1, first_ = 0, offered_ = 0;
+    size_t step_, offered_ = 0;
     int done_ = 0, wrong_ = 0;
 };
 
-/// How many cases are passed over for one that is run. What rows of a module share is looked at in its first row; compiling a
-/// wide tile takes CPU drivers a long time.
-inline size_t step_of(const plan::Kernel& kernel, bool first_of_module) {
-    const bool wide = kernel.tile.BM * kernel.tile.BN > 1024;
-    return first_of_module ? (wide ? 4 : 1) : (wide ? 10 : 4);
+/// Of how many cases one is run. What rows share is looked at in the first row of their family, then of their module.
+/// CPU drivers take up to some seconds to compile a wide tile or matrices, so those get a case here and there.
+inline size_t step_of(const plan::Kernel& kernel, bool first_of_family, bool first_of_module) {
+    const uint32_t area = kernel.tile.BM * kernel.tile.BN;
+    const size_t rank = first_of_family ? 1 : first_of_module ? 4 : 8;
+    if (kernel.module.family.uses_matrix_units) return 20 * rank;
+    return rank * (area <= 1024 ? 2 : area <= 4096 ? 6 : 20);
 }
 
 /// Runs `each(kernel, tally)` for every row that fits the device.
 template <class Each>
 void for_each_kernel(Each&& each) {
     int fitting = 0;
-    std::set<std::string_view> modules;
+    std::set<std::string_view> families, modules;
     for (const plan::Kernel& kernel : plan::kernels()) {
         if (!fits(kernel) || kernel.module.family.is_reducer) continue;
         ++fitting;
-        Tally tally(std::string(kernel.name), step_of(kernel, modules.insert(kernel.module.name).second));
+        const bool first_of_family = families.insert(kernel.module.family.name).second;
+        const bool first_of_module = modules.insert(kernel.module.name).second;
+        Tally tally(std::string(kernel.name), step_of(kernel, first_of_family, first_of_module));
         each(kernel, tally);
     }
     CHECK(fitting > 0);
