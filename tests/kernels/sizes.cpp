@@ -100,6 +100,7 @@ TEST_CASE("the same bits run after run") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         Case x = odd_case(kernel);
         x.fill = Fill::random;
+        if (Tally::refused(x)) x.problem = case_for(kernel, kernel.tile.BM, kernel.tile.BN, 64).problem;
         tally(x);
         const std::vector<double> first = result(x);
         for (int i = 0; i < 3; ++i) CHECK_MESSAGE(result(x) == first, to_text(x));

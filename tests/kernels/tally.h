@@ -27,7 +27,6 @@ class Tally {
         MESSAGE(to_text(x), "\n  ", why);
     }
 
-   private:
     /// By its shape or alignment alone, as the family says.
     static bool refused(const Case& x) {
         const plan::Kernel* kernel = plan::find_kernel(x.kernel);
@@ -39,6 +38,7 @@ class Tally {
         return kernel->module.family.refuses(p) || (kernel->module.family.wants_wide && !wide);
     }
 
+   private:
     /// Cases of this kernel that were offered in the whole program.
     size_t& counter() const {
         static std::map<std::string, size_t> counts;
