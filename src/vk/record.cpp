@@ -70,8 +70,9 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (place < x.offset || place > UINT64_MAX - need.bytes)
         return bad_operand(s, "begins at " + to_string(x.offset) + " and would end beyond 2^64");
     if (place % need.alignment)
-        return bad_operand(s, "lies at " + std::string(out.address ? "address " : "offset ") + to_string(place) +
-                                  ", not a multiple of " + to_string(need.alignment) + " bytes, which " + remedy(s));
+        return bad_operand(s, "lies at offset " + to_string(x.offset) +
+                                  (out.address ? " (address " + to_string(place) + ")" : "") + ", not a multiple of " +
+                                  to_string(need.alignment) + " bytes, which " + remedy(s));
     if (x.size && x.size < need.bytes)
         return bad_operand(
             s, "has " + to_string(x.size) + " bytes, but the problem reaches over " + to_string(need.bytes));
