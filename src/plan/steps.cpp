@@ -123,7 +123,7 @@ std::vector<Step> split_in_two(Step product, const Split& split, const Problem& 
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (p.n % 4 == 0 ? WIDE_A : 0u);
     reduce.slots[BIND_A] = Slot::workspace;
     reduce.slots[BIND_B] = Slot::d;
-    set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.WG), dev);
+    set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.BN / 4), dev);
 
     ProblemConstants& c = product.constants;
     c.PARTIAL = 1;
