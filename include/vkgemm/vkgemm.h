@@ -347,7 +347,8 @@ typedef struct VkgemmKernelInfo {
     char tile[192];     /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
     char needs[320];    /* features by the names of src/plan/features.def, space-separated; "" for none */
     VkgemmType a, b, d, accumulate;
-    uint32_t built; /* 0: this build's shader compiler could not compile it */
+    uint32_t built;      /* 0: this build's shader compiler could not compile it */
+    uint32_t secondPass; /* 1: adds up the slices of a split K after another kernel; never asked for by name */
 } VkgemmKernelInfo;
 
 /* How many built-in kernels there are, those that were not built included. Any thread. */
@@ -355,12 +356,6 @@ VKGEMM_API uint32_t vkgemmKernelCount(void);
 
 /* INVALID_ARGUMENT when index >= vkgemmKernelCount(), or kernel->structSize is wrong. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
-
-/* Would `kernel` with `tile` serve `problem` in this context? SUCCESS, or TILE / UNSUPPORTED / LIMIT with every reason
- * in error->text. Compiles nothing. tile as in VkgemmPlanOptions::tile, may be NULL: the row's own. problem may be
- * NULL: only the tile and the device are looked at. error may be NULL. Any thread. */
-VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
-                                          const VkgemmProblem* problem, VkgemmError* error);
 
 /* ----------------------------------------------------------------------------------------------------
  * The plan: immutable once made
@@ -397,6 +392,13 @@ typedef struct VkgemmPlanOptions {
      * VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
     uint64_t workspaceLimit;
 } VkgemmPlanOptions;
+
+/* Would vkgemmCreatePlan make a plan with options->kernel, which must be set? SUCCESS, or the refusal that it would give,
+ * with every reason in error->text; compiles nothing. problem may be NULL: then only the kernel, its tile and the device
+ * are looked at, not what depends on sizes and types (work groups, spans, the workspace that SPLIT wants). error may be
+ * NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem,
+                                          const VkgemmPlanOptions* options, VkgemmError* error);
 
 /* Checks, chooses, compiles. FALLBACK_USED: a plan was made, but not with the kernel of VKGEMM_KERNEL. *plan is NULL on
  * failure. options and error may be NULL. Any thread; threads that want the same pipeline wait for one to compile it.

@@ -224,31 +224,8 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
         out->accumulate = vk::type_to(m.accumulate);
         out->built = m.built();
+        out->secondPass = m.family.is_reducer;
         return VKGEMM_SUCCESS;
-    });
-}
-
-VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
-                               const VkgemmProblem* problem, VkgemmError* error) {
-    return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context || !kernel)
-            return vk::answer(error, Refusal{Refusal::argument, context ? "kernel is null" : "context is null"});
-        const plan::Kernel* k = plan::find_kernel(kernel);
-        if (!k) return vk::answer(error, Refusal{Refusal::argument, plan::unknown_kernel(kernel)});
-        auto t = plan::with_constants(k->tile, tile ? tile : "");
-        if (!t) return vk::answer(error, t.refusal());
-        auto why = plan::unfit_device(*k, *t, context->facts);
-        if (!why && k->module.family.is_reducer) why = Refusal{Refusal::unsupported, k->module.family.refuses({})};
-        const auto binding = plan::choose_binding(context->facts, {});
-        if (!why && !binding) why = binding.refusal();
-        if (!why && problem) {
-            auto words = vk::problem_from(problem);
-            if (!words) return vk::answer(error, words.refusal());
-            auto completed = plan::complete(*words);
-            if (!completed) return vk::answer(error, completed.refusal());
-            why = plan::unfit(*k, *t, context->facts, plan::normalise(*completed).problem, *binding);
-        }
-        return why ? vk::answer(error, *why) : vk::success(error);
     });
 }
 
