@@ -44,9 +44,9 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
         info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, info.apiVersion);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c->device = {info.device, *functions, nullptr, info.pipelineCache, features};
-    if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
     c->facts = vk::read_facts(*instance, info.physicalDevice, info.apiVersion, features);
+    c->device = {info.device, *functions, nullptr, info.pipelineCache, features, c->facts.subgroup_required != 0};
+    if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
     if (c->facts.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
         c->device.features = c->facts.features = features & ~plan::need::push_descriptor;
     c->forced_kernel = forced_kernel();

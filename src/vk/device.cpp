@@ -118,6 +118,10 @@ DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint
     out.subgroup_size = p.subgroup.subgroupSize;
     out.subgroup_min = p.size_control.minSubgroupSize ? p.size_control.minSubgroupSize : p.subgroup.subgroupSize;
     out.subgroup_max = p.size_control.maxSubgroupSize ? p.size_control.maxSubgroupSize : p.subgroup.subgroupSize;
+    if (p.size_control.maxSubgroupSize) {
+        out.subgroup_required = (p.size_control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+        out.max_subgroups = p.size_control.maxComputeWorkgroupSubgroups;
+    }
     out.compute_units =
         std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
     read_matrix_shapes(f, device, out);

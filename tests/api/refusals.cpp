@@ -169,6 +169,25 @@ TEST_CASE("shared memory and invocations over the limit are refused before the d
     CHECK(device().messageCount() == messages);
 }
 
+TEST_CASE("a subgroup size that the device does not grant is refused before the driver sees it") {
+    const size_t messages = device().messageCount();
+    const VkgemmProblem p = problem("20x30x40");
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8", o.tile = "SG=3";
+    expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"SG is 3"});
+    o.tile = "SG=4096";
+    expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"SG is 4096"});
+    // Every size that there is, on ever larger work groups: made without a word of the layer, or refused.
+    for (const uint32_t size : {4u, 8u, 16u, 32u, 64u, 128u})
+        for (const char* const kernel : {"tiled_f32_8x8", "tiled_f32_16x16", "tiled_f32_32x32"}) {
+            const std::string tile = "SG=" + std::to_string(size);
+            o.kernel = kernel, o.tile = tile.c_str();
+            const Said got = plan_with(&p, &o);
+            if (got.code != VKGEMM_SUCCESS) expect(got, VKGEMM_ERROR_TILE, {kernel});
+        }
+    CHECK(device().messageCount() == messages);
+}
+
 TEST_CASE("a kernel is checked without compiling it, and without a problem where there is none") {
     const VkgemmProblem f32 = problem("20x30x40"), i32 = problem("i32*i32 20x30x40");
     const auto check = [](const char* kernel, const char* tile, const VkgemmProblem* p, VkgemmContext in = context()) {
