@@ -234,9 +234,11 @@ typedef struct VkgemmNeedsInfo {
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     uint32_t apiVersion; /* the lower of what your VkApplicationInfo asks for and what you will use of the device;
-                            VK_MAKE_API_VERSION. At least VK_API_VERSION_1_1 */
+                            VK_MAKE_API_VERSION. At least VK_API_VERSION_1_1. Above the device's own: that one */
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    const VkgemmProblem* problems; /* an array whose stride in bytes is problems[0].structSize. May be NULL with
+    const VkgemmProblem*
+        problems; /* problemCount of them, each with the same structSize, which is the array's stride in
+                                      bytes; a refusal names the problem, "problems[2]: ...". May be NULL with
                                       problemCount 0: then whatever any built-in kernel can use */
     uint32_t problemCount;
     VkgemmOperandKind operands; /* as plans will be made; 0: buffers */
@@ -265,7 +267,8 @@ VKGEMM_API VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeed
  *
  * *memorySize: in, the bytes at `memory`; out, the bytes needed. memory may be NULL, to ask. Nothing is changed when it
  * is NULL (SUCCESS) or too small (INCOMPLETE), unless nothing is missing: then the size is 0 and the chain is set at
- * once, with memory NULL too.
+ * once, with memory NULL too. INVALID_ARGUMENT, and nothing changed: chain does not begin with a
+ * VkPhysicalDeviceFeatures2, a bit has no meaning, memory is not aligned.
  *
  * apiVersion is as in VkgemmNeedsInfo; it is not used today, and kept for structs that become core. Any thread, but not
  * while another uses the chain. */
@@ -476,7 +479,10 @@ VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem
 /* Where one operand lies. For VKGEMM_OPERANDS_BUFFERS: buffer and offset. For VKGEMM_OPERANDS_ADDRESSES: address
  * (offset is added to it), or buffer and offset, whose address is then asked for. Its size never changes. */
 typedef struct VkgemmOperand {
-    VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT */
+    VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and ..._SHADER_DEVICE_ADDRESS_BIT where
+                                VkgemmPlanInfo::usesAddresses is 1. Vulkan tells nobody what a buffer was made for: a
+                                driver that gives no address is noticed (OPERAND), one that gives a useless one only by
+                                the validation layer */
     VkDeviceSize offset;     /* bytes; a multiple of VkgemmPlanInfo::operandAlignment for matrices, of its
                                 workspaceAlignment for the workspace, of the element's size for bias and scale */
     VkDeviceSize size;       /* bytes from offset that belong to the operand; 0: not stated, and then not checked */

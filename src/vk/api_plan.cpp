@@ -25,7 +25,11 @@ std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
     if (!i.device) return null("device");
     if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
     if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
-    return vk::check_version(i.apiVersion);
+    if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+        return Refusal{Refusal::argument, "VkgemmContextInfo::enabledFeatures has sType " +
+                                              std::to_string(i.enabledFeatures->sType) +
+                                              "; the chain begins with a VkPhysicalDeviceFeatures2"};
+    return std::nullopt;
 }
 
 const char* forced_kernel() {
@@ -38,13 +42,15 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     if (!instance) return instance.refusal();
     auto functions = vk::load_device_functions(*instance, info.device);
     if (!functions) return functions.refusal();
+    const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
+    if (!version) return version.refusal();
 
     auto c = std::make_unique<VkgemmContext_T>();
-    plan::FeatureSet features = vk::enabled_features(
-        info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, info.apiVersion);
+    plan::FeatureSet features =
+        vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c->facts = vk::read_facts(*instance, info.physicalDevice, info.apiVersion, features);
+    c->facts = vk::read_facts(*instance, info.physicalDevice, *version, features);
     c->device = {info.device, *functions, nullptr, info.pipelineCache, features, c->facts.subgroup_required != 0};
     if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
     if (c->facts.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike

@@ -128,6 +128,13 @@ TEST_CASE("contexts that are refused") {
          [](VkgemmContextInfo& i) { i.enabledExtensions = nullptr, i.enabledExtensionCount = 2; },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"enabledExtensions"}},
+        {"chain",
+         [](VkgemmContextInfo& i) {
+             static VkPhysicalDeviceFeatures2 bare{};
+             i.enabledFeatures = &bare;
+         },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"enabledFeatures", "sType", "VkPhysicalDeviceFeatures2"}},
         {"version 0",
          [](VkgemmContextInfo& i) { i.apiVersion = 0; },
          VKGEMM_ERROR_UNSUPPORTED,
