@@ -234,9 +234,11 @@ typedef struct VkgemmNeedsInfo {
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     uint32_t apiVersion; /* the lower of what your VkApplicationInfo asks for and what you will use of the device;
-                            VK_MAKE_API_VERSION. At least VK_API_VERSION_1_1 */
+                            VK_MAKE_API_VERSION. At least VK_API_VERSION_1_1. Above the device's own: that one */
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    const VkgemmProblem* problems; /* an array whose stride in bytes is problems[0].structSize. May be NULL with
+    const VkgemmProblem*
+        problems; /* problemCount of them, each with the same structSize, which is the array's stride in
+                                      bytes; a refusal names the problem, "problems[2]: ...". May be NULL with
                                       problemCount 0: then whatever any built-in kernel can use */
     uint32_t problemCount;
     VkgemmOperandKind operands; /* as plans will be made; 0: buffers */
@@ -265,7 +267,8 @@ VKGEMM_API VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeed
  *
  * *memorySize: in, the bytes at `memory`; out, the bytes needed. memory may be NULL, to ask. Nothing is changed when it
  * is NULL (SUCCESS) or too small (INCOMPLETE), unless nothing is missing: then the size is 0 and the chain is set at
- * once, with memory NULL too.
+ * once, with memory NULL too. INVALID_ARGUMENT, and nothing changed: chain does not begin with a
+ * VkPhysicalDeviceFeatures2, a bit has no meaning, memory is not aligned.
  *
  * apiVersion is as in VkgemmNeedsInfo; it is not used today, and kept for structs that become core. Any thread, but not
  * while another uses the chain. */
@@ -347,7 +350,8 @@ typedef struct VkgemmKernelInfo {
     char tile[192];     /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
     char needs[320];    /* features by the names of src/plan/features.def, space-separated; "" for none */
     VkgemmType a, b, d, accumulate;
-    uint32_t built; /* 0: this build's shader compiler could not compile it */
+    uint32_t built;      /* 0: this build's shader compiler could not compile it */
+    uint32_t secondPass; /* 1: adds up the slices of a split K after another kernel; never asked for by name */
 } VkgemmKernelInfo;
 
 /* How many built-in kernels there are, those that were not built included. Any thread. */
@@ -355,12 +359,6 @@ VKGEMM_API uint32_t vkgemmKernelCount(void);
 
 /* INVALID_ARGUMENT when index >= vkgemmKernelCount(), or kernel->structSize is wrong. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
-
-/* Would `kernel` with `tile` serve `problem` in this context? SUCCESS, or TILE / UNSUPPORTED / LIMIT with every reason
- * in error->text. Compiles nothing. tile as in VkgemmPlanOptions::tile, may be NULL: the row's own. problem may be
- * NULL: only the tile and the device are looked at. error may be NULL. Any thread. */
-VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
-                                          const VkgemmProblem* problem, VkgemmError* error);
 
 /* ----------------------------------------------------------------------------------------------------
  * The plan: immutable once made
@@ -397,6 +395,13 @@ typedef struct VkgemmPlanOptions {
      * VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
     uint64_t workspaceLimit;
 } VkgemmPlanOptions;
+
+/* Would vkgemmCreatePlan make a plan with options->kernel, which must be set? SUCCESS, or the refusal that it would give,
+ * with every reason in error->text; compiles nothing. problem may be NULL: then only the kernel, its tile and the device
+ * are looked at, not what depends on sizes and types (work groups, spans, the workspace that SPLIT wants). error may be
+ * NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem,
+                                          const VkgemmPlanOptions* options, VkgemmError* error);
 
 /* Checks, chooses, compiles. FALLBACK_USED: a plan was made, but not with the kernel of VKGEMM_KERNEL. *plan is NULL on
  * failure. options and error may be NULL. Any thread; threads that want the same pipeline wait for one to compile it.
@@ -474,7 +479,10 @@ VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem
 /* Where one operand lies. For VKGEMM_OPERANDS_BUFFERS: buffer and offset. For VKGEMM_OPERANDS_ADDRESSES: address
  * (offset is added to it), or buffer and offset, whose address is then asked for. Its size never changes. */
 typedef struct VkgemmOperand {
-    VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT */
+    VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and ..._SHADER_DEVICE_ADDRESS_BIT where
+                                VkgemmPlanInfo::usesAddresses is 1. Vulkan tells nobody what a buffer was made for: a
+                                driver that gives no address is noticed (OPERAND), one that gives a useless one only by
+                                the validation layer */
     VkDeviceSize offset;     /* bytes; a multiple of VkgemmPlanInfo::operandAlignment for matrices, of its
                                 workspaceAlignment for the workspace, of the element's size for bias and scale */
     VkDeviceSize size;       /* bytes from offset that belong to the operand; 0: not stated, and then not checked */

@@ -369,11 +369,12 @@ class Context {
         return Result<Plan>(Plan(plan), convert::toStatus(code, error));
     }
 
-    /// `tile` and `problem` may be null.
-    Status checkKernel(const char* kernel, const char* tile = nullptr, const Problem* problem = nullptr) const {
+    /// `problem` may be null.
+    Status checkKernel(const PlanOptions& options, const Problem* problem = nullptr) const {
         const VkgemmProblem p = problem ? convert::toC(*problem) : VkgemmProblem{};
+        const VkgemmPlanOptions o = convert::toC(options);
         VkgemmError error{};
-        return convert::toStatus(vkgemmCheckKernel(handle(), kernel, tile, problem ? &p : nullptr, &error), error);
+        return convert::toStatus(vkgemmCheckKernel(handle(), problem ? &p : nullptr, &o, &error), error);
     }
 
     Result<std::string> explain(const Problem& problem, const PlanOptions& options = {}) const {

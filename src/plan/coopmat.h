@@ -32,6 +32,8 @@ constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, u
 
 inline constexpr Family coopmat = {
     .name = "coopmat",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
+             constant::WN | constant::MM | constant::MN | constant::MK | constant::STAGES,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.STAGES == 1 || t.STAGES == 2, "one or two tiles are in flight", "STAGES", t.STAGES, "at most", 2);

@@ -42,6 +42,8 @@ constexpr Number numbers[] = {
     {"subgroup_size", &DeviceFacts::subgroup_size},
     {"subgroup_min", &DeviceFacts::subgroup_min},
     {"subgroup_max", &DeviceFacts::subgroup_max},
+    {"subgroup_required", &DeviceFacts::subgroup_required},
+    {"max_subgroups", &DeviceFacts::max_subgroups},
     {"compute_units", &DeviceFacts::compute_units},
 };
 

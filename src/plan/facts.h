@@ -63,7 +63,9 @@ struct DeviceFacts {
     uint32_t offset_alignment = 256;        // of a storage buffer descriptor, bytes
     uint32_t subgroup_size = 0;             // the default one; 0: not known
     uint32_t subgroup_min = 0, subgroup_max = 0;
-    uint32_t compute_units = 0;  // multiprocessors; 0: not known
+    uint32_t subgroup_required = 1;  // 0: a compute pipeline may not ask for a size (it gets subgroup_size)
+    uint32_t max_subgroups = 0;      // per work group, where a size is asked for; 0: not known
+    uint32_t compute_units = 0;      // multiprocessors; 0: not known
     std::vector<MatrixShape> matrix_shapes;
 };
 

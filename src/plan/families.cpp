@@ -11,24 +11,31 @@ namespace {
 struct Constant {
     std::string_view name;
     uint32_t Tile::*member;
+    Constants bit;
 };
 constexpr Constant constants[] = {
-#define X(id, name, meaning) {#name, &Tile::name},
+#define X(id, name, meaning) {#name, &Tile::name, constant::name},
     VKGEMM_TILE_CONSTANTS(X)
 #undef X
 };
 
 Refusal unknown_constant(std::string_view name) {
     std::vector<std::string_view> names;
-    std::string all;
-    for (const Constant& c : constants) names.push_back(c.name), all += (all.empty() ? "" : ", ") + std::string(c.name);
+    for (const Constant& c : constants) names.push_back(c.name);
     const std::string_view near = nearest_word(name, names);
     std::string why = "a tile has no constant '" + std::string(name) + "'";
     if (!near.empty()) why += "; did you mean '" + std::string(near) + "'?";
-    return {Refusal::tile, why + " (known: " + all + ")"};
+    return {Refusal::tile, why + " (known: " + constant_names(~Constants{0}) + ")"};
 }
 
 }  // namespace
+
+std::string constant_names(Constants set) {
+    std::string out;
+    for (const Constant& c : constants)
+        if (set & c.bit) out += (out.empty() ? "" : ", ") + std::string(c.name);
+    return out;
+}
 
 std::string to_text(const Tile& t) {
     std::string out;
@@ -71,6 +78,7 @@ std::string to_text(const TileRules& rules) {
         out += std::string(b.rule) + " (" + std::string(b.left_name) + " " + std::to_string(b.left) + ", " +
                std::string(b.right_name) + " " + std::to_string(b.right) + ")";
     }
+    if (rules.reads) out += "; " + std::string(rules.family) + " reads " + constant_names(rules.reads);
     return out;
 }
 

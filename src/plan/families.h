@@ -19,6 +19,17 @@ struct Tile {
     bool operator==(const Tile&) const = default;
 };
 
+/// A set of tile constants: the bit of its id in abi.h for each.
+using Constants = uint32_t;
+namespace constant {
+#define X(id, name, meaning) inline constexpr Constants name = Constants{1} << (id);
+VKGEMM_TILE_CONSTANTS(X)
+#undef X
+/// What the host does for every product: the subgroup size it asks for, the order of the work groups, slices of K.
+inline constexpr Constants of_every_product = SG | RASTER | SPLIT;
+}  // namespace constant
+std::string constant_names(Constants);  // "WG, BM, BN"
+
 std::string to_text(const Tile&);  // "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1"; zeros left out
 
 /// `base` with the constants that `text` names replaced: "BM=128,BN=64". Refuses unknown names, twice-named ones,
@@ -44,6 +55,8 @@ struct BrokenRule {
 struct TileRules {
     std::array<BrokenRule, 16> broken{};
     size_t count = 0;
+    std::string_view family{};  // named where the tile sets a constant that it does not read
+    Constants reads = 0;        // those that it does
 
     constexpr void check(bool holds, std::string_view rule, std::string_view left_name, uint64_t left,
                          std::string_view right_name, uint64_t right) {
@@ -58,6 +71,7 @@ std::string to_text(const TileRules&);  // every broken rule with its numbers, "
 
 struct Family {
     std::string_view name;
+    Constants reads;                         // the tile constants that mean something to it; every other must be 0
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
     void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = nullptr;  // those that depend on the types
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
@@ -82,6 +96,12 @@ constexpr TileRules broken_rules(const Family& family, const Tile& tile, const E
     r.check(tile.WG && tile.BM && tile.BN, "a tile has at least one invocation, row and column", "WG*BM*BN", 0, "least",
             1);
     if (r.count) return r;
+#define X(id, name, meaning)                                                                                           \
+    r.check(!tile.name || (family.reads & constant::name), "the family does not read this constant", #name, tile.name, \
+            "must be", 0);
+    VKGEMM_TILE_CONSTANTS(X)
+#undef X
+    if (r.count) r.family = family.name, r.reads = family.reads;
     family.rules(tile, r);
     if (r.count == 0 && family.copy_rules) family.copy_rules(tile, bytes, r);
     const bool adds_up = r.count == 0;

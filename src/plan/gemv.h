@@ -16,6 +16,8 @@ constexpr Shape shape(const Tile& t) { return t.BM > t.BN ? Shape{t.BM, t.BN} : 
 
 inline constexpr Family gemv = {
     .name = "gemv",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TM |
+             constant::TN,
     .rules =
         [](const Tile& t, TileRules& r) {
             const auto [out, vectors] = gemv_rules::shape(t);

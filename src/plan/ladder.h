@@ -5,8 +5,12 @@
 
 namespace vkgemm::plan::family {
 
+inline constexpr Constants ladder_constants =
+    constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::TM | constant::TN;
+
 inline constexpr Family naive = {
     .name = "naive",
+    .reads = ladder_constants,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM * t.BN == t.WG, "every invocation computes one element", "BM*BN", t.BM * t.BN, "WG", t.WG);
@@ -21,6 +25,7 @@ inline constexpr Family naive = {
 
 inline constexpr Family tiled = {
     .name = "tiled",
+    .reads = ladder_constants | constant::BK,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM * t.BN == t.WG, "every invocation computes one element", "BM*BN", t.BM * t.BN, "WG", t.WG);
@@ -38,6 +43,7 @@ inline constexpr Family tiled = {
 
 inline constexpr Family vec4 = {
     .name = "vec4",
+    .reads = ladder_constants | constant::BK,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BK * t.BK == t.WG, "the work group is a square as wide as the tiles are deep", "BK*BK",
@@ -60,6 +66,7 @@ inline constexpr Family vec4 = {
 
 inline constexpr Family block = {
     .name = "block",
+    .reads = ladder_constants | constant::BK,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.multiple("a block must be a whole number of invocation tiles", "BM", t.BM, "TM", t.TM);

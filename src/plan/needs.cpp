@@ -41,6 +41,11 @@ Result<Needs> needs_either_way(const DeviceFacts& dev, const Problem& completed,
 
 }  // namespace
 
+Refusal about_problem(size_t index, Refusal why) {
+    why.why = "problems[" + std::to_string(index) + "]: " + why.why;
+    return why;
+}
+
 Result<Needs> needs_of(const DeviceFacts& dev, std::span<const Problem> problems, bool addresses) {
     Request request;
     request.addresses = addresses;
@@ -49,9 +54,9 @@ Result<Needs> needs_of(const DeviceFacts& dev, std::span<const Problem> problems
     Needs out;
     out.required = *binding == Binding::descriptors ? need::push_descriptor : need::buffer_address;
     out.optional = runtime_features & dev.features;
-    for (const Problem& p : problems) {
-        const Result<Needs> one = needs_either_way(dev, p, request);
-        if (!one) return one.refusal();
+    for (size_t i = 0; i < problems.size(); ++i) {
+        const Result<Needs> one = needs_either_way(dev, problems[i], request);
+        if (!one) return about_problem(i, one.refusal());
         out.required |= one->required;
         out.optional |= one->optional;
     }

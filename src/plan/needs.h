@@ -12,6 +12,9 @@ struct Needs {
     FeatureSet optional = 0;  // what else a fitting kernel, or the runtime, makes use of
 };
 
+/// A refusal that names the one of several problems that it is about: "problems[2]: why".
+Refusal about_problem(size_t index, Refusal);
+
 /// `addresses`: plans will be made for operands as device addresses.
 /// `problems` are completed; empty: whatever any built-in kernel can use; then only the operands' way is required.
 Result<Needs> needs_of(const DeviceFacts&, std::span<const Problem> problems, bool addresses = false);

@@ -69,6 +69,12 @@ std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceFacts& dev) {
     if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
         return broken("not one of this device's subgroup sizes: powers of two from " + to_string(dev.subgroup_min) +
                       " to " + to_string(dev.subgroup_max));
+    if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
+        return broken("but a compute pipeline of this device cannot ask for one of its sizes, " +
+                      to_string(dev.subgroup_min) + " to " + to_string(dev.subgroup_max));
+    if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
+        return broken("so the work group of " + to_string(t.WG) + " would be " + to_string(t.WG / t.SG) +
+                      " subgroups; the limit is " + to_string(dev.max_subgroups));
     if (t.WG % t.SG) return broken("and the work group of " + to_string(t.WG) + " is not whole subgroups");
     return std::nullopt;
 }

@@ -7,6 +7,8 @@ namespace vkgemm::plan::family {
 
 inline constexpr Family simt = {
     .name = "simt",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
+             constant::WN | constant::TM | constant::TN,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.multiple("an invocation computes whole strips of rows", "TM", t.TM, "strip", 4);

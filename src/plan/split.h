@@ -7,6 +7,7 @@ namespace vkgemm::plan::family {
 
 inline constexpr Family reduce_k = {
     .name = "reduce_k",
+    .reads = constant::WG | constant::BM | constant::BN | constant::TM | constant::TN | constant::SG,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM == 1, "a work group finishes part of one row after another", "BM", t.BM, "rows", 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The public functions that only tell: versions, text, needs, kernels, what a plan is.
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -14,13 +15,6 @@ using plan::Refusal;
 using plan::Result;
 
 namespace vkgemm::vk {
-
-std::optional<Refusal> check_version(uint32_t v) {
-    const uint32_t major = VK_API_VERSION_MAJOR(v), minor = VK_API_VERSION_MINOR(v);
-    if (major > 1 || (major == 1 && minor >= 1)) return std::nullopt;
-    return Refusal{Refusal::unsupported, "apiVersion is " + std::to_string(major) + "." + std::to_string(minor) +
-                                             "; vkgemm needs Vulkan 1.1 or above"};
-}
 
 namespace {
 
@@ -66,40 +60,49 @@ std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo* info) {
                        "VkgemmNeedsInfo::operands is " + std::to_string(info->operands) + "; known are 0 and 1"};
     if (info->problemCount && !info->problems)
         return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
-    return vk::check_version(info->apiVersion);
+    return std::nullopt;
+}
+
+// An array of structs of another size ends at its first one: nothing is read beyond it.
+Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
+    std::vector<plan::Problem> out;
+    for (uint32_t i = 0; i < info.problemCount; ++i) {
+        auto words = vk::problem_from(info.problems + i);
+        if (!words) return plan::about_problem(i, words.refusal());
+        auto completed = plan::complete(*words);
+        if (!completed) return plan::about_problem(i, completed.refusal());
+        out.push_back(*completed);
+    }
+    return out;
 }
 
 struct FoundNeeds {
     plan::Needs features;
+    uint32_t version;
     std::vector<std::string> extensions;  // of the device
 };
 
 Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto f = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
     if (!f) return f.refusal();
-    std::vector<plan::Problem> problems;
-    for (uint32_t i = 0; i < info.problemCount; ++i) {
-        auto words = vk::problem_from(info.problems + i);
-        if (!words) return words.refusal();
-        auto completed = plan::complete(*words);
-        if (!completed) return completed.refusal();
-        problems.push_back(*completed);
-    }
-    const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, info.apiVersion);
-    const plan::DeviceFacts facts = vk::read_facts(*f, info.physicalDevice, info.apiVersion, offered);
-    auto needs = plan::needs_of(facts, problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
+    auto version = vk::usable_version(*f, info.physicalDevice, info.apiVersion);
+    if (!version) return version.refusal();
+    auto problems = read_problems(info);
+    if (!problems) return problems.refusal();
+    const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, *version);
+    const plan::DeviceFacts facts = vk::read_facts(*f, info.physicalDevice, *version, offered);
+    auto needs = plan::needs_of(facts, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
     if (!needs) return needs.refusal();
-    return FoundNeeds{*needs, vk::device_extensions(*f, info.physicalDevice)};
+    return FoundNeeds{*needs, *version, vk::device_extensions(*f, info.physicalDevice)};
 }
 
 // Those of the device's extensions that `features` ask for; what it has only as core needs no extension.
-uint32_t put_extensions(plan::FeatureSet features, uint32_t api_version, const FoundNeeds& found, const char** to) {
-    uint32_t n = 0;
-    for (const char* e : vk::extensions_for(features, api_version))
-        if (n < VKGEMM_MAX_NEEDED_EXTENSIONS &&
-            std::find(found.extensions.begin(), found.extensions.end(), e) != found.extensions.end())
-            to[n++] = e;
-    return n;
+std::vector<const char*> extensions_of(plan::FeatureSet features, const FoundNeeds& found) {
+    std::vector<const char*> out = vk::extensions_for(features, found.version);
+    std::erase_if(out, [&](const char* e) {
+        return std::find(found.extensions.begin(), found.extensions.end(), e) == found.extensions.end();
+    });
+    return out;
 }
 
 }  // namespace
@@ -173,17 +176,15 @@ VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, V
         auto found = find_needs(*info);
         if (!found) return vk::answer(error, found.refusal());
         const plan::Needs& f = found->features;
+        const std::vector<const char*> required = extensions_of(f.required, *found);
+        const std::vector<const char*> all = extensions_of(f.required | f.optional, *found);
         needs->requiredFeatures = f.required;
         needs->optionalFeatures = f.optional;
-        needs->requiredExtensionCount = put_extensions(f.required, info->apiVersion, *found, needs->requiredExtensions);
-        const char* all[VKGEMM_MAX_NEEDED_EXTENSIONS];
-        const uint32_t count = put_extensions(f.required | f.optional, info->apiVersion, *found, all);
-        needs->optionalExtensionCount = 0;
-        for (uint32_t i = 0; i < count; ++i) {  // an extension that is required already is not named again
-            const char* const* end = needs->requiredExtensions + needs->requiredExtensionCount;
-            if (std::find(needs->requiredExtensions + 0, const_cast<const char**>(end), all[i]) == end)
-                needs->optionalExtensions[needs->optionalExtensionCount++] = all[i];
-        }
+        needs->requiredExtensionCount = needs->optionalExtensionCount = 0;
+        for (const char* e : required) needs->requiredExtensions[needs->requiredExtensionCount++] = e;
+        for (const std::string_view e : all)  // an extension that is required already is not named again
+            if (std::find(required.begin(), required.end(), e) == required.end())
+                needs->optionalExtensions[needs->optionalExtensionCount++] = e.data();
         return vk::success(error);
     });
 }
@@ -193,6 +194,8 @@ VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t, VkPhysicalDeviceFe
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
         if (!chain || !memorySize || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
             return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (features >> static_cast<int>(plan::Feature::count)) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (reinterpret_cast<uintptr_t>(memory) % alignof(std::max_align_t)) return VKGEMM_ERROR_INVALID_ARGUMENT;
         const size_t room = *memorySize;
         *memorySize = vk::missing_struct_bytes(features, chain);
         if (!memory && *memorySize) return VKGEMM_SUCCESS;
@@ -224,31 +227,8 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
         out->accumulate = vk::type_to(m.accumulate);
         out->built = m.built();
+        out->secondPass = m.family.is_reducer;
         return VKGEMM_SUCCESS;
-    });
-}
-
-VkgemmResult vkgemmCheckKernel(VkgemmContext context, const char* kernel, const char* tile,
-                               const VkgemmProblem* problem, VkgemmError* error) {
-    return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context || !kernel)
-            return vk::answer(error, Refusal{Refusal::argument, context ? "kernel is null" : "context is null"});
-        const plan::Kernel* k = plan::find_kernel(kernel);
-        if (!k) return vk::answer(error, Refusal{Refusal::argument, plan::unknown_kernel(kernel)});
-        auto t = plan::with_constants(k->tile, tile ? tile : "");
-        if (!t) return vk::answer(error, t.refusal());
-        auto why = plan::unfit_device(*k, *t, context->facts);
-        if (!why && k->module.family.is_reducer) why = Refusal{Refusal::unsupported, k->module.family.refuses({})};
-        const auto binding = plan::choose_binding(context->facts, {});
-        if (!why && !binding) why = binding.refusal();
-        if (!why && problem) {
-            auto words = vk::problem_from(problem);
-            if (!words) return vk::answer(error, words.refusal());
-            auto completed = plan::complete(*words);
-            if (!completed) return vk::answer(error, completed.refusal());
-            why = plan::unfit(*k, *t, context->facts, plan::normalise(*completed).problem, *binding);
-        }
-        return why ? vk::answer(error, *why) : vk::success(error);
     });
 }
 

@@ -25,7 +25,11 @@ std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
     if (!i.device) return null("device");
     if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
     if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
-    return vk::check_version(i.apiVersion);
+    if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+        return Refusal{Refusal::argument, "VkgemmContextInfo::enabledFeatures has sType " +
+                                              std::to_string(i.enabledFeatures->sType) +
+                                              "; the chain begins with a VkPhysicalDeviceFeatures2"};
+    return std::nullopt;
 }
 
 const char* forced_kernel() {
@@ -38,15 +42,17 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     if (!instance) return instance.refusal();
     auto functions = vk::load_device_functions(*instance, info.device);
     if (!functions) return functions.refusal();
+    const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
+    if (!version) return version.refusal();
 
     auto c = std::make_unique<VkgemmContext_T>();
-    plan::FeatureSet features = vk::enabled_features(
-        info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, info.apiVersion);
+    plan::FeatureSet features =
+        vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c->device = {info.device, *functions, nullptr, info.pipelineCache, features};
+    c->facts = vk::read_facts(*instance, info.physicalDevice, *version, features);
+    c->device = {info.device, *functions, nullptr, info.pipelineCache, features, c->facts.subgroup_required != 0};
     if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
-    c->facts = vk::read_facts(*instance, info.physicalDevice, info.apiVersion, features);
     if (c->facts.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
         c->device.features = c->facts.features = features & ~plan::need::push_descriptor;
     c->forced_kernel = forced_kernel();
@@ -58,12 +64,28 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     return c;
 }
 
-Result<plan::Request> request_from(const VkgemmPlanOptions* o) {
+std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceFacts& facts) {
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
+    if (flags & ~known)
+        return Refusal{Refusal::argument,
+                       "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(flags & ~known)};
+    if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(facts.features & plan::need::executable_info))
+        return Refusal{Refusal::unsupported,
+                       "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
+                       "on this device"};
+    return std::nullopt;
+}
+
+// The options in the words of src/plan, or what is wrong with them whatever the problem.
+Result<plan::Request> request_from(const VkgemmPlanOptions* o, const plan::DeviceFacts& facts) {
     plan::Request r;
     if (!o) return r;
     if (auto why = vk::check_struct(o, "VkgemmPlanOptions")) return *why;
     if (o->kernel) r.kernel = o->kernel;
     if (o->tile) r.tile = o->tile;
+    if (!r.kernel.empty() && !plan::find_kernel(r.kernel))
+        return Refusal{Refusal::argument, plan::unknown_kernel(r.kernel)};
+    if (const auto tile = plan::with_constants({}, r.tile); !tile) return tile.refusal();
     if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{Refusal::argument,
                        "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
@@ -73,10 +95,7 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o) {
     if (r.operand_alignment & (r.operand_alignment - 1))
         return Refusal{Refusal::argument,
                        "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
-    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
-    if (o->flags & ~known)
-        return Refusal{Refusal::argument,
-                       "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(o->flags & ~known)};
+    if (auto why = check_flags(o->flags, facts)) return *why;
     return r;
 }
 
@@ -119,10 +138,6 @@ Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, co
 Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
     const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
-    if (capture && !(c->facts.features & plan::need::executable_info))
-        return Refusal{Refusal::unsupported,
-                       "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
-                       "on this device"};
     p->context = c;
     p->problem = t.problem;
     p->dry = flags & VKGEMM_PLAN_DRY;
@@ -136,6 +151,15 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uin
         p->pipelines.push_back(*pipeline);
     }
     return p;
+}
+
+// The part of planning that does not look at the problem.
+std::optional<Refusal> unfit_alone(const plan::DeviceFacts& facts, const plan::Request& request) {
+    const plan::Kernel& kernel = *plan::find_kernel(request.kernel);  // request_from() knew it
+    const auto binding = plan::choose_binding(facts, request);
+    if (!binding) return binding.refusal();
+    if (kernel.module.family.is_reducer) return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
+    return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), facts);
 }
 
 // Everything that could be wrong with a run, found before anything is recorded.
@@ -173,7 +197,7 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
             return vk::answer(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
         *plan = nullptr;
         if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
-        auto request = request_from(options);
+        auto request = request_from(options, context->facts);
         if (!request) return vk::answer(error, request.refusal());
         auto thought = think(*context, problem, *request);
         if (!thought) return vk::answer(error, thought.refusal());
@@ -189,12 +213,29 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
 
 void vkgemmDestroyPlan(VkgemmPlan plan) { delete plan; }
 
+VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
+                               VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
+        auto request = request_from(options, context->facts);
+        if (!request) return vk::answer(error, request.refusal());
+        if (request->kernel.empty())
+            return vk::answer(error, Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
+        if (!problem) {
+            const auto why = unfit_alone(context->facts, *request);
+            return why ? vk::answer(error, *why) : vk::success(error);
+        }
+        const auto thought = think(*context, problem, *request);
+        return thought ? vk::success(error) : vk::answer(error, thought.refusal());
+    });
+}
+
 VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                            char* text, size_t* size, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context || !size)
             return vk::answer(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
-        auto request = request_from(options);
+        auto request = request_from(options, context->facts);
         if (!request) return vk::answer(error, request.refusal());
         auto words = vk::problem_from(problem);
         if (!words) return vk::answer(error, words.refusal());

@@ -20,9 +20,6 @@ VkgemmResult guarded(VkgemmError* error, const Body& body) {
     }
 }
 
-/// vkgemm's floor is Vulkan 1.1.
-std::optional<plan::Refusal> check_version(uint32_t api_version);
-
 /// The chosen kernel in words, and every other row with its cost or the reason against it; one a line.
 std::string explanation(const plan::Choice&, const plan::Steps&);
 std::string others_text(const std::vector<plan::Passed>&, const plan::Kernel* chosen);

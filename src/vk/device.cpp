@@ -91,7 +91,26 @@ plan::DeviceKind kind_of(VkPhysicalDeviceType t) {
     return t <= VK_PHYSICAL_DEVICE_TYPE_CPU ? static_cast<plan::DeviceKind>(t) : plan::DeviceKind::other;
 }
 
+std::string version_text(uint32_t v) {
+    return std::to_string(VK_API_VERSION_MAJOR(v)) + "." + std::to_string(VK_API_VERSION_MINOR(v));
+}
+
 }  // namespace
+
+plan::Result<uint32_t> usable_version(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t asked) {
+    using plan::Refusal;
+    if (asked < VK_API_VERSION_1_1)
+        return Refusal{Refusal::unsupported,
+                       "apiVersion is " + version_text(asked) + "; vkgemm needs Vulkan 1.1 or above"};
+    VkPhysicalDeviceProperties2 properties = {};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    f.GetPhysicalDeviceProperties2(device, &properties);
+    const uint32_t offered = properties.properties.apiVersion;
+    if (offered < VK_API_VERSION_1_1)
+        return Refusal{Refusal::unsupported, std::string(properties.properties.deviceName) + " offers Vulkan " +
+                                                 version_text(offered) + "; vkgemm needs 1.1 or above"};
+    return std::min(asked, offered);
+}
 
 DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
                        plan::FeatureSet features) {
@@ -104,7 +123,7 @@ DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint
     out.driver =
         std::string(p.driver.driverName) + (*p.driver.driverInfo ? " " + std::string(p.driver.driverInfo) : "");
     out.vendor = base.vendorID, out.device = base.deviceID;
-    out.driver_version = base.driverVersion, out.api_version = std::min(api_version, base.apiVersion);
+    out.driver_version = base.driverVersion, out.api_version = api_version;
     out.kind = kind_of(base.deviceType);
     out.features = features;
     out.shared_bytes = limits.maxComputeSharedMemorySize;
@@ -118,6 +137,10 @@ DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint
     out.subgroup_size = p.subgroup.subgroupSize;
     out.subgroup_min = p.size_control.minSubgroupSize ? p.size_control.minSubgroupSize : p.subgroup.subgroupSize;
     out.subgroup_max = p.size_control.maxSubgroupSize ? p.size_control.maxSubgroupSize : p.subgroup.subgroupSize;
+    if (p.size_control.maxSubgroupSize) {
+        out.subgroup_required = (p.size_control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+        out.max_subgroups = p.size_control.maxComputeWorkgroupSubgroups;
+    }
     out.compute_units =
         std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
     read_matrix_shapes(f, device, out);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "vkgemm/vkgemm.h"
+
 namespace vkgemm::vk {
 namespace {
 
@@ -49,6 +51,7 @@ constexpr Row rows[] = {
 #undef FEATURE_EXTENSION
 };
 static_assert(std::size(rows) == static_cast<size_t>(plan::Feature::count));
+static_assert(std::size(rows) <= VKGEMM_MAX_NEEDED_EXTENSIONS, "a list of extensions could be cut");
 
 bool has_bit(FeatureSet set, size_t i) { return set >> i & 1; }
 

@@ -14,7 +14,7 @@ namespace vkgemm::vk {
 plan::FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
                                   uint32_t api_version);
 
-/// What a physical device offers to an application that uses `api_version`.
+/// What a physical device offers to an application that uses `api_version`, which is at most the device's.
 plan::FeatureSet offered_features(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version);
 
 /// The device extensions that `features` ask for at this version; static strings, each once.

@@ -141,7 +141,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const K
                   "main",
                   &specialization};
     if (step.tile.SG) {
-        info.stage.pNext = &subgroup;
+        if (device_->requires_subgroups) info.stage.pNext = &subgroup;  // else there is one size, and this is it
         if (device_->features & plan::need::full_subgroups)
             info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     }

@@ -17,6 +17,7 @@ struct Device {
     const VkAllocationCallbacks* allocator = nullptr;  // may be null
     VkPipelineCache cache = VK_NULL_HANDLE;            // may be null; the caller's
     plan::FeatureSet features = 0;
+    bool requires_subgroups = false;  // a pipeline may ask for a subgroup size
 };
 
 class Pipelines {

@@ -128,6 +128,13 @@ TEST_CASE("contexts that are refused") {
          [](VkgemmContextInfo& i) { i.enabledExtensions = nullptr, i.enabledExtensionCount = 2; },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"enabledExtensions"}},
+        {"chain",
+         [](VkgemmContextInfo& i) {
+             static VkPhysicalDeviceFeatures2 bare{};
+             i.enabledFeatures = &bare;
+         },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"enabledFeatures", "sType", "VkPhysicalDeviceFeatures2"}},
         {"version 0",
          [](VkgemmContextInfo& i) { i.apiVersion = 0; },
          VKGEMM_ERROR_UNSUPPORTED,
@@ -240,8 +247,10 @@ TEST_CASE("without a way to reach operands every plan is refused with both ways 
     VkgemmPlanOptions o = options();
     o.operands = VKGEMM_OPERANDS_ADDRESSES;
     expect(make_plan(plan, problem("2x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"bufferDeviceAddress"});
-    expect(said([&](VkgemmError* e) { return vkgemmCheckKernel(c.handle, "tiled_f32_8x8", nullptr, nullptr, e); }),
-           VKGEMM_ERROR_UNSUPPORTED, {"push descriptors"});
+    o = options();
+    o.kernel = "tiled_f32_8x8";
+    expect(said([&](VkgemmError* e) { return vkgemmCheckKernel(c.handle, nullptr, &o, e); }), VKGEMM_ERROR_UNSUPPORTED,
+           {"push descriptors"});
     o = options();
     o.flags = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
     expect(make_plan(plan, problem("0x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"pipelineExecutableInfo"});

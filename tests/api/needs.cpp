@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 
 #include "api/api.h"
 #include "plan/facts.h"
@@ -91,12 +92,12 @@ TEST_CASE("a device made with only what is required serves the problem") {
 TEST_CASE("needs that are refused") {
     std::vector<VkgemmProblem> problems = {problem("64x64x64"), problem("f64*f64 5x5x5")};
     VkgemmNeeds needs = empty_needs();
-    expect(query(needs_info(problems), needs), VKGEMM_ERROR_UNSUPPORTED, {"f64*f64"});
+    expect(query(needs_info(problems), needs), VKGEMM_ERROR_UNSUPPORTED, {"problems[1]", "f64*f64"});
     problems[1] = problem("5x5x5");
     problems[1].b.ld = 1;
-    expect(query(needs_info(problems), needs), VKGEMM_ERROR_INVALID_PROBLEM, {"ldb"});
+    expect(query(needs_info(problems), needs), VKGEMM_ERROR_INVALID_PROBLEM, {"problems[1]", "ldb"});
     problems[1].structSize = 3;
-    expect(query(needs_info(problems), needs), VKGEMM_ERROR_INVALID_ARGUMENT, {"structSize"});
+    expect(query(needs_info(problems), needs), VKGEMM_ERROR_INVALID_ARGUMENT, {"problems[1]", "structSize is 3"});
     VkgemmNeedsInfo info = needs_info({});
     info.problemCount = 1;
     info.problems = nullptr;
@@ -115,6 +116,19 @@ TEST_CASE("needs that are refused") {
     expect(query(info, needs), VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmNeeds", "structSize"});
     expect(said([&](VkgemmError* e) { return vkgemmQueryNeeds(nullptr, nullptr, e); }), VKGEMM_ERROR_INVALID_ARGUMENT,
            {"null"});
+}
+
+TEST_CASE("an array of problems of another size is not read beyond its first one") {
+    VkgemmNeeds needs = empty_needs(), before = needs;
+    for (const uint32_t size : {0u, 8u, static_cast<uint32_t>(sizeof(VkgemmProblem)) - 8, 4096u}) {
+        const auto first = std::make_unique<VkgemmProblem>(problem("5x5x5"));  // alone, so that a sanitizer sees
+        first->structSize = size;
+        VkgemmNeedsInfo info = needs_info({});
+        info.problems = first.get(), info.problemCount = 1000;
+        expect(query(info, needs), VKGEMM_ERROR_INVALID_ARGUMENT,
+               {"problems[0]", "structSize is " + std::to_string(size), std::to_string(sizeof(VkgemmProblem))});
+        CHECK(std::memcmp(&needs, &before, sizeof needs) == 0);
+    }
 }
 
 TEST_CASE("merging into a bare chain appends one struct for each feature") {
@@ -186,6 +200,12 @@ TEST_CASE("merging refuses what is no chain") {
     size_t size = 0;
     CHECK(vkgemmMergeFeatures(1, VK_API_VERSION_1_3, nullptr, nullptr, &size) == VKGEMM_ERROR_INVALID_ARGUMENT);
     CHECK(vkgemmMergeFeatures(1, VK_API_VERSION_1_3, &chain.base, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(vkgemmMergeFeatures(uint64_t{1} << 63, VK_API_VERSION_1_3, &chain.base, nullptr, &size) ==
+          VKGEMM_ERROR_INVALID_ARGUMENT);
+    size = chain.memory.size() - 1;
+    CHECK(vkgemmMergeFeatures(need::storage16, VK_API_VERSION_1_3, &chain.base, chain.memory.data() + 1, &size) ==
+          VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(chain.length() == 0);
     chain.base.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
     CHECK(vkgemmMergeFeatures(1, VK_API_VERSION_1_3, &chain.base, nullptr, &size) == VKGEMM_ERROR_INVALID_ARGUMENT);
 }

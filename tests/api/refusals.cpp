@@ -169,22 +169,81 @@ TEST_CASE("shared memory and invocations over the limit are refused before the d
     CHECK(device().messageCount() == messages);
 }
 
-TEST_CASE("a kernel is checked without compiling it") {
+TEST_CASE("a subgroup size that the device does not grant is refused before the driver sees it") {
+    const size_t messages = device().messageCount();
+    const VkgemmProblem p = problem("20x30x40");
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8", o.tile = "SG=3";
+    expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"SG is 3"});
+    o.tile = "SG=4096";
+    expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"SG is 4096"});
+    // Every size that there is, on ever larger work groups: made without a word of the layer, or refused.
+    for (const uint32_t size : {4u, 8u, 16u, 32u, 64u, 128u})
+        for (const char* const kernel : {"tiled_f32_8x8", "tiled_f32_16x16", "tiled_f32_32x32"}) {
+            const std::string tile = "SG=" + std::to_string(size);
+            o.kernel = kernel, o.tile = tile.c_str();
+            const Said got = plan_with(&p, &o);
+            if (got.code != VKGEMM_SUCCESS) expect(got, VKGEMM_ERROR_TILE, {kernel});
+        }
+    CHECK(device().messageCount() == messages);
+}
+
+TEST_CASE("a kernel is checked without compiling it, and without a problem where there is none") {
     const VkgemmProblem f32 = problem("20x30x40"), i32 = problem("i32*i32 20x30x40");
     const auto check = [](const char* kernel, const char* tile, const VkgemmProblem* p, VkgemmContext in = context()) {
-        return said([&](VkgemmError* e) { return vkgemmCheckKernel(in, kernel, tile, p, e); });
+        VkgemmPlanOptions o = options();
+        o.kernel = kernel, o.tile = tile;
+        return said([&](VkgemmError* e) { return vkgemmCheckKernel(in, p, &o, e); });
     };
     expect(check("tiled_f32_8x8", nullptr, nullptr), VKGEMM_SUCCESS, {});
     expect(check("tiled_f32_8x8", "BK=16", &f32), VKGEMM_SUCCESS, {});
+    expect(check("tiled_f32_8x8", "SPLIT=4", nullptr), VKGEMM_SUCCESS, {});  // what it wants depends on the problem
     expect(check("tiled_f32_8x8", nullptr, &i32), VKGEMM_ERROR_UNSUPPORTED, {"i32", "f32"});
-    expect(check("tiled_f32_8x8", "BM=9", &f32), VKGEMM_ERROR_TILE, {"BM*BN 72", "WG 64"});
+    expect(check("tiled_f32_8x8", "BM=9", nullptr), VKGEMM_ERROR_TILE, {"BM*BN 72", "WG 64"});
+    expect(check("tiled_f32_8x8", "STAGES=2", nullptr), VKGEMM_ERROR_TILE, {"STAGES 2", "tiled reads WG"});
     expect(check("tiled_f32_8x8", "BM=", nullptr), VKGEMM_ERROR_TILE, {"BM"});
     expect(check("tilde", nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"tilde"});
-    expect(check(nullptr, nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"kernel"});
+    expect(check("reduce_f32_64", nullptr, nullptr), VKGEMM_ERROR_UNSUPPORTED, {"second pass"});
+    expect(check(nullptr, nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"kernel", "null"});
     expect(check("tiled_f32_8x8", nullptr, nullptr, nullptr), VKGEMM_ERROR_INVALID_ARGUMENT, {"context"});
-    VkgemmProblem huge = problem("1x1x1");
-    huge.m = uint64_t{1} << 31;
-    expect(check("tiled_f32_8x8", nullptr, &huge), VKGEMM_ERROR_LIMIT, {"2147483648"});
+    expect(said([&](VkgemmError* e) { return vkgemmCheckKernel(context(), &f32, nullptr, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"kernel", "null"});
+}
+
+TEST_CASE("a check answers what planning answers, word for word") {
+    const struct {
+        const char* line;
+        const char* kernel;
+        const char* tile;
+        uint64_t workspace;
+        uint32_t alignment;
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"20x30x400", "tiled_f32_8x8", "SPLIT=4", 0, 0, VKGEMM_ERROR_WORKSPACE, {"4 slices", "9600", "allows 0"}},
+        {"20x30x400", "tiled_f32_8x8", "SPLIT=4", 9599, 0, VKGEMM_ERROR_WORKSPACE, {"9600", "9599"}},
+        {"20x30x400", "tiled_f32_8x8", "SPLIT=4", 9600, 0, VKGEMM_SUCCESS, {}},
+        {"64x8x64", "gemv_f32_16x8", nullptr, 0, 4, VKGEMM_ERROR_UNSUPPORTED, {"16 bytes"}},
+        {"20x30x40", "reduce_f32_64", nullptr, 0, 0, VKGEMM_ERROR_UNSUPPORTED, {"second pass"}},
+        {"20x30x40", "tiled_f32_8x8", "BM=9", 0, 0, VKGEMM_ERROR_TILE, {"BM*BN 72", "WG 64"}},
+        {"20x30x40 lda=50", "tiled_f32_8x8", "TX=9", 0, 0, VKGEMM_ERROR_TILE, {"TX"}},
+        {"0x30x40", "tilde", nullptr, 0, 0, VKGEMM_ERROR_INVALID_ARGUMENT, {"tilde"}},
+        {"0x30x40", nullptr, "TX=9", 0, 0, VKGEMM_ERROR_TILE, {"TX"}},
+        {"2147483648x1x1", "tiled_f32_8x8", nullptr, 0, 0, VKGEMM_ERROR_LIMIT, {"2147483648"}},
+        {"20x30x40", "tiled_f32_8x8", nullptr, 0, 3, VKGEMM_ERROR_INVALID_ARGUMENT, {"operandAlignment", "3"}},
+    };
+    for (const auto& row : rows) {
+        INFO(std::string(row.line));
+        const VkgemmProblem p = problem(row.line);
+        VkgemmPlanOptions o = options();
+        o.kernel = row.kernel, o.tile = row.tile, o.workspaceLimit = row.workspace, o.operandAlignment = row.alignment;
+        const Said planned = plan_with(&p, &o);
+        expect(planned, row.code, row.words);
+        if (!row.kernel) continue;
+        const Said checked = said([&](VkgemmError* e) { return vkgemmCheckKernel(context(), &p, &o, e); });
+        CHECK(checked.code == planned.code);
+        CHECK(checked.text == planned.text);
+    }
 }
 
 TEST_CASE("what asks a plan asks it politely") {

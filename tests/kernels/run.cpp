@@ -353,8 +353,7 @@ bool can_be_exact(const Case& x) {
 }
 
 bool fits(const plan::Kernel& kernel) {
-    return vkgemmCheckKernel(device().context().handle(), std::string(kernel.name).c_str(), nullptr, nullptr,
-                             nullptr) == VKGEMM_SUCCESS;
+    return device().context().checkKernel({.kernel = kernel.name.data()}).code == VKGEMM_SUCCESS;
 }
 
 std::string to_text(const Case& x) {

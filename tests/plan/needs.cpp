@@ -52,6 +52,7 @@ TEST_CASE("needs of what cannot be served are refused with the reason") {
     const Result<Needs> refused = needs_of(device("huge"), odd);
     REQUIRE(!refused);
     CHECK(refused.refusal().why.find("f32*f32+f64->f32") != std::string::npos);
+    CHECK(refused.refusal().why.starts_with("problems[1]: "));
     DeviceFacts none = device("bare");
     none.features = 0;
     CHECK(!needs_of(none, {}));

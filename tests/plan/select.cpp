@@ -206,6 +206,27 @@ TEST_CASE("a tile is checked with the device's limits, not with the row's") {
     CHECK(choice->tile.BM == 8);
 }
 
+TEST_CASE("a subgroup size that a pipeline would not get is refused") {
+    DeviceFacts d = device("h200");
+    d.subgroup_min = 16, d.subgroup_max = 64, d.max_subgroups = 4;
+    const auto why = [&](const std::string& kernel, const std::string& tile) {
+        const Result<Choice> choice = select(d, normalised("64x64x64"), forced(kernel, tile));
+        return choice ? "" : choice.refusal().why;
+    };
+    CHECK(why("tiled_f32_8x8", "SG=16") == "");
+    CHECK(has_words(why("tiled_f32_8x8", "SG=3"), "SG is 3", "powers of two from 16 to 64"));
+    CHECK(has_words(why("tiled_f32_8x8", "SG=8"), "SG is 8", "16 to 64"));
+    CHECK(has_words(why("tiled_f32_16x16", "SG=32"), "SG is 32", "256", "8 subgroups", "limit is 4"));
+    CHECK(has_words(why("block_f32_64x64", "SG=64,WG=32,BM=32"), "SG is 64", "not whole subgroups"));
+    d.subgroup_required = 0;
+    CHECK(has_words(why("tiled_f32_8x8", "SG=32"), "cannot ask", "16 to 64"));
+    d.subgroup_min = d.subgroup_max = 32;
+    CHECK(why("tiled_f32_8x8", "SG=32") == "");  // it gets that size anyway
+    CHECK(has_words(why("tiled_f32_8x8", "SG=16"), "32 to 32"));
+    d.features &= ~need::subgroup_size_control;
+    CHECK(has_words(why("tiled_f32_8x8", "SG=32"), "subgroupSizeControl"));
+}
+
 TEST_CASE("a feature that is missing is named") {
     for (const Kernel& kernel : kernels()) {
         DeviceFacts d = device("huge");

@@ -96,6 +96,37 @@ TEST_CASE("a bad tile lists every rule that it breaks, with both numbers") {
     }
 }
 
+TEST_CASE("a constant that the family does not read is refused by name, with those that it reads") {
+    const struct {
+        std::string kernel, change;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"naive_f32_8x8", "STAGES=2", {"STAGES 2", "naive reads WG, BM, BN, TM, TN, SG, RASTER, SPLIT"}},
+        {"naive_f32_8x8", "BK=8", {"BK 8"}},
+        {"naive_f32_8x8", "MM=16,WM=4", {"MM 16", "WM 4"}},
+        {"tiled_f32_8x8", "STAGES=1", {"STAGES 1", "tiled reads WG, BM, BN, BK, TM"}},
+        {"vec4_f32_64x64", "WM=32", {"WM 32", "vec4 reads"}},
+        {"block_f32_64x64", "WN=32", {"WN 32", "block reads"}},
+        {"simt_f32_64x64", "MK=16", {"MK 16", "simt reads"}},
+        {"gemv_f32_16x1", "WM=16", {"WM 16", "gemv reads"}},
+        {"coopmat_f16_64x64", "TM=8", {"TM 8", "coopmat reads", "MM, MN, MK"}},
+        {"reduce_f32_64", "SPLIT=2", {"SPLIT 2", "reduce_k reads"}},
+        {"reduce_f32_64", "RASTER=8", {"RASTER 8"}},
+    };
+    for (const auto& row : rows) {
+        const Kernel& kernel = kernel_named(row.kernel);
+        const std::string why = to_text(broken(kernel, *with_constants(kernel.tile, row.change)));
+        INFO(row.kernel, " ", row.change, ": ", why);
+        CHECK(why.find("does not read this constant") != std::string::npos);
+        for (const std::string& word : row.words) CHECK_MESSAGE(why.find(word) != std::string::npos, word);
+    }
+    for (const Kernel& kernel : kernels()) {  // the host reads these, whatever the shader
+        if (kernel.module.family.is_reducer) continue;
+        CHECK(to_text(broken(kernel, *with_constants(kernel.tile, "RASTER=3,SPLIT=4"))) == "");
+        if (!kernel.tile.SG) CHECK(to_text(broken(kernel, *with_constants(kernel.tile, "SG=32"))) == "");
+    }
+}
+
 TEST_CASE("no product of constants wraps around into something that looks right") {
     const Kernel& naive = kernel_named("naive_f32_8x8");
     for (const std::string text :

@@ -9,6 +9,11 @@ struct Options {
     std::string problem, json;
 };
 
+Cell fit_cell(const VkgemmKernelInfo& kernel, const Status& checked) {
+    if (kernel.secondPass) return {"2nd pass", Style::dim};  // follows a product; it fits no problem by itself
+    return checked ? Cell{"yes", Style::good} : Cell{"no", Style::bad};
+}
+
 int run(const Session& session, const Options& options) {
     auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
@@ -26,34 +31,30 @@ int run(const Session& session, const Options& options) {
     all["problem"] = wanted ? nlohmann::ordered_json(wanted->text) : nlohmann::ordered_json();
     all["kernels"] = nlohmann::ordered_json::array();
     Table table({{.title = "kernel"}, {.title = "types"}, {.title = "tile"}, {.title = "needs"}, {.title = "fit"}});
-    size_t fitting = 0;
+    size_t fitting = 0, products = 0;
     for (const VkgemmKernelInfo& k : kernels()) {
-        const Status s = device->context().checkKernel(k.name, nullptr, wanted ? &wanted->problem : nullptr);
+        const Status s = device->context().checkKernel({.kernel = k.name}, wanted ? &wanted->problem : nullptr);
         if (!s && exit_code(s) == exit_vulkan) return session.fail(s);
         fitting += static_cast<bool>(s);
+        products += !k.secondPass;
         const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
         const bool long_needs = needs.size() > 12;
-        table.add({k.name,
-                   types,
-                   k.tile,
-                   needs.empty() ? "-"
-                   : long_needs  ? "below"
-                                 : needs,
-                   {s ? "yes" : "no", s ? Style::good : Style::bad}});
+        table.add({k.name, types, k.tile, needs.empty() ? "-" : long_needs ? "below" : needs, fit_cell(k, s)});
         if (long_needs) table.note("needs " + needs);
-        if (!s) table.note(s.text);
+        if (!s && !k.secondPass) table.note(s.text);
         all["kernels"].push_back({{"name", k.name},
                                   {"family", k.family},
                                   {"types", types},
                                   {"tile", k.tile},
                                   {"needs", needs},
                                   {"built", k.built != 0},
+                                  {"second_pass", k.secondPass != 0},
                                   {"unfit", s ? nlohmann::ordered_json() : nlohmann::ordered_json(s.text)}});
     }
     if (options.json != "-") {
         print(device_line(device->info()) + "\n" + (wanted ? wanted->text + "\n" : "") + "\n");
         print(table.header(session.colored()) + table.body(session.colored()));
-        print("\n" + std::to_string(fitting) + " of " + std::to_string(all["kernels"].size()) + " kernels fit\n");
+        print("\n" + std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit\n");
     }
     if (Status s = file->commit(all.dump(2) + "\n"); !s) return session.fail(s);
     return session.finish(*device, exit_right);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+#include <set>
 
 #include "tools/vkgemm/command.h"
 
@@ -25,17 +26,31 @@ Exit exit_code(const Status& failure) {
 }
 
 Exit Session::fail(const Status& failure) const {
-    std::fprintf(stderr, "vkgemm: %s\n", failure.text.c_str());
+    warn("vkgemm: " + failure.text);
     return exit_code(failure);
 }
 
+namespace {
+
+/// What the library has to say besides its results: a kernel of VKGEMM_KERNEL that could not be used, above all. Each
+/// sentence once, for a suite makes a plan for every problem.
+void say_once(void* said, VkgemmSeverity, const char* text) {
+    if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn(std::string("vkgemm: ") + text);
+}
+
+}  // namespace
+
 Result<host::Device> Session::open() const {
+    static std::set<std::string> said;
     return host::Device::open({.device = device,
                                .validation = validate ? host::Validation::required : host::Validation::off,
-                               .onMessage = [](const host::Message& m) {
-                                   std::fprintf(stderr, "validation %s: %s\n", m.isError ? "error" : "warning",
-                                                m.text.c_str());
-                               }});
+                               .onMessage =
+                                   [](const host::Message& m) {
+                                       warn(std::string("validation ") + (m.isError ? "error: " : "warning: ") +
+                                            m.text);
+                                   },
+                               .log = say_once,
+                               .logUser = &said});
 }
 
 Exit Session::finish(const host::Device& opened, Exit code) const {

@@ -25,6 +25,12 @@ bool is_terminal(FILE* file) {
 }
 
 volatile std::sig_atomic_t stop = 0;
+bool progress_stands = false;  // on the last line of standard error
+
+void clear_line() {
+    if (progress_stands) std::fputs("\r\x1b[K", stderr);
+    progress_stands = false;
+}
 
 extern "C" void on_interrupt(int signal) {
     stop = 1;
@@ -45,6 +51,12 @@ void print(std::string_view text) {
     std::fflush(stdout);
 }
 
+void warn(std::string_view line) {
+    clear_line();
+    std::fputs((std::string(line) + "\n").c_str(), stderr);
+    std::fflush(stderr);
+}
+
 void watch_interrupt() { std::signal(SIGINT, on_interrupt); }
 bool interrupted() { return stop != 0; }
 
@@ -61,15 +73,13 @@ void Progress::begin(std::string_view what) {
     }
     std::fputs(line.substr(0, page_width - 1).c_str(), stderr);
     std::fflush(stderr);
-    dirty_ = true;
+    progress_stands = true;
     ++done_;
 }
 
 void Progress::clear() {
-    if (!dirty_) return;
-    std::fputs("\r\x1b[K", stderr);
+    clear_line();
     std::fflush(stderr);
-    dirty_ = false;
 }
 
 }  // namespace vkgemm::tool
