@@ -22,8 +22,8 @@ inline constexpr Family reduce_k = {
     .refuses = [](const Problem&) -> const char* {
         return "is the second pass of a split product, never a product by itself";
     },
-    .is_reducer = true,
-    .gpu_weight = 1,
+    .role = Role::reducer,
+    .speed = {},
     .cpu_weight = 1,
 };
 
