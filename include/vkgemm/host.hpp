@@ -52,9 +52,10 @@ const char* kindName(VkPhysicalDeviceType kind);  ///< "discrete GPU"
 /// All devices that the loader knows, those below the floor too. Fails when there is no loader or no driver.
 Result<std::vector<DeviceInfo>> listDevices();
 
-/// Which of `devices` is meant: by index, or by a part of name or driver in any case ("lavapipe", "rtx"), of several
-/// the preferred one; "": of all. Discrete GPUs are preferred to integrated ones, then virtual ones, then CPUs. A
-/// device below the floor is never meant. Fails with a list of what there is.
+/// Which of `devices` is meant: by index, or by a part of name or driver in any case ("lavapipe", "rtx", also "3090": a
+/// number of three digits or more that is no index), of several the preferred one; "": of all. Discrete GPUs are
+/// preferred to integrated ones, then virtual ones, then CPUs. A device below the floor is never meant. Fails with a
+/// list of what there is.
 Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_view wanted);
 
 /// One message of the validation layer: a warning or an error.
@@ -99,7 +100,8 @@ class Buffer {
     VkDeviceAddress address() const;      ///< 0 where bufferDeviceAddress is not enabled
     std::span<std::byte> mapped() const;  ///< Memory::host only, else empty
 
-    /// As an operand that starts at `offset` and ends with `size` bytes, or with the buffer when size is 0.
+    /// As an operand that starts at `offset` and ends with `size` bytes, or with the buffer when size is 0. An empty
+    /// operand, which a run refuses as missing, where that is not inside the buffer.
     Operand operand(VkDeviceSize offset = 0, VkDeviceSize size = 0) const;
 
    private:
@@ -161,8 +163,8 @@ class Device {
     /// timeout the device still works on it, so nothing more is accepted.
     Status submit(const Record& record, std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
-    /// Records `runs` runs into one submission, with a full barrier before each, and tells how long each took. Without
-    /// timestamps each run is a submission of its own, timed by the host.
+    /// Records `runs` runs into one submission, with a full barrier before each, and tells how long each took; at most
+    /// 2^31 - 1. Without timestamps each run is a submission of its own, timed by the host.
     Result<Times> time(uint32_t runs, const RecordRun& record,
                        std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 

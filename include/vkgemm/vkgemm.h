@@ -26,6 +26,7 @@
  *     VkgemmMatrix, VkgemmEpilogueStep, VkgemmAccess, VkgemmOperand.
  *   - Every refusal has a code and, where a VkgemmError is passed, a sentence with the value, the limit and what would
  *     work.
+ *   - Input structs and the strings in them are read during the call only, unless a field says otherwise.
  *   - A pointer may be NULL only where its comment says "may be NULL"; else NULL is refused (INVALID_ARGUMENT).
  *   - "Any thread": from several threads at once too, also with the same context or plan.
  *   - This header includes vulkan_core.h. A program that gets its functions from volk defines VK_NO_PROTOTYPES before
@@ -315,11 +316,12 @@ typedef struct VkgemmContextInfo {
     const char* const* enabledExtensions;
     uint32_t enabledExtensionCount;
 
-    /* May be VK_NULL_HANDLE. vkgemm never uses it on two threads at once; it must not have
-     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT if others use it at the same time. */
+    /* May be VK_NULL_HANDLE. One context never uses it on two threads at once; it must not have
+     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT if others, another context too, use it at the same time. */
     VkPipelineCache pipelineCache;
 
-    /* May be NULL. Copied. It goes to Vulkan calls only; vkgemm's own host memory comes from operator new. */
+    /* May be NULL. Copied; what it points to must work until the context is destroyed. It goes to Vulkan calls only;
+     * vkgemm's own host memory comes from operator new. */
     const VkAllocationCallbacks* allocator;
 
     VkgemmLogFn log; /* may be NULL */
@@ -396,10 +398,10 @@ typedef struct VkgemmPlanOptions {
     uint64_t workspaceLimit;
 } VkgemmPlanOptions;
 
-/* Would vkgemmCreatePlan make a plan with options->kernel, which must be set? SUCCESS, or the refusal that it would give,
- * with every reason in error->text; compiles nothing. problem may be NULL: then only the kernel, its tile and the device
- * are looked at, not what depends on sizes and types (work groups, spans, the workspace that SPLIT wants). error may be
- * NULL. Any thread. */
+/* Would vkgemmCreatePlan make a plan with options->kernel, which must be set? SUCCESS, or the refusal that it would
+ * give, with every reason in error->text; compiles nothing. problem may be NULL: then only the kernel, its tile and the
+ * device are looked at, not what depends on sizes and types (work groups, spans, the workspace that SPLIT wants). error
+ * may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem,
                                           const VkgemmPlanOptions* options, VkgemmError* error);
 
@@ -440,7 +442,8 @@ typedef struct VkgemmPlanInfo {
     double flops;                              /* 2 m n k batch */
     double errorBound;                         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C
                                                   and the epilogue: a guarantee where the device rounds to nearest
-                                                  and nothing underflows; 0 for integers */
+                                                  and nothing underflows; 0 for integers; infinite where k is too
+                                                  large for the accumulator to promise anything */
     double predictedCost;                      /* the cost model's; to compare within one problem on one device */
 } VkgemmPlanInfo;
 
@@ -466,9 +469,10 @@ VKGEMM_API VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan plan, uint32_t* count, 
  * Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count, VkPipeline* pipelines);
 
-/* Why this kernel: the choice with its tile and cost, then every other built-in kernel with its cost or the reason
- * against it, one a line. Makes no pipeline. A problem that no kernel serves is explained too (SUCCESS); a broken
- * problem is refused. text and size as in vkgemmFormatProblem. options and error may be NULL. Any thread. */
+/* Why this kernel: the choice with its tile and cost, why VKGEMM_KERNEL was not followed where it was not, then every
+ * other built-in kernel with its cost or the reason against it, one a line. Makes no pipeline. A problem that no kernel
+ * serves is explained too (SUCCESS); a broken problem and broken options are refused. text and size as in
+ * vkgemmFormatProblem. options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem,
                                       const VkgemmPlanOptions* options, char* text, size_t* size, VkgemmError* error);
 

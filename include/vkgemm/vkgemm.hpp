@@ -263,15 +263,21 @@ inline Result<Needs> queryNeeds(const NeedsInfo& info) {
                          convert::toStatus(code, error));
 }
 
-/// vkgemmMergeFeatures. `memory` is made large enough; leave it alone as long as the chain is in use.
+/// vkgemmMergeFeatures. What hangs on chain.pNext stays there and in its order: members are set in the structs that are
+/// there, missing structs are appended behind the last one. They lie in `memory`, whose contents are replaced; leave it
+/// alone as long as the chain is in use. Where nothing is missing it is not touched. A second merge into the same chain
+/// takes a vector of its own: one that the chain already lies in is refused.
 inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2& chain,
                             std::vector<std::byte>& memory) {
     size_t size = 0;
     VkgemmResult code = vkgemmMergeFeatures(features, apiVersion, &chain, nullptr, &size);
-    if (code >= 0) {
-        memory.resize(size == 0 ? 1 : size);
-        code = vkgemmMergeFeatures(features, apiVersion, &chain, memory.data(), &size);
-    }
+    if (code < 0 || size == 0) return convert::toStatus(code, VkgemmError{});
+    const auto begin = reinterpret_cast<uintptr_t>(memory.data()), end = begin + memory.size();
+    for (auto* s = static_cast<const VkBaseInStructure*>(chain.pNext); s; s = s->pNext)
+        if (const auto at = reinterpret_cast<uintptr_t>(s); begin <= at && at < end)
+            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "the chain lies in this memory; give another vector"};
+    memory.resize(size);
+    code = vkgemmMergeFeatures(features, apiVersion, &chain, memory.data(), &size);
     return convert::toStatus(code, VkgemmError{});
 }
 

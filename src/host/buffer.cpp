@@ -22,13 +22,6 @@ uint32_t memory_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t al
 
 std::string bytes_text(VkDeviceSize bytes) { return std::to_string(bytes) + " bytes"; }
 
-Status prepare_staging(DeviceState& device) {
-    if (device.staging) return {};
-    return device.allocate(staging_size, Memory::host,
-                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, &device.staging,
-                           &device.staging_memory, &device.staging_bytes);
-}
-
 Status check_span(const Buffer& buffer, VkDeviceSize offset, VkDeviceSize bytes) {
     if (bytes <= buffer.size() && offset <= buffer.size() - bytes) return {};
     return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
@@ -38,17 +31,31 @@ Status check_span(const Buffer& buffer, VkDeviceSize offset, VkDeviceSize bytes)
 
 }  // namespace
 
-Status DeviceState::allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, VkBuffer* buffer,
-                             VkDeviceMemory* bound, std::span<std::byte>* mapped) const {
+Status DeviceState::allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const {
+    Allocation made;
+    const Status status = try_allocate(bytes, where, usage, made);
+    if (status)
+        out = made;
+    else
+        release(made);
+    return status;
+}
+
+void DeviceState::release(const Allocation& a) const {
+    if (a.buffer) vk.vkDestroyBuffer(handle, a.buffer, nullptr);
+    if (a.memory) vk.vkFreeMemory(handle, a.memory, nullptr);
+}
+
+Status DeviceState::try_allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const {
     VkBufferCreateInfo create{};
     create.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     create.size = bytes;
     create.usage = usage;
-    if (const VkResult made = vk.vkCreateBuffer(handle, &create, nullptr, buffer); made != VK_SUCCESS)
+    if (const VkResult made = vk.vkCreateBuffer(handle, &create, nullptr, &out.buffer); made != VK_SUCCESS)
         return failed(made, "vkCreateBuffer of " + bytes_text(bytes));
 
     VkMemoryRequirements needs{};
-    vk.vkGetBufferMemoryRequirements(handle, *buffer, &needs);
+    vk.vkGetBufferMemoryRequirements(handle, out.buffer, &needs);
     constexpr VkMemoryPropertyFlags mappable =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     const uint32_t type = where == Memory::device
@@ -65,33 +72,39 @@ Status DeviceState::allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlag
     if (usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) allocation.pNext = &flags;
     allocation.allocationSize = needs.size;
     allocation.memoryTypeIndex = type;
-    if (const VkResult got = vk.vkAllocateMemory(handle, &allocation, nullptr, bound); got != VK_SUCCESS)
+    if (const VkResult got = vk.vkAllocateMemory(handle, &allocation, nullptr, &out.memory); got != VK_SUCCESS)
         return failed(got, "vkAllocateMemory of " + bytes_text(needs.size));
-    if (const VkResult bind = vk.vkBindBufferMemory(handle, *buffer, *bound, 0); bind != VK_SUCCESS)
+    if (const VkResult bind = vk.vkBindBufferMemory(handle, out.buffer, out.memory, 0); bind != VK_SUCCESS)
         return failed(bind, "vkBindBufferMemory");
     if (where == Memory::device) return {};
     void* address = nullptr;
-    if (const VkResult map = vk.vkMapMemory(handle, *bound, 0, VK_WHOLE_SIZE, 0, &address); map != VK_SUCCESS)
+    if (const VkResult map = vk.vkMapMemory(handle, out.memory, 0, VK_WHOLE_SIZE, 0, &address); map != VK_SUCCESS)
         return failed(map, "vkMapMemory");
-    *mapped = {static_cast<std::byte*>(address), static_cast<size_t>(bytes)};
+    out.mapped = {static_cast<std::byte*>(address), static_cast<size_t>(bytes)};
     return {};
+}
+
+Status DeviceState::prepare_staging() {
+    if (staging.buffer) return {};
+    return allocate(staging_size, Memory::host, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                    staging);
 }
 
 BufferState::~BufferState() {
     if (!device) return;
     if (device->hung) device->vk.vkDeviceWaitIdle(device->handle);
-    device->vk.vkDestroyBuffer(device->handle, handle, nullptr);
-    device->vk.vkFreeMemory(device->handle, memory, nullptr);
+    device->release(own);
 }
 
 }  // namespace detail
 
-VkBuffer Buffer::handle() const { return state_ ? state_->handle : VK_NULL_HANDLE; }
+VkBuffer Buffer::handle() const { return state_ ? state_->own.buffer : VK_NULL_HANDLE; }
 VkDeviceSize Buffer::size() const { return state_ ? state_->size : 0; }
 VkDeviceAddress Buffer::address() const { return state_ ? state_->address : 0; }
-std::span<std::byte> Buffer::mapped() const { return state_ ? state_->mapped : std::span<std::byte>(); }
+std::span<std::byte> Buffer::mapped() const { return state_ ? state_->own.mapped : std::span<std::byte>(); }
 
 Operand Buffer::operand(VkDeviceSize offset, VkDeviceSize bytes) const {
+    if (offset >= size() || bytes > size() - offset) return {};
     return {.buffer = handle(), .offset = offset, .size = bytes ? bytes : size() - offset, .address = address()};
 }
 
@@ -103,12 +116,11 @@ Result<Buffer> Device::createBuffer(VkDeviceSize bytes, Memory where) const {
     auto buffer = std::make_shared<detail::BufferState>();
     buffer->device = state_;
     buffer->size = bytes;
-    if (Status s = state_->allocate(bytes, where, usage, &buffer->handle, &buffer->memory, &buffer->mapped); !s)
-        return s;
+    if (Status s = state_->allocate(bytes, where, usage, buffer->own); !s) return s;
     if (state_->addresses) {
         VkBufferDeviceAddressInfo info{};
         info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-        info.buffer = buffer->handle;
+        info.buffer = buffer->own.buffer;
         const auto get = state_->vk.vkGetBufferDeviceAddress ? state_->vk.vkGetBufferDeviceAddress
                                                              : state_->vk.vkGetBufferDeviceAddressKHR;
         buffer->address = get(state_->handle, &info);
@@ -123,13 +135,13 @@ Status Device::upload(const Buffer& buffer, VkDeviceSize offset, std::span<const
         return {};
     }
     const std::lock_guard lock(state_->staging_mutex);
-    if (Status s = detail::prepare_staging(*state_); !s) return s;
+    if (Status s = state_->prepare_staging(); !s) return s;
     for (size_t done = 0; done < data.size();) {
-        const size_t piece = std::min(data.size() - done, state_->staging_bytes.size());
-        std::memcpy(state_->staging_bytes.data(), data.data() + done, piece);
+        const size_t piece = std::min(data.size() - done, state_->staging.mapped.size());
+        std::memcpy(state_->staging.mapped.data(), data.data() + done, piece);
         const Status copied = submit([&](VkCommandBuffer commands) -> Status {
             const VkBufferCopy copy{0, offset + done, piece};
-            state_->vk.vkCmdCopyBuffer(commands, state_->staging, buffer.handle(), 1, &copy);
+            state_->vk.vkCmdCopyBuffer(commands, state_->staging.buffer, buffer.handle(), 1, &copy);
             return {};
         });
         if (!copied) return copied;
@@ -145,16 +157,16 @@ Status Device::download(const Buffer& buffer, VkDeviceSize offset, std::span<std
         return {};
     }
     const std::lock_guard lock(state_->staging_mutex);
-    if (Status s = detail::prepare_staging(*state_); !s) return s;
+    if (Status s = state_->prepare_staging(); !s) return s;
     for (size_t done = 0; done < data.size();) {
-        const size_t piece = std::min(data.size() - done, state_->staging_bytes.size());
+        const size_t piece = std::min(data.size() - done, state_->staging.mapped.size());
         const Status copied = submit([&](VkCommandBuffer commands) -> Status {
             const VkBufferCopy copy{offset + done, 0, piece};
-            state_->vk.vkCmdCopyBuffer(commands, buffer.handle(), state_->staging, 1, &copy);
+            state_->vk.vkCmdCopyBuffer(commands, buffer.handle(), state_->staging.buffer, 1, &copy);
             return {};
         });
         if (!copied) return copied;
-        std::memcpy(data.data() + done, state_->staging_bytes.data(), piece);
+        std::memcpy(data.data() + done, state_->staging.mapped.data(), piece);
         done += piece;
     }
     return {};

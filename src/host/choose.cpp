@@ -39,9 +39,10 @@ std::string listing(std::span<const DeviceInfo> devices) {
     return text;
 }
 
-bool is_index(std::string_view wanted, uint32_t& index) {
+// "3090" is a part of a name, "7" is never.
+bool is_index(std::string_view wanted, size_t devices, uint32_t& index) {
     const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
-    return error == std::errc() && end == wanted.data() + wanted.size();
+    return error == std::errc() && end == wanted.data() + wanted.size() && (index < devices || wanted.size() < 3);
 }
 
 Status refuse(std::string text) { return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, std::move(text)}; }
@@ -67,7 +68,7 @@ Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_v
     if (devices.empty()) return refuse("there is no Vulkan device on this system");
     const std::string part = lower(wanted);
     uint32_t index = 0;
-    const bool by_index = is_index(wanted, index) && index < devices.size();  // "3090" is a part of a name
+    const bool by_index = is_index(wanted, devices.size(), index);
 
     const DeviceInfo* best = nullptr;
     const DeviceInfo* unfit = nullptr;
@@ -84,7 +85,8 @@ Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_v
         return refuse("device " + std::to_string(unfit->index) + ", " + unfit->name +
                       ", cannot be used: " + unfit->unfit);
     if (unfit) return refuse("no device here can be used: " + listing(devices));
-    return refuse("no device is called '" + std::string(wanted) + "'; there is " + listing(devices));
+    return refuse((by_index ? "no device has the number '" : "no device is called '") + std::string(wanted) +
+                  "'; there is " + listing(devices));
 }
 
 }  // namespace vkgemm::host

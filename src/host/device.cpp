@@ -11,8 +11,7 @@ DeviceState::~DeviceState() {
     context = {};
     if (!handle) return;
     vk.vkDeviceWaitIdle(handle);
-    if (staging) vk.vkDestroyBuffer(handle, staging, nullptr);
-    if (staging_memory) vk.vkFreeMemory(handle, staging_memory, nullptr);
+    release(staging);
     vk.vkDestroyDevice(handle, nullptr);
 }
 

@@ -51,6 +51,13 @@ uint32_t usable_version(const InstanceState& instance, uint32_t device_version);
 uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits);
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
 
+/// A buffer bound to memory of its own.
+struct Allocation {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    std::span<std::byte> mapped{};  // Memory::host only
+};
+
 struct DeviceState {
     std::shared_ptr<InstanceState> instance;
     DeviceInfo info;
@@ -72,27 +79,28 @@ struct DeviceState {
     std::atomic<bool> hung = false;  // a submission did not end in time; its objects are kept until the device goes
 
     std::mutex staging_mutex;
-    VkBuffer staging = VK_NULL_HANDLE;
-    VkDeviceMemory staging_memory = VK_NULL_HANDLE;
-    std::span<std::byte> staging_bytes;
+    Allocation staging;
 
     DeviceState() = default;
     DeviceState(const DeviceState&) = delete;
     DeviceState& operator=(const DeviceState&) = delete;
     ~DeviceState();
 
-    /// A buffer bound to memory of its own; `mapped` is filled for Memory::host.
-    Status allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, VkBuffer* buffer,
-                    VkDeviceMemory* memory, std::span<std::byte>* mapped) const;
+    /// Whole, or not at all: what fails leaves `out` as it was.
+    Status allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const;
+    void release(const Allocation& a) const;
+    /// Makes `staging` if it is not there. Under staging_mutex.
+    Status prepare_staging();
+
+   private:
+    Status try_allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const;
 };
 
 struct BufferState {
     std::shared_ptr<DeviceState> device;
-    VkBuffer handle = VK_NULL_HANDLE;
-    VkDeviceMemory memory = VK_NULL_HANDLE;
+    Allocation own;
     VkDeviceSize size = 0;
     VkDeviceAddress address = 0;
-    std::span<std::byte> mapped;
 
     BufferState() = default;
     BufferState(const BufferState&) = delete;

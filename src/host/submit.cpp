@@ -171,6 +171,11 @@ Status Device::submit(const Record& record, std::chrono::nanoseconds timeout) co
 
 Result<Times> Device::time(uint32_t runs, const RecordRun& record, std::chrono::nanoseconds timeout) const {
     if (runs == 0) return Times{};
+    constexpr uint32_t most = UINT32_MAX / 2;  // two timestamps each
+    if (runs > most)
+        return Status{
+            VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+            std::to_string(runs) + " runs cannot be timed in one submission; the limit is " + std::to_string(most)};
     const bool ticks = state_->timestamp_bits > 0 && state_->seconds_per_tick > 0;
     return ticks ? time_on_device(*state_, runs, record, timeout) : time_on_host(*state_, runs, record, timeout);
 }

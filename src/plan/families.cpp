@@ -47,9 +47,9 @@ std::string to_text(const Tile& t) {
 Result<Tile> with_constants(const Tile& base, std::string_view text) {
     Tile tile = base;
     std::vector<std::string_view> seen;
-    for (std::string_view rest = text; !rest.empty();) {
-        const std::string_view item = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    for (size_t at = 0; !text.empty() && at <= text.size();) {
+        const std::string_view item = text.substr(at, text.find(',', at) - at);
+        at += item.size() + 1;
         const size_t equals = item.find('=');
         if (equals == std::string_view::npos)
             return Refusal{Refusal::tile, "tile: '" + std::string(item) + "' is not NAME=NUMBER, as in BM=128,BN=64"};

@@ -249,6 +249,7 @@ VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, 
             out = "nothing to do: m, n or batch is 0\n";
         else
             out = vk::explanation(thought->choice, thought->steps);
+        if (thought && !thought->fallback.empty()) out += "note       " + thought->fallback + "\n";
         if (!thought || thought->choice.kernel)
             out += vk::others_text(plan::survey(context->facts, plan::normalise(*completed).problem, *request),
                                    thought ? thought->choice.kernel : nullptr);

@@ -52,12 +52,23 @@ VkgemmResult code_of(Refusal::Kind k) {
     return VKGEMM_ERROR_INVALID_ARGUMENT;
 }
 
+// As much of `text` as fits into `room` bytes with a terminating null, and no half character at its end.
+size_t copy_text(std::string_view text, char* to, size_t room) {
+    size_t n = std::min(text.size(), room - 1);
+    if (n < text.size())
+        while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xc0) == 0x80) --n;
+    std::memcpy(to, text.data(), n);
+    to[n] = '\0';
+    return n;
+}
+
+// One line, whatever the words were that it quotes.
 void put_text(VkgemmError* error, std::string_view text, VkResult r) {
     if (!error) return;
     error->vkResult = r;
-    const size_t n = std::min(text.size(), sizeof error->text - 1);
-    std::memcpy(error->text, text.data(), n);
-    error->text[n] = '\0';
+    const size_t n = copy_text(text, error->text, sizeof error->text);
+    std::replace_if(
+        error->text, error->text + n, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
 }
 
 // A public enum as it came: the number, refused beyond `last`.
@@ -104,10 +115,7 @@ VkgemmResult give_text(std::string_view text, char* to, size_t* size) {
     *size = text.size() + 1;
     if (!to) return VKGEMM_SUCCESS;
     if (room == 0) return VKGEMM_INCOMPLETE;
-    const size_t n = std::min(text.size(), room - 1);
-    std::memcpy(to, text.data(), n);
-    to[n] = '\0';
-    return n == text.size() ? VKGEMM_SUCCESS : VKGEMM_INCOMPLETE;
+    return copy_text(text, to, room) == text.size() ? VKGEMM_SUCCESS : VKGEMM_INCOMPLETE;
 }
 
 VkgemmType type_to(plan::Type t) { return static_cast<VkgemmType>(int(t) + 1); }

@@ -67,8 +67,12 @@ std::optional<Refusal> Pipelines::init(const Device& device) {
     VkPipelineLayoutCreateInfo info = {
         VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
     const auto make_layout = [&](Binding b) {
-        return device.functions.CreatePipelineLayout(device.handle, &info, device.allocator,
-                                                     &layouts_[static_cast<size_t>(b)]);
+        VkPipelineLayout& made = layouts_[static_cast<size_t>(b)];
+        const VkResult r = device.functions.CreatePipelineLayout(device.handle, &info, device.allocator, &made);
+        if (r == VK_SUCCESS)
+            set_name(device, VK_OBJECT_TYPE_PIPELINE_LAYOUT, made,
+                     b == Binding::addresses ? "vkgemm addresses" : "vkgemm descriptors");
+        return r;
     };
     if (const VkResult r = make_layout(Binding::addresses); r != VK_SUCCESS)
         return vulkan_refusal(r, "vkCreatePipelineLayout");
@@ -84,6 +88,7 @@ std::optional<Refusal> Pipelines::init(const Device& device) {
             device.functions.CreateDescriptorSetLayout(device.handle, &set, device.allocator, &set_layout_);
         r != VK_SUCCESS)
         return vulkan_refusal(r, "vkCreateDescriptorSetLayout");
+    set_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, set_layout_, "vkgemm operands");
     info.setLayoutCount = 1;
     info.pSetLayouts = &set_layout_;
     if (const VkResult r = make_layout(Binding::descriptors); r != VK_SUCCESS)
@@ -165,12 +170,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const K
     }
     f.DestroyShaderModule(device_->handle, module, device_->allocator);
     if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateComputePipelines for " + label_text);
-    if (f.SetDebugUtilsObjectNameEXT) {
-        const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr,
-                                                     VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<uint64_t>(pipeline),
-                                                     label_text.c_str()};
-        f.SetDebugUtilsObjectNameEXT(device_->handle, &label);
-    }
+    set_name(*device_, VK_OBJECT_TYPE_PIPELINE, pipeline, label_text.c_str());
     return pipeline;
 }
 

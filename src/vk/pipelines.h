@@ -59,6 +59,14 @@ class Pipelines {
     std::map<Key, Entry> entries_;
 };
 
+/// Names an object for debuggers and the validation layer, where they can be told.
+template <class Handle>
+void set_name(const Device& d, VkObjectType type, Handle handle, const char* name) {
+    const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr, type,
+                                                 reinterpret_cast<uint64_t>(handle), name};
+    if (d.functions.SetDebugUtilsObjectNameEXT) d.functions.SetDebugUtilsObjectNameEXT(d.handle, &label);
+}
+
 /// A failed Vulkan call in the library's words.
 plan::Refusal vulkan_refusal(VkResult, std::string_view call);
 

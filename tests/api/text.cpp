@@ -64,6 +64,27 @@ TEST_CASE("a line is parsed, or refused with its code") {
     CHECK(p.m == 2);  // what was refused left the last answer alone
 }
 
+TEST_CASE("a refusal is one line of whole characters, whatever it quotes") {
+    const VkgemmProblem p = problem("2x3x4");
+    VkgemmPlanOptions o = options();
+    const auto refused = [&](const std::string& kernel) {
+        o.kernel = kernel.c_str();
+        OwnedPlan plan;
+        return make_plan(plan, p, o).text;
+    };
+    CHECK(refused("two\nlines\tand\x01").find("'two lines and '") != std::string::npos);
+    for (const char* const character : {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {  // of 2, 3 and 4 bytes
+        std::string name;
+        for (int i = 0; i < 600; ++i) name += character;
+        for (size_t shift = 0; shift < 4; ++shift) {
+            const std::string text = refused(std::string(shift, 'x') + name);
+            const size_t size = std::strlen(character), begin = text.find(character);
+            CHECK(text.size() > 1023 - size);
+            CHECK((text.size() - begin) % size == 0);
+        }
+    }
+}
+
 TEST_CASE("problems with words outside their enums are not written") {
     char text[200];
     size_t size;
@@ -143,6 +164,8 @@ TEST_CASE("a device and a choice are put into words") {
     expect(explain(problem("0x3x3"), o), VKGEMM_SUCCESS, {"nothing"});
     o.kernel = "tiled_f32_8x8";
     expect(explain(problem("300x300x300"), o), VKGEMM_SUCCESS, {"tiled_f32_8x8"});
+    o.kernel = "tilde";
+    expect(explain(problem("300x300x300"), o), VKGEMM_ERROR_INVALID_ARGUMENT, {"tilde"});
     VkgemmProblem broken = problem("3x3x3");
     broken.a.ld = 1;
     expect(explain(broken, options()), VKGEMM_ERROR_INVALID_PROBLEM, {"lda"});

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The helper library and the C++ wrapper on a device: operands of buffers, timing, chains of features.
+#include "api/api.h"
+#include "plan/facts.h"
+
+using namespace vkgemm::test;
+using vkgemm::Status;
+namespace need = vkgemm::plan::need;
+
+TEST_CASE("an operand lies inside its buffer, or is empty") {
+    const vkgemm::host::Buffer b = buffer(100);
+    const auto is_empty = [](const vkgemm::Operand& x) {
+        return x.buffer == VK_NULL_HANDLE && x.size == 0 && !x.address;
+    };
+    CHECK(b.operand().size == 100);
+    CHECK(b.operand(40).size == 60);
+    CHECK(b.operand(40, 60).size == 60);
+    CHECK(b.operand(99).size == 1);
+    CHECK(is_empty(b.operand(100)));  // size 0 would mean "not stated", and then nobody checks
+    CHECK(is_empty(b.operand(101)));
+    CHECK(is_empty(b.operand(40, 61)));
+    CHECK(is_empty(b.operand(UINT64_MAX, 2)));
+    CHECK(is_empty(b.operand(1, UINT64_MAX)));
+    CHECK(is_empty(vkgemm::host::Buffer().operand()));
+}
+
+TEST_CASE("more runs than can be timed are refused, not counted modulo 2^32") {
+    for (const uint32_t runs : {UINT32_MAX, 0x80000000u, 0x80000001u}) {
+        int recorded = 0;
+        const auto times = device().time(runs, [&](VkCommandBuffer, uint32_t) {
+            ++recorded;
+            return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "recorded"};
+        });
+        REQUIRE(!times);
+        CHECK(recorded == 0);
+        CHECK_MESSAGE(has_words(times.status().text, std::to_string(runs), "2147483647"), times.status().text);
+    }
+    const auto none = device().time(0, [](VkCommandBuffer, uint32_t) { return Status{}; });
+    REQUIRE(none);
+    CHECK(none->seconds.empty());
+}
+
+TEST_CASE("a chain that lies in memory is not pulled from under itself") {
+    VkPhysicalDeviceFeatures2 chain{};
+    chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    std::vector<std::byte> first, second;
+    REQUIRE(vkgemm::mergeFeatures(need::storage16, VK_API_VERSION_1_3, chain, first).code == VKGEMM_SUCCESS);
+    const void* const storage = chain.pNext;
+    const size_t size = first.size();
+    CHECK(storage == first.data());
+    // Nothing is missing: the memory stays as it is.
+    REQUIRE(vkgemm::mergeFeatures(need::storage16, VK_API_VERSION_1_3, chain, first).code == VKGEMM_SUCCESS);
+    CHECK(first.size() == size);
+    const Status again = vkgemm::mergeFeatures(need::buffer_address, VK_API_VERSION_1_3, chain, first);
+    CHECK(again.code == VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(has_words(again.text, "another vector"));
+    CHECK((chain.pNext == storage && first.size() == size));
+    REQUIRE(vkgemm::mergeFeatures(need::buffer_address, VK_API_VERSION_1_3, chain, second).code == VKGEMM_SUCCESS);
+    CHECK(chain.pNext == storage);
+    CHECK(static_cast<const VkBaseInStructure*>(storage)->pNext == reinterpret_cast<void*>(second.data()));
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// What vkgemm costs the host: nanoseconds for each recording, with the driver's part and without it, and how long the
+// first result takes with an empty pipeline cache and with a filled one. It prints and judges nothing.
+//
+//     tools/with lavapipe build/tests/host_cost [N|NAME-PART of a device]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vkgemm/host.hpp"
+
+namespace {
+
+using namespace vkgemm;
+using Clock = std::chrono::steady_clock;
+
+double nanoseconds(Clock::duration d) { return std::chrono::duration<double, std::nano>(d).count(); }
+
+[[noreturn]] void give_up(const Status& why) {
+    std::fprintf(stderr, "host_cost: %s\n", why.text.c_str());
+    std::exit(1);
+}
+template <class T>
+T value(Result<T> result) {
+    if (!result) give_up(result.status());
+    return *std::move(result);
+}
+void check(VkResult r, const char* what) {
+    if (r != VK_SUCCESS) give_up({VKGEMM_ERROR_VULKAN, r, std::string(what) + " failed"});
+}
+
+const host::Device* real_device = nullptr;  // whose functions are found below
+
+template <class Function>
+Function find(const char* name) {
+    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        real_device->getInstanceProcAddr()(real_device->instance(), "vkGetDeviceProcAddr"));
+    return reinterpret_cast<Function>(get(real_device->handle(), name));
+}
+#define VULKAN(name) find<PFN_##name>(#name)
+
+// A driver whose commands cost nothing: what is left is vkgemm's own.
+template <class Function>
+struct Nothing;
+template <class... Arguments>
+struct Nothing<void(VKAPI_PTR*)(Arguments...)> {
+    static VKAPI_ATTR void VKAPI_CALL call(Arguments...) {}
+};
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL idle_device_function(VkDevice, const char* name) {
+    const std::string_view word = name;
+#define IDLE(f) \
+    if (word.starts_with("vk" #f)) return reinterpret_cast<PFN_vkVoidFunction>(Nothing<PFN_vk##f>::call);
+    IDLE(CmdBindPipeline)
+    IDLE(CmdPushConstants)
+    IDLE(CmdPushDescriptorSet)
+    IDLE(CmdPipelineBarrier)
+    IDLE(CmdDispatch)
+#undef IDLE
+    return find<PFN_vkVoidFunction>(name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL idle_function(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(idle_device_function);
+    return real_device->getInstanceProcAddr()(instance, name);
+}
+
+ContextInfo context_info(const host::Device& d) {
+    return {.instance = d.instance(),
+            .physicalDevice = d.physicalDevice(),
+            .device = d.handle(),
+            .apiVersion = d.apiVersion(),
+            .getInstanceProcAddr = d.getInstanceProcAddr(),
+            .enabledFeatures = &d.enabledFeatures(),
+            .enabledExtensions = d.enabledExtensions()};
+}
+
+/// Nanoseconds of one recording: the median of rounds of a thousand, each into a fresh command buffer.
+class Recorder {
+   public:
+    explicit Recorder(const host::Device& d) : device_(d.handle()) {
+        VkCommandPoolCreateInfo pool{};
+        pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, pool.queueFamilyIndex = d.queueFamily();
+        check(VULKAN(vkCreateCommandPool)(device_, &pool, nullptr, &pool_), "vkCreateCommandPool");
+        VkCommandBufferAllocateInfo one{};
+        one.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, one.commandPool = pool_, one.commandBufferCount = 1;
+        check(VULKAN(vkAllocateCommandBuffers)(device_, &one, &commands_), "vkAllocateCommandBuffers");
+    }
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+    ~Recorder() { VULKAN(vkDestroyCommandPool)(device_, pool_, nullptr); }
+
+    double cost(const Plan& plan, const Run& run) const {
+        constexpr int rounds = 101, count = 1000;
+        const VkgemmRun c = convert::toC(run);
+        VkgemmError error{};
+        std::vector<double> all;
+        const auto reset = VULKAN(vkResetCommandPool);
+        VkCommandBufferBeginInfo begin{};
+        begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        for (int round = 0; round < rounds; ++round) {
+            check(VULKAN(vkBeginCommandBuffer)(commands_, &begin), "vkBeginCommandBuffer");
+            const auto start = Clock::now();
+            for (int i = 0; i < count; ++i)
+                if (const VkgemmResult r = vkgemmRecord(plan.handle(), commands_, &c, &error); r != VKGEMM_SUCCESS)
+                    give_up(convert::toStatus(r, error));
+            all.push_back(nanoseconds(Clock::now() - start) / count);
+            check(VULKAN(vkEndCommandBuffer)(commands_), "vkEndCommandBuffer");
+            check(reset(device_, pool_, 0), "vkResetCommandPool");
+        }
+        std::ranges::nth_element(all, all.begin() + rounds / 2);
+        return all[rounds / 2];
+    }
+
+   private:
+    VkDevice device_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    VkCommandBuffer commands_ = VK_NULL_HANDLE;
+};
+
+/// Milliseconds until a product has been computed for the first time, from a device that knows nothing yet.
+struct FirstResult {
+    double context, plan, run;
+};
+FirstResult first_result(const host::DeviceOptions& options, std::vector<std::byte>& cache_data) {
+    const host::Device device = value(host::Device::open(options));
+    real_device = &device;
+    VkPipelineCacheCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    info.initialDataSize = cache_data.size(), info.pInitialData = cache_data.data();
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    check(VULKAN(vkCreatePipelineCache)(device.handle(), &info, nullptr, &cache), "vkCreatePipelineCache");
+    const auto x = value(device.createBuffer(64 * 64 * 4, host::Memory::host));
+    const auto d = value(device.createBuffer(64 * 64 * 4, host::Memory::host));
+    FirstResult times{};
+    {
+        ContextInfo lent = context_info(device);
+        lent.pipelineCache = cache;
+        const auto start = Clock::now();
+        const Context context = value(Context::create(lent));
+        const auto made = Clock::now();
+        const Plan plan = value(context.createPlan({.m = 64, .n = 64, .k = 64}));
+        const auto planned = Clock::now();
+        const Status done = device.submit([&](VkCommandBuffer commands) {
+            return plan.record(commands, {.a = x.operand(), .b = x.operand(), .d = d.operand()});
+        });
+        if (!done) give_up(done);
+        times = {nanoseconds(made - start) * 1e-6, nanoseconds(planned - made) * 1e-6,
+                 nanoseconds(Clock::now() - planned) * 1e-6};
+    }
+    size_t size = 0;
+    check(VULKAN(vkGetPipelineCacheData)(device.handle(), cache, &size, nullptr), "vkGetPipelineCacheData");
+    cache_data.resize(size);
+    check(VULKAN(vkGetPipelineCacheData)(device.handle(), cache, &size, cache_data.data()), "vkGetPipelineCacheData");
+    VULKAN(vkDestroyPipelineCache)(device.handle(), cache, nullptr);
+    return times;
+}
+
+void print_first_results(const host::DeviceOptions& options) {
+    std::vector<std::byte> cache;
+    for (const char* const what : {"empty", "filled"}) {
+        const FirstResult t = first_result(options, cache);
+        std::printf("first result, %-6s cache  %8.2f ms: context %.2f, plan %.2f, recorded, submitted, done %.2f\n",
+                    what, t.context + t.plan + t.run, t.context, t.plan, t.run);
+    }
+    std::printf("the cache then holds %zu bytes\n\n", cache.size());
+}
+
+void print_costs(const host::Device& device) {
+    real_device = &device;
+    ContextInfo idle = context_info(device);
+    idle.getInstanceProcAddr = idle_function;
+    const Context with = value(Context::create(context_info(device))), without = value(Context::create(idle));
+    const Recorder recorder(device);
+    const auto a = value(device.createBuffer(1 << 20)), b = value(device.createBuffer(1 << 20)),
+               d = value(device.createBuffer(1 << 20)), space = value(device.createBuffer(1 << 20));
+    const Run buffers{.a = {.buffer = a.handle()},
+                      .b = {.buffer = b.handle()},
+                      .d = {.buffer = d.handle()},
+                      .workspace = {.buffer = space.handle()}};
+    Run addresses = buffers, barriers = buffers;
+    addresses.a = a.operand(), addresses.b = b.operand(), addresses.d = d.operand();
+    barriers.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    const Problem problem{.m = 64, .n = 64, .k = 64};
+    const PlanOptions usual{}, by_address{.operands = VKGEMM_OPERANDS_ADDRESSES},
+        split{.kernel = "tiled_f32_8x8", .tile = "SPLIT=4", .workspaceLimit = 1 << 20};
+    const struct {
+        const char* what;
+        const PlanOptions& options;
+        const Run& run;
+        bool possible;
+    } rows[] = {{"buffers", usual, buffers, true},
+                {"buffers, both barriers", usual, barriers, true},
+                {"buffers, K in 4 slices", split, buffers, true},
+                {"addresses", by_address, addresses, device.hasAddresses()},
+                {"addresses of buffers", by_address, buffers, device.hasAddresses()}};
+    std::printf("%-26s %12s %18s\n", "one recording", "ns", "of that vkgemm, ns");
+    for (const auto& row : rows) {
+        if (!row.possible) continue;
+        const Plan plan = value(with.createPlan(problem, row.options)),
+                   own = value(without.createPlan(problem, row.options));
+        std::printf("%-26s %12.0f %18.0f\n", row.what, recorder.cost(plan, row.run), recorder.cost(own, row.run));
+    }
+    const auto start = Clock::now();
+    for (int i = 0; i < 1000; ++i) static_cast<void>(value(with.createPlan(problem)));
+    std::printf("%-26s %12.0f\n", "a plan, pipelines there", nanoseconds(Clock::now() - start) / 1000);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const host::DeviceOptions options{.device = argc > 1 ? argv[1] : ""};
+    print_first_results(options);
+    const host::Device device = value(host::Device::open(options));
+    std::printf("%s [%s]\n", device.info().name.c_str(), device.info().driver.c_str());
+    print_costs(device);
+}

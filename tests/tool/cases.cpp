@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What is to be measured, from words and files.
+#include "tools/vkgemm/cases.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/text.h"
+#include "support/files.h"
+#include "support/words.h"
+
+using namespace vkgemm::tool;
+using vkgemm::Result;
+using vkgemm::test::has_words;
+namespace plan = vkgemm::plan;
+
+namespace {
+
+Case one(const std::string& line) {
+    Result<Case> c = parse_case(line);
+    REQUIRE_MESSAGE(bool(c), line, ": ", c.status().text);
+    return *c;
+}
+
+}  // namespace
+
+TEST_CASE("suites: one problem a line, with what it should reach") {
+    const auto cases = parse_suite("# all of it\n\n 64x128x256\t\r\nf16*f16 8x8x8 beta=1 reach=1.5 # aim\n", "mine");
+    REQUIRE_MESSAGE(bool(cases), cases.status().text);
+    REQUIRE(cases->size() == 2);
+    CHECK((*cases)[0].text == "f32*f32+f32->f32 64x128x256");
+    CHECK((*cases)[0].reach == 0);
+    CHECK((*cases)[0].from_suite);
+    CHECK((*cases)[1].reach == 1.5e12);
+    CHECK((*cases)[1].beta == 1);
+    const std::pair<const char*, std::vector<std::string>> bad[] = {
+        {"8x8x8\n\n8x8\n", {"mine:3: ", "MxNxK"}},
+        {"8x8x8 reach=fast", {"mine:1: ", "'fast'", "reach=50"}},
+        {"8x8x8 reach=-1", {"mine:1: ", "'-1'"}},
+        {"8x8x8 reach=0", {"'0'"}},
+        {"8x8x8 reach=5 beta=1", {"'5 beta=1'", "ends the line"}},
+        {"8x8x8 lda=3", {"mine:1: ", "lda"}},
+        {"# nothing\n", {"mine", "no problem"}},
+        {"", {"mine", "no problem"}},
+    };
+    for (const auto& [text, words] : bad) {
+        const auto refused = parse_suite(text, "mine");
+        REQUIRE(!refused);
+        for (const std::string& word : words)
+            CHECK_MESSAGE(has_words(refused.status().text, word), refused.status().text);
+    }
+}
+
+TEST_CASE("shapes, with a type and a layout for all of them") {
+    const auto cases = parse_shapes("64x128x256, 8x9x10x4", "i32", "nt");
+    REQUIRE(cases);
+    REQUIRE(cases->size() == 2);
+    CHECK((*cases)[0].text == "i32*i32+i32->i32 64x128x256 layout=nt");
+    CHECK((*cases)[1].text == "i32*i32+i32->i32 8x9x10 batch=4 layout=nt");
+    CHECK((*parse_shapes("1x2x3", "f16*f16+f32->f32", ""))[0].text == "f16*f16+f32->f32 1x2x3");
+    CHECK((*parse_shapes("1x2x3", "", ""))[0].text == "f32*f32+f32->f32 1x2x3");
+    for (const char* const bad : {"", "64", "64x64", "1x2x3x4x5", "1x2x", "axbxc", "1x2x3,", "-1x2x3", "1.5x2x3"}) {
+        const auto refused = parse_shapes(bad, "", "");
+        REQUIRE_MESSAGE(!refused, std::string(bad));
+        CHECK(has_words(refused.status().text, "shape"));
+    }
+    CHECK(has_words(parse_shapes("1x2x3", "f23", "").status().text, "f23", "f32"));
+    CHECK(has_words(parse_shapes("1x2x3", "", "nx").status().text, "x"));
+}
+
+TEST_CASE("suites that are built in are the files of tests/problems") {
+    REQUIRE(suites().size() >= 5);
+    for (const Suite& s : suites()) {
+        const auto cases = load_suite(std::string(s.name));
+        CHECK_MESSAGE(bool(cases), std::string(s.name), ": ", cases.status().text);
+    }
+    CHECK((*load_suite("h200"))[0].reach > 0);
+    CHECK(load_suite("h200")->size() == vkgemm::test::lines_of("problems/h200.txt").size());
+    const auto file = load_suite(std::string(VKGEMM_TESTS_DIR) + "/problems/corners.txt");
+    REQUIRE_MESSAGE(bool(file), file.status().text);
+    CHECK(file->size() == load_suite("corners")->size());
+    CHECK(has_words(load_suite("clasic").status().text, "'clasic'", "h200", "did you mean 'classic'?"));
+    CHECK(has_words(load_suite("/no/such/file").status().text, "/no/such/file", "classic"));
+}
+
+TEST_CASE("matrices lie where the library says that they lie") {
+    for (const std::string& line : vkgemm::test::problem_lines()) {
+        const Case c = one(line);
+        const Resolved r = resolve(c.problem);
+        const plan::Problem p = *plan::complete(plan::parse_problem(line)->problem);
+        CAPTURE(line);
+        CHECK(r.batch == p.batch);
+        CHECK(r.accumulate == *p.accumulate);
+        const MatrixInfo* const ours[] = {&r.a, &r.b, &r.c, &r.d};
+        for (size_t i = 0; i < 4; ++i) {
+            const plan::Operand x = plan::operands(p)[i];
+            if (x.name == "C" && p.c_source == plan::CSource::none) {
+                CHECK(ours[i]->span == 0);
+                continue;
+            }
+            CHECK(ours[i]->type == *x.matrix->type);
+            CHECK(ours[i]->span == *plan::span_elements(*x.matrix, x.rows, x.cols, p.batch));
+            if (ours[i]->span == 0) continue;
+            const bool by_rows = x.matrix->layout == plan::Layout::row_major;
+            CHECK(ours[i]->row_step == (by_rows ? x.matrix->ld : 1));
+            CHECK(ours[i]->col_step == (by_rows ? 1 : x.matrix->ld));
+            CHECK(ours[i]->batch_step == x.matrix->stride);
+        }
+    }
+    const Resolved r = resolve(one("5x6x7 batch=3 layout=nt lda=10 stride_b=0 ldd=9 stride_d=100").problem);
+    CHECK(r.a.position(2, 3, 4) == 2 * 50 + 3 * 10 + 4);
+    CHECK(r.b.position(2, 3, 4) == 4 * 7 + 3);
+    CHECK(r.d.position(1, 2, 3) == 100 + 18 + 3);
+}
+
+TEST_CASE("operations and bytes are counted once") {
+    CHECK(flops(one("5x6x7 batch=3").problem) == 2 * 5 * 6 * 7 * 3);
+    CHECK(least_bytes(one("5x6x7")) == 4 * (35 + 42 + 30));
+    CHECK(least_bytes(one("5x6x7 beta=1")) == 4 * (35 + 42 + 30 + 30));
+    CHECK(least_bytes(one("5x6x7 c=separate beta=0")) == 4 * (35 + 42 + 30));
+    CHECK(least_bytes(one("f16*f16 5x6x7 batch=3 stride_b=0 lda=50")) == 2 * (3 * 35 + 42 + 3 * 30));
+    CHECK(least_bytes(one("i8*i8 5x6x7")) == 35 + 42 + 4 * 30);
+    CHECK(least_bytes(one("0x6x7")) == 4 * 42);
+}

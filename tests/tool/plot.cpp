@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Pictures: lengths in proportion, axes that say what they are, nothing outside the page.
+#include "tools/vkgemm/plot.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "support/words.h"
+
+using namespace vkgemm::tool;
+using vkgemm::test::has_words;
+
+namespace {
+
+/// What `pattern` with one group finds in `text`, as numbers.
+std::vector<double> numbers(const std::string& text, const std::string& pattern) {
+    std::vector<double> out;
+    const std::regex regex(pattern);
+    for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at)
+        out.push_back(std::stod((*at)[1]));
+    return out;
+}
+
+std::vector<double> bar_lengths(const std::string& svg, int series) {
+    return numbers(svg, "<rect class=\"f" + std::to_string(series) + "\" [^>]*width=\"([^\"]*)\" height=\"12\"/>");
+}
+
+void check_sound(const std::string& svg) {
+    CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    CHECK(svg.ends_with("</svg>\n"));
+    CHECK(!std::regex_search(svg, std::regex("[\", ](-?nan|-?inf)")));
+    const std::vector<double> width = numbers(svg, "^<svg [^>]*width=\"([^\"]*)\"");
+    REQUIRE(width.size() == 1);
+    for (const char* x : {" x=\"([^\"%]*)\"", "cx=\"([^\"]*)\"", "x1=\"([^\"]*)\"", "x2=\"([^\"]*)\""})
+        for (const double at : numbers(svg, x)) CHECK((at >= 0 && at <= width[0]));
+}
+
+BarPlot bars(const std::vector<double>& values) {
+    BarPlot plot{.title = "a < b & c", .subtitle = "device", .axis = "GFLOP/s", .series = {"ours", "theirs"}};
+    for (const double v : values) plot.groups.push_back({.label = "64x64", .bars = {{.value = v, .text = "text"}}});
+    return plot;
+}
+
+}  // namespace
+
+TEST_CASE("bars are as long as their values say, from 0") {
+    const std::string text = svg(bars({100, 50, 10, 0}));
+    check_sound(text);
+    const std::vector<double> lengths = bar_lengths(text, 0);
+    REQUIRE(lengths.size() == 4);  // with the legend's; of nothing there is no bar
+    CHECK(lengths[1] == doctest::Approx(420));
+    CHECK(lengths[2] == doctest::Approx(210));
+    CHECK(lengths[3] == doctest::Approx(42));
+    CHECK(has_words(text, "a &lt; b &amp; c", "GFLOP/s", "ours", "theirs", ">100<", ">0<"));
+    CHECK(!has_words(text, "logarithmic"));
+}
+
+TEST_CASE("what is too far apart to compare lengths becomes dots on a logarithmic axis") {
+    BarPlot plot = bars({20, 2000, 20000});
+    plot.groups[0].mark = 200, plot.mark = "aim";
+    const std::string text = svg(plot);
+    check_sound(text);
+    CHECK(has_words(text, "GFLOP/s (logarithmic)", "aim", ">10<", ">100000<"));
+    CHECK(bar_lengths(text, 0).size() == 1);  // the legend's alone
+    const std::vector<double> dots = numbers(text, "<circle [^>]*cx=\"([^\"]*)\"");
+    REQUIRE(dots.size() == 3);
+    CHECK((dots[1] - dots[0]) == doctest::Approx(2 * (dots[2] - dots[1])).epsilon(1e-4));  // 100 times, 10 times
+    CHECK(!has_words(svg(bars({1, 100})), "logarithmic"));
+    CHECK(has_words(svg(bars({1, 101})), "logarithmic"));
+}
+
+TEST_CASE("lines rise as their values do, and spread where sizes double") {
+    LinePlot plot{.title = "t", .subtitle = "s", .x_axis = "M = N = K", .y_axis = "TFLOP/s"};
+    plot.series = {{"ours", {{64, 1}, {128, 2}, {256, 4}, {1024, 5}}}, {"theirs", {{64, 3}}}};
+    const std::string text = svg(plot);
+    check_sound(text);
+    CHECK(has_words(text, "M = N = K", "TFLOP/s", "ours", "theirs", ">1024<", ">128<"));
+    const std::vector<double> x = numbers(text, "<circle [^>]*cx=\"([^\"]*)\""),
+                              y = numbers(text, "<circle [^>]*cy=\"([^\"]*)\"");
+    REQUIRE(x.size() == 5);
+    CHECK((x[1] - x[0]) == doctest::Approx(x[2] - x[1]).epsilon(1e-4));
+    CHECK((x[3] - x[2]) == doctest::Approx(2 * (x[1] - x[0])).epsilon(1e-4));
+    CHECK((y[1] < y[0] && y[2] < y[1] && y[3] < y[2]));
+    CHECK((y[0] - y[1]) * 2 == doctest::Approx(y[1] - y[2]).epsilon(1e-4));
+    plot.series[0].points = {{100, 1}, {200, 2}, {300, 3}};
+    plot.series.pop_back();
+    const std::vector<double> even = numbers(svg(plot), "<circle [^>]*cx=\"([^\"]*)\"");
+    CHECK((even[1] - even[0]) == doctest::Approx(even[2] - even[1]).epsilon(1e-4));
+}
+
+TEST_CASE("pictures of nothing, of one thing and of many are pictures") {
+    check_sound(svg(BarPlot{}));
+    check_sound(svg(bars({0, 0})));
+    check_sound(svg(LinePlot{}));
+    LinePlot point;
+    point.series = {{"x", {{64, 0}}}};
+    check_sound(svg(point));
+    BarPlot many = bars({1});
+    for (int i = 0; i < 9; ++i) many.series.push_back("series " + std::to_string(i));
+    many.groups[0].bars.push_back({.series = 8, .value = 2, .text = "ninth"});
+    many.groups[0].label = std::string(80, 'm');
+    check_sound(svg(many));
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What many timings say, and how many are taken.
+#include "tools/vkgemm/stats.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace vkgemm::tool;
+
+TEST_CASE("a summary of samples in any order") {
+    const Summary none = summarise({});
+    CHECK((none.runs == 0 && none.median == 0 && none.max == 0));
+    const Summary one = summarise({3});
+    CHECK((one.runs == 1 && one.median == 3 && one.min == 3 && one.max == 3 && one.p95 == 3));
+    const Summary odd = summarise({5, 1, 9});
+    CHECK((odd.median == 5 && odd.min == 1 && odd.max == 9 && odd.p95 == 9));
+    const Summary even = summarise({4, 1, 2, 9});
+    CHECK((even.median == 3 && even.p95 == 9));
+    std::vector<double> hundred;
+    for (int i = 100; i > 0; --i) hundred.push_back(i);
+    CHECK(summarise(hundred).p95 == 95);
+    hundred.push_back(101);
+    CHECK(summarise(hundred).p95 == 96);  // 95 of 101 are less than 95 %
+}
+
+TEST_CASE("as many runs as fill the time, within bounds") {
+    CHECK(runs_for(1e-3, 0.5, 0) == 500);
+    CHECK(runs_for(1e-6, 0.5, 0) == 1000);
+    CHECK(runs_for(0.1, 0.5, 0) == 20);
+    CHECK(runs_for(0.25, 0.5, 0) == 20);
+    CHECK(runs_for(0.3, 0.5, 0) == 17);
+    CHECK(runs_for(100, 0.5, 0) == 3);
+    CHECK(runs_for(100, 0.5, 7) == 7);
+    CHECK(runs_for(0, 0.5, 0) == 1000);  // too short for the clock
+    CHECK(runs_for(std::numeric_limits<double>::quiet_NaN(), 0.5, 0) == 1000);
+    CHECK(runs_per_submission(1e-3) == 200);
+    CHECK(runs_per_submission(1e-6) == 256);
+    CHECK(runs_per_submission(10) == 1);
+    CHECK(runs_per_submission(0) == 256);
+}

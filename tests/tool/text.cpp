@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Numbers with units, wrapped lines, tables.
+#include "tools/vkgemm/text.h"
+
+#include <doctest/doctest.h>
+
+#include "support/words.h"
+
+using namespace vkgemm::tool;
+
+TEST_CASE("times and rates have four digits and the unit that suits them") {
+    const struct {
+        double seconds;
+        std::string text;
+    } times[] = {{1.5, "1.500 s"},        {12.345, "12.35 s"},    {123.45, "123.5 s"},    {2000, "2000 s"},
+                 {0.9999, "999.9 ms"},    {0.99996, "1.000 s"},   {1.234e-3, "1.234 ms"}, {9.9996e-3, "10.00 ms"},
+                 {127.83e-6, "127.8 us"}, {1e-6, "1.000 us"},     {5e-9, "5.000 ns"},     {0, "0.000 ns"},
+                 {9.9994e-3, "9.999 ms"}, {99.996e-3, "100.0 ms"}};
+    for (const auto& row : times) CHECK(seconds_text(row.seconds) == row.text);
+    CHECK(rate_text(51.4e12, false) == "51.40 TFLOP/s");
+    CHECK(rate_text(999.97e9, true) == "1.000 TOP/s");
+    CHECK(rate_text(4.103e9, true) == "4.103 GOP/s");
+    CHECK(rate_text(2000, false) == "0.002 MFLOP/s");
+    CHECK(rate_unit(5e12, true, true).name == "TFLOP/s or TOP/s");
+    CHECK(rate_unit(5e9, false, true).name == "GOP/s");
+    CHECK(rate_unit(5e9, true, false).size == 1e9);
+    CHECK(rate_unit(0, true, false).name == "MFLOP/s");
+}
+
+TEST_CASE("bytes and versions") {
+    CHECK(bytes_text(0) == "0 B");
+    CHECK(bytes_text(1023) == "1023 B");
+    CHECK(bytes_text(48 * 1024) == "48 KiB");
+    CHECK(bytes_text(1536) == "1.5 KiB");
+    CHECK(bytes_text(uint64_t{24} << 30) == "24 GiB");
+    CHECK(bytes_text(uint64_t{5000} << 40) == "5000 TiB");
+    CHECK(version_text((1u << 22) | (4u << 12) | 312u) == "1.4.312");
+}
+
+TEST_CASE("lines break at spaces, and no later than the page ends") {
+    CHECK(wrapped("", 4) == "");
+    CHECK(wrapped("one  two", 4) == "    one two\n");
+    const std::string word(30, 'x'), long_word(200, 'y');
+    const std::string text = wrapped(word + " " + word + " " + word + " " + word, 6);
+    CHECK(text == "      " + word + " " + word + " " + word + "\n      " + word + "\n");
+    CHECK(wrapped("a " + long_word + " b", 2) == "  a\n  " + long_word + "\n  b\n");
+    std::string umlauts;
+    for (int i = 0; i < 49; ++i) umlauts += "\xc3\xa4 ";  // 98 columns, 147 bytes
+    CHECK(columns(umlauts) == 98);
+    CHECK(wrapped(umlauts, 0).find('\n') == umlauts.size() - 1);  // one line
+}
+
+TEST_CASE("a table aligns its columns, whatever is coloured or written in UTF-8") {
+    Table table({{.title = "name"}, {.title = "rate", .right = true}, {.title = "fit"}});
+    table.add({"a", "12.5", {"yes", Style::good}});
+    table.add({"\xc3\xa4\xc3\xb6\xc3\xbc-long", "3", "no"});
+    table.note("why not");
+    table.add({"b"});
+    CHECK(table.header(false) == "name      rate  fit\n");
+    CHECK(table.body(false) ==
+          "a         12.5  yes\n"
+          "\xc3\xa4\xc3\xb6\xc3\xbc-long     3  no\n"
+          "      why not\n"
+          "b\n");
+    CHECK(vkgemm::test::has_words(table.body(true), "\x1b[32myes\x1b[0m"));
+    CHECK(styled("plain", Style::plain, true) == "plain");
+    CHECK(styled("bad", Style::bad, false) == "bad");
+    Table wide({{.title = "x", .width = 5}, {.title = "y"}});
+    CHECK(wide.header(false) == "x      y\n");
+    Table noted({{.title = "x"}});
+    noted.note("alone");
+    CHECK(noted.body(false) == "      alone\n");
+}
