@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What happens to a sum on its way to D: alpha, beta and C, then up to four steps. Included by gemm.glsl.
 
-// The steps that depend on the value alone. NaN stays NaN, which min and max do not promise.
+// The steps that depend on the value alone. NaN stays NaN, which min, max and clamp do not promise.
 float activated(uint step, float x) {
-    if (isnan(x)) return x;
     switch (step) {
-        case STEP_RELU: return max(x, 0.0);
-        case STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)); here 2u = 2 sqrt(2/pi) (x + 0.044715 x^3)
-            return x / (1.0 + exp(-1.5957691216 * (x + 0.044715 * x * x * x)));
-        case STEP_SILU: return x / (1.0 + exp(-x));
-        case STEP_CLAMP: return clamp(x, uintBitsToFloat(CLAMP_LO), uintBitsToFloat(CLAMP_HI));
+        case STEP_RELU: return isnan(x) ? x : max(x, 0.0);
+        case STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3); log2(e) folded in
+            return x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x))));
+        case STEP_SILU: return x / (1.0 + exp2(-1.4426950409 * x));
+        case STEP_CLAMP: return isnan(x) ? x : clamp(x, uintBitsToFloat(CLAMP_LO), uintBitsToFloat(CLAMP_HI));
     }
     return x;
 }

@@ -168,6 +168,11 @@ class Device {
     Result<Times> time(uint32_t runs, const RecordRun& record,
                        std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
+    /// The same with no barrier but those that `record` records: the seconds of all together. Runs that need not wait
+    /// for one another may overlap.
+    Result<double> timeTogether(uint32_t runs, const RecordRun& record,
+                                std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
+
    private:
     explicit Device(std::shared_ptr<detail::DeviceState> state) : state_(std::move(state)) {}
     std::shared_ptr<detail::DeviceState> state_;

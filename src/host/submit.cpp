@@ -134,6 +134,10 @@ Result<Times> time_on_host(DeviceState& device, uint32_t runs, const RecordRun& 
     return times;
 }
 
+uint64_t timestamp_mask(const DeviceState& device) {
+    return device.timestamp_bits >= 64 ? UINT64_MAX : (uint64_t{1} << device.timestamp_bits) - 1;
+}
+
 Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun& record,
                              std::chrono::nanoseconds timeout) {
     Submission submission(device);
@@ -153,7 +157,7 @@ Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun
         vk.vkGetQueryPoolResults(device.handle, submission.queries(), 0, 2 * runs, ticks.size() * sizeof ticks[0],
                                  ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
     if (got != VK_SUCCESS) return failed(got, "vkGetQueryPoolResults");
-    const uint64_t mask = device.timestamp_bits >= 64 ? UINT64_MAX : (uint64_t{1} << device.timestamp_bits) - 1;
+    const uint64_t mask = timestamp_mask(device);
     Times times{.clock = Clock::device};
     for (uint32_t run = 0; run < runs; ++run) {
         const uint64_t passed =
@@ -161,6 +165,32 @@ Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun
         times.seconds.push_back(static_cast<double>(passed) * device.seconds_per_tick);
     }
     return times;
+}
+
+// The device's clock where it has one; else the host's, which also sees the submission.
+Result<double> time_together(DeviceState& device, uint32_t runs, const RecordRun& record, bool ticks,
+                             std::chrono::nanoseconds timeout) {
+    Submission submission(device);
+    if (Status s = submission.begin(ticks ? 2 : 0); !s) return s;
+    const VolkDeviceTable& vk = device.vk;
+    const auto mark = [&](uint32_t query) {
+        full_barrier(vk, submission.commands());
+        if (ticks)
+            vk.vkCmdWriteTimestamp(submission.commands(), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, submission.queries(),
+                                   query);
+    };
+    mark(0);
+    for (uint32_t run = 0; run < runs; ++run)
+        if (Status s = record(submission.commands(), run); !s) return s;
+    mark(1);
+    const auto start = std::chrono::steady_clock::now();
+    if (Status s = submission.end_and_wait(timeout); !s) return s;
+    if (!ticks) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    uint64_t at[2] = {};
+    const VkResult got = vk.vkGetQueryPoolResults(device.handle, submission.queries(), 0, 2, sizeof at, at, sizeof at[0],
+                                                  VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+    if (got != VK_SUCCESS) return failed(got, "vkGetQueryPoolResults");
+    return static_cast<double>((at[1] - at[0]) & timestamp_mask(device)) * device.seconds_per_tick;
 }
 
 }  // namespace
@@ -178,6 +208,11 @@ Result<Times> Device::time(uint32_t runs, const RecordRun& record, std::chrono::
             std::to_string(runs) + " runs cannot be timed in one submission; the limit is " + std::to_string(most)};
     const bool ticks = state_->timestamp_bits > 0 && state_->seconds_per_tick > 0;
     return ticks ? time_on_device(*state_, runs, record, timeout) : time_on_host(*state_, runs, record, timeout);
+}
+
+Result<double> Device::timeTogether(uint32_t runs, const RecordRun& record, std::chrono::nanoseconds timeout) const {
+    if (runs == 0) return 0.0;
+    return time_together(*state_, runs, record, state_->timestamp_bits > 0 && state_->seconds_per_tick > 0, timeout);
 }
 
 }  // namespace vkgemm::host

@@ -69,14 +69,13 @@ inline constexpr Family coopmat = {
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },
-    .turns_bytes_badly = true,
     .uses_matrix_units = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
     },
     .speed = {.mac = 0.00022, .step = 1400, .step_overlapped = 1160, .element = 0.29, .group = 2500, .launch = 4000,
-              .bytes_per_cycle = 37, .misaligned = 2.4},
+              .bytes_per_cycle = 37, .misaligned = 2.4, .turned_bytes = 2},
     .cpu_weight = 3,
 };
 

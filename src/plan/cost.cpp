@@ -38,8 +38,11 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
     const double arithmetic = block * depth * (speed.mac + speed.strip * strips) *
                               (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
     const double alone = arithmetic + (t.STAGES > 1 ? speed.step_overlapped : speed.step);
+    const auto all = operands(p);
+    const double hindrance = (wide ? 1 : speed.misaligned) *
+                             (is_turned_bytes(all[0]) || is_turned_bytes(all[1]) ? speed.turned_bytes : 1);
     const auto round = [&](double n) {
-        return n == 0 ? 0 : std::max(n * arithmetic, alone) * steps * (wide ? 1 : speed.misaligned) + n * speed.element * block + speed.group;
+        return n == 0 ? 0 : std::max(n * arithmetic, alone) * steps * hindrance + n * speed.element * block + speed.group;
     };
     const double at_once = residents(k, t, dev), busiest = div_up(groups, units_of(dev));
     const double rounds = std::floor(busiest / at_once), rest = busiest - rounds * at_once;
@@ -79,6 +82,11 @@ double reducing_cost(const Kernel& reducer, const DeviceFacts& dev, const Proble
     const double rounds = div_up(div_up(elements, t.BN), units * std::floor(invocations_there / t.WG));
     const double loads = div_up(div_up(slices, t.TM), 8);  // the shader has 8 on their way at a time
     return second_pass + bytes / (units * partial_bytes_per_cycle) + rounds * loads * load_latency;
+}
+
+bool is_turned_bytes(const Operand& x) {
+    const Layout along_k = x.name == "A" ? Layout::row_major : Layout::column_major;
+    return info(*x.matrix->type).bytes == 1 && x.matrix->layout != along_k;
 }
 
 double cost(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split, bool wide) {

@@ -18,6 +18,9 @@ struct Split {
 /// and B can be read in pieces of 16 bytes.
 double cost(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, const Split&, bool wide);
 
+/// The operand has elements of one byte, and not k but another index runs over neighbours.
+bool is_turned_bytes(const Operand&);
+
 /// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the workspace,
 /// `turned` where rows become columns.
 double first_pass_cost(const DeviceFacts&);

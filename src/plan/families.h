@@ -81,6 +81,7 @@ struct Speed {
     double launch = 8000;          // a barrier and a dispatch
     double bytes_per_cycle = 33;   // of operands and results, once each
     double misaligned = 1;         // factor on a step where A or B cannot be read in pieces of 16 bytes
+    double turned_bytes = 1;       // the same where elements of one byte lie with another index than k the fast one
 };
 
 /// What its kernels do in a plan: only a product is chosen; the others are added to one.
@@ -95,7 +96,6 @@ struct Family {
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
     Role role = Role::product;
     bool wants_wide = false;                 // A and B must allow loads of 16 bytes throughout
-    bool turns_bytes_badly = false;          // of one-byte operands k should be the fast index
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;

@@ -89,10 +89,8 @@ Matrix packed(const Operand& x, bool along_k) {
     return out;
 }
 
-bool is_along_k(const Operand& x) { return x.matrix->layout == (x.name == "A" ? Layout::row_major : Layout::column_major); }
-
 bool should_turn(const Kernel& k, const Operand& x) {
-    return k.module.family.turns_bytes_badly && info(*x.matrix->type).bytes == 1 && !is_along_k(x);
+    return k.module.family.speed.turned_bytes > 1 && is_turned_bytes(x);
 }
 
 // Describes `x` as packed, at the end of the workspace so far. Refused where no kernel packs it, or it is too large.

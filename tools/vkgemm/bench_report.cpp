@@ -49,6 +49,7 @@ Table BenchReport::table() const {
          {std::pair(columns_.min, "min"), std::pair(columns_.max, "max"), std::pair(columns_.p95, "p95")})
         if (wanted) all.push_back({.title = title, .right = true, .width = 8});
     all.push_back({.title = "rate", .right = true, .width = rate_width});
+    all.push_back({.title = "in a row", .right = true, .width = rate_width});
     all.push_back({.title = "checked", .width = 9});
     if (columns_.ratio) all.push_back({.title = "ours/it", .right = true, .width = ratio_width});
     return Table(std::move(all));
@@ -69,6 +70,7 @@ void BenchReport::add_row(Table& rows, const BenchResult& r) const {
     add(columns_.max, seconds_text(m.times.max));
     add(columns_.p95, seconds_text(m.times.p95));
     add(true, {rate_of(*r.given, m), Style::head});
+    add(true, m.in_a_row > 0 ? rate_text(m.flops_per_second_in_a_row(), !resolve(r.given->problem).is_float()) : "-");
     cells.push_back(!timed ? unmeasured(r) : unchecked_ ? Cell("unchecked", Style::bad) : Cell(m.checked, Style::good));
     if (r.ratio > 0) cells.emplace_back(ratio_text(r.ratio), r.ratio >= 1 ? Style::good : Style::plain);
     rows.add(std::move(cells));
@@ -153,7 +155,8 @@ std::string BenchReport::summary(bool colored) const {
 
 std::string BenchReport::csv() const {
     std::string all =
-        "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s\n";
+        "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_row_s,"
+        "in_a_row_tflops\n";
     for (const BenchResult& r : results_) {
         const Measurement& m = r.m;
         const nlohmann::ordered_json j = json_case(*r.given, m);
@@ -162,7 +165,7 @@ std::string BenchReport::csv() const {
         all += "," + csv_quoted(m.tile) + "," + m.checked + "," + csv_quoted(!m.failure ? m.failure.text : m.wrong);
         all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");
         all += "," + cell("cold") + "," + std::to_string(m.times.runs);
-        for (const char* key : {"median", "min", "max", "p95", "tflops", "gbytes_per_s"}) all += "," + cell(key);
+        for (const char* key : {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops"}) all += "," + cell(key);
         all += "\n";
     }
     return all;

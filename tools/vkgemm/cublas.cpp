@@ -97,6 +97,7 @@ class Cublas final : public Peer {
     std::string unfit(const Case& c) const override;
     Status load(const Case& c, const OperandBytes& operands, size_t sets) override;
     Result<std::vector<double>> run(size_t runs, size_t first, double alpha, double beta) override;
+    Result<double> run_together(size_t runs, double alpha, double beta) override;
     Result<std::vector<std::byte>> result() override;
     void unload() override {
         for (CudaCopies& o : operands_) o.reset();
@@ -193,6 +194,11 @@ Status Cublas::launch(size_t set, const Scalar& alpha, const Scalar& beta) {
 Result<std::vector<double>> Cublas::run(size_t runs, size_t first, double alpha, double beta) {
     const Scalar a(problem_.scalar, alpha), b(problem_.scalar, beta);
     return cuda_->time(runs, [&](size_t i) { return launch((first + i) % sets_, a, b); });
+}
+
+Result<double> Cublas::run_together(size_t runs, double alpha, double beta) {
+    const Scalar a(problem_.scalar, alpha), b(problem_.scalar, beta);
+    return cuda_->time_together(runs, [&](size_t i) { return launch(i % sets_, a, b); });
 }
 
 Result<std::vector<std::byte>> Cublas::result() {

@@ -166,6 +166,20 @@ Result<std::vector<double>> Cuda::time(size_t runs, const std::function<Status(s
     return seconds;
 }
 
+Result<double> Cuda::time_together(size_t runs, const std::function<Status(size_t run)>& launch) {
+    if (Status s = make_events(2); !s) return s;
+    if (Status s = stall(runs); !s) return s;
+    if (const int error = call.EventRecord(events_[0], nullptr)) return failed(error, "cudaEventRecord");
+    for (size_t i = 0; i < runs; ++i)
+        if (Status s = launch(i); !s) return s;
+    if (const int error = call.EventRecord(events_[1], nullptr)) return failed(error, "cudaEventRecord");
+    if (const int error = call.EventSynchronize(events_[1])) return failed(error, "cudaEventSynchronize");
+    float milliseconds = 0;
+    if (const int error = call.EventElapsedTime(&milliseconds, events_[0], events_[1]))
+        return failed(error, "cudaEventElapsedTime");
+    return static_cast<double>(milliseconds) * 1e-3;
+}
+
 Status CudaCopies::load(std::shared_ptr<Cuda> cuda, const std::vector<std::byte>& bytes, size_t copies) {
     reset();
     cuda_ = std::move(cuda);

@@ -40,6 +40,9 @@ class Cuda {
     /// What `launch(i)` puts on the stream, `runs` times, and the seconds that each took there.
     Result<std::vector<double>> time(size_t runs, const std::function<Status(size_t run)>& launch);
 
+    /// The same, the seconds of all together.
+    Result<double> time_together(size_t runs, const std::function<Status(size_t run)>& launch);
+
     CudaCalls call{};
 
    private:

@@ -28,12 +28,14 @@ struct Measurement {
     std::vector<double> samples;  // seconds
     Summary times;
     host::Clock clock = host::Clock::host;
+    double in_a_row = 0;          // seconds of a run among others that do not wait for it; 0: not measured
     double flops = 0, bytes = 0;
     bool cold = false;
     size_t sets = 1;              // of operands that were used in turn
     uint64_t workspaceBytes = 0;  // that the plan asked for
 
     double flops_per_second() const { return times.median > 0 ? flops / times.median : 0; }
+    double flops_per_second_in_a_row() const { return in_a_row > 0 ? flops / in_a_row : 0; }
     bool timed() const { return !samples.empty(); }
 };
 
@@ -51,6 +53,10 @@ using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // 
 /// ends early once interrupted().
 Status time_runs(const MeasureOptions& options, Measurement& result,
                  const std::function<Result<host::Times>(size_t runs)>& run);
+
+/// Runs that need not wait for one another, so many that they take about 50 ms: independent products of a network, or
+/// kernels in a CUDA stream. Only where there are several sets of operands to write to in turn.
+Status time_in_a_row(Measurement& result, const std::function<Result<double>(size_t runs)>& run);
 
 class CaseRunner {
    public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A CPU's BLAS as a peer, through its C names (cblas_...).
+#include <numeric>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -44,6 +45,11 @@ class OpenBlas final : public Peer {
     std::string unfit(const Case& c) const override;
     Status load(const Case& c, const OperandBytes& operands, size_t sets) override;
     Result<std::vector<double>> run(size_t runs, size_t first, double alpha, double beta) override;
+    Result<double> run_together(size_t runs, double alpha, double beta) override {
+        const auto each = run(runs, 0, alpha, beta);
+        if (!each) return each.status();
+        return std::accumulate(each->begin(), each->end(), 0.0);
+    }
     Result<std::vector<std::byte>> result() override {
         const auto end = d_.begin() + static_cast<std::ptrdiff_t>(bytes(VKGEMM_SLOT_D));
         return std::vector<std::byte>(d_.begin(), end);

@@ -25,12 +25,14 @@ Status time(Peer& peer, CaseRunner& runner, Measurement& result) {
     const Case& c = runner.given();
     if (Status s = peer.load(c, runner.operands(false), runner.sets()); !s) return s;
     size_t next = 0;
-    return time_runs(runner.options(), result, [&](size_t runs) -> Result<host::Times> {
+    const auto timed = time_runs(runner.options(), result, [&](size_t runs) -> Result<host::Times> {
         auto seconds = peer.run(runs, next % runner.sets(), c.alpha, c.beta);
         if (!seconds) return seconds.status();
         next += runs;
         return host::Times{.seconds = *std::move(seconds), .clock = peer.clock()};
     });
+    if (!timed || peer.clock() == host::Clock::host) return timed;
+    return time_in_a_row(result, [&](size_t runs) { return peer.run_together(runs, c.alpha, c.beta); });
 }
 
 bool over_31_bits(std::initializer_list<uint64_t> numbers) { return std::max(numbers) > INT32_MAX; }

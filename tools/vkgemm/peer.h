@@ -24,6 +24,8 @@ class Peer {
     /// D = alpha A B + beta C as often as `runs` says, with one set after another, beginning at `first`; the seconds of
     /// each.
     virtual Result<std::vector<double>> run(size_t runs, size_t first, double alpha, double beta) = 0;
+    /// The same without a look at the clock in between: the seconds of all together.
+    virtual Result<double> run_together(size_t runs, double alpha, double beta) = 0;
     virtual Result<std::vector<std::byte>> result() = 0;  // D of the first set
     virtual void unload() = 0;                            // gives the operands' memory back
 };
