@@ -12,8 +12,8 @@ struct uvec2 {
 };
 #endif
 
-// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). The host alone
-// reads the last two: they order the work groups, not the code. One line adds one. An id is never given a second
+// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). RASTER, SPLIT
+// and PACK are read by the host alone: they order the work groups, not the code. One line adds one. An id is never given a second
 // meaning; a family ignores the constants it does not use.
 #define VKGEMM_TILE_CONSTANTS(X)                                    \
     X(0, WG, "invocations per work group")                          \
@@ -30,7 +30,8 @@ struct uvec2 {
     X(11, SG, "invocations per subgroup; 0: any")                   \
     X(12, STAGES, "tiles in flight between memory and arithmetic") \
     X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one") \
-    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit")
+    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit") \
+    X(15, PACK, "operands copied into shape first; 0: as the plan sees fit, 1: none, 2: A, 3: B, 4: both")
 
 // Numbers that follow from the problem: also specialization constants, set by the plan, never by a user.
 #define VKGEMM_PROBLEM_CONSTANTS(X)                                                   \
@@ -69,10 +70,10 @@ struct uvec2 {
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
-// coopmat, in pieces of 16 bytes: one operand (ALONG_K: k is its fast index), and D on its way out.
-#define COOPMAT_PIECES(ALONG_K, SIDE, MK, STAGES, PIECE)                           \
-    ((ALONG_K) ? (((STAGES) + 1) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * ((STAGES) + 1) * (MK))
-#define COOPMAT_D(BM, BN, WM, WN, MM) (((BM) / (WM)) * ((BN) / (WN)) * (MM) * ((WN) / 4 + 1))
+// coopmat, in pieces of 16 bytes: SLOTS slices of one operand (ALONG_K: k is its fast index), and D on its way out.
+#define COOPMAT_PIECES(ALONG_K, SIDE, MK, SLOTS, PIECE) \
+    ((ALONG_K) ? ((SLOTS) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * (SLOTS) * (MK))
+#define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.
 #define STEP_NONE 0

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Products on the matrix units (VK_KHR_cooperative_matrix). A subgroup keeps WM x WN sums as WM/MM x WN/MN matrices.
-// A work group steps over k by BK = 2 MK, two slices: while the matrices of one slice are multiplied, the fragments of
-// the next are read from shared memory, and the tile after next is on its way from memory to registers.
+// A work group steps over k by BK, of which a subgroup takes 2 MK, two slices: while the matrices of one slice are
+// multiplied, the fragments of the next are read from shared memory, and the tile after next is on its way from memory
+// to registers. Where BK is more than 2 MK, several subgroups share one part of D, each sums its own slices of every
+// step, and their sums meet on the way out: more loads in flight where D has few tiles.
 //
-// STAGES 1: shared memory holds one tile: compute, barrier, store the next tile, barrier. 2: it holds three slices, the
-// even one and two odd ones in turn, so that the next tile is stored while this one is computed.
+// STAGES 1: shared memory holds one tile: compute, barrier, store the next tile, barrier. 2: it holds three slices a
+// subgroup, the even one and two odd ones in turn, so that the next tile is stored while this one is computed.
 //
 // In shared memory an operand whose fast index in memory is k lies row by row, its slices side by side; another lies k
 // by k. A row is an odd number of 16-byte pieces long: eight neighbouring rows meet eight different banks.
@@ -38,10 +40,12 @@
 
 const uint PA = PIECE(TYPE_A), PB = PIECE(TYPE_B);
 const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                    // is k the fast index in memory?
-const uint HA = MK / PA, HB = MK / PB, SLOTS = STAGES + 1;          // pieces in a row of a slice; slices held
+const uint HA = MK / PA, HB = MK / PB;                              // pieces in a row of a slice
+const uint PARTS = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);     // of D; subgroups that share a part
+const uint HELD = STAGES + 1, SLOTS = SETS * HELD;                  // slices in shared memory: of a subgroup, in all
 const uint ROW_A = KA ? SLOTS * HA + 1 : BM / PA + 1, ROW_B = KB ? SLOTS * HB + 1 : BN / PB + 1;
-const uint SIZE_A = COOPMAT_PIECES(KA, BM, MK, STAGES, PA), SIZE_B = COOPMAT_PIECES(KB, BN, MK, STAGES, PB);
-const uint ROW_D = WN / 4 + 1, SIZE_D = COOPMAT_D(BM, BN, WM, WN, MM);
+const uint SIZE_A = COOPMAT_PIECES(KA, BM, MK, SLOTS, PA), SIZE_B = COOPMAT_PIECES(KB, BN, MK, SLOTS, PB);
+const uint ROW_D = WN / 4 + 1, SIZE_D = COOPMAT_D(SETS * PARTS, WN, MM);
 shared uvec4 tile[SIZE_A + SIZE_B > SIZE_D ? SIZE_A + SIZE_B : SIZE_D];
 
 const uint ACROSS_A = (KA ? BK : BM) / PA, ACROSS_B = (KB ? BK : BN) / PB;  // pieces in a row of the tile in memory
@@ -59,7 +63,7 @@ coopmat<B_UNIT, gl_ScopeSubgroup, MK, MN, gl_MatrixUseB> b0[NJ], b1[NJ];
 uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight, see pieces.glsl
 uint k_next;                                                               // and its place on k
 
-uint row0, col0, steps, phase, sub_row, sub_col;          // sub_: the subgroup's part of the tile
+uint row0, col0, steps, phase, sub_row, sub_col, set;     // sub_: the subgroup's part of the tile; which of its sharers
 uint down_a, down_b, place_a, place_b;                    // what this invocation copies: first row, place in that row,
 uint base_a, base_b, put_a, put_b;                        // index in memory, index in shared memory
 
@@ -105,34 +109,39 @@ uvec4 arrived_b(uint i) {
 uint slot_a(uint slot) { return slot * (KA ? HA : MK * ROW_A); }
 uint slot_b(uint slot) { return SIZE_A + slot * (KB ? HB : MK * ROW_B); }
 
-// Stores the tile that has arrived: its even slice to one slot, its odd slice to another.
+// The slice of the step that an invocation's i-th piece belongs to. Loads of at most MK rows of k never cross one.
+uint slice_of(bool along_k, uint place, uint down, uint i, uint at_a_time) {
+    return along_k ? place / MK : at_a_time <= MK ? i * at_a_time / MK : (down + i * at_a_time) / MK;
+}
+
+// Stores the tile that has arrived: of every subgroup's two slices the even one to one slot, the odd one to another.
 void put(uint even, uint odd) {
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const bool is_odd = KA ? place_a >= MK : i * DOWN_A >= MK;
-        tile[put_a + slot_a(is_odd ? odd : even) + (KA ? i * DOWN_A : i * DOWN_A % MK) * ROW_A] = arrived_a(i);
+        const uint s = slice_of(KA, place_a, down_a, i, DOWN_A), slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);
+        tile[put_a + slot_a(slot) + (KA ? i * DOWN_A : i * DOWN_A % MK) * ROW_A] = arrived_a(i);
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const bool is_odd = KB ? place_b >= MK : i * DOWN_B >= MK;
-        tile[put_b + slot_b(is_odd ? odd : even) + (KB ? i * DOWN_B : i * DOWN_B % MK) * ROW_B] = arrived_b(i);
+        const uint s = slice_of(KB, place_b, down_b, i, DOWN_B), slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);
+        tile[put_b + slot_b(slot) + (KB ? i * DOWN_B : i * DOWN_B % MK) * ROW_B] = arrived_b(i);
     }
 }
 
 // Macros, because arrays whose size is a specialization constant cannot be passed.
 #define ROWS gl_CooperativeMatrixLayoutRowMajor
 #define COLUMNS gl_CooperativeMatrixLayoutColumnMajor
-#define FRAGMENTS(set, slot) {                                                                             \
-    const uint at_a = slot_a(slot) + (KA ? sub_row * ROW_A : sub_row / PA);                                \
-    const uint at_b = slot_b(slot) + (KB ? sub_col * ROW_B : sub_col / PB);                                \
+#define FRAGMENTS(parity, slot) {                                                                          \
+    const uint at_a = slot_a(set * HELD + (slot)) + (KA ? sub_row * ROW_A : sub_row / PA);                 \
+    const uint at_b = slot_b(set * HELD + (slot)) + (KB ? sub_col * ROW_B : sub_col / PB);                 \
     [[unroll]] for (uint j = 0; j < NJ; ++j)                                                               \
-        if (KB) coopMatLoad(b##set[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);                       \
-        else coopMatLoad(b##set[j], tile, at_b + j * MN / PB, ROW_B, ROWS);                                \
+        if (KB) coopMatLoad(b##parity[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);                    \
+        else coopMatLoad(b##parity[j], tile, at_b + j * MN / PB, ROW_B, ROWS);                             \
     [[unroll]] for (uint i = 0; i < NI; ++i)                                                               \
-        if (KA) coopMatLoad(a##set[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);                          \
-        else coopMatLoad(a##set[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS); }
-#define MULTIPLY(set, from, to)                                                                            \
+        if (KA) coopMatLoad(a##parity[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);                       \
+        else coopMatLoad(a##parity[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS); }
+#define MULTIPLY(parity, from, to)                                                                         \
     [[unroll]] for (uint i = from; i < to; ++i)                                                            \
         [[unroll]] for (uint j = 0; j < NJ; ++j)                                                           \
-            sums[i * NJ + j] = coopMatMulAdd(a##set[i], b##set[j], sums[i * NJ + j]);
+            sums[i * NJ + j] = coopMatMulAdd(a##parity[i], b##parity[j], sums[i * NJ + j]);
 #define RING_STEP(odd, next_odd, t)                                                                        \
     barrier(); FRAGMENTS(1, odd) MULTIPLY(0, 0, NI) put(1, next_odd);                                      \
     barrier(); fetch(t); FRAGMENTS(0, 1) MULTIPLY(1, 0, NI)
@@ -164,17 +173,20 @@ void sum_up() {
     barrier();  // shared memory is free again
 }
 
-// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments.
+// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
+// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.
 void store() {
-    const uint mine = gl_SubgroupID * MM * ROW_D;
+    const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % PARTS * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j)
             coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[i * NJ + j]), tile,
                          mine + j * MN / 4, ROW_D, ROWS);
         barrier();
-        for (uint e = gl_SubgroupInvocationID; e < MM * WN / 4; e += gl_SubgroupSize) {
-            const uint r = e / (WN / 4), q = e % (WN / 4);
-            store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, FOUR_OF(tile[mine + r * ROW_D + q]));
+        for (uint e = set * gl_SubgroupSize + gl_SubgroupInvocationID; e < MM * WN / 4; e += SETS * gl_SubgroupSize) {
+            const uint r = e / (WN / 4), q = e % (WN / 4), at = part + r * ROW_D + q;
+            acc4_t sum = FOUR_OF(tile[at]);
+            [[unroll]] for (uint s = 1; s < SETS; ++s) sum += FOUR_OF(tile[at + s * PARTS * MM * ROW_D]);
+            store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, sum);
         }
         barrier();
     }
@@ -183,11 +195,12 @@ void store() {
 void main() {
     if (!tile_of(row0, col0)) return;
     const uint tid = gl_LocalInvocationIndex;
-    sub_row = gl_SubgroupID / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    set = gl_SubgroupID / PARTS;
+    sub_row = gl_SubgroupID % PARTS / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
     down_a = KA ? shuffled(tid / ACROSS_A, ACROSS_A, DOWN_A) : tid / ACROSS_A, place_a = tid % ACROSS_A * PA;
     down_b = KB ? shuffled(tid / ACROSS_B, ACROSS_B, DOWN_B) : tid / ACROSS_B, place_b = tid % ACROSS_B * PB;
-    put_a = down_a * ROW_A + (KA ? place_a % MK : place_a) / PA;
-    put_b = down_b * ROW_B + (KB ? place_b % MK : place_b) / PB;
+    put_a = (KA ? down_a : down_a % MK) * ROW_A + (KA ? place_a % MK : place_a) / PA;
+    put_b = (KB ? down_b : down_b % MK) * ROW_B + (KB ? place_b % MK : place_b) / PB;
     base_a = batch * args.batch_a;
     base_a = (base_a + (KA ? (row0 + down_a) * args.lda + place_a : down_a * args.lda + row0 + place_a)) / PA;
     base_b = batch * args.batch_b;

@@ -9,6 +9,10 @@ namespace vkgemm::plan::family {
 
 namespace coopmat_rules {
 
+constexpr uint64_t subgroups(const Tile& t) {
+    return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK));
+}
+
 // One operand is copied 16 bytes at a time: `side` is BM or BN. It may lie either way in memory.
 constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t piece) {
     r.multiple("a tile is copied in pieces of 16 bytes", side_name, side, "piece", piece);
@@ -19,7 +23,9 @@ constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, u
     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
     if (r.count) return;
     r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in pieces)", t.WG / along);
-    r.multiple("the invocations must share a slice evenly", "MK", t.MK, "WG/(side in pieces)", t.WG / across);
+    const uint32_t down = t.WG / across;  // rows of k at a time: parts of a slice, or whole ones
+    r.check(t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0), "the invocations must share slices evenly",
+            "MK", t.MK, "WG/(side in pieces)", down);
 }
 
 }  // namespace coopmat_rules
@@ -37,10 +43,10 @@ inline constexpr Family coopmat = {
             r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
             r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
             r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
-            r.check(t.MK >= 1 && t.BK == 2 * t.MK, "a step takes two slices", "BK", t.BK, "2*MK", 2 * t.MK);
+            r.multiple("a subgroup takes two slices of every step", "BK", t.BK, "2*MK", 2 * t.MK);
             if (r.count) return;
-            r.check((t.BM / t.WM) * (t.BN / t.WN) * t.SG == t.WG, "the subgroups must fill the work group exactly",
-                    "(BM/WM)*(BN/WN)*SG", (t.BM / t.WM) * (t.BN / t.WN) * t.SG, "WG", t.WG);
+            r.check(coopmat_rules::subgroups(t) * t.SG == t.WG, "the subgroups must fill the work group exactly",
+                    "(BM/WM)*(BN/WN)*BK/(2*MK)*SG", coopmat_rules::subgroups(t) * t.SG, "WG", t.WG);
         },
     .copy_rules =
         [](const Tile& t, const ElementBytes& e, TileRules& r) {
@@ -49,12 +55,12 @@ inline constexpr Family coopmat = {
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         // Whichever way the operands lie: a plan does not choose a tile by layout.
-        const uint32_t pa = 16 / e.a, pb = 16 / e.b;
+        const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
         const uint64_t a =
-            std::max(COOPMAT_PIECES(true, t.BM, t.MK, t.STAGES, pa), COOPMAT_PIECES(false, t.BM, t.MK, t.STAGES, pa));
+            std::max(COOPMAT_PIECES(true, t.BM, t.MK, slots, pa), COOPMAT_PIECES(false, t.BM, t.MK, slots, pa));
         const uint64_t b =
-            std::max(COOPMAT_PIECES(true, t.BN, t.MK, t.STAGES, pb), COOPMAT_PIECES(false, t.BN, t.MK, t.STAGES, pb));
-        return 16 * std::max<uint64_t>(a + b, COOPMAT_D(t.BM, t.BN, t.WM, t.WN, t.MM));
+            std::max(COOPMAT_PIECES(true, t.BN, t.MK, slots, pb), COOPMAT_PIECES(false, t.BN, t.MK, slots, pb));
+        return 16 * std::max<uint64_t>(a + b, COOPMAT_D(coopmat_rules::subgroups(t), t.WN, t.MM));
     },
     .refuses = [](const Problem& p) -> const char* {
         for (const Operand& x : operands(p))
@@ -63,8 +69,14 @@ inline constexpr Family coopmat = {
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },
+    .turns_bytes_badly = true,
     .uses_matrix_units = true,
-    .gpu_weight = 0.07,
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
+        return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
+    },
+    .speed = {.mac = 0.00022, .step = 1400, .step_overlapped = 1160, .element = 0.29, .group = 2500, .launch = 4000,
+              .bytes_per_cycle = 37, .misaligned = 2.4},
     .cpu_weight = 3,
 };
 

@@ -26,7 +26,7 @@ namespace constant {
 VKGEMM_TILE_CONSTANTS(X)
 #undef X
 /// What the host does for every product: the subgroup size it asks for, the order of the work groups, slices of K.
-inline constexpr Constants of_every_product = SG | RASTER | SPLIT;
+inline constexpr Constants of_every_product = SG | RASTER | SPLIT | PACK;
 }  // namespace constant
 std::string constant_names(Constants);  // "WG, BM, BN"
 
@@ -72,6 +72,23 @@ std::string to_text(const TileRules&);  // every broken rule with its numbers, "
 /// What Family::copy_rules is by default. Not null: g++ 12 with UBSan cannot compare functions at compile time.
 constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
 
+/// How fast a family is on a GPU, in cycles of a multiprocessor: measured on an H200 (docs/performance.md), and taken for
+/// the proportions of every other.
+struct Speed {
+    double mac;                    // a multiply-add (matrix units: of two-byte elements)
+    double strip = 0;              // an element that an invocation reads from shared memory for its strip of a step
+    double step = 0;               // a step, beyond its multiply-adds, where no other work group fills the time
+    double step_overlapped = 0;    // the same with STAGES 2
+    double element = 0;            // of D, to finish and write
+    double group = 0;              // to begin and to end a round of work groups
+    double launch = 8000;          // a barrier and a dispatch
+    double bytes_per_cycle = 33;   // of operands and results, once each
+    double misaligned = 1;         // factor on a step where A or B cannot be read in pieces of 16 bytes
+};
+
+/// What its kernels do in a plan: only a product is chosen; the others are added to one.
+enum class Role : uint8_t { product, reducer, packer };
+
 struct Family {
     std::string_view name;
     Constants reads;                         // the tile constants that mean something to it; every other must be 0
@@ -79,10 +96,13 @@ struct Family {
     void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = no_rules;  // those that depend on the types
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
-    bool is_reducer = false;                 // the second pass of split-K, never a product by itself
+    Role role = Role::product;
     bool wants_wide = false;                 // A and B must allow loads of 16 bytes throughout
+    bool turns_bytes_badly = false;          // of one-byte operands k should be the fast index
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
-    double gpu_weight, cpu_weight;           // cost model: time of a multiply-add against the `block` family's on a GPU
+    double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
+    Speed speed;
+    double cpu_weight;  // time of a multiply-add on a CPU driver, against the `vec4` family's
 };
 
 inline constexpr uint32_t max_tile_constant = 4096;  // so that products of two or three cannot wrap

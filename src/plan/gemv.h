@@ -44,7 +44,7 @@ inline constexpr Family gemv = {
         return p.m > 16 && p.n > 16 ? "is for up to 16 rows or columns" : nullptr;
     },
     .wants_wide = true,
-    .gpu_weight = 0.5,
+    .speed = {.mac = 0.02, .bytes_per_cycle = 16.5},
     .cpu_weight = 8,
 };
 

@@ -4,6 +4,7 @@
 #include "plan/coopmat.h"
 #include "plan/gemv.h"
 #include "plan/ladder.h"
+#include "plan/pack.h"
 #include "plan/simt.h"
 #include "plan/split.h"
 #include "plan/words.h"
@@ -39,8 +40,12 @@ constexpr FeatureSet to_store(Type t) {
     }
 }
 constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64 ? need::float64 : 0; }
-constexpr FeatureSet type_needs(Type a, Type b, Type d, Type accumulate) {
-    return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate);
+constexpr FeatureSet on_matrix_units(Type t) {
+    return t == bf16 ? need::matrix_bf16 : info(t).is_float ? need::matrix_f16 : need::matrix_i8;
+}
+constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
+    return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate) |
+           (family.uses_matrix_units ? on_matrix_units(a) : 0);
 }
 
 #define MODULE(name, fam, a, b, d, acc, env)                                                              \
@@ -54,16 +59,17 @@ constexpr FeatureSet type_needs(Type a, Type b, Type d, Type accumulate) {
                          {spirv::name##_addresses, spirv::name##_addresses_bytes}};                       \
     constexpr const Family& name##_family = family::fam;                                                  \
     constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
-    constexpr FeatureSet name##_needs = type_needs(a, b, d, acc);
+    constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
 #include "shaders/modules.def"
 #undef MODULE
 
-#define KERNEL(name, module, needs, ...) \
-    static_assert(broken_rules(module##_family, Tile{__VA_ARGS__}, module##_bytes).count == 0, #name " is malformed");
+#define KERNEL(module, tile, ...)                                                                \
+    static_assert(broken_rules(module##_family, Tile{__VA_ARGS__}, module##_bytes).count == 0, \
+                  #module "_" #tile " is malformed");
 #include "plan/kernels.def"
 #undef KERNEL
 
-#define KERNEL(name, module, needs, ...) {#name, module, (needs) | module##_needs, Tile{__VA_ARGS__}},
+#define KERNEL(module, tile, ...) {#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}},
 const Kernel table[] = {
 #include "plan/kernels.def"
 };

@@ -20,6 +20,7 @@ struct Matrix {
     Layout layout = Layout::row_major;
     uint64_t ld = 0;      // 0: dense
     uint64_t stride = 0;  // 0: dense; once completed: 0 means one matrix only or broadcast
+    bool padded = false;  // each run of neighbours is followed by zeros, up to a multiple of 16 bytes
 };
 
 /// The numbers are those of VkgemmStepKind and of STEP_* in shaders/abi.h.

@@ -13,7 +13,6 @@ using std::to_string;
 
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
-constexpr uint64_t max_span = INT32_MAX;                     // elements: SPIR-V takes 32-bit indices as signed
 
 uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
@@ -141,88 +140,7 @@ std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFact
     return std::nullopt;
 }
 
-uint64_t Split::workspace_bytes(const Problem& p) const {
-    return slices == 1 ? 0 : slices * p.batch * p.m * p.n * info(*p.accumulate).bytes;
-}
-
-// Waves of work groups, each paying for its multiply-adds and, on a GPU, for the bytes of the two strips it loads. The
-// weights of the families order them as measured on an H200 and on lavapipe (docs/performance.md); 4 a byte is what the
-// second-level cache of that GPU costs against a multiply-add of `block`. Between neighbouring tiles the model
-// is a guess until measured rows replace it. A second pass pays for its loads and for a dispatch and a barrier, some
-// microseconds, in which a multiprocessor does about a million multiply-adds.
-double cost(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split) {
-    const bool cpu = dev.kind == DeviceKind::cpu;
-    const double units = dev.compute_units ? dev.compute_units : cpu ? 4 : 16, per_byte = cpu ? 0 : 4;
-    const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch) * split.slices;
-    const ElementBytes e = k.module.element_bytes();
-    const double per_step = (cpu ? k.module.family.cpu_weight : k.module.family.gpu_weight) * t.BM * t.BN +
-                            per_byte * (double(t.BM) * e.a + double(t.BN) * e.b);
-    const double product = std::ceil(groups / units) * per_step * double(std::max<uint64_t>(split.chunk, 1));
-    if (split.slices == 1) return product;
-    const double elements = double(p.m) * double(p.n) * double(p.batch);
-    return product + 1e6 + 4.0 * e.accumulator * (split.slices + 2) * elements / units;
-}
-
 namespace {
-
-// The second pass for these types on this device; null: there is none.
-const Kernel* find_reducer(const DeviceFacts& dev, const Problem& p) {
-    for (const Kernel& k : kernels())
-        if (k.module.family.is_reducer && k.module.accumulate == *p.accumulate && k.module.d == *p.d.type &&
-            !unfit_device(k, k.tile, dev))
-            return &k;
-    return nullptr;
-}
-
-std::optional<Refusal> too_much_workspace(const Split& split, const DeviceFacts& dev, const Problem& p,
-                                          const Request& request) {
-    const uint64_t bytes = split.workspace_bytes(p);
-    const uint64_t most = std::min(
-        {request.workspace_limit, dev.max_storage_range - dev.offset_alignment, max_span * info(*p.accumulate).bytes});
-    if (bytes <= most) return std::nullopt;
-    return Refusal{Refusal::workspace, to_string(split.slices) + " slices of K want a workspace of " +
-                                           to_string(bytes) + " bytes; workspaceLimit, or the device, allows " +
-                                           to_string(most)};
-}
-
-}  // namespace
-
-Split split_of(uint32_t wanted, const Tile& t, const Problem& p, const Kernel* reducer) {
-    const uint64_t depth = std::max<uint32_t>(t.BK, 1);
-    const uint64_t chunk = std::max<uint64_t>(div_up(div_up(p.k, wanted), depth) * depth, depth);
-    const auto slices = static_cast<uint32_t>(div_up(p.k, chunk));
-    return slices < 2 ? Split{1, p.k, nullptr} : Split{slices, chunk, reducer};
-}
-
-Result<Split> best_split(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p,
-                         const Request& request) {
-    Split best{1, p.k, nullptr};
-    if (t.SPLIT == 1) return best;
-    const Kernel* reducer = find_reducer(dev, p);
-    if (t.SPLIT) {
-        if (!reducer)
-            return Refusal{Refusal::unsupported,
-                           "no kernel adds up slices of K for these types on this device; SPLIT must be 0 or 1"};
-        best = split_of(t.SPLIT, t, p, reducer);
-        if (auto why = too_much_workspace(best, dev, p, request)) return *why;
-        return best;
-    }
-    if (!reducer || !request.workspace_limit) return best;
-    double least = cost(k, t, dev, p, best);
-    for (uint32_t wanted = 2; wanted <= 256 && p.k / wanted >= 4 * t.BK; wanted *= 2) {
-        const Split split = split_of(wanted, t, p, reducer);
-        if (too_much_workspace(split, dev, p, request)) break;
-        if (const double c = cost(k, t, dev, p, split); c < least) least = c, best = split;
-    }
-    return best;
-}
-
-namespace {
-
-bool reads_wide(const Problem& p, const Request& request) {
-    const auto all = operands(p);
-    return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
-}
 
 // The tile that `request` makes of a row's.
 Result<Tile> requested_tile(const Kernel& k, const Request& request) { return with_constants(k.tile, request.tile); }
@@ -234,7 +152,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     for (const Passed& x : passed) {
         if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
         if (!x.why) continue;  // would serve, but another kernel was asked for
-        if (x.kernel->module.family.is_reducer) continue;
+        if (x.kernel->module.family.role != Role::product) continue;
         const std::string words = words_of(x.kernel->module);
         if (!same_types(x.kernel->module, p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
@@ -263,18 +181,15 @@ std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Reque
             why = tile.refusal();
         else
             why = unfit(k, *tile, dev, p, *binding);
-        if (!why && k.module.family.wants_wide && !reads_wide(p, request))
-            why = Refusal{Refusal::unsupported,
-                          "is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"};
-        Split split;
+        Way way;
         if (!why) {
-            const Result<Split> best = best_split(k, *tile, dev, p, request);
+            const Result<Way> best = best_way(k, *tile, dev, p, request);
             if (best)
-                split = *best;
+                way = *best;
             else
                 why = best.refusal();
         }
-        out.push_back({&k, why, why ? std::numeric_limits<double>::infinity() : cost(k, *tile, dev, p, split), split});
+        out.push_back({&k, why, way});
     }
     return out;
 }
@@ -288,11 +203,11 @@ Result<Choice> select(const DeviceFacts& dev, const Problem& p, const Request& r
 
     Choice choice;
     choice.binding = *binding;
-    choice.cost = std::numeric_limits<double>::infinity();
     choice.passed = survey(dev, p, request);
     for (const Passed& x : choice.passed)
-        if (!x.why && x.cost < choice.cost && (request.kernel.empty() || request.kernel == x.kernel->name))
-            choice.kernel = x.kernel, choice.cost = x.cost, choice.split = x.split;
+        if (!x.why && (!choice.kernel || x.way.cost < choice.way.cost) &&
+            (request.kernel.empty() || request.kernel == x.kernel->name))
+            choice.kernel = x.kernel, choice.way = x.way;
     if (!choice.kernel) return nothing_fits(p, request, choice.passed);
     choice.tile = *requested_tile(*choice.kernel, request);
     std::erase_if(choice.passed, [&](const Passed& x) { return x.kernel == choice.kernel; });

@@ -36,7 +36,10 @@ inline constexpr Family simt = {
         return uint64_t{e.accumulator} * (SIMT_A(t.BM, t.BN, t.BK) + SIMT_B(t.BM, t.BN, t.BK));
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
-    .gpu_weight = 0.5,
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        return t.TM * t.TN + 2 * (t.TM + t.TN) + 30 + double(t.BM + t.BN) * t.BK * e.accumulator / 4 / t.WG;
+    },
+    .speed = {.mac = 0.0074, .strip = 0.018, .step = 870, .bytes_per_cycle = 32, .misaligned = 1.4},
     .cpu_weight = 4,
 };
 

@@ -114,22 +114,49 @@ void set_grid(Step& step, uint64_t groups, const DeviceFacts& dev) {
     step.groups_y = div_up(groups, step.groups_x);
 }
 
+// Copies A or B to its place in the workspace. The shader's words: m rows, k columns, from A to D.
+Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, Slot slot,
+                  const DeviceFacts& dev, const Request& request) {
+    const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
+    Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
+    s.constants.TRANS_A = from.matrix->layout == Layout::column_major;
+    s.constants.TRANS_B = to.layout == Layout::column_major;
+    s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
+    abi::GemmArgs& g = s.args;
+    g.m = u(from.rows), g.n = g.k = g.k_chunk = u(from.cols);
+    g.batch = from.matrix->stride ? u(p.batch) : 1;
+    g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->stride);
+    g.ldd = u(to.ld), g.batch_d = u(to.stride);
+    s.slots.fill(Slot::d);
+    s.slots[BIND_A] = slot;
+    s.slots[BIND_D] = Slot::workspace;
+    s.offsets[BIND_D] = packing.offset;
+    s.waits = false;
+    set_grid(s, uint64_t{div_up(g.m, s.tile.BM)} * div_up(g.n, s.tile.BN) * g.batch, dev);
+    return s;
+}
+
 // The product writes bare sums to the workspace; the second pass reads them as its A and does all the rest.
-std::vector<Step> split_in_two(Step product, const Split& split, const Problem& p, const DeviceFacts& dev) {
+std::vector<Step> split_in_two(Step product, const Way& way, const DeviceFacts& dev) {
+    const Problem& p = way.problem;
     Step reduce = product;
-    reduce.kernel = split.reducer;
-    reduce.tile = split.reducer->tile;
+    reduce.kernel = way.split.reducer;
+    reduce.tile = way.split.reducer->tile;
     reduce.constants.WHOLE = 0;
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (p.n % 4 == 0 ? WIDE_A : 0u);
     reduce.slots[BIND_A] = Slot::workspace;
     reduce.slots[BIND_B] = Slot::d;
-    set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.WG), dev);
+    reduce.offsets = {};
+    reduce.offsets[BIND_A] = way.partial_offset;
+    reduce.waits = true;
+    set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.BN / 4), dev);
 
     ProblemConstants& c = product.constants;
     c.PARTIAL = 1;
     c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.CLAMP_LO = c.CLAMP_HI = 0;
     c.ALIGNED &= WIDE_A | WIDE_B;
     product.slots[BIND_D] = Slot::workspace;
+    product.offsets[BIND_D] = way.partial_offset;
     return {product, reduce};
 }
 
@@ -148,21 +175,30 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
     if (is_empty(completed)) return out;
     out.slots = requirements_of(completed, request.operand_alignment);
 
-    const Problem& p = n.problem;
-    const Split& split = choice.split;
-    Step product = {choice.kernel,         choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0,
+    const Way& way = choice.way;
+    const Problem& p = way.problem;
+    Step product = {choice.kernel, choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0,
                     slots_of(p, n.swapped)};
-    product.args.k_chunk = static_cast<uint32_t>(split.chunk);
+    product.args.k_chunk = static_cast<uint32_t>(way.split.chunk);
     product.args.raster = choice.tile.RASTER;
-    product.tile.RASTER = product.tile.SPLIT = 0;  // no shader reads them: tiles that differ there share a pipeline
-    set_grid(product, uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch * split.slices,
+    product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
+    set_grid(product, uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch * way.split.slices,
              dev);
-    if (split.slices > 1) {
-        out.slots[size_t(Slot::workspace)] = {split.workspace_bytes(p), std::max(dev.offset_alignment, 16u), true,
-                                              true};
-        out.steps = split_in_two(product, split, p, dev);
+    product.waits = way.a.kernel || way.b.kernel;
+
+    const auto all = operands(n.problem);
+    for (const auto& [packing, i] : {std::pair{&way.a, size_t{BIND_A}}, {&way.b, size_t{BIND_B}}}) {
+        if (!packing->kernel) continue;
+        out.steps.push_back(packing_step(*packing, all[i], i == BIND_A ? p.a : p.b, p, product.slots[i], dev, request));
+        product.slots[i] = Slot::workspace;
+        product.offsets[i] = packing->offset;
+    }
+    if (const uint64_t bytes = way.workspace_bytes())
+        out.slots[size_t(Slot::workspace)] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
+    if (way.split.slices == 1) {
+        out.steps.push_back(product);
     } else {
-        out.steps = {product};
+        for (const Step& s : split_in_two(product, way, dev)) out.steps.push_back(s);
     }
     return out;
 }

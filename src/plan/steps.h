@@ -29,6 +29,8 @@ struct Step {
     abi::GemmArgs args;
     uint32_t groups_x, groups_y;
     std::array<Slot, BIND_COUNT> slots;  // by BIND_*: which operand; Slot::d where the shader does not use it
+    std::array<uint64_t, BIND_COUNT> offsets{};  // by BIND_*: bytes past the beginning of that operand
+    bool waits = true;                           // for the steps before it
 };
 
 /// What the caller must bring for one slot.
@@ -39,7 +41,7 @@ struct Requirement {
 };
 
 struct Steps {
-    std::vector<Step> steps;  // in order, a barrier between neighbours
+    std::vector<Step> steps;  // in order, a barrier before each that waits
     std::array<Requirement, slot_count> slots;
     Binding binding = Binding::descriptors;
     double error_bound = 0;  // as VkgemmPlanInfo::errorBound

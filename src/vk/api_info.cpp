@@ -28,7 +28,7 @@ std::string cost_text(double cost) {
 
 std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
     std::string out = "kernel     " + std::string(c.kernel->name) + "\ntile       " + plan::to_text(c.tile) +
-                      "\ncost       " + cost_text(c.cost) + "\noperands   " +
+                      "\ncost       " + cost_text(c.way.cost) + "\noperands   " +
                       (steps.binding == plan::Binding::descriptors ? "pushed descriptors" : "device addresses") +
                       "\nworkspace  " + std::to_string(steps.slots[size_t(plan::Slot::workspace)].bytes) + " bytes\n";
     for (const plan::Step& s : steps.steps)
@@ -42,7 +42,7 @@ std::string others_text(const std::vector<plan::Passed>& rows, const plan::Kerne
     for (const plan::Passed& x : rows)
         if (x.kernel != chosen)
             out += "not        " + std::string(x.kernel->name) + ": " +
-                   (x.why ? x.why->why : "costs " + cost_text(x.cost)) + "\n";
+                   (x.why ? x.why->why : "costs " + cost_text(x.way.cost)) + "\n";
     return out;
 }
 
@@ -227,7 +227,7 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
         out->accumulate = vk::type_to(m.accumulate);
         out->built = m.built();
-        out->secondPass = m.family.is_reducer;
+        out->secondPass = m.family.role != plan::Role::product;
         return VKGEMM_SUCCESS;
     });
 }

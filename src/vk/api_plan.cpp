@@ -141,7 +141,7 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uin
     p->context = c;
     p->problem = t.problem;
     p->dry = flags & VKGEMM_PLAN_DRY;
-    p->cost = t.choice.cost;
+    p->cost = t.choice.way.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->steps = std::move(t.steps);
     if (p->dry) return p;
@@ -158,7 +158,7 @@ std::optional<Refusal> unfit_alone(const plan::DeviceFacts& facts, const plan::R
     const plan::Kernel& kernel = *plan::find_kernel(request.kernel);  // request_from() knew it
     const auto binding = plan::choose_binding(facts, request);
     if (!binding) return binding.refusal();
-    if (kernel.module.family.is_reducer) return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
+    if (kernel.module.family.role != plan::Role::product) return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), facts);
 }
 

@@ -185,7 +185,7 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
                                                     plan::info(m.d).bytes};
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
-            const VkDeviceAddress a = operands[size_t(bound_slot(p, step, i))].address;
+            const VkDeviceAddress a = operands[size_t(bound_slot(p, step, i))].address + step.offsets[i];
             *where[i] = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
         }
         return;
@@ -197,9 +197,10 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
         const Slot s = bound_slot(p, step, i);
         const Resolved& x = operands[size_t(s)];
-        const VkDeviceSize below = x.offset % alignment, span = p.steps.slots[size_t(s)].bytes + below;
+        const VkDeviceSize begin = x.offset + step.offsets[i], below = begin % alignment;
+        const VkDeviceSize span = p.steps.slots[size_t(s)].bytes - step.offsets[i] + below;
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
-        buffers[i] = {x.buffer, x.offset - below, span};
+        buffers[i] = {x.buffer, begin - below, span};
         writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,
                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &buffers[i],    nullptr};
     }
@@ -235,7 +236,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
     for (size_t i = 0; i < p.steps.steps.size(); ++i) {
         const plan::Step& step = p.steps.steps[i];
-        if (i)
+        if (step.waits)
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;

@@ -66,7 +66,7 @@ void for_each_kernel(Each&& each) {
     int fitting = 0;
     std::set<std::string_view> families, modules;
     for (const plan::Kernel& kernel : plan::kernels()) {
-        if (!fits(kernel) || kernel.module.family.is_reducer) continue;
+        if (!fits(kernel) || kernel.module.family.role != plan::Role::product) continue;
         ++fitting;
         const bool first_of_family = families.insert(kernel.module.family.name).second;
         const bool first_of_module = modules.insert(kernel.module.name).second;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The cost model: how long a kernel would take. Choosing is the least of these numbers.
+#pragma once
+#include "plan/kernels.h"
+
+namespace vkgemm::plan {
+
+/// K cut into `slices` of `chunk`, each summed by itself into the workspace, then added up in order by `reducer`.
+struct Split {
+    uint32_t slices = 1;  // 1: not cut
+    uint64_t chunk = 0;   // depth of a slice, a multiple of BK; k where it is not cut
+    const Kernel* reducer = nullptr;
+
+    uint64_t workspace_bytes(const Problem& p) const;
+};
+
+/// Predicted time, on a GPU in cycles of a multiprocessor; comparable only within one problem on one device. `wide`: A
+/// and B can be read in pieces of 16 bytes.
+double cost(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, const Split&, bool wide);
+
+/// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the workspace,
+/// `turned` where rows become columns.
+double first_pass_cost(const DeviceFacts&);
+double packing_cost(const DeviceFacts&, uint64_t bytes, bool turned);
+
+/// What the second pass alone would take.
+double reducing_cost(const Kernel& reducer, const DeviceFacts&, const Problem&, uint32_t slices);
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "plan/ways.h"
+
+#include <algorithm>
+
+namespace vkgemm::plan {
+namespace {
+
+using std::to_string;
+
+constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
+
+uint64_t round_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
+uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+// The fastest second pass for these types on this device; null: there is none.
+const Kernel* find_reducer(const DeviceFacts& dev, const Problem& p, uint32_t slices) {
+    const Kernel* best = nullptr;
+    for (const Kernel& k : kernels()) {
+        if (k.module.family.role != Role::reducer || k.module.accumulate != *p.accumulate || k.module.d != *p.d.type ||
+            unfit_device(k, k.tile, dev))
+            continue;
+        if (!best || reducing_cost(k, dev, p, slices) < reducing_cost(*best, dev, p, slices)) best = &k;
+    }
+    return best;
+}
+
+const Kernel* find_packer(const DeviceFacts& dev, Type type) {
+    for (const Kernel& k : kernels())
+        if (k.module.family.role == Role::packer && info(k.module.a).bytes == info(type).bytes &&
+            !unfit_device(k, k.tile, dev))
+            return &k;
+    return nullptr;
+}
+
+std::optional<Refusal> too_much_workspace(const Way& way, const DeviceFacts& dev, const Request& request) {
+    const uint64_t bytes = way.workspace_bytes();
+    const uint64_t most =
+        std::min({request.workspace_limit, dev.max_storage_range - dev.offset_alignment,
+                  max_span * std::min(info(*way.problem.accumulate).bytes, info(*way.problem.a.type).bytes)});
+    if (bytes <= most) return std::nullopt;
+    std::string what = way.split.slices > 1 ? to_string(way.split.slices) + " slices of K" : "";
+    if (way.a.kernel || way.b.kernel) what += what.empty() ? "packed operands" : " and packed operands";
+    return Refusal{Refusal::workspace, what + " want a workspace of " + to_string(bytes) +
+                                           " bytes; workspaceLimit, or the device, allows " + to_string(most)};
+}
+
+Split split_of(uint32_t wanted, const Tile& t, const DeviceFacts& dev, const Problem& p) {
+    const uint64_t depth = std::max<uint32_t>(t.BK, 1);
+    const uint64_t chunk = std::max<uint64_t>(div_up(div_up(p.k, wanted), depth) * depth, depth);
+    const auto slices = static_cast<uint32_t>(div_up(p.k, chunk));
+    return slices < 2 ? Split{1, p.k, nullptr} : Split{slices, chunk, find_reducer(dev, p, slices)};
+}
+
+// Adds to `way` the slices that the tile asks for; with SPLIT 0, of all that the workspace allows the least costly.
+std::optional<Refusal> cut(Way& way, const Kernel& k, const Tile& t, const DeviceFacts& dev, const Request& request) {
+    const Problem& p = way.problem;
+    const bool wide = reads_wide(p, request);
+    const double before = way.cost;
+    way.split = {1, p.k, nullptr};
+    if (t.SPLIT > 1) {
+        way.split = split_of(t.SPLIT, t, dev, p);
+        if (way.split.slices > 1 && !way.split.reducer)
+            return Refusal{Refusal::unsupported,
+                           "no kernel adds up slices of K for these types on this device; SPLIT must be 0 or 1"};
+    }
+    if (auto why = too_much_workspace(way, dev, request)) return why;
+    way.cost = before + cost(k, t, dev, p, way.split, wide);
+    if (t.SPLIT || !request.workspace_limit || !find_reducer(dev, p, 2)) return std::nullopt;
+    for (const uint32_t wanted : {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}) {
+        if (p.k / wanted < 2 * t.BK) break;
+        Way other = way;
+        other.split = split_of(wanted, t, dev, p);
+        if (too_much_workspace(other, dev, request)) break;
+        other.cost = before + cost(k, t, dev, p, other.split, wide);
+        if (other.cost < way.cost) way = other;
+    }
+    return std::nullopt;
+}
+
+// `x` as it will lie in the workspace, k the fast index where `along_k`, every line on a multiple of 64 bytes.
+Matrix packed(const Operand& x, bool along_k) {
+    Matrix out = *x.matrix;
+    if (along_k) out.layout = x.name == "A" ? Layout::row_major : Layout::column_major;
+    const bool rows_first = out.layout == Layout::row_major;
+    out.ld = round_up(rows_first ? x.cols : x.rows, 64 / info(*out.type).bytes);
+    out.stride = x.matrix->stride ? (rows_first ? x.rows : x.cols) * out.ld : 0;
+    out.padded = true;
+    return out;
+}
+
+bool is_along_k(const Operand& x) { return x.matrix->layout == (x.name == "A" ? Layout::row_major : Layout::column_major); }
+
+bool should_turn(const Kernel& k, const Operand& x) {
+    return k.module.family.turns_bytes_badly && info(*x.matrix->type).bytes == 1 && !is_along_k(x);
+}
+
+// Describes `x` as packed, at the end of the workspace so far. Refused where no kernel packs it, or it is too large.
+std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Operand& x, const Kernel& k,
+                            const DeviceFacts& dev) {
+    packing.kernel = find_packer(dev, *x.matrix->type);
+    if (!packing.kernel)
+        return Refusal{Refusal::unsupported, "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
+    const bool turns = should_turn(k, x);
+    const Matrix out = packed(x, turns);
+    const uint64_t batch = x.matrix->stride ? way.problem.batch : 1;
+    const uint64_t lines = batch * (out.layout == Layout::row_major ? x.rows : x.cols);
+    if (lines > max_span / out.ld)
+        return Refusal{Refusal::limit, std::string(x.name) + " would take more than " + to_string(max_span) +
+                                           " elements of workspace once packed; PACK must leave it out"};
+    packing.offset = round_up(way.workspace_bytes(), region_alignment);
+    packing.bytes = lines * out.ld * info(*out.type).bytes;
+    way.cost += packing_cost(dev, packing.bytes, turns);
+    matrix = out;
+    return std::nullopt;
+}
+
+// One way: the operands of `mask` packed (1: A, 2: B).
+Result<Way> way_of(uint32_t mask, const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p,
+                   const Request& request) {
+    Way way;
+    way.problem = p;
+    way.split = {1, p.k, nullptr};
+    const auto all = operands(p);
+    if (mask) way.cost = first_pass_cost(dev);
+    if (mask & 1)
+        if (auto why = pack(way, way.a, way.problem.a, all[0], k, dev)) return *why;
+    if (mask & 2)
+        if (auto why = pack(way, way.b, way.problem.b, all[1], k, dev)) return *why;
+    way.partial_offset = round_up(way.workspace_bytes(), region_alignment);
+    if (k.module.family.wants_wide && !reads_wide(way.problem, request))
+        return Refusal{Refusal::unsupported,
+                       "is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"};
+    if (auto why = cut(way, k, t, dev, request)) return *why;
+    return way;
+}
+
+// Which operands are worth a copy, as a mask.
+uint32_t badly_laid(const Kernel& k, const Problem& p, const Request& request) {
+    const auto all = operands(p);
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < 2; ++i)
+        if (!is_wide(all[i], request.operand_alignment) || should_turn(k, all[i])) mask |= 1u << i;
+    return mask;
+}
+
+}  // namespace
+
+uint64_t Way::workspace_bytes() const {
+    const uint64_t packed = std::max(a.offset + a.bytes, b.offset + b.bytes);
+    return split.slices == 1 ? packed : round_up(packed, region_alignment) + split.workspace_bytes(problem);
+}
+
+bool reads_wide(const Problem& p, const Request& request) {
+    const auto all = operands(p);
+    return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
+}
+
+Result<Way> best_way(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Request& request) {
+    if (t.PACK) return way_of(t.PACK - 1, k, t, dev, p, request);
+    Result<Way> best = way_of(0, k, t, dev, p, request);
+    if (!request.workspace_limit) return best;
+    const uint32_t bad = badly_laid(k, p, request);
+    for (uint32_t mask = 1; mask <= bad; ++mask) {
+        if ((mask & bad) != mask) continue;
+        Result<Way> other = way_of(mask, k, t, dev, p, request);
+        if (other && (!best || other->cost < best->cost)) best = other;
+    }
+    return best;
+}
+
+}  // namespace vkgemm::plan
