@@ -273,7 +273,7 @@ inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDe
     VkgemmResult code = vkgemmMergeFeatures(features, apiVersion, &chain, nullptr, &size);
     if (code < 0 || size == 0) return convert::toStatus(code, VkgemmError{});
     const auto begin = reinterpret_cast<uintptr_t>(memory.data()), end = begin + memory.size();
-    for (auto* s = static_cast<const VkBaseInStructure*>(chain.pNext); s; s = s->pNext)
+    for (const auto* s = static_cast<const VkBaseInStructure*>(chain.pNext); s; s = s->pNext)
         if (const auto at = reinterpret_cast<uintptr_t>(s); begin <= at && at < end)
             return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "the chain lies in this memory; give another vector"};
     memory.resize(size);

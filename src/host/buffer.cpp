@@ -33,7 +33,7 @@ Status check_span(const Buffer& buffer, VkDeviceSize offset, VkDeviceSize bytes)
 
 Status DeviceState::allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const {
     Allocation made;
-    const Status status = try_allocate(bytes, where, usage, made);
+    Status status = try_allocate(bytes, where, usage, made);
     if (status)
         out = made;
     else
@@ -139,7 +139,7 @@ Status Device::upload(const Buffer& buffer, VkDeviceSize offset, std::span<const
     for (size_t done = 0; done < data.size();) {
         const size_t piece = std::min(data.size() - done, state_->staging.mapped.size());
         std::memcpy(state_->staging.mapped.data(), data.data() + done, piece);
-        const Status copied = submit([&](VkCommandBuffer commands) -> Status {
+        Status copied = submit([&](VkCommandBuffer commands) -> Status {
             const VkBufferCopy copy{0, offset + done, piece};
             state_->vk.vkCmdCopyBuffer(commands, state_->staging.buffer, buffer.handle(), 1, &copy);
             return {};
@@ -160,7 +160,7 @@ Status Device::download(const Buffer& buffer, VkDeviceSize offset, std::span<std
     if (Status s = state_->prepare_staging(); !s) return s;
     for (size_t done = 0; done < data.size();) {
         const size_t piece = std::min(data.size() - done, state_->staging.mapped.size());
-        const Status copied = submit([&](VkCommandBuffer commands) -> Status {
+        Status copied = submit([&](VkCommandBuffer commands) -> Status {
             const VkBufferCopy copy{offset + done, 0, piece};
             state_->vk.vkCmdCopyBuffer(commands, buffer.handle(), state_->staging.buffer, 1, &copy);
             return {};

@@ -19,7 +19,7 @@ namespace {
 
 /// Is a Vulkan 1.x struct or the extension's own in the chain, with bufferDeviceAddress on?
 bool addresses_enabled(const VkPhysicalDeviceFeatures2& features) {
-    for (auto* link = static_cast<const VkBaseInStructure*>(features.pNext); link; link = link->pNext) {
+    for (const auto* link = static_cast<const VkBaseInStructure*>(features.pNext); link; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES &&
             reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(link)->bufferDeviceAddress)
             return true;

@@ -160,8 +160,8 @@ Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun
     const uint64_t mask = timestamp_mask(device);
     Times times{.clock = Clock::device};
     for (uint32_t run = 0; run < runs; ++run) {
-        const uint64_t passed =
-            (ticks[2 * run + 1] - ticks[2 * run]) & mask;  // right also where the counter wrapped around
+        const uint64_t* at = &ticks[size_t{2} * run];
+        const uint64_t passed = (at[1] - at[0]) & mask;  // right also where the counter wrapped around
         times.seconds.push_back(static_cast<double>(passed) * device.seconds_per_tick);
     }
     return times;

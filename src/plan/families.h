@@ -69,6 +69,9 @@ struct TileRules {
 };
 std::string to_text(const TileRules&);  // every broken rule with its numbers, "; " between
 
+/// What Family::copy_rules is by default. Not null: g++ 12 with UBSan cannot compare functions at compile time.
+constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
+
 /// How fast a family is on a GPU, in cycles of a multiprocessor: measured on an H200 (docs/performance.md), and taken for
 /// the proportions of every other.
 struct Speed {
@@ -91,7 +94,7 @@ struct Family {
     std::string_view name;
     Constants reads;                         // the tile constants that mean something to it; every other must be 0
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
-    void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = nullptr;  // those that depend on the types
+    void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = no_rules;  // those that depend on the types
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
     Role role = Role::product;
@@ -123,7 +126,7 @@ constexpr TileRules broken_rules(const Family& family, const Tile& tile, const E
 #undef X
     if (r.count) r.family = family.name, r.reads = family.reads;
     family.rules(tile, r);
-    if (r.count == 0 && family.copy_rules) family.copy_rules(tile, bytes, r);
+    if (r.count == 0) family.copy_rules(tile, bytes, r);
     const bool adds_up = r.count == 0;
     r.check(tile.WG <= limits.max_invocations, "the work group must not be larger than the device allows", "WG",
             tile.WG, "limit", limits.max_invocations);

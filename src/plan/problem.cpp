@@ -153,8 +153,9 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_c(p); !why.empty()) return broken(why);
     if (p.c_source == CSource::is_d) p.c = p.d;
     const bool broadcast_d = p.d.stride == broadcast;
-    for (std::string why : {complete_matrix(p.a, "a", p.m, p.k, p.batch), complete_matrix(p.b, "b", p.k, p.n, p.batch),
-                            complete_matrix(p.c, "c", p.m, p.n, p.batch), complete_matrix(p.d, "d", p.m, p.n, p.batch)})
+    for (const std::string& why :
+         {complete_matrix(p.a, "a", p.m, p.k, p.batch), complete_matrix(p.b, "b", p.k, p.n, p.batch),
+          complete_matrix(p.c, "c", p.m, p.n, p.batch), complete_matrix(p.d, "d", p.m, p.n, p.batch)})
         if (!why.empty()) return broken(why);
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);

@@ -100,7 +100,7 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o, const plan::Devic
 }
 
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
-Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, plan::Request request,
+Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, const plan::Request& request,
                             std::string& fallback) {
     if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(c.facts, p, request);
     plan::Request forced = request;

@@ -41,7 +41,7 @@ class Pipelines {
         const uint32_t* code;
         std::vector<uint32_t> constants;
         bool capture;
-        auto operator<=>(const Key&) const = default;
+        auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
     };
     struct Entry {
         bool compiling = false;
