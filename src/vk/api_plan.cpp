@@ -158,7 +158,8 @@ std::optional<Refusal> unfit_alone(const plan::DeviceFacts& facts, const plan::R
     const plan::Kernel& kernel = *plan::find_kernel(request.kernel);  // request_from() knew it
     const auto binding = plan::choose_binding(facts, request);
     if (!binding) return binding.refusal();
-    if (kernel.module.family.role != plan::Role::product) return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
+    if (kernel.module.family.role != plan::Role::product)
+        return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), facts);
 }
 
