@@ -129,7 +129,7 @@ Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, co
     if (!plan::is_empty(t.problem)) {
         auto choice = choose(c, n.problem, request, t.fallback);
         if (!choice) return choice.refusal();
-        t.choice = *choice;
+        t.choice = std::move(*choice);
     }
     t.steps = plan::lay_out(t.choice, t.problem, n, c.facts, request);
     return t;
