@@ -352,8 +352,9 @@ typedef struct VkgemmKernelInfo {
     char tile[192];     /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
     char needs[320];    /* features by the names of src/plan/features.def, space-separated; "" for none */
     VkgemmType a, b, d, accumulate;
-    uint32_t built;      /* 0: this build's shader compiler could not compile it */
-    uint32_t secondPass; /* 1: adds up the slices of a split K after another kernel; never asked for by name */
+    uint32_t built;  /* 0: this build's shader compiler could not compile it */
+    uint32_t helper; /* 1: only ever part of a plan beside another kernel, which it packs an operand for or whose
+                           slices of K it adds up; never asked for by name */
 } VkgemmKernelInfo;
 
 /* How many built-in kernels there are, those that were not built included. Any thread. */
@@ -393,8 +394,9 @@ typedef struct VkgemmPlanOptions {
     uint32_t flags; /* VkgemmPlanFlagBits */
 
     /* Bytes of workspace that you are ready to bring; 0: none. Products with a small D and a long K gain from some, for
-     * then K is split and its parts run side by side (64 MiB is plenty). What a plan really wants is
-     * VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
+     * then K is split and its parts run side by side (64 MiB is plenty); so do those whose A or B cannot be read in
+     * pieces of 16 bytes, for then it is copied into shape first (its own size, and a little). What a plan really wants
+     * is VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
     uint64_t workspaceLimit;
 } VkgemmPlanOptions;
 
@@ -438,13 +440,14 @@ typedef struct VkgemmPlanInfo {
     uint64_t workspaceAlignment;               /* of the workspace's offset, in bytes */
     uint32_t operandAlignment;                 /* of matrix operands' offsets, in bytes; promised or of the elements */
     uint32_t usesAddresses;                    /* 1: operands reach the shader as device addresses */
-    uint32_t dispatchCount;                    /* vkCmdDispatch calls that one recording adds: 2 where K is split */
-    double flops;                              /* 2 m n k batch */
-    double errorBound;                         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C
+    uint32_t dispatchCount; /* vkCmdDispatch calls that one recording adds: the product's, and one for
+                                                  each operand that is packed and for the slices of a split K */
+    double flops;           /* 2 m n k batch */
+    double errorBound;      /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C
                                                   and the epilogue: a guarantee where the device rounds to nearest
                                                   and nothing underflows; 0 for integers; infinite where k is too
                                                   large for the accumulator to promise anything */
-    double predictedCost;                      /* the cost model's; to compare within one problem on one device */
+    double predictedCost;   /* the cost model's; to compare within one problem on one device */
 } VkgemmPlanInfo;
 
 /* INVALID_ARGUMENT when plan or info is NULL or info->structSize is wrong; else it cannot fail. Any thread. */

@@ -171,6 +171,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
 
 std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Request& request) {
     std::vector<Passed> out;
+    out.reserve(kernels().size());
     const Result<Binding> binding = choose_binding(dev, request);
     for (const Kernel& k : kernels()) {
         const Result<Tile> tile = requested_tile(k, request);
@@ -189,7 +190,7 @@ std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Reque
             else
                 why = best.refusal();
         }
-        out.push_back({&k, why, way});
+        out.push_back({&k, std::move(why), way});
     }
     return out;
 }

@@ -227,7 +227,7 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
         out->accumulate = vk::type_to(m.accumulate);
         out->built = m.built();
-        out->secondPass = m.family.role != plan::Role::product;
+        out->helper = m.family.role != plan::Role::product;
         return VKGEMM_SUCCESS;
     });
 }

@@ -129,7 +129,7 @@ Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, co
     if (!plan::is_empty(t.problem)) {
         auto choice = choose(c, n.problem, request, t.fallback);
         if (!choice) return choice.refusal();
-        t.choice = *choice;
+        t.choice = std::move(*choice);
     }
     t.steps = plan::lay_out(t.choice, t.problem, n, c.facts, request);
     return t;
@@ -158,7 +158,8 @@ std::optional<Refusal> unfit_alone(const plan::DeviceFacts& facts, const plan::R
     const plan::Kernel& kernel = *plan::find_kernel(request.kernel);  // request_from() knew it
     const auto binding = plan::choose_binding(facts, request);
     if (!binding) return binding.refusal();
-    if (kernel.module.family.role != plan::Role::product) return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
+    if (kernel.module.family.role != plan::Role::product)
+        return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), facts);
 }
 

@@ -83,6 +83,8 @@ TEST_CASE("a bad tile lists every rule that it breaks, with both numbers") {
         {"block_f32_64x64", "TM=64,TN=64,WG=1", 1, {"TM*TN 4096", "256"}},
         {"block_f32_64x64", "BM=8192", 1, {"BM 8192", "limit 4096"}},
         {"tiled_f32_8x8", "WG=0", 1, {"at least one"}},
+        {"tiled_f32_8x8", "PACK=4", 0, {}},
+        {"tiled_f32_8x8", "PACK=5", 1, {"PACK 5", "limit 4"}},
     };
     for (const auto& row : rows) {
         const Kernel& kernel = kernel_named(row.kernel);

@@ -10,7 +10,7 @@ struct Options {
 };
 
 Cell fit_cell(const VkgemmKernelInfo& kernel, const Status& checked) {
-    if (kernel.secondPass) return {"2nd pass", Style::dim};  // follows a product; it fits no problem by itself
+    if (kernel.helper) return {"helper", Style::dim};  // of a product; it fits no problem by itself
     return checked ? Cell{"yes", Style::good} : Cell{"no", Style::bad};
 }
 
@@ -36,19 +36,19 @@ int run(const Session& session, const Options& options) {
         const Status s = device->context().checkKernel({.kernel = k.name}, wanted ? &wanted->problem : nullptr);
         if (!s && exit_code(s) == exit_vulkan) return session.fail(s);
         fitting += static_cast<bool>(s);
-        products += !k.secondPass;
+        products += !k.helper;
         const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
         const bool long_needs = needs.size() > 12;
         table.add({k.name, types, k.tile, needs.empty() ? "-" : long_needs ? "below" : needs, fit_cell(k, s)});
         if (long_needs) table.note("needs " + needs);
-        if (!s && !k.secondPass) table.note(s.text);
+        if (!s && !k.helper) table.note(s.text);
         all["kernels"].push_back({{"name", k.name},
                                   {"family", k.family},
                                   {"types", types},
                                   {"tile", k.tile},
                                   {"needs", needs},
                                   {"built", k.built != 0},
-                                  {"second_pass", k.secondPass != 0},
+                                  {"helper", k.helper != 0},
                                   {"unfit", s ? nlohmann::ordered_json() : nlohmann::ordered_json(s.text)}});
     }
     if (options.json != "-") {
