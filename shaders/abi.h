@@ -4,7 +4,7 @@
 #define VKGEMM_ABI_H
 
 #ifdef __cplusplus
-#include <cstdint>
+#    include <cstdint>
 namespace vkgemm::abi {
 using uint = std::uint32_t;
 struct uvec2 {
@@ -12,41 +12,41 @@ struct uvec2 {
 };
 #endif
 
-// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). RASTER, SPLIT
-// and PACK are read by the host alone: they order the work groups, not the code. One line adds one. An id is never given a second
-// meaning; a family ignores the constants it does not use.
-#define VKGEMM_TILE_CONSTANTS(X)                                    \
-    X(0, WG, "invocations per work group")                          \
-    X(1, BM, "rows of D per work group")                            \
-    X(2, BN, "columns of D per work group")                         \
-    X(3, BK, "depth of one trip through shared memory")             \
-    X(4, WM, "rows of D per subgroup")                              \
-    X(5, WN, "columns of D per subgroup")                           \
-    X(6, TM, "rows of D per invocation")                            \
-    X(7, TN, "columns of D per invocation")                         \
-    X(8, MM, "rows of one matrix-unit product")                     \
-    X(9, MN, "columns of one matrix-unit product")                  \
-    X(10, MK, "depth of one matrix-unit product")                   \
-    X(11, SG, "invocations per subgroup; 0: any")                   \
-    X(12, STAGES, "tiles in flight between memory and arithmetic") \
+// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). RASTER, SPLIT and
+// PACK are read by the host alone: they order the work groups and the passes, not the code. One line adds one. An id is
+// never given a second meaning; a family must not be given those that it does not read.
+#define VKGEMM_TILE_CONSTANTS(X)                                                \
+    X(0, WG, "invocations per work group")                                      \
+    X(1, BM, "rows of D per work group")                                        \
+    X(2, BN, "columns of D per work group")                                     \
+    X(3, BK, "depth of one trip through shared memory")                         \
+    X(4, WM, "rows of D per subgroup")                                          \
+    X(5, WN, "columns of D per subgroup")                                       \
+    X(6, TM, "rows of D per invocation")                                        \
+    X(7, TN, "columns of D per invocation")                                     \
+    X(8, MM, "rows of one matrix-unit product")                                 \
+    X(9, MN, "columns of one matrix-unit product")                              \
+    X(10, MK, "depth of one matrix-unit product")                               \
+    X(11, SG, "invocations per subgroup; 0: any")                               \
+    X(12, STAGES, "tiles in flight between memory and arithmetic")              \
     X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one") \
-    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit") \
+    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit")                \
     X(15, PACK, "operands copied into shape first; 0: as the plan sees fit, 1: none, 2: A, 3: B, 4: both")
 
 // Numbers that follow from the problem: also specialization constants, set by the plan, never by a user.
-#define VKGEMM_PROBLEM_CONSTANTS(X)                                                   \
-    X(32, TRANS_A, "1: A is stored column-major")                                     \
-    X(33, TRANS_B, "1: B is stored column-major")                                     \
-    X(34, TRANS_C, "1: C is stored column-major (D never is)")                        \
+#define VKGEMM_PROBLEM_CONSTANTS(X)                                                         \
+    X(32, TRANS_A, "1: A is stored column-major")                                           \
+    X(33, TRANS_B, "1: B is stored column-major")                                           \
+    X(34, TRANS_C, "1: C is stored column-major (D never is)")                              \
     X(35, ALIGNED, "WIDE_* bits: which operands may be read or written 16 bytes at a time") \
-    X(36, WHOLE, "1: m, n and k are multiples of the tile, so no edge is tested")     \
-    X(37, USE_C, "1: C takes part (when beta is not 0)")                              \
-    X(38, STEP_0, "first step of the epilogue, a STEP_* word")                        \
-    X(39, STEP_1, "second step")                                                      \
-    X(40, STEP_2, "third step")                                                       \
-    X(41, STEP_3, "fourth step")                                                      \
-    X(42, CLAMP_LO, "bits of the f32 lower bound of a clamp")                         \
-    X(43, CLAMP_HI, "bits of the f32 upper bound of a clamp")                         \
+    X(36, WHOLE, "1: m, n and k are multiples of the tile, so no edge is tested")           \
+    X(37, USE_C, "1: C takes part (when beta is not 0)")                                    \
+    X(38, STEP_0, "first step of the epilogue, a STEP_* word")                              \
+    X(39, STEP_1, "second step")                                                            \
+    X(40, STEP_2, "third step")                                                             \
+    X(41, STEP_3, "fourth step")                                                            \
+    X(42, CLAMP_LO, "bits of the f32 lower bound of a clamp")                               \
+    X(43, CLAMP_HI, "bits of the f32 upper bound of a clamp")                               \
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
@@ -84,9 +84,9 @@ struct uvec2 {
 #define STEP_SCALE_ALL 5  // * scale[0]
 #define STEP_RESIDUAL 6   // + residual[row][column], laid out as D
 #define STEP_RELU 7
-#define STEP_GELU 8       // the tanh form
+#define STEP_GELU 8  // the tanh form
 #define STEP_SILU 9
-#define STEP_CLAMP 10     // to [CLAMP_LO, CLAMP_HI]
+#define STEP_CLAMP 10  // to [CLAMP_LO, CLAMP_HI]
 
 // Bindings of set 0 in the descriptor variant of a module; in the address variant the same order of Args members.
 #define BIND_A 0
@@ -101,12 +101,12 @@ struct uvec2 {
 // Push constants. Every matrix is counted in elements. Where an operand begins, in the descriptor variant: x = elements
 // past the bound offset, y = 0; in the address variant: the 64-bit address, low word first.
 struct GemmArgs {
-    uint m, n, k, batch;                     // D is m x n, the sum runs over k
-    uint lda, ldb, ldc, ldd;                 // elements between consecutive rows (columns where stored column-major)
-    uint batch_a, batch_b, batch_c, batch_d; // elements between consecutive matrices; 0 = the same one again
-    uint alpha, beta;                        // bits of a value of the accumulator's type
-    uint k_chunk;                            // depth of one slice of K when K is split, a multiple of BK; else k
-    uint raster;                             // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row after row
+    uint m, n, k, batch;                      // D is m x n, the sum runs over k
+    uint lda, ldb, ldc, ldd;                  // elements between consecutive rows (columns where stored column-major)
+    uint batch_a, batch_b, batch_c, batch_d;  // elements between consecutive matrices; 0 = the same one again
+    uint alpha, beta;                         // bits of a value of the accumulator's type
+    uint k_chunk;                             // depth of one slice of K when K is split, a multiple of BK; else k
+    uint raster;  // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row after row
     uvec2 a, b, c, d, bias, scale, residual;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The first pass where an operand lies badly: copies it to the workspace so that the product can read it 16 bytes at a
-// time, with its rows beginning on 16 bytes and filled up with zeros; where TRANS_B differs from TRANS_A also turned, so
-// that the other index is the fast one. In terms of A: m rows, k columns (n = k), from A to D, D being the workspace.
-// Elements are moved, not understood: a type of the same size stands for all.
+// The first pass where an operand lies badly: copies it to the workspace so that the product can read it 16 bytes
+// at a time, with its rows beginning on 16 bytes and filled up with zeros; where TRANS_B differs from TRANS_A also
+// turned, so that the other index is the fast one. In terms of A: m rows, k columns (n = k), from A to D, D
+// being the workspace. Elements are moved, not understood: a type of the same size stands for all.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"

@@ -187,8 +187,8 @@ Result<double> time_together(DeviceState& device, uint32_t runs, const RecordRun
     if (Status s = submission.end_and_wait(timeout); !s) return s;
     if (!ticks) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     uint64_t at[2] = {};
-    const VkResult got = vk.vkGetQueryPoolResults(device.handle, submission.queries(), 0, 2, sizeof at, at, sizeof at[0],
-                                                  VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+    const VkResult got = vk.vkGetQueryPoolResults(device.handle, submission.queries(), 0, 2, sizeof at, at,
+                                                  sizeof at[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
     if (got != VK_SUCCESS) return failed(got, "vkGetQueryPoolResults");
     return static_cast<double>((at[1] - at[0]) & timestamp_mask(device)) * device.seconds_per_tick;
 }

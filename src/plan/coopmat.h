@@ -9,9 +9,7 @@ namespace vkgemm::plan::family {
 
 namespace coopmat_rules {
 
-constexpr uint64_t subgroups(const Tile& t) {
-    return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK));
-}
+constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
 
 // One operand is copied 16 bytes at a time: `side` is BM or BN. It may lie either way in memory.
 constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t piece) {
@@ -74,8 +72,15 @@ inline constexpr Family coopmat = {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
     },
-    .speed = {.mac = 0.00022, .step = 1400, .step_overlapped = 1160, .element = 0.29, .group = 2500, .launch = 4000,
-              .bytes_per_cycle = 37, .misaligned = 2.4, .turned_bytes = 2},
+    .speed = {.mac = 0.00022,
+              .step = 1400,
+              .step_overlapped = 1160,
+              .element = 0.29,
+              .group = 2500,
+              .launch = 4000,
+              .bytes_per_cycle = 37,
+              .misaligned = 2.4,
+              .turned_bytes = 2},
     .cpu_weight = 3,
 };
 

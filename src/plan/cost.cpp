@@ -10,8 +10,8 @@ namespace {
 // Of one multiprocessor. Shared memory: what one work group may have is taken for all there is (so it is through Vulkan
 // on an H200); a group takes some more than it declares.
 constexpr double registers_there = 65536, invocations_there = 2048, shared_overhead = 512;
-// A pass before or after the product: a barrier and a dispatch; what its loads bring in a cycle; and a round of loads that
-// no other hides.
+// A pass before or after the product: a barrier and a dispatch; what its loads bring in a cycle; and a round of loads
+// that no other hides.
 constexpr double second_pass = 6000, partial_bytes_per_cycle = 17, load_latency = 800, packed_bytes_per_cycle = 13;
 
 double div_up(double a, double b) { return std::ceil(a / b); }
@@ -35,14 +35,15 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
     const double groups = div_up(double(p.m), t.BM) * div_up(double(p.n), t.BN) * double(p.batch) * split.slices;
     const double steps = div_up(double(std::max<uint64_t>(split.chunk, 1)), depth);
     const double strips = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
-    const double arithmetic = block * depth * (speed.mac + speed.strip * strips) *
-                              (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
+    const double arithmetic =
+        block * depth * (speed.mac + speed.strip * strips) * (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
     const double alone = arithmetic + (t.STAGES > 1 ? speed.step_overlapped : speed.step);
     const auto all = operands(p);
-    const double hindrance = (wide ? 1 : speed.misaligned) *
-                             (is_turned_bytes(all[0]) || is_turned_bytes(all[1]) ? speed.turned_bytes : 1);
+    const double hindrance =
+        (wide ? 1 : speed.misaligned) * (is_turned_bytes(all[0]) || is_turned_bytes(all[1]) ? speed.turned_bytes : 1);
     const auto round = [&](double n) {
-        return n == 0 ? 0 : std::max(n * arithmetic, alone) * steps * hindrance + n * speed.element * block + speed.group;
+        return n == 0 ? 0
+                      : std::max(n * arithmetic, alone) * steps * hindrance + n * speed.element * block + speed.group;
     };
     const double at_once = residents(k, t, dev), busiest = div_up(groups, units_of(dev));
     const double rounds = std::floor(busiest / at_once), rest = busiest - rounds * at_once;

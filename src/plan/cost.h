@@ -21,8 +21,8 @@ double cost(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, cons
 /// The operand has elements of one byte, and not k but another index runs over neighbours.
 bool is_turned_bytes(const Operand&);
 
-/// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the workspace,
-/// `turned` where rows become columns.
+/// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the
+/// workspace, `turned` where rows become columns.
 double first_pass_cost(const DeviceFacts&);
 double packing_cost(const DeviceFacts&, uint64_t bytes, bool turned);
 

@@ -72,19 +72,19 @@ std::string to_text(const TileRules&);  // every broken rule with its numbers, "
 /// What Family::copy_rules is by default. Not null: g++ 12 with UBSan cannot compare functions at compile time.
 constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
 
-/// How fast a family is on a GPU, in cycles of a multiprocessor: measured on an H200 (docs/performance.md), and taken for
-/// the proportions of every other.
+/// How fast a family is on a GPU, in cycles of a multiprocessor: measured on an H200 (docs/performance.md), and taken
+/// for the proportions of every other.
 struct Speed {
-    double mac;                    // a multiply-add (matrix units: of two-byte elements)
-    double strip = 0;              // an element that an invocation reads from shared memory for its strip of a step
-    double step = 0;               // a step, beyond its multiply-adds, where no other work group fills the time
-    double step_overlapped = 0;    // the same with STAGES 2
-    double element = 0;            // of D, to finish and write
-    double group = 0;              // to begin and to end a round of work groups
-    double launch = 8000;          // a barrier and a dispatch
-    double bytes_per_cycle = 33;   // of operands and results, once each
-    double misaligned = 1;         // factor on a step where A or B cannot be read in pieces of 16 bytes
-    double turned_bytes = 1;       // the same where elements of one byte lie with another index than k the fast one
+    double mac;                   // a multiply-add (matrix units: of two-byte elements)
+    double strip = 0;             // an element that an invocation reads from shared memory for its strip of a step
+    double step = 0;              // a step, beyond its multiply-adds, where no other work group fills the time
+    double step_overlapped = 0;   // the same with STAGES 2
+    double element = 0;           // of D, to finish and write
+    double group = 0;             // to begin and to end a round of work groups
+    double launch = 8000;         // a barrier and a dispatch
+    double bytes_per_cycle = 33;  // of operands and results, once each
+    double misaligned = 1;        // factor on a step where A or B cannot be read in pieces of 16 bytes
+    double turned_bytes = 1;      // the same where elements of one byte lie with another index than k the fast one
 };
 
 /// What its kernels do in a plan: only a product is chosen; the others are added to one.
@@ -98,8 +98,8 @@ struct Family {
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
     Role role = Role::product;
-    bool wants_wide = false;                 // A and B must allow loads of 16 bytes throughout
-    bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
+    bool wants_wide = false;         // A and B must allow loads of 16 bytes throughout
+    bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;
     double cpu_weight;  // time of a multiply-add on a CPU driver, against the `vec4` family's

@@ -63,7 +63,7 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
 #include "shaders/modules.def"
 #undef MODULE
 
-#define KERNEL(module, tile, ...)                                                                \
+#define KERNEL(module, tile, ...)                                                              \
     static_assert(broken_rules(module##_family, Tile{__VA_ARGS__}, module##_bytes).count == 0, \
                   #module "_" #tile " is malformed");
 #include "plan/kernels.def"

@@ -186,7 +186,8 @@ std::array<Operand, 4> operands(const Problem& p) {
 bool is_wide(const Operand& x, uint32_t operand_alignment) {
     const Matrix& m = *x.matrix;
     const uint64_t bytes = info(*m.type).bytes, run = m.layout == Layout::row_major ? x.cols : x.rows;
-    return operand_alignment % 16 == 0 && (m.padded || run * bytes % 16 == 0) && m.ld * bytes % 16 == 0 && m.stride * bytes % 16 == 0;
+    return operand_alignment % 16 == 0 && (m.padded || run * bytes % 16 == 0) && m.ld * bytes % 16 == 0 &&
+           m.stride * bytes % 16 == 0;
 }
 
 bool has_step(const Problem& p, StepKind kind) {

@@ -177,7 +177,7 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
 
     const Way& way = choice.way;
     const Problem& p = way.problem;
-    Step product = {choice.kernel, choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0,
+    Step product = {choice.kernel,         choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0,
                     slots_of(p, n.swapped)};
     product.args.k_chunk = static_cast<uint32_t>(way.split.chunk);
     product.args.raster = choice.tile.RASTER;

@@ -28,7 +28,7 @@ struct Step {
     ProblemConstants constants;
     abi::GemmArgs args;
     uint32_t groups_x, groups_y;
-    std::array<Slot, BIND_COUNT> slots;  // by BIND_*: which operand; Slot::d where the shader does not use it
+    std::array<Slot, BIND_COUNT> slots;          // by BIND_*: which operand; Slot::d where the shader does not use it
     std::array<uint64_t, BIND_COUNT> offsets{};  // by BIND_*: bytes past the beginning of that operand
     bool waits = true;                           // for the steps before it
 };

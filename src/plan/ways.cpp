@@ -98,7 +98,8 @@ std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Op
                             const DeviceFacts& dev) {
     packing.kernel = find_packer(dev, *x.matrix->type);
     if (!packing.kernel)
-        return Refusal{Refusal::unsupported, "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
+        return Refusal{Refusal::unsupported,
+                       "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
     const bool turns = should_turn(k, x);
     const Matrix out = packed(x, turns);
     const uint64_t batch = x.matrix->stride ? way.problem.batch : 1;

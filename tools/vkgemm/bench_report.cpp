@@ -155,7 +155,8 @@ std::string BenchReport::summary(bool colored) const {
 
 std::string BenchReport::csv() const {
     std::string all =
-        "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_row_s,"
+        "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_"
+        "row_s,"
         "in_a_row_tflops\n";
     for (const BenchResult& r : results_) {
         const Measurement& m = r.m;
@@ -165,7 +166,8 @@ std::string BenchReport::csv() const {
         all += "," + csv_quoted(m.tile) + "," + m.checked + "," + csv_quoted(!m.failure ? m.failure.text : m.wrong);
         all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");
         all += "," + cell("cold") + "," + std::to_string(m.times.runs);
-        for (const char* key : {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops"}) all += "," + cell(key);
+        for (const char* key : {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops"})
+            all += "," + cell(key);
         all += "\n";
     }
     return all;

@@ -250,7 +250,8 @@ Status CaseRunner::time(const Plan& plan, Measurement& result) {
         !s)
         return s;
     if (is_cpu_) return {};  // one run keeps all cores busy
-    auto other = workspace(plan);  // in turn with the first: a plan's own barrier lies between a run and the next but one
+    auto other =
+        workspace(plan);  // in turn with the first: a plan's own barrier lies between a run and the next but one
     if (!other) return other.status();
     const host::Buffer* spaces[] = {&*space, &*other};
     const auto record_free = [&](VkCommandBuffer commands, uint32_t i) {
@@ -258,9 +259,8 @@ Status CaseRunner::time(const Plan& plan, Measurement& result) {
         if (i % sets_ == 0) run.flags = VKGEMM_RECORD_BARRIER_BEFORE;  // the same D again
         return plan.record(commands, run);
     };
-    return time_in_a_row(result, [&](size_t runs) {
-        return device_.timeTogether(static_cast<uint32_t>(runs), record_free, patience);
-    });
+    return time_in_a_row(
+        result, [&](size_t runs) { return device_.timeTogether(static_cast<uint32_t>(runs), record_free, patience); });
 }
 
 Measurement CaseRunner::blank() const {

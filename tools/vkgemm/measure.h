@@ -28,7 +28,7 @@ struct Measurement {
     std::vector<double> samples;  // seconds
     Summary times;
     host::Clock clock = host::Clock::host;
-    double in_a_row = 0;          // seconds of a run among others that do not wait for it; 0: not measured
+    double in_a_row = 0;  // seconds of a run among others that do not wait for it; 0: not measured
     double flops = 0, bytes = 0;
     bool cold = false;
     size_t sets = 1;              // of operands that were used in turn

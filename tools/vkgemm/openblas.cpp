@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A CPU's BLAS as a peer, through its C names (cblas_...).
-#include <numeric>
 #include <chrono>
 #include <cstdlib>
+#include <numeric>
 #include <thread>
 
 #include "tools/vkgemm/library.h"
