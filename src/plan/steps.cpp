@@ -130,7 +130,7 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
     s.slots.fill(Slot::d);
     s.slots[BIND_A] = slot;
     s.slots[BIND_D] = Slot::workspace;
-    s.offsets[BIND_D] = packing.offset;
+    s.offsets[BIND_D] = packing.offset, s.bytes[BIND_D] = packing.bytes;
     s.waits = false;
     set_grid(s, uint64_t{div_up(g.m, s.tile.BM)} * div_up(g.n, s.tile.BN) * g.batch, dev);
     return s;
@@ -146,7 +146,7 @@ std::vector<Step> split_in_two(Step product, const Way& way, const DeviceFacts& 
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (p.n % 4 == 0 ? WIDE_A : 0u);
     reduce.slots[BIND_A] = Slot::workspace;
     reduce.slots[BIND_B] = Slot::d;
-    reduce.offsets = {};
+    reduce.offsets = reduce.bytes = {};
     reduce.offsets[BIND_A] = way.partial_offset;
     reduce.waits = true;
     set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.BN / 4), dev);
@@ -191,7 +191,7 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
         if (!packing->kernel) continue;
         out.steps.push_back(packing_step(*packing, all[i], i == BIND_A ? p.a : p.b, p, product.slots[i], dev, request));
         product.slots[i] = Slot::workspace;
-        product.offsets[i] = packing->offset;
+        product.offsets[i] = packing->offset, product.bytes[i] = packing->bytes;
     }
     if (const uint64_t bytes = way.workspace_bytes())
         out.slots[size_t(Slot::workspace)] = {bytes, std::max(dev.offset_alignment, 16u), true, true};

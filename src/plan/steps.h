@@ -30,6 +30,7 @@ struct Step {
     uint32_t groups_x, groups_y;
     std::array<Slot, BIND_COUNT> slots;          // by BIND_*: which operand; Slot::d where the shader does not use it
     std::array<uint64_t, BIND_COUNT> offsets{};  // by BIND_*: bytes past the beginning of that operand
+    std::array<uint64_t, BIND_COUNT> bytes{};    // from there on; 0: to the operand's end
     bool waits = true;                           // for the steps before it
 };
 

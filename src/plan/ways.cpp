@@ -121,6 +121,7 @@ Result<Way> way_of(uint32_t mask, const Kernel& k, const Tile& t, const DeviceFa
     way.problem = p;
     way.split = {1, p.k, nullptr};
     const auto all = operands(p);
+    if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
     if (mask) way.cost = first_pass_cost(dev);
     if (mask & 1)
         if (auto why = pack(way, way.a, way.problem.a, all[0], k, dev)) return *why;

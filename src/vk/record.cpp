@@ -198,7 +198,8 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
         const Slot s = bound_slot(p, step, i);
         const Resolved& x = operands[size_t(s)];
         const VkDeviceSize begin = x.offset + step.offsets[i], below = begin % alignment;
-        const VkDeviceSize span = p.steps.slots[size_t(s)].bytes - step.offsets[i] + below;
+        const VkDeviceSize rest = p.steps.slots[size_t(s)].bytes - step.offsets[i];
+        const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : rest);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
         writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,

@@ -50,24 +50,51 @@ Case with_steps(Case x, const std::vector<EpilogueStep>& steps) {
     return x;
 }
 
+/// Every layout of D, A and B of a case, and of C where it is a matrix of its own. D's changes fastest: where only every
+/// second case is run, all the others still occur.
+template <class Each>
+void for_each_layout(const Case& x, Each&& each) {
+    for (unsigned bits = 0; bits < (x.problem.c_source == CSource::separate ? 16u : 8u); ++bits) {
+        const auto layout = [&](unsigned bit) { return bits >> bit & 1 ? Layout::column_major : Layout::row_major; };
+        Case y = x;
+        y.problem.d.layout = layout(0), y.problem.a.layout = layout(1), y.problem.b.layout = layout(2);
+        if (x.problem.c_source == CSource::separate) y.problem.c.layout = layout(3);
+        each(y);
+    }
+}
+
 }  // namespace
+
+TEST_SUITE_BEGIN("rows");
 
 TEST_CASE("rules: every layout of A, B, C and D, every source of C, every kind of factor") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         size_t i = 0;
-        for (const CSource source : {CSource::none, CSource::is_d, CSource::separate})
-            for (unsigned bits = 0; bits < (source == CSource::separate ? 16u : 8u); ++bits) {
-                const auto layout = [&](unsigned bit) {
-                    return bits >> bit & 1 ? Layout::column_major : Layout::row_major;
-                };
-                Case x = with_factors(odd_case(kernel), i, floats(kernel));
-                x.problem.c_source = source;
-                x.problem.a.layout = layout(0), x.problem.b.layout = layout(1), x.problem.d.layout = layout(2);
-                if (source == CSource::separate) x.problem.c.layout = layout(3);
-                if (source == CSource::none) x.beta = 0;
-                x.seed = ++i;
-                tally(x);
-            }
+        for (const CSource source : {CSource::none, CSource::is_d, CSource::separate}) {
+            Case x = odd_case(kernel);
+            x.problem.c_source = source;
+            for_each_layout(x, [&](Case y) {
+                y = with_factors(y, i, floats(kernel));
+                if (source == CSource::none) y.beta = 0;
+                y.seed = ++i;
+                tally(y);
+            });
+        }
+    });
+}
+
+TEST_CASE("rules: every layout of whole tiles, and of rows of whole 16 bytes") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        Case wide = odd_case(kernel);
+        for (uint64_t* size : {&wide.problem.m, &wide.problem.n, &wide.problem.k}) *size = (*size + 15) / 16 * 16;
+        uint64_t seed = 0;
+        for (Case x : {whole_case(kernel), wide}) {
+            x.problem.c_source = CSource::is_d, x.beta = 1;
+            for_each_layout(x, [&](Case y) {
+                y.seed = ++seed;
+                tally(y);
+            });
+        }
     });
 }
 
@@ -87,11 +114,12 @@ TEST_CASE("rules: batches, strides, broadcasts and padding") {
         for (size_t i = 0; i < 8; ++i) {
             Case x = odd_case(kernel);
             auto& p = x.problem;
+            const uint64_t step = grain(kernel);
             p.batch = 2 + i % 3;
-            p.a.ld = p.k + i, p.b.ld = p.n + 3 * (i % 3), p.d.ld = p.n + i % 4;
+            p.a.ld = p.k + i * step, p.b.ld = p.n + 3 * (i % 3) * step, p.d.ld = p.n + i % 4;
             if (i & 1) p.a.stride = vkgemm::plan::broadcast;
             if (i & 2) p.b.stride = vkgemm::plan::broadcast;
-            if (i & 4) p.d.stride = p.d.ld * p.m + 13, p.a.stride = p.a.ld * p.m + 7;
+            if (i & 4) p.d.stride = p.d.ld * p.m + 13, p.a.stride = p.a.ld * p.m + 7 * step;
             if (i % 3 == 1) p.c_source = CSource::is_d, x.beta = 1;
             if (i % 3 == 2)
                 p.c_source = CSource::separate, p.c.stride = vkgemm::plan::broadcast, p.c.ld = p.n + 1, x.beta = 2;
@@ -157,6 +185,8 @@ TEST_CASE("rules: nothing to sum, nothing to write") {
         tally(no_columns);
     });
 }
+
+TEST_SUITE_END();
 
 TEST_CASE("corners: the lines of tests/problems, with the kernel that the context chooses") {
     Tally tally("corners");

@@ -10,6 +10,7 @@
 #include "plan/text.h"
 #include "plan/words.h"
 #include "support/guarded.h"
+#include "support/modest.h"
 #include "support/random.h"
 #include "support/reference.h"
 
@@ -330,7 +331,8 @@ std::string execute_case(const Case& x, Ran& out) {
     options.workspaceLimit = 64 << 20;
     OwnedPlan plan;
     VkgemmError error{};
-    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+    const VkgemmContext context = x.invocations ? modest_context(x.invocations) : device().context().handle();
+    if (vkgemmCreatePlan(context, &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
         return std::string("no plan: ") + error.text;
     VkgemmPlanInfo info{};
     info.structSize = sizeof info;
@@ -362,6 +364,7 @@ std::string to_text(const Case& x) {
     if (!x.tile.empty()) s += "tile=" + x.tile + " ";
     if (x.addresses) s += "operands=addresses ";
     if (x.shift) s += "shift=" + std::to_string(x.shift) + " ";
+    if (x.invocations) s += "invocations=" + std::to_string(x.invocations) + " ";
     if (x.samples) s += "samples=" + std::to_string(x.samples) + " ";
     s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
     return s + plan::to_text(x.problem, x.alpha, x.beta);
@@ -383,6 +386,8 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.addresses = value == "addresses";
         else if (key == "shift")
             x.shift = plan::read_number<uint32_t>(value).value_or(0);
+        else if (key == "invocations")
+            x.invocations = plan::read_number<uint32_t>(value).value_or(0);
         else if (key == "samples")
             x.samples = plan::read_number<uint64_t>(value).value_or(0);
         else if (key == "fill")

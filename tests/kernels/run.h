@@ -12,8 +12,7 @@
 namespace vkgemm::test {
 
 /// exact: whole numbers, compared bit for bit. special: the same with NaN and infinities among them. random: anything
-/// in
-/// (-1, 1), compared within the derived bound and the bound that the plan promises.
+/// in (-1, 1), compared within the derived bound and the bound that the plan promises.
 enum class Fill { exact, special, random };
 
 struct Case {
@@ -25,6 +24,7 @@ struct Case {
     uint32_t shift = 0;  // elements by which every operand misses 16 bytes
     Fill fill = Fill::exact;
     uint64_t seed = 1;
+    uint32_t invocations = 0;  // plan as for a GPU that allows no more in a work group; 0: as for this device
     uint64_t samples = 0;  // elements of D to compare; 0: all of them
 };
 

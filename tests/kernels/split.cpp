@@ -13,8 +13,10 @@ using vkgemm::plan::Type;
 /// f16 sums are not cut: no kernel adds their slices up.
 static bool cuts(const Kernel& kernel) { return kernel.module.accumulate != Type::f16; }
 
+TEST_SUITE_BEGIN("rows");
+
 TEST_CASE("split: every kernel, slices that do and do not come out even") {
-    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+    for_each_product([](const Kernel& kernel, Tally& tally) {
         const uint64_t depth = std::max(kernel.tile.BK, 4u);
         for (const char* split : {"SPLIT=2", "SPLIT=3", "SPLIT=7"}) {
             Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * depth + 3);
@@ -28,7 +30,7 @@ TEST_CASE("split: every kernel, slices that do and do not come out even") {
 }
 
 TEST_CASE("split: nothing is read where alpha is 0, layouts and addresses") {
-    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+    for_each_product([](const Kernel& kernel, Tally& tally) {
         Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * std::max(kernel.tile.BK, 4u) + 3);
         x.tile = cuts(kernel) ? "SPLIT=4" : "SPLIT=1", x.alpha = 0;
         tally(x);
@@ -39,3 +41,5 @@ TEST_CASE("split: nothing is read where alpha is 0, layouts and addresses") {
         tally(x);
     });
 }
+
+TEST_SUITE_END();

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Every row with its own tile: with edges and without, forwards and transposed, and the same answer every time.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "kernels/tally.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::CSource;
+using vkgemm::plan::Kernel;
+using vkgemm::plan::Layout;
+using vkgemm::plan::StepKind;
+
+static std::vector<double> result(const Case& x) {
+    const auto d = result_of(x);
+    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.refusal().why);
+    return *d;
+}
+
+TEST_CASE("lavapipe has a row of every family") {
+    if (!device().info().name.starts_with("llvmpipe")) return;
+    std::set<std::string_view> none, some;
+    for (const Kernel& kernel : vkgemm::plan::kernels())
+        (fits(kernel) || kernel.module.family.role != vkgemm::plan::Role::product ? some : none).insert(kernel.module.family.name);
+    for (const std::string_view family : none) CHECK_MESSAGE(some.count(family) == 1, family);
+}
+
+TEST_SUITE_BEGIN("rows");
+
+TEST_CASE("each row: edges everywhere, and the same bits run after run") {
+    for_each_row([](const Kernel& kernel, Tally& tally) {
+        Case x = odd_case(kernel);
+        tally(x);
+        x.fill = Fill::random;
+        x = tally.twisted(x);
+        tally(x);
+        const std::vector<double> first = result(x);
+        for (int i = 0; i < 3; ++i) CHECK_MESSAGE(result(x) == first, to_text(x));
+    });
+}
+
+TEST_CASE("each tile: whole tiles") {
+    for_each_tile([](const Kernel& kernel, Tally& tally) {
+        Case x = whole_case(kernel);
+        tally(x);
+        x.fill = Fill::random, x.problem.k *= 2;
+        tally(x);
+    });
+}
+
+TEST_CASE("each tile: column-major, misaligned, scaled and added to") {
+    for_each_tile([](const Kernel& kernel, Tally& tally) {
+        Case x = odd_case(kernel);
+        x.problem.a.layout = x.problem.b.layout = Layout::column_major;
+        x.problem.c_source = CSource::separate;
+        x.problem.epilogue[0].kind = StepKind::bias_row;
+        x.alpha = -2, x.beta = 3, x.shift = 1;
+        tally(x);
+    });
+}
+
+TEST_CASE("NaN and infinity propagate") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        for (uint64_t seed = 1; seed <= 3; ++seed) {
+            Case x = odd_case(kernel);
+            x.fill = Fill::special, x.seed = seed;
+            if (seed == 2) x.problem.epilogue[0].kind = StepKind::relu;  // NaN stays NaN
+            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::Type::f32)
+                x.problem.epilogue[0] = {StepKind::clamp, -2, 2};
+            tally(x);
+        }
+    });
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/rows.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/tally.h"
+#include "support/modest.h"
+
+namespace vkgemm::test {
+namespace {
+
+using plan::Kernel;
+using plan::Layout;
+using plan::Tile;
+
+/// Tiles that compile several times as fast as the rows, and still have more than one of what the family repeats (teams,
+/// subgroups, matrices). Of `step` cases one is run.
+struct SmallTile {
+    std::string_view family;
+    const char* constants;
+    size_t step;
+};
+constexpr SmallTile small_tiles[] = {
+    {"block", "WG=16,BM=16,BN=16,BK=4,TM=4,TN=4", 1},
+    {"simt", "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4", 2},
+    {"coopmat", "WG=16,BM=16,BN=16,WM=8,WN=16,STAGES=1", 2},
+    {"coopmat", "WG=8,BM=8,BN=8,WM=8,WN=8,STAGES=2", 16},
+};
+
+std::string_view chosen;  // "": all families
+
+bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
+
+/// What is walked: a product, or a row of another role inside the smallest product that it can be added to.
+struct Row {
+    const Kernel* product;
+    const Kernel* helper = nullptr;
+    const Kernel& kernel() const { return helper ? *helper : *product; }
+    const plan::Module& module() const { return kernel().module; }
+    const plan::Family& family() const { return module().family; }
+};
+
+/// What makes the plan take the helper.
+Twist twist_for(const Kernel& helper) {
+    const char* const constants = helper.module.family.role == plan::Role::packer ? "PACK=4,SPLIT=1"
+                                  : helper.tile.TM == 1                           ? "PACK=1,SPLIT=3"
+                                                                                  : "PACK=1,SPLIT=16";
+    return {constants, helper.tile.WG};  // the limit, so that no wider one takes its place
+}
+
+bool helps(const Kernel& helper, const Kernel& product) {
+    if (product.module.family.name != "tiled" || product.tile.WG > helper.tile.WG) return false;
+    if (helper.module.family.role == plan::Role::packer)
+        return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
+    return product.module.accumulate == helper.module.accumulate && product.module.d == helper.module.d;
+}
+
+std::vector<Row> rows_that_fit(bool with_helpers) {
+    std::vector<Row> out;
+    for (const Kernel& kernel : plan::kernels()) {
+        if (!is_chosen(kernel)) continue;
+        if (kernel.module.family.role == plan::Role::product) {
+            if (fits(kernel)) out.push_back({&kernel});
+            continue;
+        }
+        const Kernel* product = nullptr;
+        for (const Kernel& k : plan::kernels())
+            if (!product && helps(kernel, k) && fits(k)) product = &k;
+        if (product && with_helpers) out.push_back({product, &kernel});
+    }
+    return out;
+}
+
+uint64_t rounded_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
+
+uint32_t grain_of(const plan::Module& m) { return m.family.wants_wide ? 16 / plan::info(m.a).bytes : 1; }
+
+size_t hash(std::string_view s) {
+    size_t h = 0;
+    for (const char c : s) h = h * 31 + static_cast<unsigned char>(c);
+    return h;
+}
+
+void walk(const Row& row, const OnKernel& each, size_t step, const char* constants) {
+    const std::string_view name = row.kernel().name;
+    const Kernel& k = *row.product;
+    Tile tile = *plan::with_constants(k.tile, constants);
+    if (row.helper && row.helper->tile.TM > 1) tile.BK *= 8;  // teams of a reducer are for many slices
+    Tally tally(std::string(name), step, hash(name), row.helper ? twist_for(*row.helper) : Twist{constants});
+    each({k.name, k.module, k.needs, tile}, tally);
+}
+
+/// Of how many cases one is run with the row's own tile.
+size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
+    const uint32_t area = row.product->tile.BM * row.product->tile.BN;
+    const size_t rank = first_of_family ? 1 : first_of_module ? 5 : 20;
+    return row.family().uses_matrix_units ? 40 * rank : rank * (area <= 1024 ? 1 : area <= 4096 ? 2 : 8);
+}
+
+void walk_shared(bool with_helpers, const OnKernel& each) {
+    std::set<std::string_view> families, modules;
+    for (const Row& row : rows_that_fit(with_helpers)) {
+        const bool first_of_family = families.insert(row.family().name).second;
+        const bool first_of_module = modules.insert(row.module().name).second;
+        bool has_small_tile = false;
+        for (const SmallTile& small : small_tiles) {
+            if (everything() || row.family().name != small.family) continue;
+            has_small_tile = true;
+            if (first_of_module) walk(row, each, (first_of_family ? 1 : 5) * small.step, small.constants);
+        }
+        if (!has_small_tile) walk(row, each, step_of(row, first_of_family, first_of_module), "");
+    }
+}
+
+}  // namespace
+
+bool choose_family(std::string_view name) {
+    chosen = name;
+    for (const Kernel& kernel : plan::kernels())
+        if (is_chosen(kernel)) return true;
+    return false;
+}
+
+bool any_row_fits() { return !rows_that_fit(true).empty(); }
+
+void for_each_row(const OnKernel& each) {
+    for (const Row& row : rows_that_fit(true)) {
+        walk(row, each, 1, "");
+        if (row.helper) CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
+    }
+}
+
+void for_each_tile(const OnKernel& each) {
+    std::set<std::string> seen;
+    for (const Row& row : rows_that_fit(false)) {
+        const plan::ElementBytes e = row.module().element_bytes();
+        const std::string what = std::string(row.family().name) + " " + to_text(row.product->tile) + " " +
+                                 std::to_string(e.a) + " " + std::to_string(e.b) + " " + std::to_string(e.accumulator);
+        if (everything() || seen.insert(what).second) walk(row, each, 1, "");
+    }
+}
+
+void for_each_product(const OnKernel& each) { walk_shared(false, each); }
+
+void for_each_kernel(const OnKernel& each) { walk_shared(true, each); }
+
+uint32_t grain(const Kernel& kernel) { return grain_of(kernel.module); }
+
+Case widened(Case x) {
+    const Kernel* kernel = plan::find_kernel(x.kernel);
+    if (!kernel) return x;
+    plan::Problem& p = x.problem;
+    const uint32_t to = grain_of(kernel->module);
+    (p.a.layout == Layout::row_major ? p.k : p.m) = rounded_up(p.a.layout == Layout::row_major ? p.k : p.m, to);
+    (p.b.layout == Layout::row_major ? p.n : p.k) = rounded_up(p.b.layout == Layout::row_major ? p.n : p.k, to);
+    x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
+    return x;
+}
+
+bool refused(const Case& x) {
+    const Kernel* kernel = plan::find_kernel(x.kernel);
+    const auto completed = plan::complete(x.problem);
+    if (!kernel || !completed || plan::is_empty(*completed)) return false;
+    const plan::Problem p = plan::normalise(*completed).problem;
+    const auto all = plan::operands(p);
+    const uint32_t alignment = x.shift * plan::info(*p.a.type).bytes % 16 ? 1 : 16;
+    const bool wide = plan::is_wide(all[0], alignment) && plan::is_wide(all[1], alignment);
+    return kernel->module.family.refuses(p) || (kernel->module.family.wants_wide && !wide);
+}
+
+Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
+    Case x;
+    x.kernel = kernel.name;
+    x.problem.m = m, x.problem.n = n, x.problem.k = k;
+    x.problem.a.type = kernel.module.a, x.problem.b.type = kernel.module.b;
+    x.problem.d.type = kernel.module.d, x.problem.accumulate = kernel.module.accumulate;
+    return widened(std::move(x));
+}
+
+Case odd_case(const Kernel& kernel) {
+    const Tile& t = kernel.tile;
+    return case_for(kernel, t.BM + 3, t.BN + 5, 2 * std::max(t.BK, 4u) + 3);
+}
+
+Case whole_case(const Kernel& kernel) {
+    const Tile& t = kernel.tile;
+    return case_for(kernel, 2 * t.BM, t.BN, 2 * std::max(t.BK, 4u));
+}
+
+}  // namespace vkgemm::test
