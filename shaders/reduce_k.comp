@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The second pass of split-K: sums the partial results of the slices, always in the same order, so that every run gives
 // the same bits, and finishes them as one pass would have. Its A is the workspace: slice after slice, each of them
-// batch x m x n without gaps. Four neighbouring elements (a quad) to a team of TM invocations, each of which sums a run of slices:
-// where D is small, one invocation for all of them would leave most of the device idle. WIDE_A says that n is a
-// multiple of 4.
+// batch x m x n without gaps. Four neighbouring elements (a quad) to a team of TM invocations, each of which sums a run
+// of slices: where D is small, one invocation for all of them would leave most of the device idle. WIDE_A says that n
+// is a multiple of 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
