@@ -79,6 +79,7 @@ struct DeviceOptions {
     bool optionalFeatures = true;         ///< false: enable the required ones only
     VkgemmLogFn log = nullptr;            ///< the context's
     void* logUser = nullptr;
+    const char* tunedRows = nullptr;  ///< the context's
 };
 
 enum class Memory {

@@ -326,6 +326,21 @@ typedef struct VkgemmContextInfo {
 
     VkgemmLogFn log; /* may be NULL */
     void* logUser;   /* handed to log; may be NULL */
+
+    /* May be NULL. Which kernels have been measured to be the fastest, as 'vkgemm tune' writes them to a file: the text
+     * of one, null-terminated, a row a line, '#' begins a comment; read during the call only:
+     *
+     *     NVIDIA H200 | f16*f16 1024x1024x1024 | coopmat_f16_128x64x64 | SPLIT=1,PACK=1
+     *
+     * part of the device's name, problem, kernel, constants to replace in its tile (may be empty). Rows of other
+     * devices do not matter. Plans that force neither kernel nor tile follow the nearest row, of these and of the
+     * built-in ones (of equally near ones these): types, layouts of A and B, batching and alignment to 16 bytes are the
+     * same, and m, n, k and batch each within a factor of 1.5. Where none is near, or the kernel of the nearest cannot
+     * serve (the workspace that it wants, above all), the cost model decides. vkgemmExplain says which it was.
+     *
+     * A line that cannot be read is refused (PARSE), with its number. A row whose kernel this version does not have or
+     * this device cannot run is left out, and log is told, once for each reason. */
+    const char* tunedRows;
 } VkgemmContextInfo;
 
 /* Reads the device's facts and finds the functions; compiles nothing. *context is NULL on failure. error may be NULL.
@@ -371,6 +386,7 @@ typedef enum VkgemmPlanFlagBits {
     VKGEMM_PLAN_CAPTURE_STATISTICS = 1, /* pipelines are made with VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR and
                                            CAPTURE_INTERNAL_REPRESENTATIONS; needs pipelineExecutableInfo enabled */
     VKGEMM_PLAN_DRY = 2,                /* compile no pipeline: for explaining and sizing. It cannot be recorded */
+    VKGEMM_PLAN_IGNORE_TUNED = 4,       /* choose by the cost model alone, whatever tuned rows there are */
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmPlanFlagBits;
 
@@ -378,8 +394,9 @@ typedef struct VkgemmPlanOptions {
     uint32_t structSize;
     const void* pNext;
 
-    /* May be NULL: the context chooses. A name forces that row; what cannot serve is refused with the reason. The
-     * environment variable VKGEMM_KERNEL does the same for plans that name none, but falls back. */
+    /* May be NULL: the context chooses, by tuned rows or else by the cost model. A name forces that kernel; what cannot
+     * serve is refused with the reason. The environment variable VKGEMM_KERNEL does the same for plans that name none,
+     * but falls back. */
     const char* kernel;
 
     /* May be NULL. "BM=128,BN=64" replaces those constants of the chosen or named kernel; every rule is checked. */
@@ -472,10 +489,10 @@ VKGEMM_API VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan plan, uint32_t* count, 
  * Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count, VkPipeline* pipelines);
 
-/* Why this kernel: the choice with its tile and cost, why VKGEMM_KERNEL was not followed where it was not, then every
- * other built-in kernel with its cost or the reason against it, one a line. Makes no pipeline. A problem that no kernel
- * serves is explained too (SUCCESS); a broken problem and broken options are refused. text and size as in
- * vkgemmFormatProblem. options and error may be NULL. Any thread. */
+/* Why this kernel: the choice with its tile and cost, the tuned row that decided, why a tuned row that is near or
+ * VKGEMM_KERNEL was not followed, then every other built-in kernel with its cost or the reason against it, one a line.
+ * Makes no pipeline. A problem that no kernel serves is explained too (SUCCESS); a broken problem and broken options are
+ * refused. text and size as in vkgemmFormatProblem. options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem,
                                       const VkgemmPlanOptions* options, char* text, size_t* size, VkgemmError* error);
 

@@ -142,6 +142,7 @@ struct ContextInfo {
     const VkAllocationCallbacks* allocator = nullptr;
     VkgemmLogFn log = nullptr;
     void* logUser = nullptr;
+    const char* tunedRows = nullptr;
 };
 
 /// VkgemmNeedsInfo
@@ -357,7 +358,8 @@ class Context {
                                   info.pipelineCache,
                                   info.allocator,
                                   info.log,
-                                  info.logUser};
+                                  info.logUser,
+                                  info.tunedRows};
         VkgemmContext context = nullptr;
         VkgemmError error{};
         const VkgemmResult code = vkgemmCreateContext(&c, &context, &error);

@@ -116,7 +116,8 @@ Result<Device> Device::open(const DeviceOptions& options) {
                                     .enabledFeatures = &state->features,
                                     .enabledExtensions = state->extensions,
                                     .log = options.log,
-                                    .logUser = options.logUser});
+                                    .logUser = options.logUser,
+                                    .tunedRows = options.tunedRows});
     if (!context) return context.status();
     state->context = *std::move(context);
     return Device(std::move(state));

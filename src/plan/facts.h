@@ -50,7 +50,7 @@ struct MatrixShape {
 };
 
 struct DeviceFacts {
-    std::string name, driver;  // for people; nothing is decided by them
+    std::string name, driver;  // for people; of the name tuned rows match a part, nothing else is decided by them
     uint32_t vendor = 0, device = 0, driver_version = 0, api_version = 0;
     DeviceKind kind = DeviceKind::other;
     FeatureSet features = 0;  // enabled, not merely there

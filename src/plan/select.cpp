@@ -195,6 +195,27 @@ std::vector<Passed> survey(const DeviceFacts& dev, const Problem& p, const Reque
     return out;
 }
 
+namespace {
+
+// Takes what the nearest tuned row says, where there is one and its kernel and tile can do this problem too.
+void follow_tuned(Choice& choice, const DeviceFacts& dev, const Problem& p, const Request& request) {
+    if (!request.kernel.empty() || !request.tile.empty()) return;
+    const TunedRow* row = nearest_tuned(request.tuned, p, request.operand_alignment);
+    if (!row) return;
+    const Kernel& k = *find_kernel(row->kernel);  // tuned_for() knew it
+    const Tile tile = *with_constants(k.tile, row->tile);
+    std::optional<Refusal> why = unfit(k, tile, dev, p, choice.binding);
+    if (!why) {
+        if (const Result<Way> way = best_way(k, tile, dev, p, request))
+            choice.kernel = &k, choice.tile = tile, choice.way = *way, choice.tuned = row;
+        else
+            why = way.refusal();
+    }
+    if (why) choice.tuned_unfit = "the tuned row is not followed, " + row->text + ": " + why->why;
+}
+
+}  // namespace
+
 Result<Choice> select(const DeviceFacts& dev, const Problem& p, const Request& request) {
     if (!request.kernel.empty() && !find_kernel(request.kernel))
         return Refusal{Refusal::argument, unknown_kernel(request.kernel)};
@@ -211,6 +232,7 @@ Result<Choice> select(const DeviceFacts& dev, const Problem& p, const Request& r
             choice.kernel = x.kernel, choice.way = x.way;
     if (!choice.kernel) return nothing_fits(p, request, choice.passed);
     choice.tile = *requested_tile(*choice.kernel, request);
+    follow_tuned(choice, dev, p, request);
     std::erase_if(choice.passed, [&](const Passed& x) { return x.kernel == choice.kernel; });
     return choice;
 }

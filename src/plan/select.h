@@ -31,10 +31,13 @@ struct Choice {
     Tile tile;
     Way way;
     Binding binding = Binding::descriptors;
+    const TunedRow* tuned = nullptr;  // the row of the request that decided; null: the cost did
+    std::string tuned_unfit;          // why the nearest row did not
     std::vector<Passed> passed;
 };
 
-/// The least cost wins; ties go to the earlier row. Refused with the reasons when nothing serves. `p` is normalised.
+/// A tuned row that is near decides, where its kernel serves; else the least cost wins, and ties go to the earlier
+/// kernel. Refused with the reasons when nothing serves. `p` is normalised.
 Result<Choice> select(const DeviceFacts&, const Problem& p, const Request&);
 
 /// The same, as a report: every row with its cost or the reason against it, even where nothing serves.

@@ -34,6 +34,8 @@ std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
     for (const plan::Step& s : steps.steps)
         out += "dispatch   " + std::string(s.kernel->name) + ", " + std::to_string(uint64_t{s.groups_x} * s.groups_y) +
                " work groups of " + std::to_string(s.tile.WG) + "\n";
+    if (c.tuned) out += "tuned      " + c.tuned->text + "\n";
+    if (!c.tuned_unfit.empty()) out += "note       " + c.tuned_unfit + "\n";
     return out;
 }
 

@@ -37,6 +37,19 @@ const char* forced_kernel() {
     return name ? name : "";
 }
 
+Result<std::vector<plan::TunedRow>> tuned_rows(const char* of_caller, const plan::DeviceFacts& facts) {
+    auto rows = plan::parse_tuned(of_caller ? of_caller : "");
+    if (!rows) return rows.refusal();
+    auto built_in = plan::parse_tuned(plan::built_in_tuned());
+    if (!built_in) return built_in.refusal();
+    rows->insert(rows->end(), built_in->begin(), built_in->end());
+    return plan::tuned_for(facts, *rows);
+}
+
+void tell(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
+    if (c.log) c.log(c.log_user, severity, text.c_str());
+}
+
 Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
     auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
     if (!instance) return instance.refusal();
@@ -57,15 +70,18 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
         c->device.features = c->facts.features = features & ~plan::need::push_descriptor;
     c->forced_kernel = forced_kernel();
     c->log = info.log, c->log_user = info.logUser;
+    auto tuned = tuned_rows(info.tunedRows, c->facts);
+    if (!tuned) return tuned.refusal();
+    c->tuned = std::move(*tuned);
     if (auto why = c->pipelines.init(c->device)) return *why;
-    if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel) && c->log)
-        c->log(c->log_user, VKGEMM_SEVERITY_WARNING,
-               ("VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel)).c_str());
+    if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel))
+        tell(*c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel));
+    for (const std::string& text : plan::skipped_in_short(c->tuned)) tell(*c, VKGEMM_SEVERITY_INFO, text);
     return c;
 }
 
 std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceFacts& facts) {
-    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
     if (flags & ~known)
         return Refusal{Refusal::argument,
                        "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(flags & ~known)};
@@ -77,8 +93,9 @@ std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceFacts& fact
 }
 
 // The options in the words of src/plan, or what is wrong with them whatever the problem.
-Result<plan::Request> request_from(const VkgemmPlanOptions* o, const plan::DeviceFacts& facts) {
+Result<plan::Request> request_from(const VkgemmPlanOptions* o, const VkgemmContext_T& c) {
     plan::Request r;
+    r.tuned = c.tuned;
     if (!o) return r;
     if (auto why = vk::check_struct(o, "VkgemmPlanOptions")) return *why;
     if (o->kernel) r.kernel = o->kernel;
@@ -95,7 +112,8 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o, const plan::Devic
     if (r.operand_alignment & (r.operand_alignment - 1))
         return Refusal{Refusal::argument,
                        "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
-    if (auto why = check_flags(o->flags, facts)) return *why;
+    if (auto why = check_flags(o->flags, c.facts)) return *why;
+    if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = {};
     return r;
 }
 
@@ -163,6 +181,19 @@ std::optional<Refusal> unfit_alone(const plan::DeviceFacts& facts, const plan::R
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), facts);
 }
 
+// What vkgemmExplain writes. `p` is the problem, normalised.
+std::string explained(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& p,
+                      const plan::Request& request) {
+    const auto thought = think(c, problem, request);
+    if (thought && !thought->choice.kernel) return "nothing to do: m, n or batch is 0\n";
+    std::string out =
+        thought ? vk::explanation(thought->choice, thought->steps) : "no kernel: " + thought.refusal().why + "\n";
+    if (thought && !thought->fallback.empty()) out += "note       " + thought->fallback + "\n";
+    for (const std::string& why : plan::skipped_near(request.tuned, p, request.operand_alignment))
+        out += "note       " + why + "\n";
+    return out + vk::others_text(plan::survey(c.facts, p, request), thought ? thought->choice.kernel : nullptr);
+}
+
 // Everything that could be wrong with a run, found before anything is recorded.
 Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
     if (!plan) return Refusal{Refusal::argument, "plan is null"};
@@ -198,15 +229,14 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
             return vk::answer(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
         *plan = nullptr;
         if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
-        auto request = request_from(options, context->facts);
+        auto request = request_from(options, *context);
         if (!request) return vk::answer(error, request.refusal());
         auto thought = think(*context, problem, *request);
         if (!thought) return vk::answer(error, thought.refusal());
         auto made = make_plan(context, *thought, options ? options->flags : 0);
         if (!made) return vk::answer(error, made.refusal());
         const VkgemmResult result = thought->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
-        if (result != VKGEMM_SUCCESS && context->log)
-            context->log(context->log_user, VKGEMM_SEVERITY_WARNING, thought->fallback.c_str());
+        if (result != VKGEMM_SUCCESS) tell(*context, VKGEMM_SEVERITY_WARNING, thought->fallback);
         *plan = made->release();  // last: nothing after it can throw
         return vk::answer(error, result, thought->fallback);
     });
@@ -218,7 +248,7 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
                                VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
-        auto request = request_from(options, context->facts);
+        auto request = request_from(options, *context);
         if (!request) return vk::answer(error, request.refusal());
         if (request->kernel.empty())
             return vk::answer(error, Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
@@ -236,24 +266,13 @@ VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, 
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context || !size)
             return vk::answer(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
-        auto request = request_from(options, context->facts);
+        auto request = request_from(options, *context);
         if (!request) return vk::answer(error, request.refusal());
         auto words = vk::problem_from(problem);
         if (!words) return vk::answer(error, words.refusal());
         auto completed = plan::complete(*words);
         if (!completed) return vk::answer(error, completed.refusal());
-        auto thought = think(*context, problem, *request);
-        std::string out;
-        if (!thought)
-            out = "no kernel: " + thought.refusal().why + "\n";
-        else if (!thought->choice.kernel)
-            out = "nothing to do: m, n or batch is 0\n";
-        else
-            out = vk::explanation(thought->choice, thought->steps);
-        if (thought && !thought->fallback.empty()) out += "note       " + thought->fallback + "\n";
-        if (!thought || thought->choice.kernel)
-            out += vk::others_text(plan::survey(context->facts, plan::normalise(*completed).problem, *request),
-                                   thought ? thought->choice.kernel : nullptr);
+        const std::string out = explained(*context, problem, plan::normalise(*completed).problem, *request);
         vk::success(error);
         return vk::give_text(out, text, size);
     });

@@ -11,6 +11,7 @@ struct VkgemmContext_T {
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceFacts facts;
     std::string forced_kernel;  // VKGEMM_KERNEL, "" where it is not set
+    std::vector<vkgemm::plan::TunedRow> tuned;  // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
     void* log_user;
     vkgemm::vk::Pipelines pipelines;  // last: destroyed while the device is still there

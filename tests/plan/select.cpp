@@ -50,18 +50,11 @@ Request forced(const std::string& kernel, const std::string& tile = "") {
 
 TEST_CASE("the golden table: who is chosen") {
     for (const std::string& line : lines_of("choices.txt")) {
-        const size_t first = line.find('|'), second = line.find('|', first + 1);
-        REQUIRE_MESSAGE(second != std::string::npos, line);
-        const auto field = [&](size_t begin, size_t end) {
-            const std::string text = line.substr(begin, end - begin);
-            const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(" \r");
-            return text.substr(from, to - from + 1);
-        };
-        const std::string facts = field(0, first), problem = field(first + 1, second),
-                          expected = field(second + 1, line.size());
-        const Result<Choice> choice = choose(facts, problem);
+        const auto field = fields_of(line);
+        REQUIRE_MESSAGE(field.size() == 3, line);
+        const Result<Choice> choice = choose(field[0], field[1]);
         CAPTURE(line);
-        CHECK((choice ? std::string(choice->kernel->name) : "none") == expected);
+        CHECK((choice ? std::string(choice->kernel->name) : "none") == field[2]);
     }
 }
 

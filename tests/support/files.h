@@ -39,6 +39,18 @@ inline std::vector<std::string> lines_of(const std::string& path) {
     return out;
 }
 
+/// What lies between the bars of "h200 | 8x8x8 | naive_f32_8x8", without the blanks around it.
+inline std::vector<std::string> fields_of(const std::string& line) {
+    std::vector<std::string> out;
+    for (size_t at = 0; at <= line.size();) {
+        const size_t bar = std::min(line.find('|', at), line.size());
+        const size_t from = std::min(line.find_first_not_of(' ', at), bar), to = line.find_last_not_of(" \r|", bar);
+        out.push_back(to == std::string::npos || to < from ? "" : line.substr(from, to - from + 1));
+        at = bar + 1;
+    }
+    return out;
+}
+
 /// Every problem of tests/problems, without the words that only the bench reads.
 inline std::vector<std::string> problem_lines() {
     std::vector<std::string> out;

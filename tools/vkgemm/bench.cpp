@@ -9,8 +9,6 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr uint64_t workspace_limit = uint64_t{256} << 20;  // bytes that are brought where a plan wants them
-
 struct Options {
     std::vector<std::string> problems;
     std::vector<std::string> versus;
@@ -47,21 +45,12 @@ Status check_options(const Options& o) {
 }
 
 Result<std::vector<Case>> collect_cases(const Options& o) {
-    std::vector<Case> cases;
-    const auto take = [&cases](Result<std::vector<Case>> more) -> Status {
-        if (!more) return more.status();
-        cases.insert(cases.end(), more->begin(), more->end());
-        return {};
-    };
-    for (const std::string& line : o.problems) {
-        auto c = parse_case(line);
-        if (!c) return Status{c.status().code, VK_SUCCESS, "'" + line + "': " + c.status().text};
-        cases.push_back(*std::move(c));
-    }
-    if (!o.shapes.empty())
-        if (Status s = take(parse_shapes(o.shapes, o.type, o.layout)); !s) return s;
-    if (!o.suite.empty() || cases.empty())
-        if (Status s = take(load_suite(o.suite.empty() ? "classic" : o.suite)); !s) return s;
+    if (o.shapes.empty()) return load_cases(o.problems, o.suite);
+    auto cases = parse_shapes(o.shapes, o.type, o.layout);
+    if (!cases || (o.problems.empty() && o.suite.empty())) return cases;
+    const auto more = load_cases(o.problems, o.suite);
+    if (!more) return more;
+    cases->insert(cases->end(), more->begin(), more->end());
     return cases;
 }
 

@@ -126,6 +126,20 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
     return parse_suite(text.str(), name_or_file);
 }
 
+Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite) {
+    std::vector<Case> cases;
+    for (const std::string& line : problems) {
+        auto c = parse_case(line);
+        if (!c) return Status{c.status().code, VK_SUCCESS, "'" + line + "': " + c.status().text};
+        cases.push_back(*std::move(c));
+    }
+    if (suite.empty() && !cases.empty()) return cases;
+    auto more = load_suite(suite.empty() ? "classic" : suite);
+    if (!more) return more;
+    cases.insert(cases.end(), more->begin(), more->end());
+    return cases;
+}
+
 Resolved resolve(const Problem& p) {
     Resolved r;
     r.batch = p.batch ? p.batch : 1;

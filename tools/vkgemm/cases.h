@@ -38,6 +38,9 @@ std::span<const Suite> suites();
 /// A built-in suite, or a file.
 Result<std::vector<Case>> load_suite(const std::string& name_or_file);
 
+/// Problems of the command line, then those of a suite: "classic" where neither is named.
+Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite);
+
 /// One matrix with nothing left to default.
 struct MatrixInfo {
     plan::Type type = plan::Type::f32;

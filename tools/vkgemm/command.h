@@ -38,6 +38,9 @@ struct Session {
     Exit finish(const host::Device& device, Exit code) const;
 };
 
+/// The file of tuned rows that VKGEMM_TUNED names; "": none.
+std::string tuned_path();
+
 using Action = std::function<int()>;
 using AddCommand = CLI::App* (*)(CLI::App& program, const Session& session, Action& action);
 
@@ -45,8 +48,9 @@ CLI::App* add_devices(CLI::App& program, const Session& session, Action& action)
 CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_bench(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_tune(CLI::App& program, const Session& session, Action& action);
 
-inline constexpr AddCommand commands[] = {add_devices, add_kernels, add_bench, add_ladder};
+inline constexpr AddCommand commands[] = {add_devices, add_kernels, add_bench, add_ladder, add_tune};
 
 /// "NVIDIA H200 [NVIDIA, 580.159.04], Vulkan 1.4.312"
 std::string device_line(const host::DeviceInfo& info);

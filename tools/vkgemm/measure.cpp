@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "tools/vkgemm/numbers.h"
 #include "tools/vkgemm/terminal.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr VkDeviceSize guard = OperandCopies::guard;
 constexpr VkDeviceSize rotated_bytes = 256'000'000;  // more than any cache holds
+constexpr uint64_t random_period = 4'194'301;        // elements; a prime, so that rows and columns differ
 constexpr double warm_up = 0.4;                      // seconds of load; clocks take that long to rise
 
 using SteadyClock = std::chrono::steady_clock;
@@ -106,7 +108,10 @@ std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     std::vector<std::byte> data(count * bytes);
     if (slot == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D) return data;  // only written
     Random random{static_cast<uint64_t>(slot) + 1};
-    for (uint64_t i = 0; i < count; ++i) encode(type, random_value(type, random), &data[i * bytes]);
+    const uint64_t fresh = std::min(count, random_period);
+    for (uint64_t i = 0; i < fresh; ++i) encode(type, random_value(type, random), &data[i * bytes]);
+    for (uint64_t i = fresh; i < count; i += fresh)
+        std::memcpy(&data[i * bytes], data.data(), std::min(fresh, count - i) * bytes);
     return data;
 }
 
@@ -167,7 +172,11 @@ Status CaseRunner::prepare_check() {
         if (!first && i != VKGEMM_SLOT_D) continue;  // the others are still as they were
         const MatrixInfo* m = matrix(static_cast<VkgemmSlot>(i));
         const uint32_t around = poison(m ? m->type : r_.d.type);
-        if (Status s = fill_slot(check_slots_->at(i), bytes[i], 1, around); !s) return check_slots_.reset(), s;
+        OperandCopies& slot = check_slots_->at(i);
+        const bool all_poison = i == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D;
+        const Status filled = !first && all_poison && slot.bytes ? device_.fill(slot.buffer, 0, slot.stride, around)
+                                                                 : fill_slot(slot, bytes[i], 1, around);
+        if (!filled) return check_slots_.reset(), filled;
     }
     return {};
 }
@@ -220,30 +229,43 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
     if (Status s = device_.submit([&](VkCommandBuffer commands) { return plan.record(commands, run); }, patience); !s)
         return s;
 
-    std::vector<std::byte> all(d.buffer.size());
-    if (Status s = device_.download(d.buffer, all); !s) return s;
+    result_.resize(d.buffer.size());
+    if (Status s = device_.download(d.buffer, result_); !s) return s;
+    if (result_ == right_) {  // the same bits, guards included
+        result.checked = extent_;
+        return {};
+    }
+    find_wrong(d, result);
+    if (result.wrong.empty() && right_.empty()) right_ = result_, extent_ = result.checked;
+    return {};
+}
+
+void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {
     const uint32_t word = poison(r_.d.type);
-    for (size_t i = 0; i < all.size() && result.wrong.empty(); ++i)
-        if ((i < guard || i >= guard + d.bytes) && all[i] != static_cast<std::byte>(word >> i % 4 * 8))
-            result.wrong = "memory outside D was written to, " +
-                           (i < guard ? std::to_string(guard - i) + " bytes before it"
-                                      : std::to_string(i - guard - d.bytes) + " bytes past its end");
-    if (!result.wrong.empty()) return {};
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(guard);
-    const ExactCase::Verdict verdict = exact_->verify({first, first + static_cast<std::ptrdiff_t>(d.bytes)});
+    for (size_t i = 0; i < result_.size(); ++i) {
+        if ((i >= guard && i < guard + d.bytes) || result_[i] == static_cast<std::byte>(word >> i % 4 * 8)) continue;
+        result.wrong = "memory outside D was written to, " +
+                       (i < guard ? std::to_string(guard - i) + " bytes before it"
+                                  : std::to_string(i - guard - d.bytes) + " bytes past its end");
+        return;
+    }
+    const ExactCase::Verdict verdict = exact_->verify(std::span(result_).subspan(guard, d.bytes));
     result.wrong = verdict.wrong;
     result.checked = extent_name(verdict.extent);
-    return {};
+}
+
+host::RecordRun CaseRunner::recorder(const Plan& plan, const host::Buffer& space) const {
+    // In turn through the sets of operands.
+    return [this, &plan, space, next = size_t{0}](VkCommandBuffer commands, uint32_t) mutable {
+        return plan.record(commands, run_of(*time_slots_, next++ % sets_, space, case_.alpha, case_.beta));
+    };
 }
 
 Status CaseRunner::time(const Plan& plan, Measurement& result) {
     if (Status s = prepare_timing(); !s) return s;
     auto space = workspace(plan);
     if (!space) return space.status();
-    size_t next = 0;  // the set of operands that is due
-    const auto record = [&](VkCommandBuffer commands, uint32_t) {
-        return plan.record(commands, run_of(*time_slots_, next++ % sets_, *space, case_.alpha, case_.beta));
-    };
+    const host::RecordRun record = recorder(plan, *space);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
     if (Status s = time_runs(options_, result,
                              [&](size_t runs) { return device_.time(static_cast<uint32_t>(runs), record, patience); });
@@ -272,21 +294,80 @@ Measurement CaseRunner::blank() const {
     return m;
 }
 
-Measurement CaseRunner::run(const PlanOptions& kernel) {
-    Measurement result = blank();
+Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& result) const {
     if (kernel.kernel) result.kernel = kernel.kernel;
     auto plan = device_.context().createPlan(case_.problem, kernel);
-    if (!plan) {
-        result.failure = plan.status();
-        return result;
-    }
+    if (!plan) return plan;
     const VkgemmPlanInfo info = plan->info();
     result.kernel = info.kernel;
     result.tile = info.tile ? info.tile : "";
     result.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+    return plan;
+}
+
+Measurement CaseRunner::run(const PlanOptions& kernel) {
+    Measurement result = blank();
+    const auto plan = make_plan(kernel, result);
+    if (!plan) {
+        result.failure = plan.status();
+        return result;
+    }
     if (options_.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
     result.failure = time(*plan, result);
+    return result;
+}
+
+Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, double hopeless, Measurement& result) {
+    constexpr double settle = 0.01, enough = 0.04;  // seconds
+    const host::RecordRun record = recorder(plan, space);
+    const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
+    const auto start = SteadyClock::now();
+    const double load = is_cpu_ || warm_ ? 0 : warm_up;
+    double seconds = 0;  // of one run, as far as is known
+    load_.reset();
+    for (int round = 0; round < 2 || since(start) < load; ++round) {  // the first run may be slower than all others
+        const auto runs = round == 0 ? 1 : runs_in(settle, seconds, 1, 256);
+        const auto times = device_.time(static_cast<uint32_t>(runs), record, patience);
+        if (!times) return times.status();
+        seconds = summarise(times->seconds).median;
+        result.samples = times->seconds, result.clock = times->clock;
+        if (interrupted() || seconds > (round == 0 ? 2 : 1) * hopeless) break;
+    }
+    warm_ = true;
+    if (seconds <= hopeless && !interrupted()) {
+        const size_t wanted = runs_in(enough, seconds, 3, 200);
+        const auto times = device_.time(static_cast<uint32_t>(wanted), record, patience);
+        if (!times) return times.status();
+        result.samples = times->seconds;
+    }
+    result.times = summarise(result.samples);
+    return {};
+}
+
+void CaseRunner::keep_busy(Plan plan, const host::Buffer& space, double seconds) {
+    if (is_cpu_ || load_) return;
+    if (!busy_plan_) {
+        busy_plan_ = std::move(plan), busy_workspace_ = space;
+        busy_runs_ = static_cast<uint32_t>(runs_in(0.003, seconds, 1, 64));
+    }
+    load_.emplace(device_, busy_runs_, recorder(*busy_plan_, busy_workspace_));
+}
+
+Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
+    Measurement result = blank();
+    auto plan = make_plan(kernel, result);
+    if (!plan) {
+        result.failure = plan.status();
+        return result;
+    }
+    if (trial.check) result.failure = check(*plan, result);
+    if (!result.failure || !result.wrong.empty() || interrupted()) return result;
+    result.failure = prepare_timing();
+    if (!result.failure) return result;
+    const auto space = workspace(*plan);
+    result.failure = space ? time_briefly(*plan, *space, trial.hopeless, result) : space.status();
+    if (result.failure) keep_busy(*std::move(plan), *space, result.times.median);
     return result;
 }
 

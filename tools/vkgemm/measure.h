@@ -3,15 +3,19 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/vkgemm/load.h"
 #include "tools/vkgemm/stats.h"
 #include "tools/vkgemm/verify.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
+
+inline constexpr uint64_t workspace_limit = uint64_t{256} << 20;  // bytes that are brought where a plan wants them
 
 struct MeasureOptions {
     bool check = true;
@@ -49,6 +53,12 @@ struct OperandCopies {
 using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;             // by VkgemmSlot
 using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot; empty: not used
 
+/// How try_out() goes about it.
+struct Trial {
+    bool check = true;
+    double hopeless = std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
+};
+
 /// Calls `run` with a number of runs until the device is warm, then until there are enough samples in `result`. Timing
 /// ends early once interrupted().
 Status time_runs(const MeasureOptions& options, Measurement& result,
@@ -67,6 +77,10 @@ class CaseRunner {
     Measurement run(const PlanOptions& kernel);
     Measurement blank() const;  // with what is known before
 
+    /// The same for one of many candidates: a few runs say enough, and those of a hopeless one are one or two. Only the
+    /// first trial warms up at length; from then on a GPU is kept at work while the host prepares, checks and compares.
+    Measurement try_out(const PlanOptions& kernel, const Trial& trial);
+
     bool is_cold() const { return cold_; }
     size_t sets() const { return sets_; }  // of operands that are used in turn
     const Case& given() const { return case_; }
@@ -83,9 +97,14 @@ class CaseRunner {
     Status fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets, uint32_t poison) const;
     Status prepare_check();
     Status prepare_timing();
+    Result<Plan> make_plan(const PlanOptions& kernel, Measurement& result) const;
     Status check(const Plan& plan, Measurement& result);
+    void find_wrong(const OperandCopies& d, Measurement& result) const;
     Status time(const Plan& plan, Measurement& result);
+    Status time_briefly(const Plan& plan, const host::Buffer& workspace, double hopeless, Measurement& result);
     Result<host::Buffer> workspace(const Plan& plan) const;
+    host::RecordRun recorder(const Plan& plan, const host::Buffer& workspace) const;
+    void keep_busy(Plan plan, const host::Buffer& workspace, double seconds);
     Run run_of(const OperandSet& slots, size_t set, const host::Buffer& workspace, double alpha, double beta) const;
 
     const host::Device& device_;
@@ -98,6 +117,13 @@ class CaseRunner {
     std::optional<ExactCase> exact_;
     std::optional<OperandBytes> check_bytes_, time_bytes_;
     std::optional<OperandSet> check_slots_, time_slots_;
+    std::vector<std::byte> result_, right_;  // D with its guards: as it came, and as it was when it was found right
+    std::string extent_;                     // of the check that found it so
+    bool warm_ = false;                      // a trial has run
+    std::optional<Plan> busy_plan_;          // what keeps a GPU at work: the first trial's
+    host::Buffer busy_workspace_;
+    uint32_t busy_runs_ = 0;
+    std::optional<Load> load_;  // last: gone before what it uses
 };
 
 }  // namespace vkgemm::tool

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "tools/vkgemm/terminal.h"
 
@@ -16,6 +17,16 @@ Status cannot_write(const std::string& path) {
             "cannot write " + path + (why ? std::string(": ") + std::strerror(why) : "")};
 }
 }  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (file.is_open() && !file.bad()) return text;
+    const int why = errno;
+    return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                  "cannot read " + path + (why ? std::string(": ") + std::strerror(why) : "")};
+}
 
 OutputFile::~OutputFile() {
     std::error_code ignored;

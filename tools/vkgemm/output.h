@@ -26,4 +26,7 @@ class OutputFile {
     std::string path_;
 };
 
+/// All of a file, or why it cannot be read.
+Result<std::string> read_file(const std::string& path);
+
 }  // namespace vkgemm::tool

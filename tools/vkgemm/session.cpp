@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
+#include "plan/tuned.h"
 #include "tools/vkgemm/command.h"
 
 #ifndef VKGEMM_COMMIT
@@ -40,8 +42,21 @@ void say_once(void* said, VkgemmSeverity, const char* text) {
 
 }  // namespace
 
+std::string tuned_path() {
+    const char* path = std::getenv("VKGEMM_TUNED");
+    return path ? path : "";
+}
+
 Result<host::Device> Session::open() const {
     static std::set<std::string> said;
+    std::string rows;
+    if (const std::string path = tuned_path(); !path.empty()) {
+        auto text = read_file(path);
+        if (!text) return Status{text.status().code, VK_SUCCESS, "VKGEMM_TUNED: " + text.status().text};
+        if (const auto read = plan::parse_tuned(*text); !read)
+            return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, "VKGEMM_TUNED: " + path + ": " + read.refusal().why};
+        rows = *std::move(text);
+    }
     return host::Device::open({.device = device,
                                .validation = validate ? host::Validation::required : host::Validation::off,
                                .onMessage =
@@ -50,7 +65,8 @@ Result<host::Device> Session::open() const {
                                             m.text);
                                    },
                                .log = say_once,
-                               .logUser = &said});
+                               .logUser = &said,
+                               .tunedRows = rows.c_str()});
 }
 
 Exit Session::finish(const host::Device& opened, Exit code) const {

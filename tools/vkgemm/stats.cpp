@@ -15,19 +15,17 @@ Summary summarise(std::vector<double> seconds) {
     return {.runs = n, .median = median, .min = seconds.front(), .max = seconds.back(), .p95 = seconds[at95]};
 }
 
-namespace {
-size_t count_in(double total, double seconds, size_t least, size_t most) {
+size_t runs_in(double total, double seconds, size_t least, size_t most) {
     if (!(seconds > 0)) return most;
     const double count = std::ceil(total / seconds);
     return static_cast<size_t>(std::clamp(count, static_cast<double>(least), static_cast<double>(most)));
 }
-}  // namespace
 
 size_t runs_for(double seconds, double min_time, size_t wanted) {
     if (wanted) return wanted;
-    return seconds > 0.25 ? count_in(5, seconds, 3, 20) : count_in(min_time, seconds, 20, 1000);
+    return seconds > 0.25 ? runs_in(5, seconds, 3, 20) : runs_in(min_time, seconds, 20, 1000);
 }
 
-size_t runs_per_submission(double seconds) { return count_in(0.2, seconds, 1, 256); }
+size_t runs_per_submission(double seconds) { return runs_in(0.2, seconds, 1, 256); }
 
 }  // namespace vkgemm::tool

@@ -15,6 +15,9 @@ struct Summary {
 /// % of the samples do not exceed.
 Summary summarise(std::vector<double> seconds);
 
+/// How many runs of `seconds` fill `total`, within bounds.
+size_t runs_in(double total, double seconds, size_t least, size_t most);
+
 /// How many runs a case is timed with, when one takes about `seconds`: as many as fill `min_time`, at least 20, at most
 /// 1000; where a run takes over 0.25 s, as many as fill 5 s, at least 3, at most 20. `wanted` other than 0 overrides.
 size_t runs_for(double seconds, double min_time, size_t wanted);

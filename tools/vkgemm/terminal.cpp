@@ -71,10 +71,21 @@ void Progress::begin(std::string_view what) {
         const double left = passed / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
         line += ", about " + std::to_string(static_cast<int>(left + 0.5)) + " s left";
     }
+    show(line);
+    ++done_;
+}
+
+void Progress::at(size_t step, double seconds_left, std::string_view what) {
+    if (!shown_) return;
+    clear();
+    show("[" + std::to_string(step) + "/" + std::to_string(steps_) + ", about " +
+         std::to_string(static_cast<int>(seconds_left + 0.5)) + " s left] " + std::string(what));
+}
+
+void Progress::show(const std::string& line) {
     std::fputs(line.substr(0, page_width - 1).c_str(), stderr);
     std::fflush(stderr);
     progress_stands = true;
-    ++done_;
 }
 
 void Progress::clear() {

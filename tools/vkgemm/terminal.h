@@ -28,9 +28,12 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
     ~Progress() { clear(); }
     void begin(std::string_view what);  // the next step
+    /// A step by its number, from 1, for a caller who can tell the time left better.
+    void at(size_t step, double seconds_left, std::string_view what);
     void clear();                       // before something else is printed
 
    private:
+    void show(const std::string& line);
     size_t steps_, done_ = 0;
     bool shown_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -189,7 +189,7 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     return {decode(r_.d.type, stored), slack};
 }
 
-std::optional<std::string> ExactCase::wrong_element(const std::vector<std::byte>& d, uint64_t batch, uint64_t row,
+std::optional<std::string> ExactCase::wrong_element(std::span<const std::byte> d, uint64_t batch, uint64_t row,
                                                     uint64_t col, int64_t sum) const {
     const auto [want, slack] = expected(batch, row, col, sum);
     const std::byte* element = &d[r_.d.position(batch, row, col) * r_.d.bytes];
@@ -200,7 +200,7 @@ std::optional<std::string> ExactCase::wrong_element(const std::vector<std::byte>
     return where + " is " + number(got) + " and should be " + number(want);
 }
 
-std::optional<std::string> ExactCase::wrong_row(const std::vector<std::byte>& d, uint64_t batch, uint64_t row) const {
+std::optional<std::string> ExactCase::wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const {
     std::vector<int32_t> sums(p_.n);
     for (uint64_t k = 0; k < p_.k; ++k) {
         const int32_t left = a(batch, row, k);
@@ -213,7 +213,7 @@ std::optional<std::string> ExactCase::wrong_row(const std::vector<std::byte>& d,
     return std::nullopt;
 }
 
-std::optional<std::string> ExactCase::wrong_col(const std::vector<std::byte>& d, uint64_t batch, uint64_t col) const {
+std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, uint64_t batch, uint64_t col) const {
     std::vector<int8_t> right(p_.k);
     for (uint64_t k = 0; k < p_.k; ++k) right[k] = b_row(batch, k)[col];
     for (uint64_t row = 0; row < p_.m; ++row) {
@@ -224,7 +224,7 @@ std::optional<std::string> ExactCase::wrong_col(const std::vector<std::byte>& d,
     return std::nullopt;
 }
 
-std::optional<std::string> ExactCase::unwritten(const std::vector<std::byte>& d) const {
+std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) const {
     if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
     for (uint64_t batch = 0; batch < r_.batch; ++batch)
         for (uint64_t row = 0; row < p_.m; ++row)
@@ -234,7 +234,7 @@ std::optional<std::string> ExactCase::unwritten(const std::vector<std::byte>& d)
     return std::nullopt;
 }
 
-std::optional<std::string> ExactCase::touched_gap(const std::vector<std::byte>& d) const {
+std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) const {
     uint64_t elements = 0;
     for (const uint64_t n : {p_.m, p_.n, r_.batch}) elements = elements ? elements * n : n;
     if (elements == r_.d.span) return std::nullopt;  // dense: there is no gap
@@ -248,7 +248,7 @@ std::optional<std::string> ExactCase::touched_gap(const std::vector<std::byte>& 
     return std::nullopt;
 }
 
-std::optional<std::string> ExactCase::wrong_projection(const std::vector<std::byte>& d, uint64_t batch) const {
+std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte> d, uint64_t batch) const {
     // D x = 2 A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
     std::vector<int64_t> x(p_.n), bx(p_.k);
     for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(plan::Type::i32, 1000, mixed(6, batch, col, 0));
@@ -274,7 +274,7 @@ std::optional<std::string> ExactCase::wrong_projection(const std::vector<std::by
     return std::nullopt;
 }
 
-ExactCase::Verdict ExactCase::verify(const std::vector<std::byte>& d) const {
+ExactCase::Verdict ExactCase::verify(std::span<const std::byte> d) const {
     Verdict v;
     const auto note = [&v](std::optional<std::string> wrong) {
         if (wrong && v.wrong.empty()) v.wrong = *std::move(wrong);

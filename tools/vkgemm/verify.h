@@ -3,6 +3,7 @@
 // gave. Only GELU and SiLU, which no device computes to the bit, are given slack. Pure: it works on bytes.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ class ExactCase {
         std::string wrong;  // the first element found wrong; empty: none
     };
     /// `d`: what D holds after the run, first to last element of its span.
-    Verdict verify(const std::vector<std::byte>& d) const;
+    Verdict verify(std::span<const std::byte> d) const;
 
    private:
     int a(uint64_t batch, uint64_t row, uint64_t k) const {
@@ -51,13 +52,13 @@ class ExactCase {
     };
     /// D's element for a sum over k, after alpha, beta, the epilogue and the rounding to D's type.
     Expected expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const;
-    std::optional<std::string> wrong_element(const std::vector<std::byte>& d, uint64_t batch, uint64_t row,
-                                             uint64_t col, int64_t sum) const;
-    std::optional<std::string> wrong_row(const std::vector<std::byte>& d, uint64_t batch, uint64_t row) const;
-    std::optional<std::string> wrong_col(const std::vector<std::byte>& d, uint64_t batch, uint64_t col) const;
-    std::optional<std::string> unwritten(const std::vector<std::byte>& d) const;
-    std::optional<std::string> touched_gap(const std::vector<std::byte>& d) const;
-    std::optional<std::string> wrong_projection(const std::vector<std::byte>& d, uint64_t batch) const;
+    std::optional<std::string> wrong_element(std::span<const std::byte> d, uint64_t batch, uint64_t row, uint64_t col,
+                                             int64_t sum) const;
+    std::optional<std::string> wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const;
+    std::optional<std::string> wrong_col(std::span<const std::byte> d, uint64_t batch, uint64_t col) const;
+    std::optional<std::string> unwritten(std::span<const std::byte> d) const;
+    std::optional<std::string> touched_gap(std::span<const std::byte> d) const;
+    std::optional<std::string> wrong_projection(std::span<const std::byte> d, uint64_t batch) const;
 
     Problem p_;
     Resolved r_;

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Tuned rows: reading them, which of them is near, and what becomes of it.
+#include "plan/tuned.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "plan/select.h"
+#include "plan/text.h"
+#include "support/files.h"
+#include "support/words.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+constexpr uint64_t much = uint64_t{256} << 20;
+
+DeviceFacts h200() {
+    const Result<DeviceFacts> facts = parse_facts(file_text("devices/h200.txt"));
+    REQUIRE(facts);
+    return *facts;
+}
+
+Problem normalised(const std::string& line) {
+    const Result<ProblemText> read = parse_problem(line);
+    REQUIRE_MESSAGE(bool(read), line, ": ", read.refusal().why);
+    return normalise(*complete(read->problem)).problem;
+}
+
+std::vector<TunedRow> rows_of(const std::string& text) {
+    const Result<std::vector<TunedRow>> rows = parse_tuned(text);
+    REQUIRE_MESSAGE(bool(rows), rows.refusal().why);
+    return *rows;
+}
+std::vector<TunedRow> on_h200(const std::string& text) { return tuned_for(h200(), rows_of(text)); }
+
+/// The distance of `problem` from a row for `of`; below 0: no match.
+double distance(const std::string& of, const std::string& problem, uint32_t alignment = 16) {
+    const auto rows = rows_of("any | " + of + " | any |");
+    return tuned_distance(rows[0], normalised(problem), alignment).value_or(-1);
+}
+
+Result<Choice> choose(const std::vector<TunedRow>& rows, const std::string& line, Request r = {}) {
+    r.tuned = rows;
+    return select(h200(), normalised(line), r);
+}
+
+}  // namespace
+
+TEST_CASE("tuned rows are read") {
+    const auto rows = rows_of(
+        "# by hand\n\n NVIDIA H200 |f16*f16 64x128x256 layout=nt beta=1 bias=col|coopmat_f16_64x64x64| SPLIT=2,PACK=1 "
+        "# 3 us\r\n"
+        "H200|8x8x8|gone_f32|");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].device == "NVIDIA H200");
+    CHECK(rows[0].kernel == "coopmat_f16_64x64x64");
+    CHECK(rows[0].tile == "SPLIT=2,PACK=1");
+    CHECK(rows[0].problem.n == 128);
+    CHECK(rows[0].problem.b.layout == Layout::column_major);
+    CHECK(rows[0].text.ends_with("| SPLIT=2,PACK=1"));
+    CHECK(rows[1].kernel == "gone_f32");
+    CHECK(rows[1].tile.empty());
+    CHECK(parse_tuned("")->empty());
+    CHECK(parse_tuned("# nothing")->empty());
+}
+
+TEST_CASE("a line that is no tuned row is refused with its number and the reason") {
+    const std::pair<const char*, std::vector<std::string>> bad[] = {
+        {"\n# x\nH200 | 8x8x8 | naive_f32_8x8\n", {"line 3:", "DEVICE | PROBLEM | KERNEL | TILE", "3 fields"}},
+        {"H200", {"line 1:", "'H200'", "1 field"}},
+        {"H200 | 8x8x8 | naive_f32_8x8 | | ", {"line 1:", "5 fields"}},
+        {" | 8x8x8 | naive_f32_8x8 |", {"line 1:", "device"}},
+        {"H200 | 8x8x8 | |", {"line 1:", "kernel"}},
+        {"H200 | 8x8 | naive_f32_8x8 |", {"line 1:", "problem", "character", "MxNxK"}},
+        {"H200 | | naive_f32_8x8 |", {"line 1:", "problem", "MxNxK"}},
+        {"H200 | 8x8x8 lda=3 | naive_f32_8x8 |", {"line 1:", "problem", "lda is 3"}},
+        {"H200 | 0x8x8 | naive_f32_8x8 |", {"line 1:", "empty"}},
+        {"H200 | 8x8x8 | naive_f32_8x8 |\nH200 | 8x8x8 | naive_f32_8x8 | SPLI=2", {"line 2:", "SPLI", "SPLIT"}},
+        {"H200 | 8x8x8 | naive_f32_8x8 | SPLIT=x", {"line 1:", "SPLIT", "'x'"}},
+    };
+    for (const auto& [text, words] : bad) {
+        const Result<std::vector<TunedRow>> rows = parse_tuned(text);
+        REQUIRE_MESSAGE(!rows, std::string(text));
+        CHECK(rows.refusal().kind == Refusal::parse);
+        for (const std::string& word : words)
+            CHECK_MESSAGE(has_words(rows.refusal().why, word), "'", word, "' is not in: ", rows.refusal().why);
+    }
+}
+
+TEST_CASE("a row speaks of problems within a factor of 1.5, of its types, layouts, batching and alignment") {
+    CHECK(distance("1024x512x256", "1024x512x256") == 0);
+    CHECK(distance("1024x512x256", "1024x512x256 alpha=2 beta=3 bias=col act=gelu") == 0);
+    CHECK(distance("1024x512x256", "1024x768x256") == doctest::Approx(std::log(1.5)));
+    CHECK(distance("1024x512x256", "1024x344x256") == doctest::Approx(std::log(512. / 344)));
+    CHECK(distance("1024x512x256", "1536x768x384") == doctest::Approx(3 * std::log(1.5)));
+    CHECK(distance("1024x512x256", "1540x512x256") < 0);
+    CHECK(distance("1024x512x256", "1024x340x256") < 0);
+    CHECK(distance("1024x512x256", "1024x512x388") < 0);
+    CHECK(distance("1024x512x256", "1024x512x0") < 0);
+    CHECK(distance("f16*f16 64x64x64", "f16*f16+f32->f16 64x64x64") == 0);
+    for (const char* other : {"f16*f16+f32->f32", "f16*f16+f16->f16", "bf16*bf16", "f16*bf16+f32->f16", "f32*f32"})
+        CHECK_MESSAGE(distance("f16*f16 64x64x64", std::string(other) + " 64x64x64") < 0, std::string(other));
+    for (const char* other : {"nt", "tn", "tt"})
+        CHECK(distance("64x64x64", std::string("64x64x64 layout=") + other) < 0);
+    CHECK(distance("96x64x32", "64x96x32 layout=tt layout_d=t") == 0);  // the same product, transposed
+    CHECK(distance("64x64x64", "64x64x64 batch=2") < 0);
+    CHECK(distance("64x64x64 batch=2", "64x64x64 batch=3") == doctest::Approx(std::log(1.5)));
+    CHECK(distance("64x64x64 batch=2", "64x64x64 batch=4") < 0);
+    CHECK(distance("64x64x64", "64x64x63") < 0);  // A's rows are no whole pieces of 16 bytes
+    CHECK(distance("64x64x63", "64x64x64") < 0);
+    CHECK(distance("64x64x63", "64x64x61") > 0);
+    CHECK(distance("64x64x63", "64x63x61") < 0);  // neither are B's
+    CHECK(distance("64x64x64", "64x64x64", 4) < 0);
+}
+
+TEST_CASE("the nearest row counts, the first of equally near ones, and none that is skipped") {
+    auto rows = on_h200(
+        "H200 | 1024x1024x1024 | simt_f32_64x64x16 |\n"
+        "H200 | 1024x1024x1280 | simt_f32_128x128x8 |\n"
+        "H200 | 1024x1024x1024 | naive_f32_8x8 |\n"
+        "H100 | 1024x1024x1152 | naive_f32_8x8 |\n");
+    REQUIRE(rows.size() == 3);
+    const auto nearest = [&](const char* line) -> std::string {
+        const TunedRow* row = nearest_tuned(rows, normalised(line), 16);
+        return row ? row->kernel : "";
+    };
+    CHECK(nearest("1024x1024x1024") == "simt_f32_64x64x16");
+    CHECK(nearest("1024x1024x1100") == "simt_f32_64x64x16");
+    CHECK(nearest("1024x1024x1200") == "simt_f32_128x128x8");
+    CHECK(nearest("1024x1024x2048") == "");
+    rows[0].skipped = "for some reason";
+    CHECK(nearest("1024x1024x1024") == "naive_f32_8x8");
+    CHECK(has_words(skipped_near(rows, normalised("1024x1024x1100"), 16).at(0), "for some reason", rows[0].text));
+    CHECK(skipped_near(rows, normalised("64x64x64"), 16).empty());
+}
+
+TEST_CASE("a row decides, where no kernel or tile is forced") {
+    const auto rows = on_h200("H200 | 1024x1024x1024 | naive_f32_8x8 | RASTER=4");
+    const Result<Choice> free = choose({}, "1024x1024x1000"), tuned = choose(rows, "1024x1024x1000");
+    REQUIRE(free);
+    REQUIRE(tuned);
+    CHECK(free->tuned == nullptr);
+    CHECK(free->kernel->name != "naive_f32_8x8");
+    CHECK(tuned->kernel->name == "naive_f32_8x8");
+    CHECK(tuned->tuned == &rows[0]);
+    CHECK(tuned->tile.RASTER == 4);
+    CHECK(tuned->tile.WG == tuned->kernel->tile.WG);
+    CHECK(tuned->passed.size() == kernels().size() - 1);
+    CHECK(choose(rows, "2048x1024x1024")->tuned == nullptr);
+    Request forced, tile;
+    forced.kernel = "tiled_f32_8x8", tile.tile = "RASTER=2";
+    CHECK(choose(rows, "1024x1024x1024", forced)->kernel->name == "tiled_f32_8x8");
+    CHECK(choose(rows, "1024x1024x1024", tile)->kernel == free->kernel);
+    CHECK(choose(rows, "1024x1024x1024", tile)->tuned == nullptr);
+}
+
+TEST_CASE("a row that this problem cannot follow is passed over, and says why") {
+    const auto split = on_h200("H200 | 128x128x65536 | simt_f32_64x64x16 | SPLIT=8,PACK=1");
+    const Result<Choice> without = choose(split, "128x128x65536");
+    REQUIRE(without);
+    CHECK(without->tuned == nullptr);
+    CHECK(has_words(without->tuned_unfit, split[0].text, "workspace", "8 slices"));
+    Request roomy;
+    roomy.workspace_limit = much;
+    const Result<Choice> with = choose(split, "128x128x65536", roomy);
+    REQUIRE(with);
+    CHECK(with->kernel->name == "simt_f32_64x64x16");
+    CHECK(with->way.split.slices == 8);
+    CHECK(with->tuned_unfit.empty());
+
+    const auto few = on_h200("H200 | 16x4096x4096 | gemv_f32_8x16 |");
+    CHECK(choose(few, "16x4096x4096")->tuned == &few[0]);
+    const Result<Choice> more = choose(few, "20x4096x4096");
+    REQUIRE(more);
+    CHECK(more->tuned == nullptr);
+    CHECK(has_words(more->tuned_unfit, few[0].text));
+}
+
+TEST_CASE("rows whose kernel is gone, or does not fit the device, are skipped and said") {
+    DeviceFacts bare = h200();
+    bare.features = need::push_descriptor;
+    const auto rows = tuned_for(bare, rows_of("H200 | 64x64x64 | naive_f32_8x9 |\n"
+                                              "H200 | 64x64x64 | naive_f32_8x8 | WG=4096\n"
+                                              "H200 | 64x64x64 | tiled_i32_8x8 |\n"
+                                              "H200 | 64x64x64 | reduce_f32_64 |\n"
+                                              "H200 | f16*f16 64x64x64 | coopmat_f16_64x64x64 |\n"
+                                              "H200 | f16*f16 128x64x64 | coopmat_f16_64x64x64 |\n"
+                                              "H200 | 64x64x64 | naive_f32_8x8 |\n"));
+    REQUIRE(rows.size() == 7);
+    CHECK(has_words(rows[0].skipped, "naive_f32_8x9", "did you mean", "naive_f32_8x8"));
+    CHECK(has_words(rows[1].skipped, "WG 4096", "1024"));
+    CHECK(has_words(rows[2].skipped, "i32*i32+i32->i32", "f32*f32+f32->f32"));
+    CHECK(!rows[3].skipped.empty());
+    CHECK(has_words(rows[4].skipped, "coopmat"));
+    CHECK(rows[6].skipped.empty());
+    const auto told = skipped_in_short(rows);
+    REQUIRE(told.size() == 5);
+    CHECK(has_words(told[0], "a tuned row is skipped", rows[0].text, rows[0].skipped));
+    CHECK(has_words(told[4], "2 tuned rows are skipped", rows[4].text, rows[4].skipped));
+    CHECK(skipped_in_short({&rows[6], 1}).empty());
+}
+
+TEST_CASE("the built-in rows can be followed, each for its own problem") {
+    const auto rows = rows_of(std::string(built_in_tuned()));
+    for (const TunedRow& row : rows) CHECK_MESSAGE(find_kernel(row.kernel), row.text);
+    for (const std::string& file : device_files()) {
+        const Result<DeviceFacts> facts = parse_facts(file_text(file));
+        const auto here = tuned_for(*facts, rows);
+        Request request;
+        request.tuned = here, request.workspace_limit = much;
+        for (const TunedRow& row : here) {
+            CHECK_MESSAGE(row.skipped.empty(), file, ": ", row.text, ": ", row.skipped);
+            const Result<Choice> choice = select(*facts, row.problem, request);
+            const bool followed = choice && choice->tuned && choice->kernel->name == row.kernel;
+            CHECK_MESSAGE(followed, file, ": ", row.text, ": ", choice ? choice->tuned_unfit : choice.refusal().why);
+        }
+    }
+}
+
+TEST_CASE("the golden table of the built-in rows: who is chosen") {
+    const auto rows = rows_of(std::string(built_in_tuned()));
+    size_t decided = 0;
+    for (const std::string& line : lines_of("tuned_choices.txt")) {
+        const auto field = fields_of(line);
+        REQUIRE_MESSAGE(field.size() == 3, line);
+        const Result<DeviceFacts> facts = parse_facts(file_text("devices/" + field[0] + ".txt"));
+        REQUIRE_MESSAGE(bool(facts), line);
+        const auto here = tuned_for(*facts, rows);
+        Request request;
+        request.tuned = here, request.workspace_limit = much;
+        const Result<Choice> choice = select(*facts, normalised(field[1]), request);
+        CAPTURE(line);
+        CHECK((choice ? std::string(choice->kernel->name) : "none") == field[2]);
+        decided += choice && choice->tuned;
+    }
+    CHECK_MESSAGE((rows.empty() || decided >= 3), "tuned_choices.txt has too few lines that a built-in row decides");
+}
