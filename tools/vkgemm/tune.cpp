@@ -21,6 +21,7 @@ constexpr double far_fetched = 2.5;  // times the best one's predicted cost: the
 constexpr double close = 1.05;       // times the best: then it is timed a second time
 constexpr double same = 1.01;        // times the best: then the cost model's own choice is kept
 constexpr size_t most_finalists = 4;
+constexpr double generous = 1.5;  // times its share of the time left: the first problems compile for those that follow
 
 struct Options {
     std::vector<std::string> problems;
@@ -295,7 +296,7 @@ Status Tuner::tune(const Case& c) {
     }
     const plan::Problem p = plan::normalise(*completed).problem;
     if (file_.has(p)) return ++known_, Status{};
-    const double share = (budget_ - passed()) / static_cast<double>(problems_ - behind);
+    const double share = generous * (budget_ - passed()) / static_cast<double>(problems_ - behind);
     if (share <= 0) return ++timeless_, Status{};
     auto found = search(c, p, passed() + share);
     if (!found) return found.status();
