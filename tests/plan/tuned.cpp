@@ -82,11 +82,11 @@ TEST_CASE("a line that is no tuned row is refused with its number and the reason
         {"H200 | 8x8x8 | naive_f32_8x8 |\nH200 | 8x8x8 | naive_f32_8x8 | SPLI=2", {"line 2:", "SPLI", "SPLIT"}},
         {"H200 | 8x8x8 | naive_f32_8x8 | SPLIT=x", {"line 1:", "SPLIT", "'x'"}},
     };
-    for (const auto& [text, words] : bad) {
-        const Result<std::vector<TunedRow>> rows = parse_tuned(text);
-        REQUIRE_MESSAGE(!rows, std::string(text));
+    for (const auto& one : bad) {
+        const Result<std::vector<TunedRow>> rows = parse_tuned(one.first);
+        REQUIRE_MESSAGE(!rows, std::string(one.first));
         CHECK(rows.refusal().kind == Refusal::parse);
-        for (const std::string& word : words)
+        for (const std::string& word : one.second)
             CHECK_MESSAGE(has_words(rows.refusal().why, word), "'", word, "' is not in: ", rows.refusal().why);
     }
 }

@@ -224,8 +224,9 @@ Exit Bench::run() {
 nlohmann::ordered_json Bench::json() const {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device_.info());
-    all["options"] = {{"kernel", o_.kernel}, {"tile", o_.tile},         {"check", !o_.no_check}, {"cold", o_.cold},
-                      {"hot", o_.hot},       {"min_time", o_.min_time}, {"repeats", o_.repeats}, {"vs", o_.versus}};
+    all["options"] = {{"kernel", o_.kernel},   {"tile", o_.tile}, {"check", !o_.no_check},
+                      {"cold", o_.cold},       {"hot", o_.hot},   {"min_time", o_.min_time},
+                      {"repeats", o_.repeats}, {"vs", o_.versus}, {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["peers"] = report_.peers();
     all["cases"] = report_.cases();

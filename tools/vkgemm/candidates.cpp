@@ -21,7 +21,7 @@ uint32_t misaligned(const plan::Problem& p, const plan::Request& request) {
 /// `way` with everything that the cost model decided written out.
 Candidate candidate(const plan::Kernel& kernel, const plan::Way& way) {
     return {std::string(kernel.name),
-            "SPLIT=" + std::to_string(way.split.slices) + ",PACK=" + std::to_string(packed(way) + 1), way.cost};
+            "SPLIT=" + std::to_string(way.split.slices) + ",PACK=" + std::to_string(packed(way) + 1), way.cost, false};
 }
 
 }  // namespace
@@ -47,7 +47,9 @@ std::vector<Candidate> candidates(const plan::DeviceFacts& facts, const plan::Pr
                 if (const auto way = plan::best_way(kernel, tile, facts, p, request)) add(candidate(kernel, *way));
             }
     }
-    std::ranges::stable_sort(all, {}, &Candidate::cost);
+    if (all.empty()) return all;
+    all[0].chosen = true;
+    std::ranges::stable_sort(all.begin() + 1, all.end(), {}, &Candidate::cost);
     return all;
 }
 

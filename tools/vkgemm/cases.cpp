@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/vkgemm/cases.h"
 
-#include <fstream>
-#include <sstream>
-
 #include "plan/words.h"
+#include "tools/vkgemm/output.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -114,16 +112,15 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
         if (s.name == name_or_file) return parse_suite(s.text, "suite " + name_or_file);
         names.push_back(s.name);
     }
-    std::ifstream file(name_or_file, std::ios::binary);
-    std::stringstream text;
-    if (!file || !(text << file.rdbuf())) {
+    const auto text = read_file(name_or_file);
+    if (!text) {
         std::string known;
         for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
         const std::string_view nearest = plan::nearest_word(name_or_file, names);
         return refuse("'" + name_or_file + "' is neither a suite (" + known + ") nor a file that can be read" +
                       (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
-    return parse_suite(text.str(), name_or_file);
+    return parse_suite(*text, name_or_file);
 }
 
 Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite) {

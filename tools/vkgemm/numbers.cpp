@@ -66,24 +66,42 @@ void encode(plan::Type type, double value, std::byte* bytes) {
     }
 }
 
-double decode(plan::Type type, const std::byte* bytes) {
+namespace {
+/// Calls `body` with what decodes one element of the type.
+template <class Body>
+auto with_decoder(plan::Type type, const Body& body) {
+    const auto bf16 = [](const std::byte* b) {
+        return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(get<uint16_t>(b)) << 16));
+    };
     switch (type) {
-        case plan::Type::f32:
-            return static_cast<double>(get<float>(bytes));
         case plan::Type::f16:
-            return from_f16(get<uint16_t>(bytes));
+            return body([](const std::byte* b) { return from_f16(get<uint16_t>(b)); });
         case plan::Type::bf16:
-            return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(get<uint16_t>(bytes)) << 16));
+            return body(bf16);
         case plan::Type::f64:
-            return get<double>(bytes);
+            return body([](const std::byte* b) { return get<double>(b); });
         case plan::Type::i32:
-            return get<int32_t>(bytes);
+            return body([](const std::byte* b) { return static_cast<double>(get<int32_t>(b)); });
         case plan::Type::i8:
-            return get<int8_t>(bytes);
+            return body([](const std::byte* b) { return static_cast<double>(get<int8_t>(b)); });
         case plan::Type::u8:
-            return get<uint8_t>(bytes);
+            return body([](const std::byte* b) { return static_cast<double>(get<uint8_t>(b)); });
+        case plan::Type::f32:
+            break;
     }
-    return 0;
+    return body([](const std::byte* b) { return static_cast<double>(get<float>(b)); });
+}
+}  // namespace
+
+double decode(plan::Type type, const std::byte* bytes) {
+    return with_decoder(type, [&](const auto& element) { return element(bytes); });
+}
+
+void decode(plan::Type type, const std::byte* first, uint64_t step, std::span<double> values) {
+    const uint64_t distance = step * plan::info(type).bytes;
+    with_decoder(type, [&](const auto& element) {
+        for (size_t i = 0; i < values.size(); ++i) values[i] = element(first + i * distance);
+    });
 }
 
 uint32_t poison(plan::Type type) { return plan::info(type).is_float ? 0xffffffffu : 0xa5a5a5a5u; }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "plan/types.h"
 
@@ -11,6 +12,8 @@ namespace vkgemm::tool {
 /// Writes `value`, rounded to nearest even; integers are cut to their bits (`value` must be whole).
 void encode(plan::Type type, double value, std::byte* bytes);
 double decode(plan::Type type, const std::byte* bytes);
+/// As many elements as there is room for, `step` elements apart.
+void decode(plan::Type type, const std::byte* first, uint64_t step, std::span<double> values);
 
 /// What memory is filled with that nobody may use: not-a-number in every float type, a number that no check computes in
 /// integers.

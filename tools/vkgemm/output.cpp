@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "tools/vkgemm/terminal.h"
 
@@ -21,8 +21,9 @@ Status cannot_write(const std::string& path) {
 Result<std::string> read_file(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (file.is_open() && !file.bad()) return text;
+    std::ostringstream text;
+    text << file.rdbuf();  // an empty file sets failbit, a folder badbit
+    if (file.is_open() && !file.bad() && !text.bad()) return text.str();
     const int why = errno;
     return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                   "cannot read " + path + (why ? std::string(": ") + std::strerror(why) : "")};

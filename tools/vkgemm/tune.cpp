@@ -21,6 +21,7 @@ constexpr double far_fetched = 2.5;  // times the best one's predicted cost: the
 constexpr double close = 1.05;       // times the best: then it is timed a second time
 constexpr double same = 1.01;        // times the best: then the cost model's own choice is kept
 constexpr size_t most_finalists = 4;
+constexpr double generous = 1.5;  // times its share of the time left: the first problems compile for those that follow
 
 struct Options {
     std::vector<std::string> problems;
@@ -33,16 +34,21 @@ Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCE
 
 struct Tried {
     Candidate candidate;
-    double seconds = 0;            // of a run; the mean of two looks where there were two
-    bool timed_to_the_end = true;  // else it was hopeless
+    double seconds = 0;  // of a run; the mean of two looks where there were two
 };
 
 /// One problem, and what came of it.
 struct Outcome {
-    std::vector<Tried> tried;  // the first is the cost model's choice
-    size_t best = 0;           // in `tried`
-    size_t there = 0;          // candidates in all
-    std::string cut_short;     // why not all that were worth it were tried; "": they were
+    std::vector<Tried> tried;
+    size_t best = 0;        // in `tried`
+    size_t there = 0;       // candidates in all
+    std::string cut_short;  // why not all that were worth it were tried; "": they were
+
+    const Tried& winner() const { return tried[best]; }
+    /// The cost model's choice; null: it could not be run.
+    const Tried* model() const { return !tried.empty() && tried[0].candidate.chosen ? &tried[0] : nullptr; }
+    bool gains() const { return model() && best != 0; }
+    double gain() const { return model() ? model()->seconds / winner().seconds : 1; }
 };
 
 /// The text of a problem without what a tuned row does not look at.
@@ -119,11 +125,11 @@ bool TunedFile::has(const plan::Problem& normalised) const {
 }
 
 Status TunedFile::add(const plan::Problem& read, const plan::Problem& normalised, const Outcome& found) {
-    const Tried &best = found.tried[found.best], &model = found.tried[0];
+    const Tried& best = found.winner();
     const std::string row =
         device_ + " | " + row_problem(read) + " | " + best.candidate.kernel + " | " + best.candidate.tile;
     std::string note = "  # " + seconds_text(best.seconds);
-    if (found.best != 0) note += "; " + model.candidate.kernel + " " + seconds_text(model.seconds);
+    if (found.gains()) note += "; " + found.model()->candidate.kernel + " " + seconds_text(found.model()->seconds);
     text_ += (added_ ? "" : head_) + row + note + "\n";
     rows_.push_back({device_, best.candidate.kernel, best.candidate.tile, normalised, row, {}});
     ++added_;
@@ -187,7 +193,7 @@ void Tuner::say(const Case& c, const std::string& why) {
 /// Checks and times one; what cannot run or is wrong is said and left out.
 Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found) {
     Trial trial;
-    if (!found.tried.empty()) trial.hopeless = hopeless * found.tried[found.best].seconds;
+    if (!found.tried.empty()) trial.hopeless = hopeless * found.winner().seconds;
     const PlanOptions options = {
         .kernel = candidate.kernel.c_str(), .tile = candidate.tile.c_str(), .workspaceLimit = workspace_limit};
     const Measurement m = runner.try_out(options, trial);
@@ -199,8 +205,8 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
         exit_ = exit_wrong;
         say(runner.given(), who + "WRONG: " + m.wrong);
     } else if (m.timed() && !interrupted()) {
-        found.tried.push_back({candidate, m.times.median, m.times.median <= trial.hopeless});
-        if (m.times.median < found.tried[found.best].seconds) found.best = found.tried.size() - 1;
+        found.tried.push_back({candidate, m.times.median});
+        if (m.times.median < found.winner().seconds) found.best = found.tried.size() - 1;
     }
     return {};
 }
@@ -209,7 +215,7 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
 Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
     std::vector<Tried*> near;
     for (Tried& t : found.tried)
-        if (t.seconds <= close * found.tried[found.best].seconds) near.push_back(&t);
+        if (t.seconds <= close * found.winner().seconds) near.push_back(&t);
     std::ranges::stable_sort(near, {}, [](const Tried* t) { return t->seconds; });
     if (near.size() > most_finalists) near.resize(most_finalists);
     if (near.size() < 2) return {};
@@ -233,7 +239,7 @@ Result<Outcome> Tuner::search(const Case& c, const plan::Problem& p, double unti
     found.there = all.size();
     CaseRunner runner(device_, c, {});
     for (size_t i = 0; i < all.size() && !interrupted(); ++i) {
-        if (!found.tried.empty() && all[i].cost > far_fetched * found.tried[found.best].candidate.cost) break;
+        if (!found.tried.empty() && all[i].cost > far_fetched * found.winner().candidate.cost) break;
         if (found.tried.size() > 1 && passed() > until) {
             found.cut_short = "its time was up after " + std::to_string(i) + " of " + std::to_string(all.size());
             break;
@@ -245,13 +251,12 @@ Result<Outcome> Tuner::search(const Case& c, const plan::Problem& p, double unti
     }
     if (found.tried.empty()) return found;
     if (Status s = second_look(runner, found); !s) return s;
-    if (found.tried[0].seconds <= same * found.tried[found.best].seconds) found.best = 0;
+    if (found.model() && found.model()->seconds <= same * found.winner().seconds) found.best = 0;
     return found;
 }
 
 /// The problem, then who the cost model chose and who is best.
 void Tuner::show(const Case& c, const Outcome& found) {
-    const Tried &model = found.tried[0], &best = found.tried[found.best];
     const bool integer = !resolve(c.problem).is_float();
     Table table({{.title = "", .width = 6},
                  {.title = "kernel", .width = 28},
@@ -268,9 +273,9 @@ void Tuner::show(const Case& c, const Outcome& found) {
                    gain});
     };
     char gain[32];
-    std::snprintf(gain, sizeof gain, "%.2fx", model.seconds / best.seconds);
-    row("model", model, "");
-    if (found.best != 0) row("best", best, gain);
+    std::snprintf(gain, sizeof gain, "%.2fx", found.gain());
+    if (found.model()) row("model", *found.model(), "");
+    if (!found.winner().candidate.chosen) row("best", found.winner(), found.model() ? gain : "");
     if (!found.cut_short.empty()) table.note(found.cut_short);
     progress_.clear();
     print(wrapped(c.text, 0) + table.body(session_.colored()));
@@ -291,7 +296,7 @@ Status Tuner::tune(const Case& c) {
     }
     const plan::Problem p = plan::normalise(*completed).problem;
     if (file_.has(p)) return ++known_, Status{};
-    const double share = (budget_ - passed()) / static_cast<double>(problems_ - behind);
+    const double share = generous * (budget_ - passed()) / static_cast<double>(problems_ - behind);
     if (share <= 0) return ++timeless_, Status{};
     auto found = search(c, p, passed() + share);
     if (!found) return found.status();
@@ -304,8 +309,8 @@ Status Tuner::tune(const Case& c) {
     }
     if (found->tried.empty()) return {};
     show(c, *found);
-    better_ += found->best != 0;
-    gain_ += std::log(found->tried[0].seconds / found->tried[found->best].seconds);
+    better_ += found->gains();
+    gain_ += std::log(found->gain());
     return file_.add(read->problem, p, *found);
 }
 

@@ -42,14 +42,55 @@ Filling filling(uint64_t k, int64_t limit) {
 }
 
 std::vector<int8_t> fill(const MatrixInfo& m, uint64_t matrices, uint64_t seed, Filling f, bool sparse) {
+    std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
+    for (size_t i = 0; i < number.size(); ++i)
+        number[i] = static_cast<int8_t>(whole(m.type, f.range, i * static_cast<size_t>(2 * f.range + 1) / 256));
     std::vector<int8_t> v(matrices * m.rows * m.cols);
+    Random random{seed};
+    for (size_t i = 0; i < v.size(); i += 8)
+        for (uint64_t bits = random.next(), j = i; j < std::min(i + 8, v.size()); ++j, bits >>= 8)
+            v[j] = number[bits & 255];
+    if (!sparse || f.period == 1) return v;
     size_t i = 0;
     for (uint64_t batch = 0; batch < matrices; ++batch)
         for (uint64_t row = 0; row < m.rows; ++row)
             for (uint64_t col = 0; col < m.cols; ++col, ++i)
-                if (!sparse || f.period == 1 || col % f.period == (row * 7 + batch) % f.period)
-                    v[i] = static_cast<int8_t>(whole(m.type, f.range, mixed(seed, batch, row, col)));
+                if (col % f.period != (row * 7 + batch) % f.period) v[i] = 0;
     return v;
+}
+
+/// Calls `body(word)` with an unsigned number as wide as an element.
+template <class Body>
+auto by_width(uint32_t bytes, const Body& body) {
+    switch (bytes) {
+        case 1:
+            return body(uint8_t{});
+        case 2:
+            return body(uint16_t{});
+        case 4:
+            return body(uint32_t{});
+        default:
+            return body(uint64_t{});
+    }
+}
+
+/// Writes `value(batch, row, col)`, one of 256 numbers, to every element. Square by square, for the matrix may lie
+/// across the way in which its values do.
+template <class Value>
+void put_all(const MatrixInfo& m, uint64_t matrices, std::byte* bytes, const Value& value) {
+    constexpr uint64_t side = 16;
+    std::array<std::array<std::byte, 8>, 256> encoded{};
+    for (int number = -128; number < 128; ++number)
+        encode(m.type, number, encoded[static_cast<uint8_t>(number)].data());
+    by_width(m.bytes, [&](auto word) {
+        for (uint64_t batch = 0; batch < matrices; ++batch)
+            for (uint64_t row0 = 0; row0 < m.rows; row0 += side)
+                for (uint64_t col0 = 0; col0 < m.cols; col0 += side)
+                    for (uint64_t row = row0; row < std::min(row0 + side, m.rows); ++row)
+                        for (uint64_t col = col0; col < std::min(col0 + side, m.cols); ++col)
+                            std::memcpy(bytes + m.position(batch, row, col) * sizeof word,
+                                        encoded[static_cast<uint8_t>(value(batch, row, col))].data(), sizeof word);
+    });
 }
 
 std::string place(uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
@@ -67,6 +108,17 @@ bool is_poison(plan::Type type, uint32_t bytes, const std::byte* element) {
     for (uint32_t i = 0; i < bytes; i += 4)
         if (std::memcmp(element + i, &word, std::min<size_t>(bytes, 4)) != 0) return false;
     return true;
+}
+
+/// Which of `count` neighbours is the first that is still poison; `count`: none.
+uint64_t first_poison(const MatrixInfo& m, const std::byte* first, uint64_t count) {
+    return by_width(m.bytes, [&](auto poisoned) {
+        for (size_t i = 0; i < sizeof poisoned; ++i)
+            poisoned = static_cast<decltype(poisoned)>(poisoned | uint64_t{poison(m.type) >> i % 4 * 8 & 255} << i * 8);
+        for (uint64_t i = 0; i < count; ++i)
+            if (std::memcmp(first + i * sizeof poisoned, &poisoned, sizeof poisoned) == 0) return i;
+        return count;
+    });
 }
 
 }  // namespace
@@ -122,19 +174,16 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
     else
         for (size_t i = 0; i < m->span_bytes(); ++i) bytes.push_back(static_cast<std::byte>(word >> i % 4 * 8));
     if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
-    // Every number is one of 256, so each is encoded once.
-    std::array<std::array<std::byte, 8>, 256> encoded{};
-    for (int value = -128; value < 128; ++value) encode(m->type, value, encoded[static_cast<uint8_t>(value)].data());
-    for (uint64_t batch = 0; batch < (m->batch_step ? r_.batch : 1); ++batch)
-        for (uint64_t row = 0; row < m->rows; ++row)
-            for (uint64_t col = 0; col < m->cols; ++col) {
-                const int value = slot == VKGEMM_SLOT_A          ? a(batch, row, col)
-                                  : slot == VKGEMM_SLOT_B        ? b_row(batch, row)[col]
-                                  : slot == VKGEMM_SLOT_RESIDUAL ? residual(batch, row, col)
-                                                                 : c(batch, row, col);
-                std::memcpy(&bytes[m->position(batch, row, col) * m->bytes],
-                            encoded[static_cast<uint8_t>(value)].data(), m->bytes);
-            }
+    const auto put = [&](auto value) { put_all(*m, m->batch_step ? r_.batch : 1, bytes.data(), value); };
+    using At = uint64_t;
+    if (slot == VKGEMM_SLOT_A)
+        put([this](At batch, At row, At col) { return a(batch, row, col); });
+    else if (slot == VKGEMM_SLOT_B)
+        put([this](At batch, At row, At col) { return b_row(batch, row)[col]; });
+    else if (slot == VKGEMM_SLOT_RESIDUAL)
+        put([this](At batch, At row, At col) { return residual(batch, row, col); });
+    else
+        put([this](At batch, At row, At col) { return c(batch, row, col); });
     return bytes;
 }
 
@@ -226,11 +275,15 @@ std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, ui
 
 std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) const {
     if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
-    for (uint64_t batch = 0; batch < r_.batch; ++batch)
-        for (uint64_t row = 0; row < p_.m; ++row)
-            for (uint64_t col = 0; col < p_.n; ++col)
-                if (is_poison(r_.d.type, r_.d.bytes, &d[r_.d.position(batch, row, col) * r_.d.bytes]))
-                    return place(batch, row, col, r_.batch) + " was never written";
+    const bool by_rows = r_.d.col_step == 1;               // the way in which D lies
+    for (uint64_t batch = 0; p_.m && p_.n && batch < r_.batch; ++batch)
+        for (uint64_t outer = 0; outer < (by_rows ? p_.m : p_.n); ++outer) {
+            const uint64_t begin = by_rows ? r_.d.position(batch, outer, 0) : r_.d.position(batch, 0, outer);
+            const uint64_t count = by_rows ? p_.n : p_.m;
+            const uint64_t i = first_poison(r_.d, &d[begin * r_.d.bytes], count);
+            if (i < count)
+                return place(batch, by_rows ? outer : i, by_rows ? i : outer, r_.batch) + " was never written";
+        }
     return std::nullopt;
 }
 
@@ -251,6 +304,7 @@ std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) 
 std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte> d, uint64_t batch) const {
     // D x = 2 A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
     std::vector<int64_t> x(p_.n), bx(p_.k);
+    std::vector<double> values(p_.n);
     for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(plan::Type::i32, 1000, mixed(6, batch, col, 0));
     for (uint64_t k = 0; k < p_.k; ++k) {
         const int8_t* row = b_row(batch, k);
@@ -260,8 +314,9 @@ std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte
         int64_t want = 0, got = 0;
         for (uint64_t k = 0; k < p_.k; ++k) want += 2 * a(batch, row, k) * bx[k];
         bool whole_numbers = true;
+        decode(r_.d.type, &d[r_.d.position(batch, row, 0) * r_.d.bytes], r_.d.col_step, values);
         for (uint64_t col = 0; col < p_.n; ++col) {
-            const double value = decode(r_.d.type, &d[r_.d.position(batch, row, col) * r_.d.bytes]);
+            const double value = values[col];
             const bool fits = std::fabs(value) < 0x1p40;  // false for NaN
             const auto cut = fits ? static_cast<int64_t>(value) : 0;
             whole_numbers = whole_numbers && fits && static_cast<double>(cut) == value;

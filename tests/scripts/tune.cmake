@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+# Runs `vkgemm tune` on two tiny problems, loads what it wrote, and has bench follow such rows:
+#   cmake -DWITH=<tools/with> -DDRIVER=lavapipe -DTOOL=<vkgemm> -DFOLDER=<to write in> -P tune.cmake
+cmake_minimum_required(VERSION 3.24)
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+set(rows ${FOLDER}/rows.txt)
+
+# run(CODE words...): the tool's output, both streams, goes to `said`.
+function(run code)
+  execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} ${ARGN} WORKING_DIRECTORY ${FOLDER}
+    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE result)
+  if(NOT result EQUAL code)
+    message(FATAL_ERROR "vkgemm ${ARGN} ended with ${result}, not ${code}:\n${out}${err}")
+  endif()
+  set(said "${out}${err}" PARENT_SCOPE)
+endfunction()
+function(expect text words)
+  string(FIND "${text}" "${words}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "'${words}' is not in:\n${text}")
+  endif()
+endfunction()
+
+run(0 tune 24x16x8 "i32*i32 16x16x16 bias=col" --budget 3 --out ${rows} --quiet)
+expect("${said}" "2 problems tuned")
+file(STRINGS ${rows} lines REGEX "^[^#]")
+list(LENGTH lines count)
+if(NOT count EQUAL 2)
+  message(FATAL_ERROR "not two rows: ${lines}")
+endif()
+list(GET lines 1 second)
+expect("${second}" "| i32*i32+i32->i32 16x16x16 |")
+expect("${second}" "SPLIT=")
+
+# The file loads again; what is in it is not tuned again.
+run(0 tune 24x16x8 8x8x8 --budget 2 --out ${rows} --resume --quiet)
+expect("${said}" "1 problem tuned")
+expect("${said}" "1 had a row")
+set(ENV{VKGEMM_TUNED} ${rows})
+run(0 bench 24x16x8 --repeats 1 --quiet)
+list(GET lines 0 first)
+string(REGEX REPLACE "^.*\\| ([a-z0-9_]+) \\| SPLIT.*$" "\\1" kernel "${first}")
+expect("${said}" "${kernel}")
+
+# A row that nobody would choose is followed, a broken one refused by line, a file that is not there by name.
+string(REPLACE "${kernel}" "tiled_f32_32x32" planted "${first}")
+file(WRITE ${FOLDER}/planted.txt "# by hand\n${planted}\n")
+set(ENV{VKGEMM_TUNED} ${FOLDER}/planted.txt)
+run(0 bench 24x16x8 --repeats 1 --quiet)
+expect("${said}" "tiled_f32_32x32")
+file(APPEND ${FOLDER}/planted.txt "llvmpipe | 8x8 | tiled_f32_8x8 |\n")
+run(2 bench 24x16x8 --repeats 1 --quiet)
+expect("${said}" "planted.txt: tuned rows, line 3:")
+run(2 tune 8x8x8 --out ${FOLDER}/planted.txt --resume --quiet)
+set(ENV{VKGEMM_TUNED} ${FOLDER}/none.txt)
+run(2 bench 24x16x8 --repeats 1 --quiet)
+expect("${said}" "none.txt")

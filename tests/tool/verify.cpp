@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The check of a result: right ones pass, and each way of being wrong is found and named.
+#include "tools/vkgemm/verify.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "support/words.h"
+#include "tools/vkgemm/numbers.h"
+
+using namespace vkgemm::tool;
+using vkgemm::test::has_words;
+
+namespace {
+
+/// What a right kernel makes of a case without epilogue.
+std::vector<std::byte> right_result(const ExactCase& exact) {
+    const auto& [a, b, c, d, accumulate, batches] = exact.matrices();
+    const auto numbers = [&](VkgemmSlot slot, const MatrixInfo& m) {
+        const auto bytes = exact.bytes(slot);
+        std::vector<double> v(m.span);
+        decode(m.type, bytes.data(), 1, v);
+        return v;
+    };
+    const auto va = numbers(VKGEMM_SLOT_A, a), vb = numbers(VKGEMM_SLOT_B, b);
+    std::vector<std::byte> out = exact.bytes(VKGEMM_SLOT_D);
+    std::vector<float> sums(b.cols);
+    for (uint64_t batch = 0; batch < batches; ++batch)
+        for (uint64_t row = 0; row < d.rows; ++row) {
+            std::fill(sums.begin(), sums.end(), 0.0f);
+            for (uint64_t k = 0; k < a.cols; ++k) {
+                const auto left = static_cast<float>(va[a.position(batch, row, k)]);
+                for (uint64_t col = 0; col < d.cols; ++col)
+                    sums[col] += left * static_cast<float>(vb[b.position(batch, k, col)]);
+            }
+            for (uint64_t col = 0; col < d.cols; ++col) {
+                std::byte* const element = &out[d.position(batch, row, col) * d.bytes];
+                const double before = c.span ? decode(d.type, element) : 0;  // C is D
+                encode(d.type, exact.alpha() * static_cast<double>(sums[col]) + exact.beta() * before, element);
+            }
+        }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("what is right passes; an element that is wrong, was never written, or lies in a gap does not") {
+    for (const char* line : {"33x47x65", "f16*f16 33x47x65 layout=tn", "bf16*bf16+f32->f32 9x70x33 batch=3 layout=nt",
+                             "i8*i8 33x47x65", "f16*f16 17x19x23 batch=2 layout_d=t", "40x30x20 ldd=37",
+                             "24x30x20 beta=1", "f16*f16 520x520x520 layout=tt", "u8*u8 600x500x512 layout_d=t"}) {
+        CAPTURE(line);
+        const auto c = parse_case(line);
+        REQUIRE(c);
+        const ExactCase exact(*c);
+        const MatrixInfo& d = exact.matrices().d;
+        const std::vector<std::byte> right = right_result(exact);
+        CHECK(exact.verify(right).wrong == "");
+        CHECK((exact.verify(right).extent == ExactCase::Extent::projected) == (c->problem.k > 500));
+
+        const size_t at = d.position(exact.matrices().batch - 1, d.rows / 2, d.cols / 3) * d.bytes;
+        const std::string where = "D[" + std::to_string(d.rows / 2) + "][" + std::to_string(d.cols / 3) + "]";
+        std::vector<std::byte> wrong = right;
+        encode(d.type, decode(d.type, &right[at]) + 1, &wrong[at]);
+        CHECK_MESSAGE(has_words(exact.verify(wrong).wrong, where, "should be"), exact.verify(wrong).wrong);
+        const uint32_t word = poison(d.type);
+        std::memcpy(&wrong[at], &word, d.bytes);
+        if (c->problem.cSource == VKGEMM_C_NONE)
+            CHECK_MESSAGE(has_words(exact.verify(wrong).wrong, where, "never written"), exact.verify(wrong).wrong);
+        else
+            CHECK(exact.verify(wrong).wrong != "");
+    }
+    const ExactCase exact(*parse_case("40x30x20 ldd=37"));
+    std::vector<std::byte> gap = right_result(exact);
+    std::memset(&gap[33 * 4], 0, 4);
+    CHECK(has_words(exact.verify(gap).wrong, "gap", "element 33"));
+}
