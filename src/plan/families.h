@@ -99,10 +99,12 @@ struct Family {
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
     Role role = Role::product;
     bool wants_wide = false;                 // A and B must allow loads of 16 bytes throughout
+    bool wants_addresses = false;            // the device must have bufferDeviceAddress
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;
-    double cpu_weight;  // time of a multiply-add on a CPU driver, against the `vec4` family's
+    double cpu_weight;          // time of a multiply-add on a CPU driver, against the `vec4` family's
+    double cpu_extra_rows = 0;  // what a step of K costs there besides, in rows of the tile
 };
 
 inline constexpr uint32_t max_tile_constant = 4096;  // so that products of two or three cannot wrap
