@@ -66,6 +66,7 @@ struct uvec2 {
 #define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps strips on 16 bytes
 #define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
 #define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
+#define PANEL_ABREAST 8  // rows that panel sums side by side
 #define SIMT_TEAM 32  // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))

@@ -222,9 +222,10 @@ VKGEMM_API VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double
 
 /* How operands are handed over when recording. */
 typedef enum VkgemmOperandKind {
-    VKGEMM_OPERANDS_BUFFERS = 0,   /* VkBuffers, through pushed descriptors. On a device without push descriptors vkgemm
-                                      takes the buffers' addresses, and the buffers need
-                                      VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT: VkgemmPlanInfo::usesAddresses tells */
+    VKGEMM_OPERANDS_BUFFERS = 0,   /* VkBuffers, through pushed descriptors. On a device without push descriptors, and
+                                      on a CPU with bufferDeviceAddress, where it is faster, vkgemm takes the buffers'
+                                      addresses, and the buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT:
+                                      VkgemmPlanInfo::usesAddresses tells */
     VKGEMM_OPERANDS_ADDRESSES = 1, /* device addresses; needs bufferDeviceAddress */
     VKGEMM_OPERANDS_MAX_ENUM = 0x7fffffff
 } VkgemmOperandKind;

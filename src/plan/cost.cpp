@@ -57,7 +57,8 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
 // A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.
 double on_cpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split) {
     const double groups = div_up(double(p.m), t.BM) * div_up(double(p.n), t.BN) * double(p.batch) * split.slices;
-    return div_up(groups, dev.compute_units ? dev.compute_units : 4) * k.module.family.cpu_weight * t.BM * t.BN *
+    const Family& f = k.module.family;
+    return div_up(groups, dev.compute_units ? dev.compute_units : 4) * f.cpu_weight * (t.BM + f.cpu_extra_rows) * t.BN *
            double(std::max<uint64_t>(split.chunk, 1));
 }
 

@@ -100,9 +100,11 @@ struct Family {
     Role role = Role::product;
     bool wants_wide = false;         // A and B must allow loads of 16 bytes throughout
     bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
+    bool wants_addresses = false;    // the device must have bufferDeviceAddress
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;
-    double cpu_weight;  // time of a multiply-add on a CPU driver, against the `vec4` family's
+    double cpu_weight;          // time of a multiply-add on a CPU driver, against the `vec4` family's
+    double cpu_extra_rows = 0;  // what a step of K costs there besides, in rows of the tile
 };
 
 inline constexpr uint32_t max_tile_constant = 4096;  // so that products of two or three cannot wrap

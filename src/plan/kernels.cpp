@@ -5,6 +5,7 @@
 #include "plan/gemv.h"
 #include "plan/ladder.h"
 #include "plan/pack.h"
+#include "plan/panel.h"
 #include "plan/simt.h"
 #include "plan/split.h"
 #include "plan/words.h"
@@ -45,7 +46,7 @@ constexpr FeatureSet on_matrix_units(Type t) {
 }
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
     return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate) |
-           (family.uses_matrix_units ? on_matrix_units(a) : 0);
+           (family.uses_matrix_units ? on_matrix_units(a) : 0) | (family.wants_addresses ? need::buffer_address : 0);
 }
 
 #define MODULE(name, fam, a, b, d, acc, env)                                                              \

@@ -108,7 +108,8 @@ Result<Binding> choose_binding(const DeviceFacts& dev, const Request& request) {
         return Refusal{
             Refusal::unsupported,
             "operands as device addresses need the feature bufferDeviceAddress, which is not enabled on this device"};
-    if (!request.addresses && descriptors) return Binding::descriptors;
+    const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
+    if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
     if (addresses) return Binding::addresses;
     return Refusal{Refusal::unsupported, "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
                                              to_string(BIND_COUNT) + " storage buffers a stage; this device has " +

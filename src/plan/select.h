@@ -11,7 +11,8 @@ namespace vkgemm::plan {
 /// How operands reach the shader.
 enum class Binding : uint8_t { descriptors, addresses };
 
-/// Descriptors where the device pushes them and the caller did not ask for addresses; addresses else; or why neither.
+/// Descriptors where the device pushes them, is no CPU with addresses, and the caller did not ask for addresses;
+/// addresses else; or why neither.
 Result<Binding> choose_binding(const DeviceFacts&, const Request&);
 
 /// Why `kernel` with `tile` cannot serve the normalised problem on this device; nothing where it can.

@@ -104,7 +104,7 @@ std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Op
     const Matrix out = packed(x, turns);
     const uint64_t batch = x.matrix->stride ? way.problem.batch : 1;
     const uint64_t lines = batch * (out.layout == Layout::row_major ? x.rows : x.cols);
-    if (lines > max_span / out.ld)
+    if (out.ld != 0 && lines > max_span / out.ld)  // 0: an empty sum
         return Refusal{Refusal::limit, std::string(x.name) + " would take more than " + to_string(max_span) +
                                            " elements of workspace once packed; PACK must leave it out"};
     packing.offset = round_up(way.workspace_bytes(), region_alignment);

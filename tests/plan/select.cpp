@@ -119,6 +119,11 @@ TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at 
     by_address.addresses = true;
     CHECK(*choose_binding(d, {}) == Binding::descriptors);
     CHECK(*choose_binding(d, by_address) == Binding::addresses);
+    d.kind = DeviceKind::cpu;
+    CHECK(*choose_binding(d, {}) == Binding::addresses);  // without a test for every access
+    d.features &= ~need::buffer_address;
+    CHECK(*choose_binding(d, {}) == Binding::descriptors);
+    d = device("huge");
     d.max_storage_buffers = 6;
     CHECK(*choose_binding(d, {}) == Binding::addresses);  // too few for all operands at once
     d.max_storage_buffers = 7;
