@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "drivers/figures.h"
+
+#include <string_view>
+
+namespace vkgemm::test {
+namespace {
+
+using Figure = std::optional<double> Figures::*;
+
+/// One row = one word of a driver. RADV's SGPRs and NVK's "Spills to reg" are left out: they cost a move, not memory.
+struct Word {
+    std::string_view name;
+    Figure figure;
+    double unit = 1;
+};
+constexpr Word words[] = {
+    // RADV
+    {"VGPRs", &Figures::registers},
+    {"Spilled VGPRs", &Figures::spills},
+    {"Scratch size", &Figures::scratch},
+    {"LDS size", &Figures::shared},
+    {"Subgroups per SIMD", &Figures::at_once},
+    // NVK
+    {"Number of GPRs", &Figures::registers},
+    {"Spills to memory", &Figures::spills},
+    {"SLM size", &Figures::scratch},
+    {"Max warps/SM", &Figures::at_once},
+    // Turnip
+    {"Registers used", &Figures::registers},
+    {"STP Count", &Figures::spills},
+    {"Max Waves Per Core", &Figures::at_once},
+};
+// Turnip has no word of its own for this one, but another unit; it is told from the others by its registers' name.
+constexpr std::string_view code_size = "Code size", counted_in_words = "Registers used";
+
+constexpr std::string_view matrix_instructions[] = {"v_wmma", "v_swmmac", "hmma", "imma"};
+constexpr std::string_view assemblies[] = {"Assembly", "NAK assembly", "IR3 Assembly"};
+
+size_t count(std::string_view text, std::string_view word) {
+    size_t n = 0;
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++n;
+    return n;
+}
+
+std::string matrix_words(const Told& told) {
+    std::string out;
+    for (const Representation& r : told.representations)
+        for (const std::string_view assembly : assemblies) {
+            if (r.name != assembly) continue;
+            for (const std::string_view word : matrix_instructions)
+                if (const size_t n = count(r.text, word))
+                    out += (out.empty() ? "" : ", ") + std::to_string(n) + " " + std::string(word);
+        }
+    return out;
+}
+
+}  // namespace
+
+std::optional<Figures> figures_of(const Told& told) {
+    Figures out;
+    bool by_words = false;
+    for (const Statistic& s : told.statistics) {
+        for (const Word& w : words)
+            if (s.name == w.name) out.*w.figure = (out.*w.figure).value_or(0) + s.value * w.unit;
+        if (s.name == code_size) out.code = s.value;
+        by_words |= s.name == counted_in_words;
+    }
+    if (by_words && out.code) *out.code *= 4;
+    if (!out.registers || !out.spills) return std::nullopt;
+    out.matrix = matrix_words(told);
+    return out;
+}
+
+}  // namespace vkgemm::test

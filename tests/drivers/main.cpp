@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// What the driver's compiler makes of the kernels. It needs no hardware: tools/with has drivers that only compile.
+//
+//     tools/with radv:navi31 build/tests/driver_table                     the tables of docs/drivers.md
+//     ... driver_table --check radv:navi31                                fails where a default choice spills
+//     ... driver_table --told simt_f32_64x64x16 512x512x512 [BK=8] [--texts]
+//                                                                         all that it says of one plan, of any tile
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <span>
+
+#include "drivers/figures.h"
+#include "plan/steps.h"
+#include "plan/text.h"
+#include "support/files.h"
+
+namespace {
+
+using namespace vkgemm;
+using namespace vkgemm::test;
+
+constexpr uint64_t workspace = 64 << 20;
+
+/// One dispatch of a plan, compiled.
+struct Compiled {
+    const plan::Kernel* kernel;
+    plan::Tile tile;
+    Figures figures;
+};
+
+[[noreturn]] void give_up(const std::string& why) {
+    std::fprintf(stderr, "driver_table: %s\n", why.c_str());
+    std::exit(2);
+}
+
+// The plan's own steps, for the names of what it compiles.
+std::vector<plan::Step> steps_of(const CompilingDevice& device, const plan::Problem& problem,
+                                 const plan::Request& request) {
+    const auto completed = plan::complete(problem);
+    if (!completed) give_up(completed.refusal().why);
+    const plan::Normalised n = plan::normalise(*completed);
+    const auto choice = plan::select(device.facts(), n.problem, request);
+    if (!choice) return {};
+    return plan::lay_out(*choice, *completed, n, device.facts(), request).steps;
+}
+
+std::string told_words(const Told& told) {
+    std::string out;
+    for (const Statistic& s : told.statistics) out += (out.empty() ? "" : ", ") + s.name;
+    return out;
+}
+
+/// What becomes of a problem; empty where no kernel serves it. `kernel` may be null: the plan chooses.
+std::vector<Compiled> compile(const CompilingDevice& device, const std::string& line, const char* kernel) {
+    const auto public_words = parseProblem(line.c_str());
+    const auto words = plan::parse_problem(line);
+    if (!words || !public_words) give_up(line + ": no problem");
+    plan::Request request;
+    request.kernel = kernel ? kernel : "";
+    request.workspace_limit = kernel ? 0 : workspace;
+    const std::vector<plan::Step> steps = steps_of(device, words->problem, request);
+    if (steps.empty()) return {};
+    const auto made = device.context().createPlan(
+        public_words->problem,
+        {.kernel = kernel, .flags = VKGEMM_PLAN_CAPTURE_STATISTICS, .workspaceLimit = request.workspace_limit});
+    if (!made) give_up(line + ": " + made.status().text);
+    const std::vector<VkPipeline> pipelines = made->pipelines();
+    if (pipelines.size() != steps.size()) give_up(line + ": the plan has other steps than were laid out");
+    std::vector<Compiled> out;
+    for (size_t i = 0; i < steps.size(); ++i) {
+        const Told told = device.told(pipelines[i]);
+        const auto figures = figures_of(told);
+        if (!figures) give_up("this driver tells of no registers or spills in words known here: " + told_words(told));
+        out.push_back({steps[i].kernel, steps[i].tile, *figures});
+    }
+    return out;
+}
+
+/// A problem that the row was made for, with nothing in its way: whole tiles, aligned.
+std::string problem_for(const plan::Kernel& k) {
+    const plan::Module& m = k.module;
+    const auto name = [](plan::Type t) { return std::string(plan::info(t).name); };
+    const std::string types = name(m.a) + "*" + name(m.b) + "+" + name(m.accumulate) + "->" + name(m.d) + " ";
+    const std::string square = types + "4096x4096x4096";
+    const auto full = plan::complete(plan::parse_problem(square)->problem);
+    if (full && !m.family.refuses(plan::normalise(*full).problem)) return square;
+    const auto side = [](uint32_t block, uint32_t other) { return std::to_string(block < other ? block : 4096); };
+    return types + side(k.tile.BM, k.tile.BN) + "x" + side(k.tile.BN, k.tile.BM) + "x4096";
+}
+
+std::string number(const std::optional<double>& x) {
+    char text[32] = "–";
+    if (x) std::snprintf(text, sizeof text, "%.0f", *x);
+    return text;
+}
+
+constexpr const char* columns[] = {"registers", "spills", "scratch", "shared", "at once", "code", "matrix"};
+
+void print_head(const std::vector<const char*>& first) {
+    std::string names = "|", rule = "|";
+    for (const char* c : first) names += std::string(" ") + c + " |", rule += " --- |";
+    for (const char* c : columns) names += std::string(" ") + c + " |", rule += " --- |";
+    std::printf("\n%s\n%s\n", names.c_str(), rule.c_str());
+}
+
+void print_row(const std::string& first, const Compiled& c) {
+    const Figures& f = c.figures;
+    // Who does not tell is believed to need what the shader declares.
+    const double declared =
+        static_cast<double>(c.kernel->module.family.shared_bytes(c.tile, c.kernel->module.element_bytes()));
+    std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel->name.data(),
+                number(f.registers).c_str(), f.spills == 0 ? "–" : ("**" + number(f.spills) + "**").c_str(),
+                f.scratch.value_or(0) == 0 ? "–" : ("**" + number(f.scratch) + "**").c_str(),
+                number(f.shared ? f.shared : declared).c_str(), number(f.at_once).c_str(), number(f.code).c_str(),
+                f.matrix.empty() ? "–" : f.matrix.c_str());
+}
+
+/// Why a row does not fit, however many features were enabled: what it lacks in features is mostly enabled on a device
+/// with matrix units and no shape for it.
+std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceFacts facts) {
+    const auto first = plan::unfit_device(k, k.tile, facts);
+    if (!first) return std::nullopt;
+    if (k.module.family.uses_matrix_units && facts.matrix_shapes.empty())
+        return "the driver offers no cooperative matrices";
+    facts.features |= k.needs;
+    const auto why = plan::unfit_device(k, k.tile, facts);
+    if (!why) return first->why;
+    if (why->kind != plan::Refusal::tile || why->why.find(" (") == std::string::npos) return why->why;
+    return why->why.substr(0, why->why.find(" ("));  // numbers of one tile say nothing of the others
+}
+
+void print_unfit(const CompilingDevice& device) {
+    std::map<std::string, std::map<std::string, int>> rows;  // by reason, by module
+    for (const plan::Kernel& k : plan::kernels())
+        if (const auto why = reason_against(k, device.facts())) ++rows[*why][std::string(k.module.name)];
+    if (rows.empty()) return;
+    std::printf("\nRows that do not fit, with their number:\n\n");
+    for (const auto& [why, modules] : rows) {
+        std::string list;
+        for (const auto& [name, n] : modules)
+            list += (list.empty() ? "`" : ", `") + name + "` (" + std::to_string(n) + ")";
+        std::printf("- %s: %s\n", list.c_str(), why.c_str());
+    }
+}
+
+void print_tables(const CompilingDevice& device) {
+    const plan::DeviceFacts& facts = device.facts();
+    std::printf("%s, %s. Subgroups of %u", facts.name.c_str(), facts.driver.c_str(), facts.subgroup_size);
+    if (facts.subgroup_min != facts.subgroup_max)
+        std::printf(" unless a kernel asks for another size, %u to %u", facts.subgroup_min, facts.subgroup_max);
+    std::printf(
+        "; %u bytes of shared memory.\n\nWhat is chosen, with 64 MiB of workspace; "
+        "a plan of several dispatches has a row for each:\n",
+        facts.shared_bytes);
+    print_head({"problem", "kernel"});
+    for (const std::string& line : lines_of("drivers/problems.txt")) {
+        const auto all = compile(device, line, nullptr);
+        if (all.empty()) std::printf("| %s | none | | | | | | | |\n", line.c_str());
+        for (const Compiled& c : all) print_row(line + " | ", c);
+    }
+    std::printf("\nEvery product that fits, on whole aligned tiles:\n");
+    print_head({"kernel"});
+    for (const plan::Kernel& k : plan::kernels()) {
+        if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, facts)) continue;
+        for (const Compiled& c : compile(device, problem_for(k), k.name.data())) print_row("", c);
+    }
+    print_unfit(device);
+}
+
+/// Lines of known.txt: "driver | kernel | reason".
+struct Known {
+    std::string driver, kernel;
+    bool seen = false;
+};
+std::vector<Known> known_spills() {
+    const auto trimmed = [](std::string_view s) {
+        const size_t from = s.find_first_not_of(" \t"), to = s.find_last_not_of(" \t\r");
+        return from == s.npos ? std::string() : std::string(s.substr(from, to - from + 1));
+    };
+    std::vector<Known> out;
+    for (const std::string& line : lines_of("drivers/known.txt")) {
+        const size_t first = line.find('|'), second = line.find('|', first + 1);
+        if (second == line.npos || trimmed(line.substr(second + 1)).empty())
+            give_up("known.txt wants 'driver | kernel | reason': " + line);
+        out.push_back({trimmed(line.substr(0, first)), trimmed(line.substr(first + 1, second - first - 1))});
+    }
+    return out;
+}
+
+/// Of the typical problems: how many default choices spill that known.txt does not name, and how many it names in vain.
+int check(const CompilingDevice& device, const std::string& driver) {
+    std::vector<Known> known = known_spills();
+    std::map<std::string, bool> chosen;  // does it ever spill?
+    int bad = 0, dispatches = 0;
+    for (const std::string& line : lines_of("drivers/problems.txt"))
+        for (const Compiled& c : compile(device, line, nullptr)) {
+            const std::string name(c.kernel->name);
+            chosen[name] |= c.figures.spill();
+            ++dispatches;
+            bool excused = false;
+            for (Known& k : known) excused |= k.driver == driver && k.kernel == name;
+            if (!c.figures.spill() || excused) continue;
+            ++bad;
+            std::printf("%s: %s is chosen for %s and spills: %s to memory, %s bytes of scratch, %s registers\n",
+                        driver.c_str(), name.c_str(), line.c_str(), number(c.figures.spills).c_str(),
+                        number(c.figures.scratch).c_str(), number(c.figures.registers).c_str());
+        }
+    for (const Known& k : known)
+        if (k.driver == driver && chosen.contains(k.kernel) && !chosen[k.kernel]) {
+            ++bad;
+            std::printf("%s: %s no longer spills: take it out of tests/drivers/known.txt\n", driver.c_str(),
+                        k.kernel.c_str());
+        }
+    std::printf("%s: %d dispatches looked at\n", device.facts().name.c_str(), dispatches);
+    return bad || dispatches == 0;
+}
+
+int print_told(const CompilingDevice& device, std::span<char*> words) {
+    const auto problem = parseProblem(words[1]);
+    if (!problem) give_up(problem.status().text);
+    PlanOptions options{.kernel = words[0], .flags = VKGEMM_PLAN_CAPTURE_STATISTICS};
+    bool texts = false;
+    for (const char* word : words.subspan(2))
+        if (!std::strcmp(word, "--texts"))
+            texts = true;
+        else
+            options.tile = word;
+    const auto made = device.context().createPlan(problem->problem, options);
+    if (!made) give_up(made.status().text);
+    for (const VkPipeline pipeline : made->pipelines()) {
+        const Told told = device.told(pipeline);
+        for (const Statistic& s : told.statistics) std::printf("%s = %.0f\n", s.name.c_str(), s.value);
+        if (const auto figures = figures_of(told)) std::printf("matrix instructions: %s\n", figures->matrix.c_str());
+        for (const Representation& r : told.representations)
+            if (texts) std::printf("--- %s\n%s", r.name.c_str(), r.text.c_str());
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const std::span<char*> words(arguments, static_cast<size_t>(count));
+    const CompilingDevice device;
+    if (count == 3 && !std::strcmp(words[1], "--check")) return check(device, words[2]);
+    if (count >= 4 && !std::strcmp(words[1], "--told")) return print_told(device, words.subspan(2));
+    if (count > 1) give_up("usage: driver_table [--check DRIVER | --told KERNEL PROBLEM [TILE] [--texts]]");
+    print_tables(device);
+}

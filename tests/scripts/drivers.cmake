@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# Writes the tables of docs/drivers.md: what each driver's compiler makes of the kernels.
+#   cmake -DPAGE=docs/drivers.md -DPROGRAM=build/tests/driver_table -DWITH=tools/with "-DDRIVERS=radv:navi31 nvk:0x172"
+#     -P drivers.cmake
+separate_arguments(DRIVERS)
+string(TIMESTAMP today "%Y-%m-%d" UTC)
+set(tables "Made on ${today}.\n")
+foreach(driver IN LISTS DRIVERS)
+  message(STATUS "${driver}")
+  execute_process(COMMAND "${WITH}" ${driver} "${PROGRAM}" OUTPUT_VARIABLE table ERROR_VARIABLE said RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "on ${driver}: ${said}")
+  endif()
+  string(APPEND tables "\n## ${driver}\n\n${table}")
+endforeach()
+file(READ "${PAGE}" page)
+foreach(marker begin end)
+  string(FIND "${page}" "<!-- drivers:${marker} -->" ${marker})
+endforeach()
+if(begin EQUAL -1 OR end LESS begin)
+  message(FATAL_ERROR "${PAGE} has no 'drivers' markers")
+endif()
+string(LENGTH "<!-- drivers:begin -->\n" length)
+math(EXPR begin "${begin} + ${length}")
+string(SUBSTRING "${page}" 0 ${begin} head)
+string(SUBSTRING "${page}" ${end} -1 tail)
+file(WRITE "${PAGE}" "${head}${tables}${tail}")
