@@ -67,7 +67,7 @@ struct uvec2 {
 #define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
 #define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
 #define PANEL_ABREAST 8  // rows that panel sums side by side
-#define SIMT_TEAM 32  // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
+#define SIMT_TEAM 32     // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))

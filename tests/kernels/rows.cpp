@@ -130,7 +130,8 @@ bool any_row_fits() { return !rows_that_fit(true).empty(); }
 void for_each_row(const OnKernel& each) {
     for (const Row& row : rows_that_fit(true)) {
         walk(row, each, 1, "");
-        if (row.helper) CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
+        if (row.helper)
+            CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
     }
 }
 

@@ -30,7 +30,7 @@ class Progress {
     void begin(std::string_view what);  // the next step
     /// A step by its number, from 1, for a caller who can tell the time left better.
     void at(size_t step, double seconds_left, std::string_view what);
-    void clear();                       // before something else is printed
+    void clear();  // before something else is printed
 
    private:
     void show(const std::string& line);
