@@ -22,7 +22,8 @@ TEST_CASE("lavapipe has a row of every family") {
     if (!device().info().name.starts_with("llvmpipe")) return;
     std::set<std::string_view> none, some;
     for (const Kernel& kernel : vkgemm::plan::kernels())
-        (fits(kernel) || kernel.module.family.role != vkgemm::plan::Role::product ? some : none).insert(kernel.module.family.name);
+        (fits(kernel) || kernel.module.family.role != vkgemm::plan::Role::product ? some : none)
+            .insert(kernel.module.family.name);
     for (const std::string_view family : none) CHECK_MESSAGE(some.count(family) == 1, family);
 }
 

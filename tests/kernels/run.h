@@ -25,7 +25,7 @@ struct Case {
     Fill fill = Fill::exact;
     uint64_t seed = 1;
     uint32_t invocations = 0;  // plan as for a GPU that allows no more in a work group; 0: as for this device
-    uint64_t samples = 0;  // elements of D to compare; 0: all of them
+    uint64_t samples = 0;      // elements of D to compare; 0: all of them
 };
 
 /// "kernel=tiled_f32_8x8 shift=1 fill=exact seed=7 f32*f32+f32->f32 9x9x9": what --one takes.

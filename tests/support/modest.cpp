@@ -74,9 +74,10 @@ VkgemmContext make(uint32_t invocations) {
 VkgemmContext modest_context(uint32_t invocations) {
     static std::map<uint32_t, VkgemmContext> made;
     static const bool cleaned = (before_closing([] {
-        for (const auto& [most, context] : made) vkgemmDestroyContext(context);
-        made.clear();
-    }), true);
+                                     for (const auto& [most, context] : made) vkgemmDestroyContext(context);
+                                     made.clear();
+                                 }),
+                                 true);
     static_cast<void>(cleaned);
     VkgemmContext& context = made[invocations];
     if (!context) context = make(invocations);
