@@ -221,7 +221,8 @@ TEST_CASE("a function is found by the name of its extension too") {
     for (const auto& [name, alternative] : functions) {
         if (std::string(alternative) != "KHR") continue;
         hidden = name, only_khr = true;
-        INFO(std::string(name));
+        const std::string what = name;
+        INFO(what);
         OwnedContext c;
         expect(make(info, c), VKGEMM_SUCCESS, {});
         OwnedPlan plan;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// test_kernels [--one="case"] [--family=NAME] [--all] [--no-validation] [doctest's own arguments]
+// test_kernels [--one="case"] [--family=NAME] [--every=N] [--all] [--no-validation] [doctest's own arguments]
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "kernels/rows.h"
 #include "kernels/run.h"
+#include "plan/words.h"
 
 using namespace vkgemm::test;
 
@@ -16,19 +19,26 @@ static int run_one(std::string_view line) {
     return close_device(why.empty() ? 0 : 1);
 }
 
+/// The program's exit code where the family settles it.
+static std::optional<int> take_family(std::string_view name) {
+    if (!choose_family(name)) return std::fprintf(stderr, "no family '%s'\n", std::string(name).c_str()), 2;
+    if (any_row_fits()) return std::nullopt;
+    std::printf("skipped: no row of %s fits %s\n", std::string(name).c_str(), device().info().name.c_str());
+    return close_device(0);
+}
+
 int main(int count, char** arguments) {
-    constexpr std::string_view one = "--one=", family = "--family=";
     set_command(arguments[0]);
     read_arguments(count, arguments);
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = arguments[i];
-        if (argument.starts_with(one)) return run_one(argument.substr(one.size()));
-        if (!argument.starts_with(family)) continue;
-        const std::string_view name = argument.substr(family.size());
-        if (!choose_family(name)) return std::fprintf(stderr, "no family '%s'\n", std::string(name).c_str()), 2;
-        if (any_row_fits()) continue;
-        std::printf("skipped: no row of %s fits %s\n", std::string(name).c_str(), device().info().name.c_str());
-        return close_device(0);
+        const size_t equals = argument.find('=');
+        if (equals == std::string_view::npos) continue;
+        const std::string_view key = argument.substr(0, equals), value = argument.substr(equals + 1);
+        if (key == "--one") return run_one(value);
+        if (key == "--every") thin_out(vkgemm::plan::read_number<size_t>(value).value_or(1));
+        if (key != "--family") continue;
+        if (const auto code = take_family(value)) return *code;
     }
     return run_tests(count, arguments);
 }

@@ -29,9 +29,11 @@ constexpr SmallTile small_tiles[] = {
     {"simt", "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4", 2},
     {"coopmat", "WG=16,BM=16,BN=16,WM=8,WN=16,STAGES=1", 2},
     {"coopmat", "WG=8,BM=8,BN=8,WM=8,WN=8,STAGES=2", 16},
+    {"coopmat", "WG=16,BM=8,BN=16,BK=32,WM=8,WN=16,STAGES=1", 16},  // two subgroups share a part of D
 };
 
 std::string_view chosen;  // "": all families
+size_t every_nth = 1;     // of what rows share
 
 bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
 
@@ -98,11 +100,15 @@ void walk(const Row& row, const OnKernel& each, size_t step, const char* constan
 size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
     const uint32_t area = row.product->tile.BM * row.product->tile.BN;
     const size_t rank = first_of_family ? 1 : first_of_module ? 5 : 20;
+    if (row.helper) return 2 * rank;  // two pipelines a case
     return row.family().uses_matrix_units ? 40 * rank : rank * (area <= 1024 ? 1 : area <= 4096 ? 2 : 8);
 }
 
 void walk_shared(bool with_helpers, const OnKernel& each) {
     std::set<std::string_view> families, modules;
+    const auto visit = [&](const Row& row, size_t step, const char* constants) {
+        walk(row, each, step * every_nth, constants);
+    };
     for (const Row& row : rows_that_fit(with_helpers)) {
         const bool first_of_family = families.insert(row.family().name).second;
         const bool first_of_module = modules.insert(row.module().name).second;
@@ -110,9 +116,9 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
         for (const SmallTile& small : small_tiles) {
             if (everything() || row.family().name != small.family) continue;
             has_small_tile = true;
-            if (first_of_module) walk(row, each, (first_of_family ? 1 : 5) * small.step, small.constants);
+            if (first_of_module) visit(row, (first_of_family ? 1 : 5) * small.step, small.constants);
         }
-        if (!has_small_tile) walk(row, each, step_of(row, first_of_family, first_of_module), "");
+        if (!has_small_tile) visit(row, step_of(row, first_of_family, first_of_module), "");
     }
 }
 
@@ -124,6 +130,8 @@ bool choose_family(std::string_view name) {
         if (is_chosen(kernel)) return true;
     return false;
 }
+
+void thin_out(size_t n) { every_nth = std::max<size_t>(n, 1); }
 
 bool any_row_fits() { return !rows_that_fit(true).empty(); }
 
@@ -137,12 +145,9 @@ void for_each_row(const OnKernel& each) {
 
 void for_each_tile(const OnKernel& each) {
     std::set<std::string> seen;
-    for (const Row& row : rows_that_fit(false)) {
-        const plan::ElementBytes e = row.module().element_bytes();
-        const std::string what = std::string(row.family().name) + " " + to_text(row.product->tile) + " " +
-                                 std::to_string(e.a) + " " + std::to_string(e.b) + " " + std::to_string(e.accumulator);
-        if (everything() || seen.insert(what).second) walk(row, each, 1, "");
-    }
+    for (const Row& row : rows_that_fit(false))
+        if (everything() || seen.insert(std::string(row.family().name) + " " + to_text(row.product->tile)).second)
+            walk(row, each, 1, "");
 }
 
 void for_each_product(const OnKernel& each) { walk_shared(false, each); }

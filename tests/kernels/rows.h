@@ -15,6 +15,9 @@ class Tally;
 /// From here on only the rows of this family are walked. False: there is no such family.
 bool choose_family(std::string_view name);
 
+/// From here on only every n-th case of those that rows share is run.
+void thin_out(size_t n);
+
 /// Does a row of the chosen family fit this device?
 bool any_row_fits();
 
@@ -26,7 +29,7 @@ using OnKernel = std::function<void(const plan::Kernel& kernel, Tally& tally)>;
 /// product of slices, packers with one that packs both operands.
 void for_each_row(const OnKernel& each);
 
-/// Of the rows that differ only in what their elements mean (same family, tile and size of elements) the first.
+/// Of the products of one family and one tile, which differ only in their types, the first.
 void for_each_tile(const OnKernel& each);
 
 /// What rows share: of the first row of each family every case, of the others the fewer the more their predecessors
