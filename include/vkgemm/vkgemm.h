@@ -492,8 +492,8 @@ VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count,
 
 /* Why this kernel: the choice with its tile and cost, the tuned row that decided, why a tuned row that is near or
  * VKGEMM_KERNEL was not followed, then every other built-in kernel with its cost or the reason against it, one a line.
- * Makes no pipeline. A problem that no kernel serves is explained too (SUCCESS); a broken problem and broken options are
- * refused. text and size as in vkgemmFormatProblem. options and error may be NULL. Any thread. */
+ * Makes no pipeline. A problem that no kernel serves is explained too (SUCCESS); a broken problem and broken options
+ * are refused. text and size as in vkgemmFormatProblem. options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem,
                                       const VkgemmPlanOptions* options, char* text, size_t* size, VkgemmError* error);
 

@@ -17,8 +17,8 @@ using plan::Kernel;
 using plan::Layout;
 using plan::Tile;
 
-/// Tiles that compile several times as fast as the rows, and still have more than one of what the family repeats (teams,
-/// subgroups, matrices). Of `step` cases one is run.
+/// Tiles that compile several times as fast as the rows, and still have more than one of what the family repeats
+/// (teams, subgroups, matrices). Of `step` cases one is run.
 struct SmallTile {
     std::string_view family;
     const char* constants;
