@@ -104,6 +104,12 @@ size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
     return row.family().uses_matrix_units ? 40 * rank : rank * (area <= 1024 ? 1 : area <= 4096 ? 2 : 8);
 }
 
+/// The small tile keeps the rules with what it leaves of the row's own: the matrices of a GPU may be larger than it.
+bool suits(const Row& row, const SmallTile& small) {
+    const auto tile = plan::with_constants(row.product->tile, small.constants);
+    return tile && plan::broken_rules(row.family(), *tile, row.module().element_bytes()).count == 0;
+}
+
 void walk_shared(bool with_helpers, const OnKernel& each) {
     std::set<std::string_view> families, modules;
     const auto visit = [&](const Row& row, size_t step, const char* constants) {
@@ -114,7 +120,7 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
         const bool first_of_module = modules.insert(row.module().name).second;
         bool has_small_tile = false;
         for (const SmallTile& small : small_tiles) {
-            if (everything() || row.family().name != small.family) continue;
+            if (everything() || row.family().name != small.family || !suits(row, small)) continue;
             has_small_tile = true;
             if (first_of_module) visit(row, (first_of_family ? 1 : 5) * small.step, small.constants);
         }
