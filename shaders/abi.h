@@ -74,6 +74,9 @@ struct uvec2 {
 // coopmat, in pieces of 16 bytes: SLOTS slices of one operand (ALONG_K: k is its fast index), and D on its way out.
 #define COOPMAT_PIECES(ALONG_K, SIDE, MK, SLOTS, PIECE) \
     ((ALONG_K) ? ((SLOTS) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * (SLOTS) * (MK))
+// weave, in pieces of 16 bytes: a tile whose lines are ALONG elements long.
+#define WEAVE_PIECES(LINES, ALONG, PIECE) ((LINES) * ((ALONG) / (PIECE) + 1))
+#define WOVEN_STRIPE 64  // lines of an operand that weave keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.

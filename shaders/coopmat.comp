@@ -21,22 +21,7 @@
 #pragma use_vulkan_memory_model
 #include "gemm.glsl"
 #include "pieces.glsl"
-
-// What the matrix units multiply, and what they add up in.
-#define f16_unit float16_t
-#define bf16_unit bfloat16_t
-#define i8_unit int8_t
-#define u8_unit uint8_t
-#define f32_sum float
-#define f16_sum float16_t
-#define i32_sum int
-#define f32_four(bits) uintBitsToFloat(bits)
-#define f16_four(bits) uintBitsToFloat(bits)
-#define i32_four(bits) ivec4(bits)
-#define A_UNIT VKGEMM_PASTE(TYPE_A, _unit)
-#define B_UNIT VKGEMM_PASTE(TYPE_B, _unit)
-#define SUM VKGEMM_PASTE(ACC, _sum)
-#define FOUR_OF(bits) VKGEMM_PASTE(ACC, _four)(bits)
+#include "matrix.glsl"
 
 const uint PA = PIECE(TYPE_A), PB = PIECE(TYPE_B);
 const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                    // is k the fast index in memory?
@@ -56,10 +41,9 @@ const uint NI = WM / MM, NJ = WN / MN;
 const uint EARLY = BYTES(ACC) == 2 ? NI / 4 : 0;                    // rows multiplied while a tile is stored
 const uint WINDOW = 32;
 
-#define SUMS coopmat<SUM, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>
 SUMS sums[NI * NJ];
-coopmat<A_UNIT, gl_ScopeSubgroup, MM, MK, gl_MatrixUseA> a0[NI], a1[NI];  // fragments: even slice, odd slice
-coopmat<B_UNIT, gl_ScopeSubgroup, MK, MN, gl_MatrixUseB> b0[NJ], b1[NJ];
+A_MATRIX a0[NI], a1[NI];  // fragments: even slice, odd slice
+B_MATRIX b0[NJ], b1[NJ];
 uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight, see pieces.glsl
 uint k_next;                                                               // and its place on k
 
@@ -70,8 +54,6 @@ uint base_a, base_b, put_a, put_b;                        // index in memory, in
 #include "coopmat_tile.glsl"
 
 // Macros, because arrays whose size is a specialization constant cannot be passed.
-#define ROWS gl_CooperativeMatrixLayoutRowMajor
-#define COLUMNS gl_CooperativeMatrixLayoutColumnMajor
 #define FRAGMENTS(parity, slot) {                                                                          \
     const uint at_a = slot_a(set * HELD + (slot)) + (KA ? sub_row * ROW_A : sub_row / PA);                 \
     const uint at_b = slot_b(set * HELD + (slot)) + (KB ? sub_col * ROW_B : sub_col / PB);                 \
@@ -116,24 +98,7 @@ void sum_up() {
     barrier();  // shared memory is free again
 }
 
-// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
-// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.
-void store() {
-    const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % PARTS * MM * ROW_D;
-    [[unroll]] for (uint i = 0; i < NI; ++i) {
-        [[unroll]] for (uint j = 0; j < NJ; ++j)
-            coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[i * NJ + j]), tile,
-                         mine + j * MN / 4, ROW_D, ROWS);
-        barrier();
-        for (uint e = set * gl_SubgroupSize + gl_SubgroupInvocationID; e < MM * WN / 4; e += SETS * gl_SubgroupSize) {
-            const uint r = e / (WN / 4), q = e % (WN / 4), at = part + r * ROW_D + q;
-            acc4_t sum = FOUR_OF(tile[at]);
-            [[unroll]] for (uint s = 1; s < SETS; ++s) sum += FOUR_OF(tile[at + s * PARTS * MM * ROW_D]);
-            store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, sum);
-        }
-        barrier();
-    }
-}
+#include "matrix_out.glsl"
 
 void main() {
     if (!tile_of(row0, col0)) return;

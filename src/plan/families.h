@@ -101,6 +101,7 @@ struct Family {
     bool wants_wide = false;         // A and B must allow loads of 16 bytes throughout
     bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;    // the device must have bufferDeviceAddress
+    bool weaves = false;             // A and B lie in the workspace as the shader weave puts them
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;
     double cpu_weight;          // time of a multiply-add on a CPU driver, against the `vec4` family's

@@ -9,6 +9,7 @@
 #include "plan/simt.h"
 #include "plan/split.h"
 #include "plan/words.h"
+#include "plan/woven.h"
 
 namespace vkgemm::spirv {
 #define MODULE(name, ...)                         \
@@ -46,7 +47,8 @@ constexpr FeatureSet on_matrix_units(Type t) {
 }
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
     return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate) |
-           (family.uses_matrix_units ? on_matrix_units(a) : 0) | (family.wants_addresses ? need::buffer_address : 0);
+           (family.uses_matrix_units ? on_matrix_units(a) : 0) | (family.wants_addresses ? need::buffer_address : 0) |
+           (family.weaves && a == bf16 ? need::int16 : 0);  // to take its bits
 }
 
 #define MODULE(name, fam, a, b, d, acc, env)                                                              \

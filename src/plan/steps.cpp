@@ -114,7 +114,8 @@ void set_grid(Step& step, uint64_t groups, const DeviceFacts& dev) {
     step.groups_y = div_up(groups, step.groups_x);
 }
 
-// Copies A or B to its place in the workspace. The shader's words: m rows, k columns, from A to D.
+// Copies A or B to its place in the workspace. The words of the shader pack: m rows, k columns, from A to D; of weave:
+// m lines along k, of which n elements are laid out.
 Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, Slot slot,
                   const DeviceFacts& dev, const Request& request) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
@@ -124,6 +125,12 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
     s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
     abi::GemmArgs& g = s.args;
     g.m = u(from.rows), g.n = g.k = g.k_chunk = u(from.cols);
+    if (packing.kernel->module.family.weaves) {
+        const bool is_b = from.name == "B";
+        s.constants.TRANS_A = from.matrix->layout != to.layout;
+        s.constants.TRANS_B = is_b;
+        g.m = u(is_b ? from.cols : from.rows), g.k = g.k_chunk = u(is_b ? from.rows : from.cols), g.n = u(to.ld);
+    }
     g.batch = from.matrix->stride ? u(p.batch) : 1;
     g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->stride);
     g.ldd = u(to.ld), g.batch_d = u(to.stride);

@@ -25,11 +25,19 @@ const Kernel* find_reducer(const DeviceFacts& dev, const Problem& p, uint32_t sl
     return best;
 }
 
-const Kernel* find_packer(const DeviceFacts& dev, Type type) {
-    for (const Kernel& k : kernels())
-        if (k.module.family.role == Role::packer && info(k.module.a).bytes == info(type).bytes &&
-            !unfit_device(k, k.tile, dev))
-            return &k;
+bool same_matrices(const Tile& a, const Tile& b) {
+    return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
+}
+
+// What brings an operand of this type into the shape that the product wants; null: there is none.
+const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceFacts& dev, Type type) {
+    const bool weaves = product.module.family.weaves;
+    for (const Kernel& k : kernels()) {
+        if (k.module.family.role != Role::packer || k.module.family.weaves != weaves) continue;
+        const bool suits =
+            weaves ? k.module.a == type && same_matrices(k.tile, t) : info(k.module.a).bytes == info(type).bytes;
+        if (suits && !unfit_device(k, k.tile, dev)) return &k;
+    }
     return nullptr;
 }
 
@@ -67,7 +75,7 @@ std::optional<Refusal> cut(Way& way, const Kernel& k, const Tile& t, const Devic
     if (auto why = too_much_workspace(way, dev, request)) return why;
     way.cost = before + cost(k, t, dev, p, way.split, wide);
     if (t.SPLIT || !request.workspace_limit || !find_reducer(dev, p, 2)) return std::nullopt;
-    for (const uint32_t wanted : {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}) {
+    for (const uint32_t wanted : {2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u}) {
         if (p.k / wanted < 2 * t.BK) break;
         Way other = way;
         other.split = split_of(wanted, t, dev, p);
@@ -89,21 +97,35 @@ Matrix packed(const Operand& x, bool along_k) {
     return out;
 }
 
+// `x` as weave lays it out: lines along k, whole stripes of them and whole steps of k. A line is not contiguous then,
+// but takes that much room.
+Matrix woven(const Operand& x, const Tile& t) {
+    Matrix out = *x.matrix;
+    const bool is_a = x.name == "A";
+    out.layout = is_a ? Layout::row_major : Layout::column_major;
+    out.ld = round_up(is_a ? x.cols : x.rows, t.BK);
+    out.stride = x.matrix->stride ? round_up(is_a ? x.rows : x.cols, WOVEN_STRIPE) * out.ld : 0;
+    out.padded = true;
+    return out;
+}
+
 bool should_turn(const Kernel& k, const Operand& x) {
     return k.module.family.speed.turned_bytes > 1 && is_turned_bytes(x);
 }
 
 // Describes `x` as packed, at the end of the workspace so far. Refused where no kernel packs it, or it is too large.
 std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Operand& x, const Kernel& k,
-                            const DeviceFacts& dev) {
-    packing.kernel = find_packer(dev, *x.matrix->type);
+                            const Tile& t, const DeviceFacts& dev) {
+    packing.kernel = find_packer(k, t, dev, *x.matrix->type);
     if (!packing.kernel)
         return Refusal{Refusal::unsupported,
                        "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
     const bool turns = should_turn(k, x);
-    const Matrix out = packed(x, turns);
+    const bool weaves = k.module.family.weaves;
+    const Matrix out = weaves ? woven(x, t) : packed(x, turns);
     const uint64_t batch = x.matrix->stride ? way.problem.batch : 1;
-    const uint64_t lines = batch * (out.layout == Layout::row_major ? x.rows : x.cols);
+    const uint64_t lines =
+        batch * round_up(out.layout == Layout::row_major ? x.rows : x.cols, weaves ? WOVEN_STRIPE : 1);
     if (out.ld != 0 && lines > max_span / out.ld)  // 0: an empty sum
         return Refusal{Refusal::limit, std::string(x.name) + " would take more than " + to_string(max_span) +
                                            " elements of workspace once packed; PACK must leave it out"};
@@ -124,9 +146,9 @@ Result<Way> way_of(uint32_t mask, const Kernel& k, const Tile& t, const DeviceFa
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
     if (mask) way.cost = first_pass_cost(dev);
     if (mask & 1)
-        if (auto why = pack(way, way.a, way.problem.a, all[0], k, dev)) return *why;
+        if (auto why = pack(way, way.a, way.problem.a, all[0], k, t, dev)) return *why;
     if (mask & 2)
-        if (auto why = pack(way, way.b, way.problem.b, all[1], k, dev)) return *why;
+        if (auto why = pack(way, way.b, way.problem.b, all[1], k, t, dev)) return *why;
     way.partial_offset = round_up(way.workspace_bytes(), region_alignment);
     if (k.module.family.wants_wide && !reads_wide(way.problem, request))
         return Refusal{Refusal::unsupported,
@@ -157,6 +179,12 @@ bool reads_wide(const Problem& p, const Request& request) {
 }
 
 Result<Way> best_way(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Request& request) {
+    if (k.module.family.weaves) {
+        if (t.PACK && t.PACK != 4)
+            return Refusal{Refusal::tile, "reads A and B as a first pass has laid them out; PACK is " +
+                                              to_string(t.PACK) + ", and must be 0 or 4"};
+        return way_of(3, k, t, dev, p, request);
+    }
     if (t.PACK) return way_of(t.PACK - 1, k, t, dev, p, request);
     Result<Way> best = way_of(0, k, t, dev, p, request);
     if (!request.workspace_limit) return best;

@@ -55,6 +55,9 @@ Twist twist_for(const Kernel& helper) {
 }
 
 bool helps(const Kernel& helper, const Kernel& product) {
+    if (helper.module.family.weaves)
+        return product.module.family.role == plan::Role::product && product.module.family.weaves &&
+               product.module.a == helper.module.a && product.tile.MK == helper.tile.MK;
     if (product.module.family.name != "tiled" || product.tile.WG > helper.tile.WG) return false;
     if (helper.module.family.role == plan::Role::packer)
         return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;

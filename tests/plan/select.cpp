@@ -85,7 +85,9 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
             p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x304" : "304x8x304");
         p.a.type = kernel.module.a, p.b.type = kernel.module.b, p.accumulate = kernel.module.accumulate;
         p.c.type = p.d.type = kernel.module.d;
-        const Result<Choice> choice = select(device("huge"), p, forced(std::string(kernel.name)));
+        Request request = forced(std::string(kernel.name));
+        request.workspace_limit = 64 << 20;  // for the operands of `woven`
+        const Result<Choice> choice = select(device("huge"), p, request);
         REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
         CHECK(choice->kernel == &kernel);
         CHECK(choice->tile == kernel.tile);

@@ -158,6 +158,37 @@ TEST_CASE("the error bound grows with k and is 0 for integers") {
     CHECK(bound("9x9x1000") > 1000 * 1000 * 0x1p-25);  // a rounding of every partial sum, k/2 large on average
 }
 
+TEST_CASE("what woven reads is woven first: whole stripes of lines, whole steps of k, once for a broadcast operand") {
+    Request request = forced("woven_f16_128x128x32");
+    request.workspace_limit = 1 << 20;
+    const Made x = made("f16*f16 100x70x33 batch=3 stride_b=0 layout=tn", device("huge"), request);
+    REQUIRE(x.steps.steps.size() == 3);
+    const Step &a = x.steps.steps[0], &b = x.steps.steps[1], &product = x.steps.steps[2];
+    CHECK(a.kernel->name == "weave_f16_64x64");
+    CHECK(!b.waits);
+    CHECK(product.waits);
+    CHECK(a.args.m == 100);  // lines
+    CHECK(a.args.k == 33);
+    CHECK(a.args.n == 64);  // of k, in steps of 32
+    CHECK(a.args.batch == 3);
+    CHECK(a.args.batch_d == 128 * 64);
+    CHECK(a.constants.TRANS_A == 1);  // k is not the fast index
+    CHECK(a.constants.TRANS_B == 0);
+    CHECK(b.args.m == 70);
+    CHECK(b.args.batch == 1);
+    CHECK(b.constants.TRANS_A == 1);
+    CHECK(b.constants.TRANS_B == 1);  // B, in columns
+    CHECK(bytes_of(x, Slot::workspace) == 2 * 64 * (3 * 128 + 128));
+    CHECK(product.args.batch_b == 0);
+
+    const auto refusal = [&](uint64_t limit, const char* tile) {
+        request.workspace_limit = limit, request.tile = tile;
+        return select(device("huge"), x.n.problem, request).refusal().why;
+    };
+    CHECK(refusal(1000, "").find("want a workspace of 65536 bytes") != std::string::npos);
+    CHECK(refusal(1 << 20, "PACK=1").find("PACK is 1, and must be 0 or 4") != std::string::npos);
+}
+
 TEST_CASE("slots have names") {
     CHECK(slot_name(Slot::a) == "a");
     CHECK(slot_name(Slot::workspace) == "workspace");

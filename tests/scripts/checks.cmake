@@ -18,20 +18,20 @@ function(add_check name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_REGULAR_EXPRESSION "^skipped: ")
 endfunction()
 
-# add_preset_check(PRESET TOOLS t... THEN regex): builds the preset of that name with warnings as errors, then runs those of
-# its tests that the regular expression names.
+# add_preset_check(PRESET TOOLS t... THEN regex): builds the preset of that name with warnings as errors, from this build's
+# SPIR-V, then runs those of its tests that the regular expression names.
 function(add_preset_check preset)
   cmake_parse_arguments(PARSE_ARGV 1 x "" "THEN" "TOOLS")
   add_check(${preset} TOOLS ${x_TOOLS} COMMAND ${CMAKE_COMMAND} -DPRESET=${preset} -DSOURCE=${PROJECT_SOURCE_DIR}
-    -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND} -P ${scripts}/preset.cmake)
+    -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
+    -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
   set_property(TEST ${preset} PROPERTY LABELS slow)
-  set_property(TEST ${preset} PROPERTY RESOURCE_LOCK builds)
+  set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endfunction()
 
 # The sanitized build runs its own tests; the others of its kind would nest for ever.
-if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR)
+if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
   add_preset_check(clang TOOLS clang++ THEN ^plan$)
-  add_preset_check(debug TOOLS g++ THEN ^plan$)
   add_preset_check(asan TOOLS g++ THEN "^plan$|^api.lavapipe$|^kernels.lavapipe.few$")
   add_preset_check(mingw TOOLS x86_64-w64-mingw32-g++-posix)
   add_preset_check(aarch64 TOOLS aarch64-linux-gnu-g++)

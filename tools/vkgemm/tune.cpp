@@ -213,13 +213,13 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
 
 /// The best ones again, one after the other: what was near may have been luck.
 Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
-    std::vector<Tried*> near;
+    std::vector<Tried*> close_ones;
     for (Tried& t : found.tried)
-        if (t.seconds <= close * found.winner().seconds) near.push_back(&t);
-    std::ranges::stable_sort(near, {}, [](const Tried* t) { return t->seconds; });
-    if (near.size() > most_finalists) near.resize(most_finalists);
-    if (near.size() < 2) return {};
-    for (Tried* t : near) {
+        if (t.seconds <= close * found.winner().seconds) close_ones.push_back(&t);
+    std::ranges::stable_sort(close_ones, {}, [](const Tried* t) { return t->seconds; });
+    if (close_ones.size() > most_finalists) close_ones.resize(most_finalists);
+    if (close_ones.size() < 2) return {};
+    for (Tried* t : close_ones) {
         if (interrupted()) return {};
         const Measurement m = runner.try_out({.kernel = t->candidate.kernel.c_str(),
                                               .tile = t->candidate.tile.c_str(),
@@ -228,7 +228,7 @@ Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
         if (!m.failure) return m.failure;
         if (m.timed()) t->seconds = (t->seconds + m.times.median) / 2;
     }
-    const auto least = std::ranges::min_element(near, {}, [](const Tried* t) { return t->seconds; });
+    const auto least = std::ranges::min_element(close_ones, {}, [](const Tried* t) { return t->seconds; });
     found.best = static_cast<size_t>(*least - found.tried.data());
     return {};
 }

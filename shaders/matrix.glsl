@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What the families of the matrix units share: the types they multiply and add up in, and how their sums leave.
+#ifndef VKGEMM_MATRIX_GLSL
+#define VKGEMM_MATRIX_GLSL
+
+// What the matrix units multiply, and what they add up in.
+#define f16_unit float16_t
+#define bf16_unit bfloat16_t
+#define i8_unit int8_t
+#define u8_unit uint8_t
+#define f32_sum float
+#define f16_sum float16_t
+#define i32_sum int
+#define f32_four(bits) uintBitsToFloat(bits)
+#define f16_four(bits) uintBitsToFloat(bits)
+#define i32_four(bits) ivec4(bits)
+#define A_UNIT VKGEMM_PASTE(TYPE_A, _unit)
+#define B_UNIT VKGEMM_PASTE(TYPE_B, _unit)
+#define SUM VKGEMM_PASTE(ACC, _sum)
+#define FOUR_OF(bits) VKGEMM_PASTE(ACC, _four)(bits)
+
+#define A_MATRIX coopmat<A_UNIT, gl_ScopeSubgroup, MM, MK, gl_MatrixUseA>
+#define B_MATRIX coopmat<B_UNIT, gl_ScopeSubgroup, MK, MN, gl_MatrixUseB>
+#define SUMS coopmat<SUM, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>
+#define ROWS gl_CooperativeMatrixLayoutRowMajor
+#define COLUMNS gl_CooperativeMatrixLayoutColumnMajor
+
+#endif

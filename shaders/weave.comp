@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The first pass of `woven`: copies A or B to the workspace in the order in which the registers of a subgroup hold
+// matrices, so that the product reads each of its fragments as one run of memory, straight into registers. Whatever
+// the layout, the alignment and the size of the operand, what comes out is aligned, whole and filled up with zeros.
+//
+// Both operands are lines along k here: rows of A, columns of B (TRANS_B says which; TRANS_A: k is not the fast index).
+// In the workspace: [batch][stripe of WOVEN_STRIPE lines][slice of MK][matrix of the stripe][invocation] 16 bytes.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+#extension GL_EXT_bfloat16 : require
+#pragma use_vulkan_memory_model
+#include "gemm.glsl"
+#include "pieces.glsl"
+#include "matrix.glsl"
+#include "woven.glsl"
+
+#ifdef VKGEMM_ADDRESSES
+layout(buffer_reference, std430, buffer_reference_align = 16) writeonly restrict buffer woven_line { uvec4 at[]; };
+#define WOVEN woven_line(args.d).at
+const uint WOVEN_BEGIN = 0;
+#else
+layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer woven_line_block { uvec4 at[]; } woven_line;
+#define WOVEN woven_line.at
+#define WOVEN_BEGIN (args.d.x / P)
+#endif
+
+const uint P = PIECE(TYPE_A);
+const bool K_FAST = TRANS_A == 0, IS_B = TRANS_B != 0;
+const uint ROW = (K_FAST ? BN : BM) / P + 1;  // an odd number of pieces: see coopmat
+shared uvec4 tile[K_FAST ? WEAVE_PIECES(BM, BN, P) : WEAVE_PIECES(BN, BM, P)];
+
+const uint SIDE = IS_B ? MN : MM;                    // lines of a matrix
+const uint MATRICES = BM / SIDE * (BN / MK);         // of the tile
+const uint LOADS = BM * BN / P / WG;
+
+// The matrix of `line` and `k` in the tile, on to its place in the workspace.
+#define WEAVE(MATRIX, k_rows, k_columns)                                                                    \
+    MATRIX m;                                                                                               \
+    if (K_FAST) coopMatLoad(m, tile, line * ROW + k / P, ROW, k_rows);                                      \
+    else coopMatLoad(m, tile, k * ROW + line / P, ROW, k_columns);                                          \
+    if (m.length() * SG == SIDE * MK) WOVEN[at + gl_SubgroupInvocationID] = BITS_OF(m);                     \
+    else coopMatStore(m, WOVEN, at, MK / P, k_rows);
+
+void main() {
+    uint row0, k0;
+    if (args.k == 0 || !tile_of(row0, k0)) return;
+    [[unroll]] for (uint i = 0; i < LOADS; ++i) {
+        const uint e = i * WG + gl_LocalInvocationIndex, across = (K_FAST ? BN : BM) / P;
+        const uvec2 at = uvec2(e / across, e % across * P);  // which row of the tile, which place in it
+        tile[at.x * ROW + at.y / P] = piece_a(row0 + (K_FAST ? at.x : at.y), k0 + (K_FAST ? at.y : at.x));
+    }
+    barrier();
+    const uint slices = args.ldd / MK, across = WOVEN_STRIPE / SIDE, begin = WOVEN_BEGIN + batch * (args.batch_d / P);
+    for (uint i = gl_SubgroupID; i < MATRICES; i += WG / SG) {
+        const uint line = i % (BM / SIDE) * SIDE, k = i / (BM / SIDE) * MK;
+        const uint stripe = (row0 + line) / WOVEN_STRIPE, slice = (k0 + k) / MK;
+        const uint at = begin + ((stripe * slices + slice) * across + (row0 + line) % WOVEN_STRIPE / SIDE) * SG;
+        if (slice >= slices) continue;
+        if (IS_B) { WEAVE(B_MATRIX, COLUMNS, ROWS) }
+        else { WEAVE(A_MATRIX, ROWS, COLUMNS) }
+    }
+}
