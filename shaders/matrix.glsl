@@ -6,6 +6,7 @@
 // What the matrix units multiply, and what they add up in.
 #define f16_unit float16_t
 #define bf16_unit bfloat16_t
+#define f32_unit bfloat16_t  // of which three make an f32, see woven.glsl
 #define i8_unit int8_t
 #define u8_unit uint8_t
 #define f32_sum float

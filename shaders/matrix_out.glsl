@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with SIZE_D places,
-// NI, NJ and ROW_D, PARTS and SETS (the subgroups that share a part), set (which of them this is), row0, col0, sub_row
-// and sub_col.
+// How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with SIZE_D
+// places, NI, NJ and ROW_D, PARTS and SETS (the subgroups that share a part), set (which of them this is), row0, col0,
+// sub_row and sub_col.
 
 // D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
 // subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.

@@ -27,26 +27,6 @@ SUMS sums[NI * NJ];
 uint row0, col0, sub_row, sub_col, set;
 #include "matrix_out.glsl"
 
-#ifdef VKGEMM_ADDRESSES
-#define LINES(name) line(args.name).at
-#define BEGIN(name) 0
-#else
-#define LINES(name) name##_line.at
-#define BEGIN(name) (args.name.x / (16 / name##_bytes))
-#endif
-
-// Every work group walks a window of steps from a place of its own, so that few wait for the same memory at once.
-const uint WINDOW = 8;  // steps of two slices
-uint walked(uint t, uint steps, uint phase) {
-    const uint s = min(t, steps - 1), first = s & ~(WINDOW - 1);
-    return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
-}
-
-// Where the subgroup's first fragment lies. Lines past the end read the last stripe, and are not stored.
-uint begin_of(uint line, uint lines, uint side, uint across, uint slices) {
-    return min(line / WOVEN_STRIPE, (lines - 1) / WOVEN_STRIPE) * slices * across + line % WOVEN_STRIPE / side * SG;
-}
-
 #define FETCH(parity, slice)                                                                                \
     [[unroll]] for (uint i = 0; i < NI; ++i) next_a##parity[i] = WIDE(a, at_a + (slice) * ACROSS_A + i * SG);  \
     [[unroll]] for (uint j = 0; j < NJ; ++j) next_b##parity[j] = WIDE(b, at_b + (slice) * ACROSS_B + j * SG);

@@ -12,9 +12,45 @@
     const bf16vec2 two = uintBitsToBFloat16EXT(unpackUint2x16(word));   \
     (m)[e] = two.x; (m)[(e) + 1] = two.y; }
 
+// Parts of an element. An f32 is the sum of three bf16, exactly: its upper half, the upper half of what is left, and
+// the rest. Taken by bits, not by conversions, which compilers fold away. Infinities and NaN are their first part.
+#define f16_parts 1
+#define bf16_parts 1
+#define f32_parts 3
+#define f32_pair bf16_pair
+#define f32_unpair bf16_unpair
+#define PARTS_OF(type) VKGEMM_PASTE(type, _parts)
+uvec4 upper_halves(uvec4 four, uvec4 next) {  // of eight f32
+    return uvec4(four.xz, next.xz) >> 16 | (uvec4(four.yw, next.yw) & 0xffff0000u);
+}
+uvec4 remainder(uvec4 x) {
+    const uvec4 rest = floatBitsToUint(uintBitsToFloat(x) - uintBitsToFloat(x & 0xffff0000u));
+    return mix(rest, uvec4(0), equal(x & 0x7f800000u, uvec4(0x7f800000u)));
+}
+
 #define PAIR(m, e) VKGEMM_PASTE(TYPE_A, _pair)(m, e)
 #define UNPAIR(m, e, word) VKGEMM_PASTE(TYPE_A, _unpair)(m, e, word)
 #define BITS_OF(m) uvec4(PAIR(m, 0), PAIR(m, 2), PAIR(m, 4), PAIR(m, 6))
 #define SPREAD(m, bits) UNPAIR(m, 0, (bits).x) UNPAIR(m, 2, (bits).y) UNPAIR(m, 4, (bits).z) UNPAIR(m, 6, (bits).w)
+
+#ifdef VKGEMM_ADDRESSES
+#define LINES(name) line(args.name).at
+#define BEGIN(name) 0
+#else
+#define LINES(name) name##_line.at
+#define BEGIN(name) (args.name.x / (16 / name##_bytes))
+#endif
+
+// Every work group walks a window of steps from a place of its own, so that few wait for the same memory at once.
+const uint WINDOW = 8;  // steps of two slices
+uint walked(uint t, uint steps, uint phase) {
+    const uint s = min(t, steps - 1), first = s & ~(WINDOW - 1);
+    return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
+}
+
+// Where the subgroup's first fragment lies. Lines past the end read the last stripe, and are not stored.
+uint begin_of(uint line, uint lines, uint side, uint across, uint slices) {
+    return min(line / WOVEN_STRIPE, (lines - 1) / WOVEN_STRIPE) * slices * across + line % WOVEN_STRIPE / side * SG;
+}
 
 #endif

@@ -102,6 +102,7 @@ struct Family {
     bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;    // the device must have bufferDeviceAddress
     bool weaves = false;             // A and B lie in the workspace as the shader weave puts them
+    bool splits = false;             // f32 from parts: serves the accuracy f32_split alone
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;
     double cpu_weight;          // time of a multiply-add on a CPU driver, against the `vec4` family's

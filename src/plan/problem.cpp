@@ -144,8 +144,10 @@ bool is_one_tall_product(const Problem& p) {
 Result<Problem> complete(Problem p) {
     fill_types(p);
     if (p.accuracy == Accuracy::f32_split)
-        return Refusal{Refusal::unsupported,
-                       "f32 from split parts is not in this version; leave the accuracy at its default for true f32"};
+        for (const Type t : {*p.a.type, *p.b.type, *p.accumulate, *p.d.type})
+            if (t != Type::f32)
+                return Refusal{Refusal::unsupported, "the accuracy f32_split is for f32 throughout, not for " +
+                                                         std::string(info(t).name) + "; leave it at its default"};
     if (p.c.type != p.d.type)
         return Refusal{Refusal::unsupported,
                        "C must have D's type in this version: " + std::string(info(*p.c.type).name) + " is not " +

@@ -79,12 +79,13 @@ std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceFacts& dev) {
 }
 
 std::optional<Refusal> no_such_matrix(const Module& m, const Tile& t, const DeviceFacts& dev) {
-    const MatrixShape wanted = {m.a, m.b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
+    const Type a = unit_type(m.a), b = unit_type(m.b);
+    const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
     if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
         return std::nullopt;
     std::string there;
     for (const MatrixShape& s : dev.matrix_shapes)
-        if (s.a == m.a && s.b == m.b && s.accumulate == m.accumulate && s.result == m.accumulate)
+        if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
             there += " " + to_string(s.m) + "x" + to_string(s.n) + "x" + to_string(s.k);
     return Refusal{Refusal::unsupported, "the matrix units have no product of " + to_string(t.MM) + "x" +
                                              to_string(t.MN) + "x" + to_string(t.MK) + " for these types" +
@@ -134,6 +135,8 @@ std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFact
                              Binding binding) {
     const Module& m = k.module;
     if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + words_of(m) + ", not " + words_of(p)};
+    if (m.family.splits && p.accuracy != Accuracy::f32_split)
+        return Refusal{Refusal::unsupported, "computes f32 from parts, for the accuracy f32_split alone"};
     if (auto why = unfit_device(k, tile, dev)) return why;
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;

@@ -98,14 +98,14 @@ std::array<Requirement, slot_count> requirements_of(const Problem& p, uint32_t o
 
 // k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
 // is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
-// rounding to D's type.
-double error_bound_of(const Problem& p) {
+// rounding to D's type. From parts it is four times that (docs/accuracy.md).
+double error_bound_of(const Problem& p, const Kernel* kernel) {
     const TypeInfo& acc = info(*p.accumulate);
     if (!acc.is_float) return 0;
     const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + 1) * unit;
     if (steps >= 1) return INFINITY;
     const double rounding = info(*p.d.type).is_float ? std::ldexp(1.0, -info(*p.d.type).exact_bits) : 0;
-    const double sum = steps / (1 - steps) * k;
+    const double sum = steps / (1 - steps) * k * (kernel && kernel->module.family.splits ? 4 : 1);
     return sum + rounding * (k + sum);
 }
 
@@ -178,7 +178,7 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
               const Request& request) {
     Steps out;
     out.binding = choice.binding;
-    out.error_bound = error_bound_of(completed);
+    out.error_bound = error_bound_of(completed, choice.kernel);
     if (is_empty(completed)) return out;
     out.slots = requirements_of(completed, request.operand_alignment);
 

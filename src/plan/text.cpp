@@ -47,6 +47,8 @@ std::vector<Token> split(string_view line) {
 
 constexpr string_view type_words[] = {"f32", "f16", "bf16", "f64", "i32", "i8", "u8"};
 
+constexpr string_view accuracy_words[] = {"f32", "f32_split"};  // by Accuracy
+
 std::optional<Refusal> read_type(string_view word, size_t at, std::optional<Type>& out) {
     for (const TypeInfo& t : type_info)
         if (t.name == word) return out = t.type, std::nullopt;
@@ -154,6 +156,11 @@ struct Reader {
         if (!high) return wrong(at + colon + 1, "a number is wanted, not " + quoted(v.substr(colon + 1)));
         return step(at, {StepKind::clamp, *low, *high});
     }
+    std::optional<Refusal> accuracy(string_view v, size_t at) {
+        for (size_t i = 0; i < std::size(accuracy_words); ++i)
+            if (v == accuracy_words[i]) return out.problem.accuracy = Accuracy(i), std::nullopt;
+        return wrong(at, not_one_of(v, accuracy_words));
+    }
     std::optional<Refusal> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
         c_said = true;
@@ -163,9 +170,10 @@ struct Reader {
     }
 };
 
-constexpr string_view option_words[] = {
-    "batch=",    "layout=",   "layout_c=", "layout_d=", "lda=", "ldb=",  "ldc=",   "ldd=",     "stride_a=", "stride_b=",
-    "stride_c=", "stride_d=", "alpha=",    "beta=",     "c=",   "bias=", "scale=", "residual", "act=",      "clamp="};
+constexpr string_view option_words[] = {"batch=", "layout=", "layout_c=", "layout_d=", "lda=",      "ldb=",
+                                        "ldc=",   "ldd=",    "stride_a=", "stride_b=", "stride_c=", "stride_d=",
+                                        "alpha=", "beta=",   "c=",        "bias=",     "scale=",    "residual",
+                                        "act=",   "clamp=",  "accuracy="};
 
 std::optional<Refusal> Reader::read(const Token& token) {
     Problem& p = out.problem;
@@ -191,6 +199,7 @@ std::optional<Refusal> Reader::read(const Token& token) {
     if (key == "act=")
         return step_word(v, at, {{"relu", StepKind::relu}, {"gelu", StepKind::gelu}, {"silu", StepKind::silu}});
     if (key == "clamp=") return clamp(v, at);
+    if (key == "accuracy=") return accuracy(v, at);
     if (key == "residual") return step(token.at, {StepKind::residual, 0, 0});
     return wrong(token.at, not_one_of(key, option_words));
 }
@@ -243,6 +252,7 @@ Result<ProblemText> parse_problem(string_view line) {
 
 string to_text(const Problem& p, double alpha, double beta) {
     string s = types_text(p) + " " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+    if (p.accuracy != Accuracy::arithmetic) s += " accuracy=" + string(accuracy_words[size_t(p.accuracy)]);
     if (p.batch != 1) s += " batch=" + std::to_string(p.batch);
     if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);

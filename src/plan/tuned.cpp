@@ -73,7 +73,8 @@ bool within_reach(uint64_t a, uint64_t b) {
 
 bool same_class(const Problem& a, const Problem& b, uint32_t alignment_b) {
     if (a.a.type != b.a.type || a.b.type != b.b.type || a.d.type != b.d.type || a.accumulate != b.accumulate ||
-        a.a.layout != b.a.layout || a.b.layout != b.b.layout || (a.batch > 1) != (b.batch > 1))
+        a.accuracy != b.accuracy || a.a.layout != b.a.layout || a.b.layout != b.b.layout ||
+        (a.batch > 1) != (b.batch > 1))
         return false;
     const auto of_a = operands(a), of_b = operands(b);
     for (size_t i = 0; i < 2; ++i)

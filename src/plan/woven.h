@@ -9,9 +9,15 @@ namespace vkgemm::plan::family {
 
 namespace woven_rules {
 
+// f32 takes the place of the units' own type, in parts.
+constexpr uint32_t piece_of(const ElementBytes& e) {
+    return e.a == 4 ? 16 / info(unit_type(Type::f32)).bytes : 16 / e.a;
+}
+constexpr uint32_t parts_of(const ElementBytes& e) { return e.a == 4 ? f32_parts : 1; }
+
 // An invocation holds 16 bytes of every matrix; a stripe is whole matrices.
 constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
-    const uint32_t piece = 16 / e.a;
+    const uint32_t piece = piece_of(e);
     r.check(t.MM * t.MK == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*piece",
             t.SG * piece);
     r.check(t.MK * t.MN == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*piece",
@@ -19,6 +25,33 @@ constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
     r.multiple("a stripe is whole matrices", "stripe", WOVEN_STRIPE, "MM", t.MM);
     r.multiple("a stripe is whole matrices", "stripe", WOVEN_STRIPE, "MN", t.MN);
     r.multiple("a matrix is whole pieces of 16 bytes", "MK", t.MK, "piece", piece);
+}
+
+// What a product of woven operands asks of its tile.
+constexpr void product(const Tile& t, TileRules& r) {
+    r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+    r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
+    r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
+    r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
+    r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
+    r.multiple("a subgroup's part must lie in one stripe", "stripe", WOVEN_STRIPE, "WM", t.WM);
+    r.multiple("a subgroup's part must lie in one stripe", "stripe", WOVEN_STRIPE, "WN", t.WN);
+    r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
+    if (r.count) return;
+    const uint64_t filled = uint64_t{t.BM / t.WM} * (t.BN / t.WN) * t.SG;
+    r.check(filled == t.WG, "the subgroups must fill the work group exactly", "(BM/WM)*(BN/WN)*SG", filled, "WG", t.WG);
+}
+
+inline const char* too_short(const Problem& p) {
+    for (const Operand& x : operands(p))
+        if ((x.name == "A" || x.name == "B") &&
+            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+            return "is not for operands shorter than 16 bytes";
+    return nullptr;
+}
+
+constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
+    return 16 * COOPMAT_D(uint64_t{t.BM / t.WM} * (t.BN / t.WN), t.WN, t.MM);
 }
 
 }  // namespace woven_rules
@@ -37,12 +70,15 @@ inline constexpr Family weave = {
     .copy_rules =
         [](const Tile& t, const ElementBytes& e, TileRules& r) {
             woven_rules::matrices(t, e, r);
-            r.multiple("a tile is whole pieces of 16 bytes", "BM", t.BM, "piece", 16 / e.a);
-            r.multiple("a tile is whole pieces of 16 bytes", "BN", t.BN, "piece", 16 / e.a);
-            r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece", t.WG * 16 / e.a);
+            r.multiple("a tile is whole pieces of 16 bytes", "BM", t.BM, "piece", woven_rules::piece_of(e));
+            r.multiple("a tile is whole pieces of 16 bytes", "BN", t.BN, "piece", woven_rules::piece_of(e));
+            r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece",
+                       t.WG * woven_rules::piece_of(e));
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        return 16 * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, 16 / e.a), WEAVE_PIECES(t.BN, t.BM, 16 / e.a));
+        const uint32_t piece = woven_rules::piece_of(e);
+        return 16 * woven_rules::parts_of(e) *
+               std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece));
     },
     .refuses = [](const Problem&) -> const char* {
         return "brings an operand into shape for another kernel, never a product by itself";
@@ -54,37 +90,21 @@ inline constexpr Family weave = {
     .cpu_weight = 1,
 };
 
+constexpr Constants woven_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
+                                  constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
+                                  constant::MK;
+
 inline constexpr Family woven = {
     .name = "woven",
-    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
-             constant::WN | constant::MM | constant::MN | constant::MK,
+    .reads = woven_reads,
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
-            r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
-            r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
-            r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
-            r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
-            r.multiple("a subgroup's part must lie in one stripe", "stripe", WOVEN_STRIPE, "WM", t.WM);
-            r.multiple("a subgroup's part must lie in one stripe", "stripe", WOVEN_STRIPE, "WN", t.WN);
-            r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
             r.check(t.BK == 2 * t.MK, "a step is two slices", "BK", t.BK, "2*MK", 2 * t.MK);
-            if (r.count) return;
-            const uint64_t filled = uint64_t{t.BM / t.WM} * (t.BN / t.WN) * t.SG;
-            r.check(filled == t.WG, "the subgroups must fill the work group exactly", "(BM/WM)*(BN/WN)*SG", filled,
-                    "WG", t.WG);
+            woven_rules::product(t, r);
         },
     .copy_rules = woven_rules::matrices,
-    .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
-        return 16 * COOPMAT_D(uint64_t{t.BM / t.WM} * (t.BN / t.WN), t.WN, t.MM);
-    },
-    .refuses = [](const Problem& p) -> const char* {
-        for (const Operand& x : operands(p))
-            if ((x.name == "A" || x.name == "B") &&
-                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
-                return "is not for operands shorter than 16 bytes";
-        return nullptr;
-    },
+    .shared_bytes = woven_rules::bytes_for_d,
+    .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
     .uses_matrix_units = true,
     .weaves = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
@@ -92,6 +112,28 @@ inline constexpr Family woven = {
     },
     .speed = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
     .cpu_weight = 3,
+};
+
+// f32 from parts; sums leave the matrix units every BK of depth.
+inline constexpr Family parts = {
+    .name = "parts",
+    .reads = woven_reads,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+            woven_rules::product(t, r);
+        },
+    .copy_rules = woven_rules::matrices,
+    .shared_bytes = woven_rules::bytes_for_d,
+    .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
+    .uses_matrix_units = true,
+    .weaves = true,
+    .splits = true,
+    .registers = [](const Tile& t, const ElementBytes&) -> double {
+        return 2.0 * t.WM * t.WN / t.SG + f32_parts * double(t.WM + t.WN) * t.MK / 2 / t.SG + 46;
+    },
+    .speed = {.mac = 0.0035, .step = 500, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+    .cpu_weight = 12,
 };
 
 }  // namespace vkgemm::plan::family

@@ -193,6 +193,7 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     x.problem.m = m, x.problem.n = n, x.problem.k = k;
     x.problem.a.type = kernel.module.a, x.problem.b.type = kernel.module.b;
     x.problem.d.type = kernel.module.d, x.problem.accumulate = kernel.module.accumulate;
+    if (kernel.module.family.splits) x.problem.accuracy = plan::Accuracy::f32_split;
     return widened(std::move(x));
 }
 
