@@ -26,11 +26,11 @@
 const uint PA = PIECE(TYPE_A), PB = PIECE(TYPE_B);
 const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                    // is k the fast index in memory?
 const uint HA = MK / PA, HB = MK / PB;                              // pieces in a row of a slice
-const uint PARTS = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);     // of D; subgroups that share a part
+const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);     // of D; subgroups that share a part
 const uint HELD = STAGES + 1, SLOTS = SETS * HELD;                  // slices in shared memory: of a subgroup, in all
 const uint ROW_A = KA ? SLOTS * HA + 1 : BM / PA + 1, ROW_B = KB ? SLOTS * HB + 1 : BN / PB + 1;
 const uint SIZE_A = COOPMAT_PIECES(KA, BM, MK, SLOTS, PA), SIZE_B = COOPMAT_PIECES(KB, BN, MK, SLOTS, PB);
-const uint ROW_D = WN / 4 + 1, SIZE_D = COOPMAT_D(SETS * PARTS, WN, MM);
+const uint ROW_D = WN / 4 + 1, SIZE_D = COOPMAT_D(SETS * SHARES, WN, MM);
 shared uvec4 tile[SIZE_A + SIZE_B > SIZE_D ? SIZE_A + SIZE_B : SIZE_D];
 
 const uint ACROSS_A = (KA ? BK : BM) / PA, ACROSS_B = (KB ? BK : BN) / PB;  // pieces in a row of the tile in memory
@@ -103,8 +103,8 @@ void sum_up() {
 void main() {
     if (!tile_of(row0, col0)) return;
     const uint tid = gl_LocalInvocationIndex;
-    set = gl_SubgroupID / PARTS;
-    sub_row = gl_SubgroupID % PARTS / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    set = gl_SubgroupID / SHARES;
+    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
     down_a = KA ? shuffled(tid / ACROSS_A, ACROSS_A, DOWN_A) : tid / ACROSS_A, place_a = tid % ACROSS_A * PA;
     down_b = KB ? shuffled(tid / ACROSS_B, ACROSS_B, DOWN_B) : tid / ACROSS_B, place_b = tid % ACROSS_B * PB;
     put_a = (KA ? down_a : down_a % MK) * ROW_A + (KA ? place_a % MK : place_a) / PA;

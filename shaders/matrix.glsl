@@ -6,7 +6,6 @@
 // What the matrix units multiply, and what they add up in.
 #define f16_unit float16_t
 #define bf16_unit bfloat16_t
-#define f32_unit bfloat16_t  // of which three make an f32, see woven.glsl
 #define i8_unit int8_t
 #define u8_unit uint8_t
 #define f32_sum float
@@ -15,8 +14,12 @@
 #define f32_four(bits) uintBitsToFloat(bits)
 #define f16_four(bits) uintBitsToFloat(bits)
 #define i32_four(bits) ivec4(bits)
-#define A_UNIT VKGEMM_PASTE(TYPE_A, _unit)
-#define B_UNIT VKGEMM_PASTE(TYPE_B, _unit)
+#ifndef UNIT_A  // else an operand is taken apart, see woven.glsl
+#define UNIT_A TYPE_A
+#define UNIT_B TYPE_B
+#endif
+#define A_UNIT VKGEMM_PASTE(UNIT_A, _unit)
+#define B_UNIT VKGEMM_PASTE(UNIT_B, _unit)
 #define SUM VKGEMM_PASTE(ACC, _sum)
 #define FOUR_OF(bits) VKGEMM_PASTE(ACC, _four)(bits)
 

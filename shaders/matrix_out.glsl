@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with SIZE_D
-// places, NI, NJ and ROW_D, PARTS and SETS (the subgroups that share a part), set (which of them this is), row0, col0,
+// places, NI, NJ and ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this is), row0, col0,
 // sub_row and sub_col.
 
 // D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
 // subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.
 void store() {
-    const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % PARTS * MM * ROW_D;
+    const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j)
             coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[i * NJ + j]), tile,
@@ -15,7 +15,7 @@ void store() {
         for (uint e = set * gl_SubgroupSize + gl_SubgroupInvocationID; e < MM * WN / 4; e += SETS * gl_SubgroupSize) {
             const uint r = e / (WN / 4), q = e % (WN / 4), at = part + r * ROW_D + q;
             acc4_t sum = FOUR_OF(tile[at]);
-            [[unroll]] for (uint s = 1; s < SETS; ++s) sum += FOUR_OF(tile[at + s * PARTS * MM * ROW_D]);
+            [[unroll]] for (uint s = 1; s < SETS; ++s) sum += FOUR_OF(tile[at + s * SHARES * MM * ROW_D]);
             store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, sum);
         }
         barrier();

@@ -20,8 +20,8 @@
 const uint PA = PIECE(TYPE_A), PB = PIECE(TYPE_B);
 const uint NI = WM / MM, NJ = WN / MN;
 const uint ACROSS_A = WOVEN_STRIPE / MM * SG, ACROSS_B = WOVEN_STRIPE / MN * SG;  // pieces in a slice of a stripe
-const uint SETS = 1, PARTS = (BM / WM) * (BN / WN), ROW_D = WN / 4 + 1;
-shared uvec4 tile[COOPMAT_D(PARTS, WN, MM)];
+const uint SETS = 1, SHARES = (BM / WM) * (BN / WN), ROW_D = WN / 4 + 1;
+shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
 SUMS sums[NI * NJ];
 
 uint row0, col0, sub_row, sub_col, set;

@@ -90,6 +90,13 @@ struct Speed {
 /// What its kernels do in a plan: only a product is chosen; the others are added to one.
 enum class Role : uint8_t { product, reducer, packer };
 
+/// Operands that the matrix units do not take are sums of `count` parts of type `unit`, which they do.
+struct Parts {
+    uint32_t count = 1;
+    Type unit = Type::f32;  // means nothing where count is 1
+    bool operator==(const Parts&) const = default;
+};
+
 struct Family {
     std::string_view name;
     Constants reads;                         // the tile constants that mean something to it; every other must be 0
@@ -98,16 +105,22 @@ struct Family {
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
     Role role = Role::product;
-    bool wants_wide = false;         // A and B must allow loads of 16 bytes throughout
-    bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
-    bool wants_addresses = false;    // the device must have bufferDeviceAddress
-    bool weaves = false;             // A and B lie in the workspace as the shader weave puts them
-    bool splits = false;             // f32 from parts: serves the accuracy f32_split alone
+    bool wants_wide = false;                   // A and B must allow loads of 16 bytes throughout
+    bool uses_matrix_units = false;            // MM x MN x MK must be a shape that the device offers
+    bool wants_addresses = false;              // the device must have bufferDeviceAddress
+    bool weaves = false;                       // A and B lie in the workspace as the shader weave puts them
+    Parts parts;                               // that its operands are taken apart into
+    Accuracy accuracy = Accuracy::arithmetic;  // the least that a problem must be content with
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;
     double cpu_weight;          // time of a multiply-add on a CPU driver, against the `vec4` family's
     double cpu_extra_rows = 0;  // what a step of K costs there besides, in rows of the tile
 };
+
+/// What the matrix units multiply where the operands are of this type.
+constexpr Type unit_type(const Family& family, Type operand) {
+    return family.parts.count > 1 ? family.parts.unit : operand;
+}
 
 inline constexpr uint32_t max_tile_constant = 4096;  // so that products of two or three cannot wrap
 

@@ -43,12 +43,13 @@ constexpr FeatureSet to_store(Type t) {
 }
 constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64 ? need::float64 : 0; }
 constexpr FeatureSet on_matrix_units(Type t) {
-    return unit_type(t) == bf16 ? need::matrix_bf16 : info(t).is_float ? need::matrix_f16 : need::matrix_i8;
+    return t == bf16 ? need::matrix_bf16 : info(t).is_float ? need::matrix_f16 : need::matrix_i8;
 }
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
     return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate) |
-           (family.uses_matrix_units ? on_matrix_units(a) : 0) | (family.wants_addresses ? need::buffer_address : 0) |
-           (family.weaves && unit_type(a) == bf16 ? need::int16 : 0);  // to take its bits
+           (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
+           (family.wants_addresses ? need::buffer_address : 0) |
+           (family.weaves && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 
 #define MODULE(name, fam, a, b, d, acc, env)                                                              \

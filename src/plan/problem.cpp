@@ -141,12 +141,18 @@ bool is_one_tall_product(const Problem& p) {
 
 }  // namespace
 
+std::string_view accuracy_name(Accuracy a) {
+    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_in_range"};
+    return names[size_t(a)];
+}
+
 Result<Problem> complete(Problem p) {
     fill_types(p);
-    if (p.accuracy == Accuracy::f32_split)
+    if (p.accuracy != Accuracy::arithmetic)
         for (const Type t : {*p.a.type, *p.b.type, *p.accumulate, *p.d.type})
             if (t != Type::f32)
-                return Refusal{Refusal::unsupported, "the accuracy f32_split is for f32 throughout, not for " +
+                return Refusal{Refusal::unsupported, "the accuracy " + std::string(accuracy_name(p.accuracy)) +
+                                                         " is for f32 throughout, not for " +
                                                          std::string(info(t).name) + "; leave it at its default"};
     if (p.c.type != p.d.type)
         return Refusal{Refusal::unsupported,

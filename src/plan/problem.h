@@ -10,7 +10,8 @@ namespace vkgemm::plan {
 
 enum class Layout : uint8_t { row_major, column_major };
 enum class CSource : uint8_t { none, is_d, separate };
-enum class Accuracy : uint8_t { arithmetic, f32_split };
+/// The numbers are those of VkgemmAccuracy; a later one is content with what satisfies an earlier one.
+enum class Accuracy : uint8_t { arithmetic, f32_split, f32_split_in_range };
 
 inline constexpr uint64_t broadcast = UINT64_MAX;  // as Matrix::stride: the same matrix for the whole batch
 
@@ -78,6 +79,7 @@ std::array<Operand, 4> operands(const Problem&);
 /// the operand itself lies at a multiple of `operand_alignment`.
 bool is_wide(const Operand&, uint32_t operand_alignment);
 
+std::string_view accuracy_name(Accuracy);  // as problems in text have it: "f32_split"
 bool has_step(const Problem&, StepKind);
 bool is_empty(const Problem&);  // m, n or batch is 0: nothing to do
 

@@ -79,7 +79,7 @@ std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceFacts& dev) {
 }
 
 std::optional<Refusal> no_such_matrix(const Module& m, const Tile& t, const DeviceFacts& dev) {
-    const Type a = unit_type(m.a), b = unit_type(m.b);
+    const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
     const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
     if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
         return std::nullopt;
@@ -135,8 +135,9 @@ std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceFact
                              Binding binding) {
     const Module& m = k.module;
     if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + words_of(m) + ", not " + words_of(p)};
-    if (m.family.splits && p.accuracy != Accuracy::f32_split)
-        return Refusal{Refusal::unsupported, "computes f32 from parts, for the accuracy f32_split alone"};
+    if (p.accuracy < m.family.accuracy)
+        return Refusal{Refusal::unsupported, "computes f32 from parts; the accuracy must be " +
+                                                 std::string(accuracy_name(m.family.accuracy))};
     if (auto why = unfit_device(k, tile, dev)) return why;
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;

@@ -105,7 +105,7 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + 1) * unit;
     if (steps >= 1) return INFINITY;
     const double rounding = info(*p.d.type).is_float ? std::ldexp(1.0, -info(*p.d.type).exact_bits) : 0;
-    const double sum = steps / (1 - steps) * k * (kernel && kernel->module.family.splits ? 4 : 1);
+    const double sum = steps / (1 - steps) * k * (kernel && kernel->module.family.parts.count > 1 ? 4 : 1);
     return sum + rounding * (k + sum);
 }
 

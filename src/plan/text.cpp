@@ -47,8 +47,6 @@ std::vector<Token> split(string_view line) {
 
 constexpr string_view type_words[] = {"f32", "f16", "bf16", "f64", "i32", "i8", "u8"};
 
-constexpr string_view accuracy_words[] = {"f32", "f32_split"};  // by Accuracy
-
 std::optional<Refusal> read_type(string_view word, size_t at, std::optional<Type>& out) {
     for (const TypeInfo& t : type_info)
         if (t.name == word) return out = t.type, std::nullopt;
@@ -157,9 +155,12 @@ struct Reader {
         return step(at, {StepKind::clamp, *low, *high});
     }
     std::optional<Refusal> accuracy(string_view v, size_t at) {
-        for (size_t i = 0; i < std::size(accuracy_words); ++i)
-            if (v == accuracy_words[i]) return out.problem.accuracy = Accuracy(i), std::nullopt;
-        return wrong(at, not_one_of(v, accuracy_words));
+        std::vector<string_view> known;
+        for (const Accuracy a : {Accuracy::arithmetic, Accuracy::f32_split, Accuracy::f32_split_in_range}) {
+            if (v == accuracy_name(a)) return out.problem.accuracy = a, std::nullopt;
+            known.push_back(accuracy_name(a));
+        }
+        return wrong(at, not_one_of(v, known));
     }
     std::optional<Refusal> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
@@ -252,7 +253,7 @@ Result<ProblemText> parse_problem(string_view line) {
 
 string to_text(const Problem& p, double alpha, double beta) {
     string s = types_text(p) + " " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
-    if (p.accuracy != Accuracy::arithmetic) s += " accuracy=" + string(accuracy_words[size_t(p.accuracy)]);
+    if (p.accuracy != Accuracy::arithmetic) s += " accuracy=" + string(accuracy_name(p.accuracy));
     if (p.batch != 1) s += " batch=" + std::to_string(p.batch);
     if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);

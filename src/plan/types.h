@@ -35,8 +35,4 @@ constexpr bool types_in_order() {
 }
 static_assert(types_in_order(), "info() indexes type_info by the enum");
 
-/// What the matrix units multiply where a kernel is for this type: they take no f32, which becomes f32_parts of bf16.
-constexpr Type unit_type(Type t) { return t == Type::f32 ? Type::bf16 : t; }
-inline constexpr uint32_t f32_parts = 3;
-
 }  // namespace vkgemm::plan

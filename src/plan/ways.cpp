@@ -122,7 +122,8 @@ std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Op
                        "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
     const bool turns = should_turn(k, x);
     const bool weaves = k.module.family.weaves;
-    const Type unit = k.module.family.splits ? unit_type(*x.matrix->type) : *x.matrix->type;
+    const Parts& parts = k.module.family.parts;
+    const Type unit = unit_type(k.module.family, *x.matrix->type);
     const Matrix out = weaves ? woven(x, t) : packed(x, turns);
     const uint64_t batch = x.matrix->stride ? way.problem.batch : 1;
     const uint64_t lines =
@@ -131,7 +132,7 @@ std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Op
         return Refusal{Refusal::limit, std::string(x.name) + " would take more than " + to_string(max_span) +
                                            " elements of workspace once packed; PACK must leave it out"};
     packing.offset = round_up(way.workspace_bytes(), region_alignment);
-    packing.bytes = lines * out.ld * (k.module.family.splits ? f32_parts : 1) * info(unit).bytes;
+    packing.bytes = lines * out.ld * parts.count * info(unit).bytes;
     way.cost += packing_cost(dev, packing.bytes, turns);
     matrix = out;
     return std::nullopt;

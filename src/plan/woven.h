@@ -9,11 +9,8 @@ namespace vkgemm::plan::family {
 
 namespace woven_rules {
 
-// f32 takes the place of the units' own type, in parts.
-constexpr uint32_t piece_of(const ElementBytes& e) {
-    return e.a == 4 ? 16 / info(unit_type(Type::f32)).bytes : 16 / e.a;
-}
-constexpr uint32_t parts_of(const ElementBytes& e) { return e.a == 4 ? f32_parts : 1; }
+// f32 comes in parts of two bytes.
+constexpr uint32_t piece_of(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
 
 // An invocation holds 16 bytes of every matrix; a stripe is whole matrices.
 constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
@@ -56,39 +53,46 @@ constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
 
 }  // namespace woven_rules
 
-inline constexpr Family weave = {
-    .name = "weave",
-    .reads = constant::WG | constant::BM | constant::BN | constant::MM | constant::MN | constant::MK | constant::SG,
-    .rules =
-        [](const Tile& t, TileRules& r) {
-            r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
-            r.multiple("a tile is whole matrices", "BM", t.BM, "MM", t.MM);
-            r.multiple("a tile is whole matrices", "BM", t.BM, "MN", t.MN);
-            r.multiple("a tile is whole matrices", "BN", t.BN, "MK", t.MK);
-            r.multiple("a stripe is whole tiles", "stripe", WOVEN_STRIPE, "BM", t.BM);
+template <uint32_t count>
+constexpr uint64_t weave_bytes(const Tile& t, const ElementBytes& e) {
+    const uint32_t piece = woven_rules::piece_of(e);
+    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece));
+}
+constexpr Family weave_into(std::string_view name, Parts parts, uint64_t (*shared)(const Tile&, const ElementBytes&)) {
+    return {
+        .name = name,
+        .reads = constant::WG | constant::BM | constant::BN | constant::MM | constant::MN | constant::MK | constant::SG,
+        .rules =
+            [](const Tile& t, TileRules& r) {
+                r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+                r.multiple("a tile is whole matrices", "BM", t.BM, "MM", t.MM);
+                r.multiple("a tile is whole matrices", "BM", t.BM, "MN", t.MN);
+                r.multiple("a tile is whole matrices", "BN", t.BN, "MK", t.MK);
+                r.multiple("a stripe is whole tiles", "stripe", WOVEN_STRIPE, "BM", t.BM);
+            },
+        .copy_rules =
+            [](const Tile& t, const ElementBytes& e, TileRules& r) {
+                woven_rules::matrices(t, e, r);
+                r.multiple("a tile is whole pieces of 16 bytes", "BM", t.BM, "piece", woven_rules::piece_of(e));
+                r.multiple("a tile is whole pieces of 16 bytes", "BN", t.BN, "piece", woven_rules::piece_of(e));
+                r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece",
+                           t.WG * woven_rules::piece_of(e));
+            },
+        .shared_bytes = shared,
+        .refuses = [](const Problem&) -> const char* {
+            return "brings an operand into shape for another kernel, never a product by itself";
         },
-    .copy_rules =
-        [](const Tile& t, const ElementBytes& e, TileRules& r) {
-            woven_rules::matrices(t, e, r);
-            r.multiple("a tile is whole pieces of 16 bytes", "BM", t.BM, "piece", woven_rules::piece_of(e));
-            r.multiple("a tile is whole pieces of 16 bytes", "BN", t.BN, "piece", woven_rules::piece_of(e));
-            r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece",
-                       t.WG * woven_rules::piece_of(e));
-        },
-    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        const uint32_t piece = woven_rules::piece_of(e);
-        return 16 * woven_rules::parts_of(e) *
-               std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece));
-    },
-    .refuses = [](const Problem&) -> const char* {
-        return "brings an operand into shape for another kernel, never a product by itself";
-    },
-    .role = Role::packer,
-    .uses_matrix_units = true,
-    .weaves = true,
-    .speed = {},
-    .cpu_weight = 1,
-};
+        .role = Role::packer,
+        .uses_matrix_units = true,
+        .weaves = true,
+        .parts = parts,
+        .speed = {},
+        .cpu_weight = 1,
+    };
+}
+inline constexpr Family weave = weave_into("weave", {}, weave_bytes<1>);
+inline constexpr Family weave_thirds = weave_into("weave_thirds", {3, Type::bf16}, weave_bytes<3>);
+inline constexpr Family weave_halves = weave_into("weave_halves", {2, Type::f16}, weave_bytes<2>);
 
 constexpr Constants woven_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
                                   constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
@@ -115,25 +119,36 @@ inline constexpr Family woven = {
 };
 
 // f32 from parts; sums leave the matrix units every BK of depth.
-inline constexpr Family parts = {
-    .name = "parts",
-    .reads = woven_reads,
-    .rules =
-        [](const Tile& t, TileRules& r) {
-            r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
-            woven_rules::product(t, r);
-        },
-    .copy_rules = woven_rules::matrices,
-    .shared_bytes = woven_rules::bytes_for_d,
-    .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
-    .uses_matrix_units = true,
-    .weaves = true,
-    .splits = true,
-    .registers = [](const Tile& t, const ElementBytes&) -> double {
-        return 2.0 * t.WM * t.WN / t.SG + f32_parts * double(t.WM + t.WN) * t.MK / 2 / t.SG + 46;
-    },
-    .speed = {.mac = 0.0035, .step = 500, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
-    .cpu_weight = 12,
-};
+constexpr Family f32_from(std::string_view name, Parts parts, Accuracy accuracy,
+                          double (*registers)(const Tile&, const ElementBytes&), double mac, double cpu_weight) {
+    return {
+        .name = name,
+        .reads = woven_reads,
+        .rules =
+            [](const Tile& t, TileRules& r) {
+                r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+                woven_rules::product(t, r);
+            },
+        .copy_rules = woven_rules::matrices,
+        .shared_bytes = woven_rules::bytes_for_d,
+        .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
+        .uses_matrix_units = true,
+        .weaves = true,
+        .parts = parts,
+        .accuracy = accuracy,
+        .registers = registers,
+        .speed = {.mac = mac, .step = 500, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+        .cpu_weight = cpu_weight,
+    };
+}
+/// Kinds of sums and parts, each in registers once.
+template <uint32_t kinds, uint32_t parts>
+constexpr double parts_registers(const Tile& t, const ElementBytes&) {
+    return double(kinds) * t.WM * t.WN / t.SG + parts * double(t.WM + t.WN) * t.MK / 2 / t.SG + 46;
+}
+inline constexpr Family thirds =
+    f32_from("thirds", {3, Type::bf16}, Accuracy::f32_split, parts_registers<2, 3>, 0.0035, 12);
+inline constexpr Family halves =
+    f32_from("halves", {2, Type::f16}, Accuracy::f32_split_in_range, parts_registers<3, 2>, 0.0020, 8);
 
 }  // namespace vkgemm::plan::family

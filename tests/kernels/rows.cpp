@@ -57,7 +57,8 @@ Twist twist_for(const Kernel& helper) {
 bool helps(const Kernel& helper, const Kernel& product) {
     if (helper.module.family.weaves)
         return product.module.family.role == plan::Role::product && product.module.family.weaves &&
-               product.module.a == helper.module.a && product.tile.MK == helper.tile.MK;
+               product.module.a == helper.module.a && product.module.family.parts == helper.module.family.parts &&
+               product.tile.MK == helper.tile.MK;
     if (product.module.family.name != "tiled" || product.tile.WG > helper.tile.WG) return false;
     if (helper.module.family.role == plan::Role::packer)
         return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
@@ -193,7 +194,7 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     x.problem.m = m, x.problem.n = n, x.problem.k = k;
     x.problem.a.type = kernel.module.a, x.problem.b.type = kernel.module.b;
     x.problem.d.type = kernel.module.d, x.problem.accumulate = kernel.module.accumulate;
-    if (kernel.module.family.splits) x.problem.accuracy = plan::Accuracy::f32_split;
+    x.problem.accuracy = kernel.module.family.accuracy;
     return widened(std::move(x));
 }
 

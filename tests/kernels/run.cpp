@@ -144,7 +144,7 @@ bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want)
         encode(type, without_sign_of_zero(rounded_want), bits[1]);
         return std::memcmp(bits[0], bits[1], sizeof bits[0]) == 0;
     }
-    const int times = p.accuracy == plan::Accuracy::f32_split ? 4 : 1;
+    const int times = p.accuracy == plan::Accuracy::arithmetic ? 1 : 4;
     return std::fabs(got - want.value) <= times * want.error;  // false for a NaN
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
             p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x304" : "304x8x304");
         p.a.type = kernel.module.a, p.b.type = kernel.module.b, p.accumulate = kernel.module.accumulate;
         p.c.type = p.d.type = kernel.module.d;
-        if (kernel.module.family.splits) p.accuracy = Accuracy::f32_split;
+        p.accuracy = kernel.module.family.accuracy;
         Request request = forced(std::string(kernel.name));
         request.workspace_limit = 64 << 20;  // for the operands of `woven`
         const Result<Choice> choice = select(device("huge"), p, request);
