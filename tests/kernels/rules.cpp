@@ -89,7 +89,7 @@ TEST_CASE("rules: every layout of whole tiles, and of rows of whole 16 bytes") {
         for (uint64_t* size : {&wide.problem.m, &wide.problem.n, &wide.problem.k}) *size = (*size + 15) / 16 * 16;
         uint64_t seed = 0;
         for (Case x : {whole_case(kernel), wide}) {
-            x.problem.c_source = CSource::is_d, x.beta = 1;
+            x.problem.c_source = CSource::is_d, x.beta = 1, x.problem.batch = 2;
             for_each_layout(x, [&](Case y) {
                 y.seed = ++seed;
                 tally(y);
