@@ -45,7 +45,11 @@ std::vector<Token> split(string_view line) {
     return out;
 }
 
-constexpr string_view type_words[] = {"f32", "f16", "bf16", "f64", "i32", "i8", "u8"};
+constexpr auto type_words = [] {
+    std::array<string_view, std::size(type_info)> out;
+    for (const TypeInfo& t : type_info) out[static_cast<size_t>(t.type)] = t.name;
+    return out;
+}();
 
 std::optional<Refusal> read_type(string_view word, size_t at, std::optional<Type>& out) {
     for (const TypeInfo& t : type_info)

@@ -148,6 +148,19 @@ TEST_CASE("overlaps that are allowed") {
     expect(halves.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
 }
 
+TEST_CASE("a plan for operands of 2^31-1 elements is made, and refuses the buffer that ends before them") {
+    if (!device().hasAddresses()) return;  // which reach further than descriptors
+    VkgemmPlanOptions o = options();
+    o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    Bench x("2x1x1 lda=2147483646", o);
+    x.run.beta = 0;
+    CHECK(info_of(x.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 8589934588);
+    x.run.a = {VK_NULL_HANDLE, 0, 1 << 16, x.a.address()};
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "65536", "8589934588"});
+    x.run.a.size = 8589934587;
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "8589934587", "8589934588"});
+}
+
 TEST_CASE("addresses are operands too") {
     if (!device().hasAddresses()) return;
     VkgemmPlanOptions o = options();

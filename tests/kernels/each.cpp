@@ -45,7 +45,7 @@ TEST_CASE("each tile: whole tiles") {
     for_each_tile([](const Kernel& kernel, Tally& tally) {
         Case x = whole_case(kernel);
         tally(x);
-        x.fill = Fill::random, x.problem.k *= 2;
+        x.fill = Fill::random, x.problem.k *= 2, x.problem.batch = 2;
         tally(x);
     });
 }

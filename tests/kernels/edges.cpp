@@ -67,6 +67,17 @@ TEST_CASE("edges: anything, within the derived bound") {
     });
 }
 
+TEST_CASE("bands of tiles: that come out even, that do not, that are higher than the grid") {
+    for_each_product([](const Kernel& kernel, Tally& tally) {
+        for (const uint32_t rows : {2u, 3u, 4096u}) {
+            Case x = case_for(kernel, 4 * kernel.tile.BM + 1, 3 * kernel.tile.BN + 1, 5);
+            x.problem.batch = 2, x.problem.c_source = CSource::is_d, x.beta = 1;  // a tile done twice shows
+            x.tile = "RASTER=" + std::to_string(rows), x.seed = rows;
+            tally(x);
+        }
+    });
+}
+
 TEST_CASE("a tile is a value: tiles that are no row's") {
     const uint32_t sizes[] = {4, 8, 12, 16, 20, 24, 32, 64}, depths[] = {1, 2, 4, 5, 8, 12, 16, 32},
                    own[] = {1, 2, 3, 4, 6, 8};

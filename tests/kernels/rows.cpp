@@ -46,11 +46,15 @@ struct Row {
     const plan::Family& family() const { return module().family; }
 };
 
-/// What makes the plan take the helper.
+/// What makes the plan take the helper, around a product that shows its faults: one that reads 16 bytes at a time, and
+/// so what a packer fills up with, past the end of K; more slices than a team of a reducer has invocations.
 Twist twist_for(const Kernel& helper) {
-    const char* const constants = helper.module.family.role == plan::Role::packer ? "PACK=4,SPLIT=1"
-                                  : helper.tile.TM == 1                           ? "PACK=1,SPLIT=3"
-                                                                                  : "PACK=1,SPLIT=16";
+    const plan::Family& family = helper.module.family;
+    const char* const constants = family.weaves ? "PACK=4,SPLIT=1"
+                                  : family.role == plan::Role::packer
+                                      ? "PACK=4,SPLIT=1,WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
+                                  : helper.tile.TM == 1 ? "PACK=1,SPLIT=3"
+                                                        : "PACK=1,SPLIT=40";
     return {constants, helper.tile.WG};  // the limit, so that no wider one takes its place
 }
 
@@ -59,10 +63,23 @@ bool helps(const Kernel& helper, const Kernel& product) {
         return product.module.family.role == plan::Role::product && product.module.family.weaves &&
                product.module.a == helper.module.a && product.module.family.parts == helper.module.family.parts &&
                product.tile.MK == helper.tile.MK;
-    if (product.module.family.name != "tiled" || product.tile.WG > helper.tile.WG) return false;
-    if (helper.module.family.role == plan::Role::packer)
-        return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
+    const bool packs = helper.module.family.role == plan::Role::packer;
+    if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
+    if (packs) return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
     return product.module.accumulate == helper.module.accumulate && product.module.d == helper.module.d;
+}
+
+/// The tile that shapes come from: a helper's own edges are to be crossed, not those of its product.
+Tile shaping(const Row& row, Tile tile) {
+    if (!row.helper || row.family().weaves) return tile;
+    const Tile& own = row.helper->tile;
+    if (row.family().role == plan::Role::packer) {
+        tile.BM = own.BM, tile.BN = own.BN, tile.BK = own.BN / 2;
+    } else {
+        tile.BM = tile.BN = std::max(8u, own.BN / 16);  // more elements of D than a work group finishes
+        if (own.TM > 1) tile.BK *= 8;                   // its teams are for many slices
+    }
+    return tile;
 }
 
 std::vector<Row> rows_that_fit(bool with_helpers) {
@@ -91,13 +108,14 @@ size_t hash(std::string_view s) {
     return h;
 }
 
-void walk(const Row& row, const OnKernel& each, size_t step, const char* constants) {
+/// On CPU drivers operands are addresses unless a GPU is played: rows whose every case is run take turns.
+Twist in_turn(const Row& row) { return {"", hash(row.kernel().name) % 2 ? as_on_a_gpu : 0}; }
+
+void walk(const Row& row, const OnKernel& each, size_t step, const Twist& twist) {
     const std::string_view name = row.kernel().name;
     const Kernel& k = *row.product;
-    Tile tile = *plan::with_constants(k.tile, constants);
-    if (row.helper && row.helper->tile.TM > 1) tile.BK *= 8;  // teams of a reducer are for many slices
-    Tally tally(std::string(name), step, hash(name), row.helper ? twist_for(*row.helper) : Twist{constants});
-    each({k.name, k.module, k.needs, tile}, tally);
+    Tally tally(std::string(name), step, hash(name), row.helper ? twist_for(*row.helper) : twist);
+    each({k.name, k.module, k.needs, shaping(row, *plan::with_constants(k.tile, twist.tile))}, tally);
 }
 
 /// Of how many cases one is run with the row's own tile.
@@ -117,7 +135,7 @@ bool suits(const Row& row, const SmallTile& small) {
 void walk_shared(bool with_helpers, const OnKernel& each) {
     std::set<std::string_view> families, modules;
     const auto visit = [&](const Row& row, size_t step, const char* constants) {
-        walk(row, each, step * every_nth, constants);
+        walk(row, each, step * every_nth, {constants, 0, true});
     };
     for (const Row& row : rows_that_fit(with_helpers)) {
         const bool first_of_family = families.insert(row.family().name).second;
@@ -147,7 +165,7 @@ bool any_row_fits() { return !rows_that_fit(true).empty(); }
 
 void for_each_row(const OnKernel& each) {
     for (const Row& row : rows_that_fit(true)) {
-        walk(row, each, 1, "");
+        walk(row, each, 1, in_turn(row));
         if (row.helper)
             CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
     }
@@ -157,7 +175,7 @@ void for_each_tile(const OnKernel& each) {
     std::set<std::string> seen;
     for (const Row& row : rows_that_fit(false))
         if (everything() || seen.insert(std::string(row.family().name) + " " + to_text(row.product->tile)).second)
-            walk(row, each, 1, "");
+            walk(row, each, 1, in_turn(row));
 }
 
 void for_each_product(const OnKernel& each) { walk_shared(false, each); }

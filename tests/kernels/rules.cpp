@@ -89,7 +89,7 @@ TEST_CASE("rules: every layout of whole tiles, and of rows of whole 16 bytes") {
         for (uint64_t* size : {&wide.problem.m, &wide.problem.n, &wide.problem.k}) *size = (*size + 15) / 16 * 16;
         uint64_t seed = 0;
         for (Case x : {whole_case(kernel), wide}) {
-            x.problem.c_source = CSource::is_d, x.beta = 1;
+            x.problem.c_source = CSource::is_d, x.beta = 1, x.problem.batch = 2;
             for_each_layout(x, [&](Case y) {
                 y.seed = ++seed;
                 tally(y);
@@ -124,6 +124,13 @@ TEST_CASE("rules: batches, strides, broadcasts and padding") {
             if (i % 3 == 2)
                 p.c_source = CSource::separate, p.c.stride = vkgemm::plan::broadcast, p.c.ld = p.n + 1, x.beta = 2;
             x.seed = i;
+            tally(x);
+        }
+        for (const Layout layout : {Layout::row_major, Layout::column_major}) {  // D's matrices side by side
+            Case x = odd_case(kernel);
+            auto& p = x.problem;
+            p.batch = 3, p.c_source = CSource::is_d, x.beta = 1;
+            p.d.layout = layout, p.d.stride = layout == Layout::row_major ? p.n : p.m, p.d.ld = 3 * p.d.stride + 2;
             tally(x);
         }
     });
@@ -166,6 +173,7 @@ TEST_CASE("rules: each step of the epilogue, and steps in order") {
                 Case x = with_steps(odd_case(kernel), lists[i]);
                 if (!floats(kernel) && wants_floats(x.problem)) continue;
                 x.problem.d.layout = layout, x.problem.batch = 1 + i % 2, x.seed = i;
+                if (i % 3 != 0) x.problem.d.ld = std::max(x.problem.m, x.problem.n) + 3;  // the residual's too
                 if (i % 2) x.problem.c_source = CSource::is_d, x.beta = 1;
                 tally(x);
             }
@@ -177,6 +185,8 @@ TEST_CASE("rules: nothing to sum, nothing to write") {
         for (const CSource source : {CSource::none, CSource::is_d, CSource::separate}) {
             Case x = case_for(kernel, 5, 7, 0);
             x.problem.c_source = source, x.beta = source == CSource::none ? 0 : 2;
+            tally(x);
+            if (floats(kernel)) x.alpha = std::numeric_limits<double>::infinity();  // of nothing, so it is nothing
             tally(x);
         }
         Case no_rows = case_for(kernel, 0, 7, 5), no_columns = case_for(kernel, 5, 0, 5);

@@ -91,4 +91,7 @@ TEST_CASE("more work groups than one axis holds") {
         x.samples = 20000;
         tally(x);
     }
+    Case flat = case_of("naive_f32_8x8", "1x1048576x1");  // a band of 4096 rows would be 2^32 tiles
+    flat.tile = "WG=1,BM=1,BN=1,RASTER=4096", flat.samples = 20000;
+    tally(flat);
 }

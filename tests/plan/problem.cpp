@@ -146,6 +146,18 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          Refusal::problem,
          {"D", "broadcast", "2"}},
         {"D overlaps itself", [](Problem& p) { p.batch = 2, p.d.stride = 5; }, Refusal::problem, {"stride", "5", "6"}},
+        {"D side by side, narrower than a row",
+         [](Problem& p) { p.batch = 2, p.d.stride = 2, p.d.ld = 100; },
+         Refusal::problem,
+         {"stride_d is 2", "2 of them", "100", "overwrite"}},
+        {"D side by side, one column too few for all",
+         [](Problem& p) { p.batch = 8, p.d.stride = 3, p.d.ld = 23; },
+         Refusal::problem,
+         {"stride_d is 3", "8 of them", "23", "overwrite"}},
+        {"columns of D side by side, one row too few",
+         [](Problem& p) { p.batch = 8, p.d.layout = Layout::column_major, p.d.stride = 2, p.d.ld = 15; },
+         Refusal::problem,
+         {"stride_d is 2", "8 of them", "15"}},
         {"A beyond 2^64", [](Problem& p) { p.a.ld = UINT64_MAX; }, Refusal::problem, {"a spans", "2^64"}},
         {"B beyond 2^64 by its batch",
          [](Problem& p) { p.batch = 3, p.b.stride = UINT64_MAX - 1; },
@@ -223,6 +235,9 @@ TEST_CASE("complete() accepts what is unusual but sound") {
         [](Problem& p) { p.k = 0, p.c_source = CSource::is_d; },
         [](Problem& p) { p.batch = 3, p.a.stride = 1; },  // matrices of A may share elements: they are only read
         [](Problem& p) { p.batch = 1, p.d.stride = broadcast; },
+        [](Problem& p) { p.batch = 8, p.d.stride = 3, p.d.ld = 24; },  // side by side in rows of 24
+        [](Problem& p) { p.batch = 8, p.d.stride = 4, p.d.ld = 31; },  // with a column between, but none at the end
+        [](Problem& p) { p.batch = 8, p.d.layout = Layout::column_major, p.d.stride = 2, p.d.ld = 16; },
         [](Problem& p) { p.c_source = CSource::separate, p.batch = 2, p.c.stride = broadcast; },
         [](Problem& p) {
             p.epilogue[0] = {StepKind::clamp, -INFINITY, INFINITY};

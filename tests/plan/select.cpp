@@ -182,6 +182,51 @@ TEST_CASE("refusals say the value, the limit and what would work") {
     }
 }
 
+TEST_CASE("an operand may span 2^31-1 elements, and not one more") {
+    const struct {
+        std::string operand, most, more, spans;
+    } rows[] = {
+        {"A", "2x1x1 lda=2147483646", "2x1x1 lda=2147483647", "2147483648"},
+        {"A", "1x1x2 layout=tn lda=2147483646", "1x1x2 layout=tn lda=2147483647", "2147483648"},
+        {"B", "1x1x2 ldb=2147483646", "1x1x2 ldb=2147483647", "2147483648"},
+        {"B", "1x2x1 layout=nt ldb=2147483646", "1x2x1 layout=nt ldb=2147483647", "2147483648"},
+        {"C", "2x1x1 c=separate ldc=2147483646", "2x1x1 c=separate ldc=2147483647", "2147483648"},
+        {"D", "2x1x1 ldd=2147483646", "2x1x1 ldd=2147483647", "2147483648"},
+        {"D", "1x2x1 layout_d=t ldd=2147483646", "1x2x1 layout_d=t ldd=2147483647", "2147483648"},
+        {"A", "1x1x1 batch=2 stride_a=2147483646", "1x1x1 batch=2 stride_a=2147483647", "2147483648"},
+        {"B", "1x1x1 batch=3 stride_b=1073741823", "1x1x1 batch=3 stride_b=1073741824", "2147483649"},
+        {"D", "1x1x1 batch=2 stride_d=2147483646", "1x1x1 batch=2 stride_d=4294967297", "4294967298"},
+        {"D", "32768x65535x1", "32768x65536x1", "2147483648"},
+        {"A", "32768x1x65535", "32768x1x65536", "2147483648"},
+        {"A", "1x1x1 batch=2147483647 stride_b=0", "1x1x1 batch=2147483648 stride_b=0", "2147483648"},
+    };
+    Request by_address;
+    by_address.addresses = true;
+    for (const auto& row : rows) {
+        CAPTURE(row.more);
+        const Result<Choice> most = choose("huge", row.most, by_address);
+        const bool planned = bool(most);
+        CHECK_MESSAGE(planned, row.most, ": ", most.refusal().why);
+        const Refusal said = refusal("huge", row.more, by_address);
+        CHECK(said.kind == Refusal::limit);
+        CHECK_MESSAGE(has_words(said.why, row.operand + " spans " + row.spans + " elements", "2147483647", "split"),
+                      said.why);
+    }
+    const bool bytes_by_descriptor = bool(choose("h200", "i8*i8 2x1x1 lda=2147483646"));
+    CHECK(bytes_by_descriptor);
+    CHECK(has_words(refusal("h200", "i8*i8 2x1x1 lda=2147483647").why, "2147483648 elements", "32-bit indices"));
+}
+
+TEST_CASE("a packed operand may span 2^31-1 elements too") {
+    Request r = forced("tiled_i8_8x8", "PACK=2");
+    r.workspace_limit = UINT64_MAX;
+    const bool planned = bool(choose("huge", "i8*i8 33554431x1x1", r));  // a row of one is packed into one of 64
+    CHECK(planned);
+    const Refusal said = refusal("huge", "i8*i8 33554432x1x1", r);
+    CHECK(said.kind == Refusal::limit);
+    CHECK_MESSAGE(has_words(said.why, "A would take more than 2147483647", "PACK"), said.why);
+}
+
 TEST_CASE("what one descriptor cannot span, an address can") {
     Request by_address;
     by_address.addresses = true;

@@ -70,6 +70,39 @@ TEST_CASE("the grid covers every tile once and stays within the device's limits"
         }
 }
 
+TEST_CASE("a band of tiles may be higher than the grid, and changes neither grid nor pipeline") {
+    Request plain = forced("tiled_f32_8x8"), banded = plain;
+    banded.tile = "RASTER=4096";
+    for (const std::string line : {"1x8388608x1", "8388608x1x1", "20x20x20"}) {
+        CAPTURE(line);
+        const Made x = made(line, device("bare"), banded), y = made(line, device("bare"), plain);
+        REQUIRE((x.steps.steps.size() == 1 && y.steps.steps.size() == 1));
+        const Step &with = x.steps.steps[0], &without = y.steps.steps[0];
+        CHECK(with.args.raster == 4096);
+        CHECK(with.groups_x == without.groups_x);
+        CHECK(with.groups_y == without.groups_y);
+        CHECK(with.tile == without.tile);
+    }
+    const Made x = made("1x8388608x1", device("bare"), banded);  // 1,048,576 tiles, 65,535 to a line of the grid
+    CHECK(x.steps.steps[0].groups_x == 65535);
+    CHECK(x.steps.steps[0].groups_y == 17);
+}
+
+TEST_CASE("the arguments of operands at the index limit are exact") {
+    Request by_address;
+    by_address.addresses = true;
+    const Made x = made("2x1x1 lda=2147483646 c=separate ldc=2147483645 ldd=2147483644", device("huge"), by_address);
+    const vkgemm::abi::GemmArgs& args = x.steps.steps[0].args;
+    CHECK(args.lda == 2147483646u);
+    CHECK(args.ldc == 2147483645u);
+    CHECK(args.ldd == 2147483644u);
+    CHECK(bytes_of(x, Slot::a) == 4 * uint64_t{2147483647});
+    CHECK(bytes_of(x, Slot::d) == 4 * uint64_t{2147483645});
+    const Made batched = made("1x1x1 batch=2 stride_b=2147483646", device("huge"), by_address);
+    CHECK(batched.steps.steps[0].args.batch_b == 2147483646u);
+    CHECK(bytes_of(batched, Slot::b) == 4 * uint64_t{2147483647});
+}
+
 TEST_CASE("an empty product has no dispatch and asks for nothing") {
     for (const std::string line : {"0x5x5", "5x0x5", "0x0x0", "0x5x5 batch=3 beta=1"}) {
         const Made x = made(line, device("bare"));

@@ -25,6 +25,7 @@ VKAPI_ATTR void VKAPI_CALL lesser_properties(VkPhysicalDevice device, VkPhysical
     real_properties(device, out);
     VkPhysicalDeviceLimits& limits = out->properties.limits;
     limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations);
+    limits.minStorageBufferOffsetAlignment = 256;  // the coarsest there is: what lies below travels in the arguments
     out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 

@@ -9,8 +9,8 @@
 
 namespace vkgemm::test {
 
-/// A context of device() that takes it for a GPU whose work groups hold at most `invocations`. Kept until the device is
-/// closed.
+/// A context of device() that takes it for a GPU whose work groups hold at most `invocations`, and whose descriptors
+/// begin at multiples of 256 bytes. Kept until the device is closed.
 VkgemmContext modest_context(uint32_t invocations);
 
 /// Has any of these contexts made a pipeline for this row? Nothing where the names of objects are not told.

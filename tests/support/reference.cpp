@@ -27,7 +27,7 @@ struct Rounding {
 };
 
 Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
-    if (alpha == 0) return {};
+    if (alpha == 0 || p.k == 0) return {};
     // long double, so that the reference of an f64 product has digits to spare where the compiler gives them
     long double sum = 0;
     double sizes = 0;
@@ -180,7 +180,9 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
         return {*p.a.type == *p.b.type ? widest : 127, static_cast<int64_t>(largest(*p.d.type))};
     }
     const int digits_in = std::min(plan::info(*p.a.type).exact_bits, plan::info(*p.b.type).exact_bits);
-    const int digits = std::min(plan::info(*p.accumulate).exact_bits, plan::info(*p.d.type).exact_bits);
+    // A D of bf16 is rounded once, by the shaders themselves, to even: that is exact as well.
+    const Type narrow = *p.d.type == Type::bf16 ? *p.accumulate : *p.d.type;
+    const int digits = std::min(plan::info(*p.accumulate).exact_bits, plan::info(narrow).exact_bits);
     const double most = std::ldexp(1.0, digits - std::max(fraction_bits(alpha), fraction_bits(beta)));
     const int64_t others = 3;
     const auto reach = [&](int64_t r) {  // the largest magnitude that can appear on the way to D

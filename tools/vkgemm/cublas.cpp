@@ -220,12 +220,10 @@ CudaType cuda_type(plan::Type type) {
         case plan::Type::i32:
             return cuda_i32;
         case plan::Type::i8:
-        case plan::Type::u8:  // never asked for: cublas_types
             return cuda_i8;
-        case plan::Type::f32:
-            break;
+        default:  // f32, and what cublas_types never asks for
+            return cuda_f32;
     }
-    return cuda_f32;
 }
 
 Scalar::Scalar(plan::Type type, double value) { encode(type, value, bytes); }
