@@ -4,7 +4,8 @@
 // the layout, the alignment and the size of the operand, what comes out is aligned, whole and filled up with zeros.
 //
 // Both operands are lines along k here: rows of A, columns of B (TRANS_B says which; TRANS_A: k is not the fast index).
-// In the workspace: [batch][stripe of WOVEN_STRIPE lines][slice of MK][part][matrix of the stripe][invocation] 16 bytes.
+// In the workspace, 16 bytes each: [batch][stripe of WOVEN_STRIPE lines][slice of MK][part][matrix of the stripe]
+// [invocation].
 // PARTS: how many an element becomes, each a UNIT_A; 1 where the units take the type as it is.
 #ifndef VKGEMM_WEAVE_GLSL
 #define VKGEMM_WEAVE_GLSL
@@ -42,7 +43,7 @@ void put(uint line, uint k, uint at) {
     }
     uvec4 upper = piece_a(line + (K_FAST ? 0 : P / 2), k + (K_FAST ? P / 2 : 0));
     [[unroll]] for (uint part = 0; part < PARTS; ++part) {
-        tile[part * SIZE + at] = TOPS(lower, upper);
+        tile[part * SIZE + at] = upper_halves(lower, upper);
         lower = remainder(lower), upper = remainder(upper);
     }
 }

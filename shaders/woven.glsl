@@ -12,24 +12,13 @@
     const bf16vec2 two = uintBitsToBFloat16EXT(unpackUint2x16(word));   \
     (m)[e] = two.x; (m)[(e) + 1] = two.y; }
 
-// An f32 in parts, taken by bits and not by conversions, which compilers fold away. Three bf16 are its upper half, the
-// upper half of what is left, and the rest: exactly it. Two f16 are its first 11 bits, rounded, and 2^11 times what is
-// left. Infinities and NaN are their first part.
-#define bf16_top(x) ((x) & 0xffff0000u)
-#define bf16_left 1.0
-#define f16_top(x) mix(((x) + 0x1000u) & 0xffffe000u, x, equal((x) & 0x7f800000u, uvec4(0x7f800000u)))
-#define f16_left 2048.0
-#define TOP(x) VKGEMM_PASTE(UNIT_A, _top)(x)
-#define LEFT VKGEMM_PASTE(UNIT_A, _left)
-#define bf16_tops(four, next) (uvec4((four).xz, (next).xz) >> 16 | (uvec4((four).yw, (next).yw) & 0xffff0000u))
-#define f16_tops(four, next) uvec4(packed_halves(f16_top(four)), packed_halves(f16_top(next)))
-#define TOPS(four, next) VKGEMM_PASTE(UNIT_A, _tops)(four, next)  // the first parts of eight f32
-uvec2 packed_halves(uvec4 x) {
-    const vec4 four = uintBitsToFloat(x);
-    return uvec2(packHalf2x16(four.xy), packHalf2x16(four.zw));
+// An f32 is the sum of three bf16, exactly: its upper half, the upper half of what is left, and the rest. Taken by
+// bits, not by conversions, which compilers fold away. Infinities and NaN are their first part.
+uvec4 upper_halves(uvec4 four, uvec4 next) {  // of eight f32
+    return uvec4(four.xz, next.xz) >> 16 | (uvec4(four.yw, next.yw) & 0xffff0000u);
 }
 uvec4 remainder(uvec4 x) {
-    const uvec4 rest = floatBitsToUint((uintBitsToFloat(x) - uintBitsToFloat(TOP(x))) * LEFT);
+    const uvec4 rest = floatBitsToUint(uintBitsToFloat(x) - uintBitsToFloat(x & 0xffff0000u));
     return mix(rest, uvec4(0), equal(x & 0x7f800000u, uvec4(0x7f800000u)));
 }
 

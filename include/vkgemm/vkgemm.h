@@ -150,15 +150,13 @@ typedef enum VkgemmC {
     VKGEMM_C_MAX_ENUM = 0x7fffffff
 } VkgemmC;
 
-/* How exact an f32 product must be. The last two allow f32 from parts on matrix units, at a multiple of the speed: off
- * the exact result by at most four times as much as VKGEMM_ACCURACY_DEFAULT may be (docs/accuracy.md). For problems that
- * are f32 throughout. Where a device has no suitable matrix units, or they would be slower, true f32 is computed. */
+/* How exact an f32 product must be. */
 typedef enum VkgemmAccuracy {
-    VKGEMM_ACCURACY_DEFAULT = 0,            /* arithmetic in the accumulator's type, never less */
-    VKGEMM_ACCURACY_F32_SPLIT = 1,          /* any f32, infinities and NaN too */
-    VKGEMM_ACCURACY_F32_SPLIT_IN_RANGE = 2, /* the same, faster; the caller promises that each element of A and B is 0
-                                               or of a magnitude from 2^-14 to 65504. Others are not looked for: larger
-                                               ones become infinite, smaller ones lose bits */
+    VKGEMM_ACCURACY_DEFAULT = 0,   /* arithmetic in the accumulator's type, never less */
+    VKGEMM_ACCURACY_F32_SPLIT = 1, /* f32 throughout, from parts on matrix units, at a multiple of the speed and off the
+                                      exact result by at most four times what the default may be (docs/accuracy.md); any
+                                      f32, infinities and NaN too. Where a device has no suitable matrix units, or they
+                                      would be slower, or no workspace is allowed, true f32 is computed */
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 

@@ -92,7 +92,6 @@ constexpr Family weave_into(std::string_view name, Parts parts, uint64_t (*share
 }
 inline constexpr Family weave = weave_into("weave", {}, weave_bytes<1>);
 inline constexpr Family weave_thirds = weave_into("weave_thirds", {3, Type::bf16}, weave_bytes<3>);
-inline constexpr Family weave_halves = weave_into("weave_halves", {2, Type::f16}, weave_bytes<2>);
 
 constexpr Constants woven_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
                                   constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
@@ -118,37 +117,27 @@ inline constexpr Family woven = {
     .cpu_weight = 3,
 };
 
-// f32 from parts; sums leave the matrix units every BK of depth.
-constexpr Family f32_from(std::string_view name, Parts parts, Accuracy accuracy,
-                          double (*registers)(const Tile&, const ElementBytes&), double mac, double cpu_weight) {
-    return {
-        .name = name,
-        .reads = woven_reads,
-        .rules =
-            [](const Tile& t, TileRules& r) {
-                r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
-                woven_rules::product(t, r);
-            },
-        .copy_rules = woven_rules::matrices,
-        .shared_bytes = woven_rules::bytes_for_d,
-        .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
-        .uses_matrix_units = true,
-        .weaves = true,
-        .parts = parts,
-        .accuracy = accuracy,
-        .registers = registers,
-        .speed = {.mac = mac, .step = 500, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
-        .cpu_weight = cpu_weight,
-    };
-}
-/// Kinds of sums and parts, each in registers once.
-template <uint32_t kinds, uint32_t parts>
-constexpr double parts_registers(const Tile& t, const ElementBytes&) {
-    return double(kinds) * t.WM * t.WN / t.SG + parts * double(t.WM + t.WN) * t.MK / 2 / t.SG + 46;
-}
-inline constexpr Family thirds =
-    f32_from("thirds", {3, Type::bf16}, Accuracy::f32_split, parts_registers<2, 3>, 0.0035, 12);
-inline constexpr Family halves =
-    f32_from("halves", {2, Type::f16}, Accuracy::f32_split_in_range, parts_registers<3, 2>, 0.0020, 8);
+// f32 from three bf16 parts; sums leave the matrix units every BK of depth.
+inline constexpr Family thirds = {
+    .name = "thirds",
+    .reads = woven_reads,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+            woven_rules::product(t, r);
+        },
+    .copy_rules = woven_rules::matrices,
+    .shared_bytes = woven_rules::bytes_for_d,
+    .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
+    .uses_matrix_units = true,
+    .weaves = true,
+    .parts = {3, Type::bf16},
+    .accuracy = Accuracy::f32_split,
+    .registers = [](const Tile& t, const ElementBytes&) -> double {
+        return 2.0 * t.WM * t.WN / t.SG + 3.0 * (t.WM + t.WN) * t.MK / 2 / t.SG + 46;
+    },
+    .speed = {.mac = 0.0038, .step = 300, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+    .cpu_weight = 12,
+};
 
 }  // namespace vkgemm::plan::family
