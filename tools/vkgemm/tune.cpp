@@ -9,6 +9,7 @@
 #include "plan/tuned.h"
 #include "tools/vkgemm/candidates.h"
 #include "tools/vkgemm/command.h"
+#include "tools/vkgemm/compiled.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -336,10 +337,8 @@ int run(const Session& session, const Options& o) {
     if (!cases) return session.fail(cases.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const auto described = device->context().describeDevice();
-    if (!described) return session.fail(described.status());
-    const auto facts = plan::parse_facts(*described);
-    if (!facts) return session.fail({VKGEMM_ERROR_PARSE, VK_SUCCESS, facts.refusal().why});
+    const auto facts = facts_of(*device);
+    if (!facts) return session.fail(facts.status());
     auto file = TunedFile::open(o, device->info());
     if (!file) return session.fail(file.status());
 
