@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "tools/vkgemm/manual.h"
 #include "tools/vkgemm/measure.h"
 #include "tools/vkgemm/output.h"
 #include "tools/vkgemm/terminal.h"
@@ -56,6 +57,13 @@ CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action)
 inline constexpr AddCommand commands[] = {
     add_devices, add_kernels, add_bench, add_ladder, add_tune, add_explain, add_inspect,
 };
+
+/// For packagers and shells: what is made of the other commands' options. No help shows it.
+CLI::App* add_generate(CLI::App& program, const Session& session, Action& action);
+Manual manual_of(const CLI::App& program);  // without what is hidden
+
+/// Refuses what is no number, or none from `least` to `most`.
+CLI::Validator number_in(double least, double most, bool whole = false);
 
 /// "NVIDIA H200 [NVIDIA, 580.159.04], Vulkan 1.4.312"
 std::string device_line(const host::DeviceInfo& info);

@@ -69,7 +69,7 @@ int run(const Session& session, const Options& options) {
 CLI::App* add_devices(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("devices", "list the Vulkan devices, and whether vkgemm can use them");
-    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE");
+    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
     return command;

@@ -149,6 +149,7 @@ int run(const Session& session, const Options& o) {
                                                       .flags = VKGEMM_PLAN_DRY,
                                                       .workspaceLimit = workspace_limit});
         code = plan ? exit_no_device : session.fail(plan.status());
+        if (!o.kernel.empty() || !o.tile.empty()) return code;  // what others could do was not asked
     }
     if (o.json != "-") {
         if (!e->kernel.empty()) print_choice(session, *c, *e);

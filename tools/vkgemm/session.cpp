@@ -28,7 +28,7 @@ Exit exit_code(const Status& failure) {
 }
 
 Exit Session::fail(const Status& failure) const {
-    warn("vkgemm: " + failure.text);
+    warn("vkgemm: " + (failure.code == VKGEMM_ERROR_TILE ? listed(failure.text) : failure.text));
     return exit_code(failure);
 }
 

@@ -365,7 +365,7 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
     c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 for each)")
         ->type_name("SECONDS")
-        ->check(CLI::Range(0.0, 1e6).description(""));
+        ->check(number_in(0, 1e6));
     c->add_option("--out", o->out, "where the rows go (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE has them followed")
         ->type_name("FILE");
     c->add_flag("--resume", o->resume, "keep the rows of FILE, and leave out the problems that have one");
