@@ -52,7 +52,7 @@ int run(const Session& session, const Options& options) {
             table.add({std::to_string(d.index),
                        d.name.substr(0, 34),
                        host::kindName(d.kind),
-                       d.driver.substr(0, 30),
+                       d.driver.substr(0, d.driver.find(" (")).substr(0, 30),
                        version_text(d.apiVersion),
                        {fit ? "yes" : "no", fit ? Style::good : Style::bad}});
             table.note(fit ? facts(d) : d.unfit);
