@@ -155,7 +155,7 @@ class Device {
     bool hasAddresses() const;  ///< bufferDeviceAddress is enabled
     bool inspects() const;      ///< opened with DeviceOptions::inspect, and the driver has pipelineExecutableInfo
 
-    /// Of a pipeline that was made with VKGEMM_PLAN_CAPTURE_STATISTICS. Refused (UNSUPPORTED) where inspects() is false.
+    /// Of a pipeline that was made with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED where inspects() is false.
     Result<PipelineReport> inspect(VkPipeline pipeline) const;
 
     bool validated() const;                 ///< the validation layer is watching

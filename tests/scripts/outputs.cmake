@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Runs the commands of a page and compares what they print with what the page shows: every block that is fenced as console
 # and begins with "$ vkgemm ...". Times, rates and all numbers beside them may differ, so may the width of columns, where
-# lines are broken, and the words of the device. With -DWRITE=ON stale blocks are renewed.
+# lines are broken, the words of the device, and how many kernels there are. With -DWRITE=ON stale blocks are renewed.
 #   cmake -DPAGE=docs/tool.md -DWITH=tools/with -DDRIVER=lavapipe -DTOOL=build/vkgemm -DFOLDER=<to run in> [-DWRITE=ON]
 #     -P outputs.cmake
 cmake_minimum_required(VERSION 3.24)
@@ -14,6 +14,7 @@ function(shape out text)
   string(REGEX REPLACE "\n +" " " text "${text}")  # broken lines are one, and so are the rows of a table
   string(REGEX REPLACE "llvmpipe[^\n]*\\], Vulkan [0-9.]+" "llvmpipe" text "${text}")
   string(REGEX REPLACE "llvmpipe \\([^)]*\\) +CPU +lavapipe[^\n]* yes" "llvmpipe" text "${text}")
+  string(REGEX REPLACE " \\([0-9]+\\)" "" text "${text}")  # how many kernels there are of other types
   string(REGEX REPLACE "${number} GiB memory" "memory" text "${text}")
   string(REGEX REPLACE "${number} ${unit}" "#" text "${text}")
   set(all "")

@@ -42,8 +42,8 @@ std::vector<Refused> by_reason(const std::vector<Explanation::Other>&);
 /// The types of kernels that are refused for theirs; "": they are refused for something else.
 std::string refused_types(const Refused&);
 
-/// The block of D of one work group with the strips of A and B beside it, to scale, and what its parts are. Lines are at
-/// most page_width columns long.
+/// The block of D of one work group with the strips of A and B beside it, to scale, and what its parts are. At most
+/// page_width columns wide.
 std::string tile_drawing(const plan::Kernel&, const plan::Tile&);
 
 }  // namespace vkgemm::tool
