@@ -63,7 +63,7 @@ Status read(const DeviceState& d, const VkPipelineExecutableInfoKHR& which, Pipe
     if (r >= VK_SUCCESS && count) r = call(d.handle, &which, &count, texts.data());
     if (r < VK_SUCCESS) return failed(r, "vkGetPipelineExecutableInternalRepresentationsKHR");
     for (size_t i = 0; i < count; ++i)
-        if (texts[i].isText) report.texts.push_back({texts[i].name, space[i].c_str()});
+        if (texts[i].isText) report.texts.push_back({texts[i].name, space[i].substr(0, space[i].find('\0'))});
     return {};
 }
 

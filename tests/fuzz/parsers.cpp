@@ -9,6 +9,7 @@
 #include "plan/tuned.h"
 #include "plan/words.h"
 #include "support/files.h"
+#include "support/same.h"
 
 namespace vkgemm::test::fuzz {
 namespace {
@@ -70,9 +71,13 @@ void problem(std::string_view text) {
     const std::string line = to_text(read->problem, read->alpha, read->beta);
     const auto again = parse_problem(line);
     promise(bool(again), "the line of a problem can be read");
-    promise(to_text(again->problem, again->alpha, again->beta) == line, "the line of a problem means the same again");
-    const auto completed = complete(read->problem);
+    promise(to_text(again->problem, again->alpha, again->beta) == line,
+            "the line of a problem is written the same again");
+    promise(again->alpha == read->alpha && again->beta == read->beta, "the factors are the same again");
+    const auto completed = complete(read->problem), twice = complete(again->problem);
+    promise(bool(completed) == bool(twice), "a problem that is read again breaks the same rules");
     if (!completed) return check_refusal(completed.refusal(), text);
+    promise(same(*completed, *twice), "the line of a problem means the same again");
     if (is_empty(*completed)) return;
     for (const DeviceFacts& device : devices()) plan_on(device, *completed);
 }
