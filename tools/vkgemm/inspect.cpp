@@ -252,7 +252,9 @@ int run(const Session& session, const Options& o) {
         if (!text) return session.fail(text.status());
         if (Status s = assembly_file->commit(*text); !s) return session.fail(s);
     }
-    return interrupted() ? exit_interrupted : session.finish(*device, exit_right);
+    if (!interrupted()) return session.finish(*device, exit_right);
+    warn("vkgemm: interrupted; what was compiled until then is kept");
+    return exit_interrupted;
 }
 
 }  // namespace
