@@ -40,16 +40,19 @@ Table table_of(size_t name_width) {
                   {.title = "matrix"}});
 }
 
+/// The product, with the time of all, then the passes before and after it.
 void add_rows(Table& table, const CompiledPlan& plan) {
-    bool first = true;
-    for (const CompiledStep& step : plan.steps) {
-        const Figures f = figures_of(step.told);
-        table.add({(first ? "" : "  + ") + std::string(step.kernel->name), count_text(f.registers),
-                   spilled(count_text(f.spills), f.spills), spilled(size_text(f.scratch), f.scratch),
-                   f.shared ? size_text(f.shared) : bytes_text(step.declared_shared()), count_text(f.at_once),
-                   size_text(f.code), first ? seconds_text(plan.seconds) : "", f.matrix.empty() ? "-" : f.matrix});
-        first = false;
-    }
+    for (const bool wanted : {true, false})
+        for (const CompiledStep& step : plan.steps) {
+            const bool product = step.kernel->module.family.role == plan::Role::product;
+            if (product != wanted) continue;
+            const Figures f = figures_of(step.told);
+            table.add({(product ? "" : "  + ") + std::string(step.kernel->name), count_text(f.registers),
+                       spilled(count_text(f.spills), f.spills), spilled(size_text(f.scratch), f.scratch),
+                       f.shared ? size_text(f.shared) : bytes_text(step.declared_shared()), count_text(f.at_once),
+                       size_text(f.code), product ? seconds_text(plan.seconds) : "",
+                       f.matrix.empty() ? "-" : f.matrix});
+        }
 }
 
 nlohmann::ordered_json optional_json(const std::optional<double>& x) {
