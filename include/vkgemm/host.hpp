@@ -80,6 +80,21 @@ struct DeviceOptions {
     VkgemmLogFn log = nullptr;            ///< the context's
     void* logUser = nullptr;
     const char* tunedRows = nullptr;  ///< the context's
+    bool inspect = false;  ///< enable what Device::inspect wants, where the device has it; and shaderInt8, which no
+                           ///< built-in kernel may want there, but a tile that one tries
+};
+
+/// What a driver tells of a compiled pipeline, all its executables together, in the driver's own words.
+struct PipelineReport {
+    struct Statistic {
+        std::string name;
+        double value = 0;
+    };
+    struct Text {
+        std::string name, text;  ///< "Assembly", or an intermediate form
+    };
+    std::vector<Statistic> statistics{};
+    std::vector<Text> texts{};
 };
 
 enum class Memory {
@@ -138,6 +153,10 @@ class Device {
     const VkPhysicalDeviceFeatures2& enabledFeatures() const;
     std::span<const char* const> enabledExtensions() const;
     bool hasAddresses() const;  ///< bufferDeviceAddress is enabled
+    bool inspects() const;      ///< opened with DeviceOptions::inspect, and the driver has pipelineExecutableInfo
+
+    /// Of a pipeline that was made with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED where inspects() is false.
+    Result<PipelineReport> inspect(VkPipeline pipeline) const;
 
     bool validated() const;                 ///< the validation layer is watching
     std::vector<Message> messages() const;  ///< all of them, since open

@@ -45,6 +45,11 @@ Status decide_needs(DeviceState& state, const DeviceOptions& options) {
         state.extensions.insert(state.extensions.end(), needs->optionalExtensions.begin(),
                                 needs->optionalExtensions.end());
     }
+    if (options.inspect) {
+        const size_t before = state.extensions.size();
+        features |= features_for_inspecting(*state.instance, state.physical, state.api_version, state.extensions);
+        state.inspects = state.extensions.size() > before;
+    }
     // A device that has this extension must not be made without it.
     if (has_extension(*state.instance, state.physical, "VK_KHR_portability_subset"))
         state.extensions.push_back("VK_KHR_portability_subset");
@@ -135,6 +140,7 @@ PFN_vkGetInstanceProcAddr Device::getInstanceProcAddr() const { return detail::o
 const VkPhysicalDeviceFeatures2& Device::enabledFeatures() const { return state_->features; }
 std::span<const char* const> Device::enabledExtensions() const { return state_->extensions; }
 bool Device::hasAddresses() const { return state_->addresses; }
+bool Device::inspects() const { return state_->inspects; }
 bool Device::validated() const { return state_->instance->validated; }
 
 std::vector<Message> Device::messages() const {

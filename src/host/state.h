@@ -50,6 +50,10 @@ uint32_t usable_version(const InstanceState& instance, uint32_t device_version);
 /// A family with compute, one without graphics where there is a choice; UINT32_MAX: none.
 uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits);
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
+/// For DeviceOptions::inspect: the bits of what the device offers, as vkgemmFeatureName counts them; `extensions` gets
+/// what they want.
+uint64_t features_for_inspecting(const InstanceState& instance, VkPhysicalDevice device, uint32_t version,
+                                 std::vector<const char*>& extensions);
 
 /// A buffer bound to memory of its own.
 struct Allocation {
@@ -72,7 +76,7 @@ struct DeviceState {
     VkPhysicalDeviceMemoryProperties memory{};
     double seconds_per_tick = 0;
     uint32_t timestamp_bits = 0;
-    bool addresses = false;
+    bool addresses = false, inspects = false;
     Context context;
 
     std::mutex queue_mutex;

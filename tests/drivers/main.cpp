@@ -3,31 +3,36 @@
 //
 //     tools/with radv:navi31 build/tests/driver_table                     the tables of docs/drivers.md
 //     ... driver_table --check radv:navi31                                fails where a default choice spills
-//     ... driver_table --told simt_f32_64x64x16 512x512x512 [BK=8] [--texts]
-//                                                                         all that it says of one plan, of any tile
+//
+// All that a driver says of one kernel, with any tile: vkgemm inspect.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <span>
 
-#include "drivers/figures.h"
-#include "plan/steps.h"
-#include "plan/text.h"
 #include "support/files.h"
+#include "tools/vkgemm/compiled.h"
 
 namespace {
 
 using namespace vkgemm;
 using namespace vkgemm::test;
+using namespace vkgemm::tool;
 
 constexpr uint64_t workspace = 64 << 20;
 
-/// One dispatch of a plan, compiled.
+/// One dispatch of a plan, compiled, in words that all drivers share.
 struct Compiled {
-    const plan::Kernel* kernel;
-    plan::Tile tile;
+    CompiledStep step;
     Figures figures;
+    const plan::Kernel& kernel() const { return *step.kernel; }
+};
+
+/// A device that tells what its compiler made of a pipeline.
+struct Compiler {
+    host::Device device;
+    plan::DeviceFacts facts;
 };
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -35,59 +40,41 @@ struct Compiled {
     std::exit(2);
 }
 
-// The plan's own steps, for the names of what it compiles.
-std::vector<plan::Step> steps_of(const CompilingDevice& device, const plan::Problem& problem,
-                                 const plan::Request& request) {
-    const auto completed = plan::complete(problem);
-    if (!completed) give_up(completed.refusal().why);
-    const plan::Normalised n = plan::normalise(*completed);
-    const auto choice = plan::select(device.facts(), n.problem, request);
-    if (!choice) return {};
-    return plan::lay_out(*choice, *completed, n, device.facts(), request).steps;
+template <class T>
+T value(Result<T> result) {
+    if (!result) give_up(result.status().text);
+    return *std::move(result);
 }
 
-std::string told_words(const Told& told) {
+Compiler open_compiler() {
+    host::Device device = value(host::Device::open({.inspect = true}));
+    if (!device.inspects()) give_up(device.info().name + " tells nothing of its pipelines");
+    plan::DeviceFacts facts = value(facts_of(device));
+    return {std::move(device), std::move(facts)};
+}
+
+std::string told_words(const host::PipelineReport& told) {
     std::string out;
-    for (const Statistic& s : told.statistics) out += (out.empty() ? "" : ", ") + s.name;
+    for (const auto& s : told.statistics) out += (out.empty() ? "" : ", ") + s.name;
     return out;
 }
 
 /// What becomes of a problem; empty where no kernel serves it. `kernel` may be null: the plan chooses.
-std::vector<Compiled> compile(const CompilingDevice& device, const std::string& line, const char* kernel) {
-    const auto public_words = parseProblem(line.c_str());
-    const auto words = plan::parse_problem(line);
-    if (!words || !public_words) give_up(line + ": no problem");
-    plan::Request request;
-    request.kernel = kernel ? kernel : "";
-    request.workspace_limit = kernel ? 0 : workspace;
-    const std::vector<plan::Step> steps = steps_of(device, words->problem, request);
-    if (steps.empty()) return {};
-    const auto made = device.context().createPlan(
-        public_words->problem,
-        {.kernel = kernel, .flags = VKGEMM_PLAN_CAPTURE_STATISTICS, .workspaceLimit = request.workspace_limit});
-    if (!made) give_up(line + ": " + made.status().text);
-    const std::vector<VkPipeline> pipelines = made->pipelines();
-    if (pipelines.size() != steps.size()) give_up(line + ": the plan has other steps than were laid out");
+std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const char* kernel) {
+    const auto words = parseProblem(line.c_str());
+    if (!words) give_up(line + ": no problem");
+    const auto plan = tool::compile(compiler.device, compiler.facts, words->problem,
+                                    {.kernel = kernel, .workspaceLimit = kernel ? 0 : workspace});
+    if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
+    if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
-    for (size_t i = 0; i < steps.size(); ++i) {
-        const Told told = device.told(pipelines[i]);
-        const auto figures = figures_of(told);
-        if (!figures) give_up("this driver tells of no registers or spills in words known here: " + told_words(told));
-        out.push_back({steps[i].kernel, steps[i].tile, *figures});
+    for (const CompiledStep& step : plan->steps) {
+        const Figures figures = figures_of(step.told);
+        if (!figures.registers || !figures.spills)
+            give_up("this driver tells of no registers or spills in words known here: " + told_words(step.told));
+        out.push_back({step, figures});
     }
     return out;
-}
-
-/// A problem that the row was made for, with nothing in its way: whole tiles, aligned.
-std::string problem_for(const plan::Kernel& k) {
-    const plan::Module& m = k.module;
-    const auto name = [](plan::Type t) { return std::string(plan::info(t).name); };
-    const std::string types = name(m.a) + "*" + name(m.b) + "+" + name(m.accumulate) + "->" + name(m.d) + " ";
-    const std::string square = types + "4096x4096x4096";
-    const auto full = plan::complete(plan::parse_problem(square)->problem);
-    if (full && !m.family.refuses(plan::normalise(*full).problem)) return square;
-    const auto side = [](uint32_t block, uint32_t other) { return std::to_string(block < other ? block : 4096); };
-    return types + side(k.tile.BM, k.tile.BN) + "x" + side(k.tile.BN, k.tile.BM) + "x4096";
 }
 
 std::string number(const std::optional<double>& x) {
@@ -108,9 +95,8 @@ void print_head(const std::vector<const char*>& first) {
 void print_row(const std::string& first, const Compiled& c) {
     const Figures& f = c.figures;
     // Who does not tell is believed to need what the shader declares.
-    const double declared =
-        static_cast<double>(c.kernel->module.family.shared_bytes(c.tile, c.kernel->module.element_bytes()));
-    std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel->name.data(),
+    const double declared = static_cast<double>(c.step.declared_shared());
+    std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel().name.data(),
                 number(f.registers).c_str(), f.spills == 0 ? "–" : ("**" + number(f.spills) + "**").c_str(),
                 f.scratch.value_or(0) == 0 ? "–" : ("**" + number(f.scratch) + "**").c_str(),
                 number(f.shared ? f.shared : declared).c_str(), number(f.at_once).c_str(), number(f.code).c_str(),
@@ -131,10 +117,10 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceFac
     return why->why.substr(0, why->why.find(" ("));  // numbers of one tile say nothing of the others
 }
 
-void print_unfit(const CompilingDevice& device) {
+void print_unfit(const Compiler& device) {
     std::map<std::string, std::map<std::string, int>> rows;  // by reason, by module
     for (const plan::Kernel& k : plan::kernels())
-        if (const auto why = reason_against(k, device.facts())) ++rows[*why][std::string(k.module.name)];
+        if (const auto why = reason_against(k, device.facts)) ++rows[*why][std::string(k.module.name)];
     if (rows.empty()) return;
     std::printf("\nRows that do not fit, with their number:\n\n");
     for (const auto& [why, modules] : rows) {
@@ -145,8 +131,8 @@ void print_unfit(const CompilingDevice& device) {
     }
 }
 
-void print_tables(const CompilingDevice& device) {
-    const plan::DeviceFacts& facts = device.facts();
+void print_tables(const Compiler& device) {
+    const plan::DeviceFacts& facts = device.facts;
     std::printf("%s, %s. Subgroups of %u", facts.name.c_str(), facts.driver.c_str(), facts.subgroup_size);
     if (facts.subgroup_min != facts.subgroup_max)
         std::printf(" unless a kernel asks for another size, %u to %u", facts.subgroup_min, facts.subgroup_max);
@@ -190,13 +176,13 @@ std::vector<Known> known_spills() {
 }
 
 /// Of the typical problems: how many default choices spill that known.txt does not name, and how many it names in vain.
-int check(const CompilingDevice& device, const std::string& driver) {
+int check(const Compiler& device, const std::string& driver) {
     std::vector<Known> known = known_spills();
     std::map<std::string, bool> chosen;  // does it ever spill?
     int bad = 0, dispatches = 0;
     for (const std::string& line : lines_of("drivers/problems.txt"))
         for (const Compiled& c : compile(device, line, nullptr)) {
-            const std::string name(c.kernel->name);
+            const std::string name(c.kernel().name);
             chosen[name] |= c.figures.spill();
             ++dispatches;
             bool excused = false;
@@ -213,39 +199,16 @@ int check(const CompilingDevice& device, const std::string& driver) {
             std::printf("%s: %s no longer spills: take it out of tests/drivers/known.txt\n", driver.c_str(),
                         k.kernel.c_str());
         }
-    std::printf("%s: %d dispatches looked at\n", device.facts().name.c_str(), dispatches);
+    std::printf("%s: %d dispatches looked at\n", device.facts.name.c_str(), dispatches);
     return bad || dispatches == 0;
-}
-
-int print_told(const CompilingDevice& device, std::span<char*> words) {
-    const auto problem = parseProblem(words[1]);
-    if (!problem) give_up(problem.status().text);
-    PlanOptions options{.kernel = words[0], .flags = VKGEMM_PLAN_CAPTURE_STATISTICS};
-    bool texts = false;
-    for (const char* word : words.subspan(2))
-        if (!std::strcmp(word, "--texts"))
-            texts = true;
-        else
-            options.tile = word;
-    const auto made = device.context().createPlan(problem->problem, options);
-    if (!made) give_up(made.status().text);
-    for (const VkPipeline pipeline : made->pipelines()) {
-        const Told told = device.told(pipeline);
-        for (const Statistic& s : told.statistics) std::printf("%s = %.0f\n", s.name.c_str(), s.value);
-        if (const auto figures = figures_of(told)) std::printf("matrix instructions: %s\n", figures->matrix.c_str());
-        for (const Representation& r : told.representations)
-            if (texts) std::printf("--- %s\n%s", r.name.c_str(), r.text.c_str());
-    }
-    return 0;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
     const std::span<char*> words(arguments, static_cast<size_t>(count));
-    const CompilingDevice device;
+    const Compiler device = open_compiler();
     if (count == 3 && !std::strcmp(words[1], "--check")) return check(device, words[2]);
-    if (count >= 4 && !std::strcmp(words[1], "--told")) return print_told(device, words.subspan(2));
-    if (count > 1) give_up("usage: driver_table [--check DRIVER | --told KERNEL PROBLEM [TILE] [--texts]]");
+    if (count > 1) give_up("usage: driver_table [--check DRIVER]");
     print_tables(device);
 }

@@ -8,26 +8,13 @@
 
 #include "support/files.h"
 #include "support/random.h"
+#include "support/same.h"
 #include "support/words.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
 
 namespace {
-
-bool same(const Matrix& x, const Matrix& y) {
-    return x.type == y.type && x.layout == y.layout && x.ld == y.ld && x.stride == y.stride;
-}
-
-/// Equal once completed: the text leaves out what follows from the rest.
-bool same(const Problem& x, const Problem& y) {
-    for (size_t i = 0; i < max_epilogue_steps; ++i)
-        if (x.epilogue[i].kind != y.epilogue[i].kind || x.epilogue[i].low != y.epilogue[i].low ||
-            x.epilogue[i].high != y.epilogue[i].high)
-            return false;
-    return x.m == y.m && x.n == y.n && x.k == y.k && x.batch == y.batch && same(x.a, y.a) && same(x.b, y.b) &&
-           same(x.d, y.d) && same(x.c, y.c) && x.c_source == y.c_source && x.accumulate == y.accumulate;
-}
 
 Problem random_problem(Random& random) {
     Problem p;

@@ -32,7 +32,7 @@ endfunction()
 # The sanitized build runs its own tests; the others of its kind would nest for ever.
 if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
   add_preset_check(clang TOOLS clang++ THEN ^plan$)
-  add_preset_check(asan TOOLS g++ THEN "^plan$|^api.lavapipe$|^kernels.lavapipe.few$")
+  add_preset_check(asan TOOLS g++ THEN "^plan$|^fuzz$|^api.lavapipe$|^kernels.lavapipe.few$")
   add_preset_check(mingw TOOLS x86_64-w64-mingw32-g++-posix)
   add_preset_check(aarch64 TOOLS aarch64-linux-gnu-g++)
 endif()

@@ -121,3 +121,15 @@ TEST_CASE("operations and bytes are counted once") {
     CHECK(least_bytes(one("i8*i8 5x6x7")) == 35 + 42 + 4 * 30);
     CHECK(least_bytes(one("0x6x7")) == 4 * 42);
 }
+
+TEST_CASE("a refusal points at the character") {
+    const auto told = [](const std::string& line) { return parse_case(line).status().text; };
+    CHECK(told("f16*f16 64x64x64 bais=col") ==
+          "character 18: 'bais=' is not known; did you mean 'bias='?\n    f16*f16 64x64x64 bais=col\n" +
+              std::string(4 + 17, ' ') + "^");
+    CHECK(told("8x8x8\tlayout=nx").ends_with("\n    8x8x8 layout=nx\n" + std::string(4 + 14, ' ') + "^"));
+    CHECK(told("").ends_with("\n    \n    ^"));
+    const std::string far = told("8x8x8 " + std::string(200, ' ') + "bais=col");
+    CHECK(far.ends_with("\n    " + std::string(60, ' ') + "bais=col\n" + std::string(64, ' ') + "^"));
+    CHECK(told("8x8x8 lda=1").find('\n') == std::string::npos);  // it contradicts itself: no one character is wrong
+}

@@ -71,3 +71,9 @@ TEST_CASE("a table aligns its columns, whatever is coloured or written in UTF-8"
     noted.note("alone");
     CHECK(noted.body(false) == "      alone\n");
 }
+
+TEST_CASE("reasons stand one below the other") {
+    CHECK(listed("x: only one") == "x: only one");
+    CHECK(listed("row: a (1, 2); b (3)") == "row:\n    a (1, 2)\n    b (3)");
+    CHECK(listed("a; b") == "    a\n    b");
+}

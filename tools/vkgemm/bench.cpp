@@ -266,8 +266,7 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--shape", o->shapes, "problems by their sizes alone")->type_name("MxNxK[xBATCH],...");
     c->add_option("--type", o->type, "types for --shape, such as i32 or f16*f16+f32->f32 (default: f32)")
         ->type_name("T");
-    c->add_option("--layout", o->layout, "layout of A and B for --shape: nn, nt, tn, tt (default: nn)")
-        ->type_name("LAYOUT");
+    c->add_option("--layout", o->layout, "layout of A and B for --shape (default: nn)")->type_name("nn|nt|tn|tt");
     c->add_option("--kernel", o->kernel,
                   "one kernel, all of the problem's types, or auto: the one that vkgemm chooses (default)")
         ->type_name("NAME|all|auto");
@@ -281,10 +280,10 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_flag("--hot", o->hot, "use the same operands every time (default on CPUs)")->excludes(cold);
     c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5)")
         ->type_name("S")
-        ->check(CLI::Range(0.0, 3600.0).description(""));
+        ->check(number_in(0, 3600));
     c->add_option("--repeats", o->repeats, "time exactly N runs (default: 20 or more; fewer if one takes over 0.25 s)")
         ->type_name("N")
-        ->check(CLI::Range(1, 100000).description(""));
+        ->check(number_in(1, 100000, true));
     c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");

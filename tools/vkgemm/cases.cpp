@@ -3,6 +3,7 @@
 
 #include "plan/words.h"
 #include "tools/vkgemm/output.h"
+#include "tools/vkgemm/text.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -43,11 +44,33 @@ MatrixInfo matrix(const Matrix& m, plan::Type type, uint64_t rows, uint64_t cols
     return r;
 }
 
+/// A refusal that names a character ("character 7: why"), with the line below it and a mark under the character.
+Status pointed_out(const Status& refusal, const std::string& line) {
+    const std::string_view text = refusal.text, head = "character ";
+    const size_t colon = text.find(':');
+    if (!text.starts_with(head) || colon == std::string_view::npos) return refusal;
+    const auto number = plan::read_number<size_t>(text.substr(head.size(), colon - head.size()));
+    if (!number || *number == 0) return refusal;
+    constexpr size_t most = page_width - 4, before = 60;  // of a line that is too long, what is near
+    const size_t at = std::min(*number - 1, line.size()), from = at > before && line.size() > most ? at - before : 0;
+    std::string shown = line.substr(from, most);
+    for (char& c : shown)
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    const size_t blanks = columns(std::string_view(shown).substr(0, at - from));
+    return {refusal.code, VK_SUCCESS, refusal.text + "\n    " + shown + "\n    " + std::string(blanks, ' ') + "^"};
+}
+
+/// With the line, where the refusal does not show it.
+Status about(const std::string& line, const Status& refusal) {
+    if (refusal.text.find('\n') != std::string::npos) return refusal;
+    return {refusal.code, VK_SUCCESS, "'" + line + "': " + refusal.text};
+}
+
 }  // namespace
 
 Result<Case> parse_case(const std::string& line) {
     Result<ParsedProblem> parsed = parseProblem(line.c_str());
-    if (!parsed) return parsed.status();
+    if (!parsed) return pointed_out(parsed.status(), line);
     Case c{.problem = parsed->problem, .alpha = parsed->alpha, .beta = parsed->beta};
     Result<std::string> text = formatProblem(c.problem, c.alpha, c.beta);
     if (!text) return text.status();
@@ -100,7 +123,7 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
         if (numbers.size() == 4) line += " batch=" + std::string(numbers[3]);
         if (!layout.empty()) line += " layout=" + layout;
         Result<Case> c = parse_case(line);
-        if (!c) return Status{c.status().code, VK_SUCCESS, "'" + line + "': " + c.status().text};
+        if (!c) return about(line, c.status());
         cases.push_back(*std::move(c));
     }
     return cases;
@@ -127,7 +150,7 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
     std::vector<Case> cases;
     for (const std::string& line : problems) {
         auto c = parse_case(line);
-        if (!c) return Status{c.status().code, VK_SUCCESS, "'" + line + "': " + c.status().text};
+        if (!c) return about(line, c.status());
         cases.push_back(*std::move(c));
     }
     if (suite.empty() && !cases.empty()) return cases;

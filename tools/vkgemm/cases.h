@@ -20,6 +20,7 @@ struct Case {
     bool from_suite = false;  // a suite may hold what no kernel of this build serves
 };
 
+/// A refusal that names a character shows the line and points there: its text then has three lines.
 Result<Case> parse_case(const std::string& line);
 
 /// A file of problems: one a line; empty lines and what follows '#' are skipped. A line may say which rate is aimed at,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "tools/vkgemm/manual.h"
 #include "tools/vkgemm/measure.h"
 #include "tools/vkgemm/output.h"
 #include "tools/vkgemm/terminal.h"
@@ -30,8 +31,9 @@ struct Session {
     ColorMode color = ColorMode::automatic;
 
     bool colored() const { return wants_color(color); }
-    /// Opens the device; messages of the validation layer go to standard error as they come.
-    Result<host::Device> open() const;
+    /// Opens the device; messages of the validation layer go to standard error as they come. `inspect` as in
+    /// host::DeviceOptions.
+    Result<host::Device> open(bool inspect = false) const;
     /// Says on standard error why; the exit code that goes with it.
     Exit fail(const Status& failure) const;
     /// `code`, or exit_vulkan where the validation layer had something to say.
@@ -49,8 +51,19 @@ CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action)
 CLI::App* add_bench(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_tune(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_explain(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action);
 
-inline constexpr AddCommand commands[] = {add_devices, add_kernels, add_bench, add_ladder, add_tune};
+inline constexpr AddCommand commands[] = {
+    add_devices, add_kernels, add_bench, add_ladder, add_tune, add_explain, add_inspect,
+};
+
+/// For packagers and shells: what is made of the other commands' options. No help shows it.
+CLI::App* add_generate(CLI::App& program, const Session& session, Action& action);
+Manual manual_of(const CLI::App& program);  // without what is hidden
+
+/// Refuses what is no number, or none from `least` to `most`.
+CLI::Validator number_in(double least, double most, bool whole = false);
 
 /// "NVIDIA H200 [NVIDIA, 580.159.04], Vulkan 1.4.312"
 std::string device_line(const host::DeviceInfo& info);

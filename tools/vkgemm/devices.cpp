@@ -52,7 +52,7 @@ int run(const Session& session, const Options& options) {
             table.add({std::to_string(d.index),
                        d.name.substr(0, 34),
                        host::kindName(d.kind),
-                       d.driver.substr(0, 30),
+                       d.driver.substr(0, d.driver.find(" (")).substr(0, 30),
                        version_text(d.apiVersion),
                        {fit ? "yes" : "no", fit ? Style::good : Style::bad}});
             table.note(fit ? facts(d) : d.unfit);
@@ -69,7 +69,7 @@ int run(const Session& session, const Options& options) {
 CLI::App* add_devices(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("devices", "list the Vulkan devices, and whether vkgemm can use them");
-    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE");
+    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
     return command;

@@ -30,7 +30,7 @@ int run(const Session& session, const Options& options) {
     all["device"] = json_device(device->info());
     all["problem"] = wanted ? nlohmann::ordered_json(wanted->text) : nlohmann::ordered_json();
     all["kernels"] = nlohmann::ordered_json::array();
-    Table table({{.title = "kernel"}, {.title = "types"}, {.title = "tile"}, {.title = "needs"}, {.title = "fit"}});
+    Table table({{.title = "kernel"}, {.title = "types"}, {.title = "fit"}, {.title = "needs"}});
     size_t fitting = 0, products = 0;
     for (const VkgemmKernelInfo& k : kernels()) {
         const Status s = device->context().checkKernel({.kernel = k.name}, wanted ? &wanted->problem : nullptr);
@@ -38,10 +38,12 @@ int run(const Session& session, const Options& options) {
         fitting += static_cast<bool>(s);
         products += !k.helper;
         const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
-        const bool long_needs = needs.size() > 12;
-        table.add({k.name, types, k.tile, needs.empty() ? "-" : long_needs ? "below" : needs, fit_cell(k, s)});
+        const bool long_needs = needs.size() > 30;
+        table.add({k.name, types, fit_cell(k, s), needs.empty() ? "-" : long_needs ? "below" : needs});
+        table.note(k.tile);
         if (long_needs) table.note("needs " + needs);
-        if (!s && !k.helper) table.note(s.text);
+        const std::string name = k.name + std::string(": ");
+        if (!s && !k.helper) table.note(s.text.starts_with(name) ? s.text.substr(name.size()) : s.text);
         all["kernels"].push_back({{"name", k.name},
                                   {"family", k.family},
                                   {"types", types},
@@ -70,7 +72,7 @@ CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action)
         ->add_option("problem", options->problem,
                      "a problem that they should serve, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
         ->type_name("PROBLEM");
-    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE");
+    command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
     return command;

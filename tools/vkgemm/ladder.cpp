@@ -178,9 +178,9 @@ CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) 
     CLI::App* c = program.add_subcommand("ladder", "time the classic kernels, from naive to register-blocked");
     CLI::Option* size = c->add_option("--size", o->size, "M = N = K (default: what takes seconds on the device)")
                             ->type_name("N")
-                            ->check(CLI::Range(1, 65536).description(""));
+                            ->check(number_in(1, 65536, true));
     c->add_option("--shape", o->shape, "the product's sizes")->type_name("MxNxK")->excludes(size);
-    c->add_option("--type", o->type, "f32 or i32 (default: f32)")->type_name("f32|i32");
+    c->add_option("--type", o->type, "of all four matrices (default: f32)")->type_name("f32|i32");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--plot", o->plot, "draw the rungs as bars")->type_name("FILE.svg");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });

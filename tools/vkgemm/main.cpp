@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // vkgemm: the program. Here: the common options, and what happens to words that nobody knows.
+#include <cctype>
 #include <cstdio>
 
 #include "plan/words.h"
@@ -24,8 +25,8 @@ void add_common(CLI::App& app, Session& session) {
     app.add_flag("--quiet", session.quiet, "no progress on standard error")->group("Common options");
     app.add_option_function<std::string>(
            "--color", [&session](const std::string& word) { session.color = color_mode(word); },
-           "auto, always or never (default: auto)")
-        ->type_name("WHEN")
+           "colours on standard output (default: auto, on a terminal)")
+        ->type_name("auto|always|never")
         ->group("Common options");
     app.set_help_flag("-h,--help", "print this and end")->group("Common options");
 }
@@ -42,43 +43,40 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
     }
     const std::string_view nearest = plan::nearest_word(extra.substr(0, extra.find('=')), known);
     std::fprintf(stderr, "vkgemm: unknown %s '%s'", extra.starts_with("-") ? "option" : what, extra.c_str());
-    if (!nearest.empty()) std::fprintf(stderr, "; did you mean '%s'?", std::string(nearest).c_str());
+    if (!nearest.empty())
+        std::fprintf(stderr, "; did you mean '%s'?", std::string(nearest).c_str());
+    else if (app.get_parent() && !extra.starts_with("-"))
+        std::fputs("; a PROBLEM of several words is one argument, in quotes", stderr);
     std::fprintf(stderr, "\nvkgemm %s--help tells what there is\n",
                  app.get_parent() ? (app.get_name() + " ").c_str() : "");
     return exit_usage;
 }
 
-/// Help without blanks at the ends of lines, and with one empty line where there were more.
-std::string tidy(const std::string& help) {
-    std::string text, line;
-    for (const char c : help) {
-        if (c != '\n') {
-            line += c;
-            continue;
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        const bool repeated = line.empty() && (text.empty() || text.ends_with("\n\n"));
-        if (!repeated) text += line + "\n";
-        line.clear();
+/// What was wrong with the words, in ours.
+std::string said_of(const CLI::ParseError& error) {
+    std::string text = error.what();  // "problem is required", "--json: 1 required FILE|- missing"
+    if (const size_t at = text.find(" is required"); at != std::string::npos) {
+        for (size_t i = 0; i < at; ++i) text[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i])));
+        return "a " + text.substr(0, at) + " is missing";
     }
-    return text;
+    const size_t wants = text.find(": 1 required "), missing = text.rfind(" missing");
+    if (wants == std::string::npos || missing == std::string::npos) return text;
+    return text.substr(0, wants) + " wants " + text.substr(wants + 13, missing - wants - 13);
+}
+
+/// Of the command that is named, or of the program.
+std::string help(const CLI::App& app) {
+    const Manual manual = manual_of(app);
+    for (const CLI::App* named : app.get_subcommands())
+        for (const ManualCommand& c : manual.commands)
+            if (c.name == named->get_name()) return help_text(c);
+    return help_text(manual);
 }
 
 int program(int argc, char** argv) {
     Session session;
     Action action;
     CLI::App app("Matrix multiplication for Vulkan: measure it on this machine, and see why.", "vkgemm");
-    const auto formatter = app.get_formatter();
-    formatter->column_width(32);
-    formatter->right_column_width(page_width - 34);
-    formatter->description_paragraph_width(page_width);
-    formatter->footer_paragraph_width(page_width);
-    formatter->label("SUBCOMMAND", "COMMAND");
-    formatter->label("OPTIONS", "options");
-    app.footer(
-        "A PROBLEM is one line, such as 'f16*f16+f32->f16 64x128x256 batch=4 layout=nt beta=1'.\n"
-        "Codes: 0 right, 1 wrong result, 2 bad usage, 3 no device or it lacks something, 4 Vulkan failed.\n"
-        "'vkgemm COMMAND --help' tells what a command takes.");
     app.allow_extras();
     add_common(app, session);
     app.set_version_flag(
@@ -93,18 +91,19 @@ int program(int argc, char** argv) {
         added.push_back(command);
         names.push_back(command->get_name());
     }
+    added.push_back(add_generate(app, session, action));
     app.require_subcommand(0, 1);
 
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-        print(tidy(app.help()));
+        print(help(app));
         return exit_right;
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
         return exit_right;
     } catch (const CLI::ParseError& error) {
-        std::fprintf(stderr, "vkgemm: %s\n", error.what());
+        std::fprintf(stderr, "vkgemm: %s\n", said_of(error).c_str());
         return exit_usage;
     }
     for (const CLI::App* command : added)
@@ -112,7 +111,7 @@ int program(int argc, char** argv) {
             return refuse_extras(*command, command->remaining(), {}, "argument");
     if (!app.remaining().empty()) return refuse_extras(app, app.remaining(), names, "command");
     if (!action) {
-        std::fputs(tidy(app.help()).c_str(), stderr);
+        std::fputs(help(app).c_str(), stderr);
         return exit_usage;
     }
     watch_interrupt();

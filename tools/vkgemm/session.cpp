@@ -28,7 +28,7 @@ Exit exit_code(const Status& failure) {
 }
 
 Exit Session::fail(const Status& failure) const {
-    warn("vkgemm: " + failure.text);
+    warn("vkgemm: " + (failure.code == VKGEMM_ERROR_TILE ? listed(failure.text) : failure.text));
     return exit_code(failure);
 }
 
@@ -47,7 +47,7 @@ std::string tuned_path() {
     return path ? path : "";
 }
 
-Result<host::Device> Session::open() const {
+Result<host::Device> Session::open(bool inspect) const {
     static std::set<std::string> said;
     std::string rows;
     if (const std::string path = tuned_path(); !path.empty()) {
@@ -66,7 +66,8 @@ Result<host::Device> Session::open() const {
                                    },
                                .log = say_once,
                                .logUser = &said,
-                               .tunedRows = rows.c_str()});
+                               .tunedRows = rows.c_str(),
+                               .inspect = inspect});
 }
 
 Exit Session::finish(const host::Device& opened, Exit code) const {

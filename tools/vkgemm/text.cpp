@@ -106,6 +106,19 @@ std::string wrapped(std::string_view text, size_t indent) {
     return all;
 }
 
+std::string listed(std::string_view reasons) {
+    if (reasons.find("; ") == std::string_view::npos) return std::string(reasons);
+    const size_t colon = reasons.find(": ");
+    std::string out(colon == std::string_view::npos ? "" : reasons.substr(0, colon + 1));
+    if (colon != std::string_view::npos) reasons.remove_prefix(colon + 2);
+    while (!reasons.empty()) {
+        const size_t end = std::min(reasons.find("; "), reasons.size());
+        out += (out.empty() ? "" : "\n") + std::string("    ") + std::string(reasons.substr(0, end));
+        reasons.remove_prefix(std::min(end + 2, reasons.size()));
+    }
+    return out;
+}
+
 std::string styled(std::string_view text, Style style, bool colour) {
     if (!colour || style == Style::plain) return std::string(text);
     return code(style) + std::string(text) + "\x1b[0m";

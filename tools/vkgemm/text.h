@@ -28,6 +28,9 @@ size_t columns(std::string_view text);
 /// alone.
 std::string wrapped(std::string_view text, size_t indent);
 
+/// A sentence of reasons with "; " between them as a list, one below the other; as it is where there is but one.
+std::string listed(std::string_view reasons);
+
 enum class Style { plain, head, good, bad, dim };
 
 /// `text` in colour, if `colour` says so.

@@ -9,6 +9,7 @@
 #include "plan/tuned.h"
 #include "tools/vkgemm/candidates.h"
 #include "tools/vkgemm/command.h"
+#include "tools/vkgemm/compiled.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -336,10 +337,8 @@ int run(const Session& session, const Options& o) {
     if (!cases) return session.fail(cases.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const auto described = device->context().describeDevice();
-    if (!described) return session.fail(described.status());
-    const auto facts = plan::parse_facts(*described);
-    if (!facts) return session.fail({VKGEMM_ERROR_PARSE, VK_SUCCESS, facts.refusal().why});
+    const auto facts = facts_of(*device);
+    if (!facts) return session.fail(facts.status());
     auto file = TunedFile::open(o, device->info());
     if (!file) return session.fail(file.status());
 
@@ -366,7 +365,7 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
     c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 for each)")
         ->type_name("SECONDS")
-        ->check(CLI::Range(0.0, 1e6).description(""));
+        ->check(number_in(0, 1e6));
     c->add_option("--out", o->out, "where the rows go (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE has them followed")
         ->type_name("FILE");
     c->add_flag("--resume", o->resume, "keep the rows of FILE, and leave out the problems that have one");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What drivers tell of a compiled pipeline, in one set of words.
+// What drivers tell of a compiled pipeline, in one set of words. Pure.
 #pragma once
 #include <optional>
+#include <string>
 
-#include "drivers/device.h"
+#include "vkgemm/host.hpp"
 
-namespace vkgemm::test {
+namespace vkgemm::tool {
 
 struct Figures {
     std::optional<double> registers;  // of an invocation; Turnip counts them by fours
@@ -19,7 +20,10 @@ struct Figures {
     bool spill() const { return spills.value_or(0) > 0 || scratch.value_or(0) > 0; }
 };
 
-/// Empty where the driver tells nothing of spills or registers, by the words known here.
-std::optional<Figures> figures_of(const Told&);
+/// What of it is told in words known here.
+Figures figures_of(const host::PipelineReport&);
 
-}  // namespace vkgemm::test
+/// The text that a processor runs, as the driver gives it; null: it gives none.
+const host::PipelineReport::Text* assembly_of(const host::PipelineReport&);
+
+}  // namespace vkgemm::tool

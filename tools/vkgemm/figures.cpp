@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "drivers/figures.h"
+#include "tools/vkgemm/figures.h"
 
+#include <algorithm>
 #include <string_view>
 
-namespace vkgemm::test {
+namespace vkgemm::tool {
 namespace {
 
 using Figure = std::optional<double> Figures::*;
@@ -12,7 +13,6 @@ using Figure = std::optional<double> Figures::*;
 struct Word {
     std::string_view name;
     Figure figure;
-    double unit = 1;
 };
 constexpr Word words[] = {
     // RADV
@@ -30,6 +30,9 @@ constexpr Word words[] = {
     {"Registers used", &Figures::registers},
     {"STP Count", &Figures::spills},
     {"Max Waves Per Core", &Figures::at_once},
+    // NVIDIA
+    {"Register Count", &Figures::registers},
+    {"Binary Size", &Figures::code},
 };
 // Turnip has no word of its own for this one, but another unit; it is told from the others by its registers' name.
 constexpr std::string_view code_size = "Code size", counted_in_words = "Registers used";
@@ -43,33 +46,34 @@ size_t count(std::string_view text, std::string_view word) {
     return n;
 }
 
-std::string matrix_words(const Told& told) {
+std::string matrix_words(const std::string& assembly) {
     std::string out;
-    for (const Representation& r : told.representations)
-        for (const std::string_view assembly : assemblies) {
-            if (r.name != assembly) continue;
-            for (const std::string_view word : matrix_instructions)
-                if (const size_t n = count(r.text, word))
-                    out += (out.empty() ? "" : ", ") + std::to_string(n) + " " + std::string(word);
-        }
+    for (const std::string_view word : matrix_instructions)
+        if (const size_t n = count(assembly, word))
+            out += (out.empty() ? "" : ", ") + std::to_string(n) + " " + std::string(word);
     return out;
 }
 
 }  // namespace
 
-std::optional<Figures> figures_of(const Told& told) {
+const host::PipelineReport::Text* assembly_of(const host::PipelineReport& told) {
+    for (const auto& text : told.texts)
+        if (std::ranges::find(assemblies, text.name) != std::end(assemblies)) return &text;
+    return nullptr;
+}
+
+Figures figures_of(const host::PipelineReport& told) {
     Figures out;
     bool by_words = false;
-    for (const Statistic& s : told.statistics) {
+    for (const auto& s : told.statistics) {
         for (const Word& w : words)
-            if (s.name == w.name) out.*w.figure = (out.*w.figure).value_or(0) + s.value * w.unit;
+            if (s.name == w.name) out.*w.figure = (out.*w.figure).value_or(0) + s.value;
         if (s.name == code_size) out.code = s.value;
         by_words |= s.name == counted_in_words;
     }
     if (by_words && out.code) *out.code *= 4;
-    if (!out.registers || !out.spills) return std::nullopt;
-    out.matrix = matrix_words(told);
+    if (const auto* assembly = assembly_of(told)) out.matrix = matrix_words(assembly->text);
     return out;
 }
 
-}  // namespace vkgemm::test
+}  // namespace vkgemm::tool

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "fuzz/parsers.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "plan/steps.h"
+#include "plan/text.h"
+#include "plan/tuned.h"
+#include "plan/words.h"
+#include "support/files.h"
+#include "support/same.h"
+
+namespace vkgemm::test::fuzz {
+namespace {
+
+using namespace vkgemm::plan;
+
+/// What is being read, for a failure's message.
+std::string_view current;
+
+void promise(bool kept, const char* what) {
+    if (kept) return;
+    std::fprintf(stderr, "broken: %s, by this text of %zu bytes:\n%.*s\n", what, current.size(),
+                 static_cast<int>(current.size()), current.data());
+    std::abort();
+}
+
+const std::vector<DeviceFacts>& devices() {
+    static const std::vector<DeviceFacts> all = [] {
+        std::vector<DeviceFacts> out;
+        for (const std::string& file : device_files()) out.push_back(*parse_facts(file_text(file)));
+        return out;
+    }();
+    return all;
+}
+
+/// A refusal has words, and a character that it names is one of the text or just behind it.
+void check_refusal(const Refusal& r, std::string_view text) {
+    promise(!r.why.empty(), "a refusal says why");
+    constexpr std::string_view head = "character ";
+    if (!r.why.starts_with(head)) return;
+    const std::string_view rest = std::string_view(r.why).substr(head.size());
+    const auto number = read_number<size_t>(rest.substr(0, rest.find(':')));
+    promise(number && *number >= 1 && *number <= text.size() + 1, "a refusal names a character of the text");
+}
+
+/// A problem that is in order is chosen for and laid out, or refused in words.
+void plan_on(const DeviceFacts& device, const Problem& completed) {
+    const Normalised n = normalise(completed);
+    Request request;
+    request.workspace_limit = uint64_t{64} << 20;
+    const auto choice = select(device, n.problem, request);
+    if (!choice) return promise(!choice.refusal().why.empty(), "a refusal says why");
+    const Steps steps = lay_out(*choice, completed, n, device, request);
+    promise(!steps.steps.empty(), "what is chosen has a step");
+    promise(steps.slots[size_t(Slot::workspace)].bytes <= request.workspace_limit, "the workspace is within its limit");
+    for (const Step& s : steps.steps) {
+        promise(s.groups_x >= 1 && s.groups_x <= device.max_groups_x, "work groups along x are within the limit");
+        promise(s.groups_y >= 1 && s.groups_y <= device.max_groups_y, "work groups along y are within the limit");
+        promise(s.tile.WG <= device.max_invocations, "invocations are within the limit");
+    }
+}
+
+}  // namespace
+
+void problem(std::string_view text) {
+    current = text;
+    const auto read = parse_problem(text);
+    if (!read) return check_refusal(read.refusal(), text);
+    const std::string line = to_text(read->problem, read->alpha, read->beta);
+    const auto again = parse_problem(line);
+    promise(bool(again), "the line of a problem can be read");
+    promise(to_text(again->problem, again->alpha, again->beta) == line,
+            "the line of a problem is written the same again");
+    promise(again->alpha == read->alpha && again->beta == read->beta, "the factors are the same again");
+    const auto completed = complete(read->problem), twice = complete(again->problem);
+    promise(bool(completed) == bool(twice), "a problem that is read again breaks the same rules");
+    if (!completed) return check_refusal(completed.refusal(), text);
+    promise(same(*completed, *twice), "the line of a problem means the same again");
+    if (is_empty(*completed)) return;
+    for (const DeviceFacts& device : devices()) plan_on(device, *completed);
+}
+
+void tile(std::string_view text) {
+    current = text;
+    const auto read = with_constants({}, text);
+    if (!read) return check_refusal(read.refusal(), text);
+    const auto again = with_constants({}, to_text(*read));
+    promise(again && *again == *read, "the text of a tile means the same again");
+    const TileLimits limits{.shared_bytes = 49152, .max_invocations = 1024};
+    for (const Kernel& k : kernels()) {
+        const Tile changed = *with_constants(k.tile, text);
+        const ElementBytes bytes = k.module.element_bytes();
+        const TileRules rules = broken_rules(k.module.family, changed, bytes, limits);
+        promise(rules.count == 0 || !to_text(rules).empty(), "broken rules have words");
+        if (rules.count) continue;
+        promise(k.module.family.shared_bytes(changed, bytes) <= limits.shared_bytes,
+                "shared memory is within its limit");
+        const double registers = k.module.family.registers(changed, bytes);
+        promise(registers > 0 && registers < 1e6, "a sound tile has some registers");
+    }
+}
+
+void tuned(std::string_view text) {
+    current = text;
+    const auto rows = parse_tuned(text);
+    if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
+    for (const DeviceFacts& device : devices()) {
+        const std::vector<TunedRow> mine = tuned_for(device, *rows);
+        promise(mine.size() <= rows->size(), "no row is made up");
+        for (const std::string& why : skipped_in_short(mine)) promise(!why.empty(), "a skipped row has a reason");
+        for (const TunedRow& row : mine) {
+            const auto distance = tuned_distance(row, row.problem, 16);
+            promise(distance && *distance == 0, "a row is near to its own problem");
+            const TunedRow* nearest = nearest_tuned(mine, row.problem, 16);
+            promise(!nearest || nearest->skipped.empty(), "a row that cannot be followed is not");
+        }
+    }
+}
+
+void facts(std::string_view text) {
+    current = text;
+    const auto read = parse_facts(text);
+    if (!read) return check_refusal(read.refusal(), text);
+    const std::string lines = to_text(*read);
+    const auto again = parse_facts(lines);
+    promise(again && to_text(*again) == lines, "the text of a device means the same again");
+}
+
+}  // namespace vkgemm::test::fuzz

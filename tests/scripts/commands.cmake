@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+# The promises of the command line: exit codes, where output goes, how words that are wrong are answered.
+#   cmake -DWITH=tools/with -DDRIVER=lavapipe -DCOMPILER=radv:navi31 -DTOOL=build/vkgemm -DFOLDER=<to write in>
+#     -P commands.cmake
+# COMPILER: a driver that tells of its pipelines; empty: none is here.
+cmake_minimum_required(VERSION 3.24)
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+
+# run(CODE words...): sets `out` and `err`.
+function(run code)
+  execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} ${ARGN} WORKING_DIRECTORY ${FOLDER}
+    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE result)
+  if(NOT result EQUAL code)
+    message(FATAL_ERROR "vkgemm ${ARGN} ended with ${result}, not ${code}:\n${out}${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+function(expect text words)
+  string(FIND "${text}" "${words}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "'${words}' is not in:\n${text}")
+  endif()
+endfunction()
+function(expect_empty text)
+  if(NOT text STREQUAL "")
+    message(FATAL_ERROR "this should be empty:\n${text}")
+  endif()
+endfunction()
+# expect_json(TEXT VALUE MEMBER...): TEXT is one JSON object, with that value.
+function(expect_json text value)
+  string(JSON got GET "${text}" ${ARGN})
+  if(NOT got STREQUAL value)
+    message(FATAL_ERROR "${ARGN} is '${got}', not '${value}'")
+  endif()
+endfunction()
+
+# 2: words that nobody knows get the nearest one, and standard output stays empty.
+run(2)
+expect("${err}" "usage: vkgemm COMMAND")
+expect_empty("${out}")
+foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you mean '--kernel'"
+    "explain 8x8x8 --kernel naive_f32_8x9@did you mean 'naive_f32_8x8'" "bench --suite clasic@did you mean 'classic'"
+    "explain@PROBLEM is missing" "explain f16*f16 8x8x8@in quotes" "bench --min-time soon@takes a number from 0"
+    "bench --repeats 0@takes a whole number from 1" "explain --json@--json wants FILE" "inspect@what is to be inspected"
+    "inspect --kernel all --tile BM=8@--tile is for one kernel" "kernels --color red@auto, always or never"
+    "inspect --kernel naive_f32_8x8 --json - --asm -@both want standard output"
+    "explain 8x8x8 --json ${FOLDER}/none/x.json@cannot write")
+  string(REPLACE "@" ";" case "${case}")
+  list(POP_BACK case words)
+  separate_arguments(case UNIX_COMMAND "${case}")
+  run(2 ${case})
+  expect("${err}" "${words}")
+  expect_empty("${out}")
+endforeach()
+run(2 kernels "8x8x8 bais=row")
+expect("${err}" "\n    8x8x8 bais=row\n          ^")
+run(2 explain 8x8x8 --kernel block_f32_64x64 --tile BM=60,BK=6)
+expect("${err}" "block_f32_64x64:\n    a block must be")
+expect("${err}" "\n    tiles are copied four neighbours at a time (BK 6, vector 4)")
+
+# 3: no such device, or nothing on it can do it.
+run(3 kernels --device nobody)
+expect("${err}" "llvmpipe")
+run(3 explain "f64*f64 8x8x8")
+run(3 explain 8x8x8 --kernel gemv_f16_16x8)
+run(3 inspect --kernel naive_f32_8x8 --asm code.s)
+expect("${err}" "gives no assembly")
+if(EXISTS ${FOLDER}/code.s OR EXISTS ${FOLDER}/code.s.partial)
+  message(FATAL_ERROR "a file without assembly was left behind")
+endif()
+
+# JSON on standard output, and nothing else.
+run(0 devices --json -)
+expect_json("${out}" 1 schema)
+expect_json("${out}" 0 devices 0 index)
+run(0 kernels --json -)
+expect_json("${out}" kernels command)
+run(0 explain 64x64x64 --json - --validate)
+expect("${err}" "validation: no message")
+expect_json("${out}" "f32*f32+f32->f32 64x64x64" problem)
+expect_json("${out}" naive_f32_8x8 others 0 kernel)
+run(0 inspect --kernel tiled_f32_8x8 --json - --validate --quiet)
+expect_empty("${err}")
+expect_json("${out}" tiled_f32_8x8 cases 0 passes 0 kernel)
+expect_json("${out}" 512 cases 0 passes 0 declared_shared_bytes)
+
+# Colours where they are asked for, none else.
+string(ASCII 27 escape)
+run(0 explain 64x64x64 --color always)
+expect("${out}" "${escape}[")
+run(0 explain 64x64x64)
+string(FIND "${out}" "${escape}" at)
+if(NOT at EQUAL -1)
+  message(FATAL_ERROR "colours in a file")
+endif()
+
+# A driver that tells: figures, its own words, assembly.
+if(COMPILER)
+  set(DRIVER ${COMPILER})
+  run(0 inspect "64x64x4096" --kernel tiled_f32_16x16 --asm code.s --json told.json)
+  expect("${out}" "tiled_f32_16x16")
+  expect("${out}" "+ reduce_f32")
+  expect("${out}" "in the driver's own words")
+  file(READ ${FOLDER}/told.json told)
+  string(JSON registers GET "${told}" cases 0 passes 0 registers)
+  if(NOT registers GREATER 0)
+    message(FATAL_ERROR "no registers: ${registers}")
+  endif()
+  file(READ ${FOLDER}/code.s code)
+  expect("${code}" "; tiled_f32_16x16 WG=256")
+  expect("${code}" "v_")
+endif()

@@ -1,0 +1,49 @@
+# Made by 'vkgemm generate bash'; do not edit.
+_vkgemm() {
+    local current=${COMP_WORDS[COMP_CWORD]} command= word words= files=
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case $word in devices|kernels|bench|ladder|tune|explain|inspect) command=$word; break ;; esac
+    done
+    case $command:${COMP_WORDS[COMP_CWORD-1]} in
+    *:--color) words="auto always never" ;;
+    *:--device) ;;
+    devices:--json) files=1 ;;
+    kernels:--json) files=1 ;;
+    bench:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
+    bench:--layout) words="nn nt tn tt" ;;
+    bench:--kernel) words="all auto $(vkgemm generate kernels 2>/dev/null)" ;;
+    bench:--vs) words="cublas openblas" ;;
+    bench:--json) files=1 ;;
+    bench:--csv) files=1 ;;
+    bench:--plot) files=1 ;;
+    bench:--shape|bench:--type|bench:--tile|bench:--min-time|bench:--repeats) ;;
+    ladder:--type) words="f32 i32" ;;
+    ladder:--json) files=1 ;;
+    ladder:--plot) files=1 ;;
+    ladder:--size|ladder:--shape) ;;
+    tune:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
+    tune:--out) files=1 ;;
+    tune:--budget) ;;
+    explain:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
+    explain:--json) files=1 ;;
+    explain:--tile) ;;
+    inspect:--kernel) words="all $(vkgemm generate kernels 2>/dev/null)" ;;
+    inspect:--asm) files=1 ;;
+    inspect:--json) files=1 ;;
+    inspect:--tile) ;;
+    *)
+        case $command in
+        '') words="devices kernels bench ladder tune explain inspect --device --validate --quiet --color -h --help --version" ;;
+        devices) words="--json --device --validate --quiet --color -h --help" ;;
+        kernels) words="--json --device --validate --quiet --color -h --help" ;;
+        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --device --validate --quiet --color -h --help" ;;
+        ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
+        tune) words="--suite --budget --out --resume --device --validate --quiet --color -h --help" ;;
+        explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;
+        inspect) words="--kernel --tile --asm --json --device --validate --quiet --color -h --help" ;;
+        esac ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    [[ -z $files ]] || COMPREPLY+=($(compgen -f -- "$current"))
+}
+complete -o filenames -F _vkgemm vkgemm

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/compiled.h"
+
+#include <chrono>
+
+#include "plan/steps.h"
+#include "plan/text.h"
+
+namespace vkgemm::tool {
+namespace {
+
+Status unsupported(const std::string& why) { return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why}; }
+
+/// The plan's own steps, for the names of what it compiles; they follow from the same facts.
+Result<std::vector<plan::Step>> steps_of(const plan::DeviceFacts& facts, const Problem& given, const PlanOptions& o) {
+    const auto line = formatProblem(given, 1, 0);
+    if (!line) return line.status();
+    const auto read = plan::parse_problem(*line);
+    const auto completed = read ? plan::complete(read->problem) : read.refusal();
+    if (!completed) return unsupported(completed.refusal().why);
+    if (plan::is_empty(*completed)) return std::vector<plan::Step>{};
+    plan::Request request;
+    request.kernel = o.kernel ? o.kernel : "";
+    request.tile = o.tile ? o.tile : "";
+    request.workspace_limit = o.workspaceLimit;
+    const plan::Normalised n = plan::normalise(*completed);
+    const auto choice = plan::select(facts, n.problem, request);
+    if (!choice) return unsupported(choice.refusal().why);
+    return plan::lay_out(*choice, *completed, n, facts, request).steps;
+}
+
+}  // namespace
+
+uint64_t CompiledStep::declared_shared() const {
+    return kernel->module.family.shared_bytes(tile, kernel->module.element_bytes());
+}
+
+Result<plan::DeviceFacts> facts_of(const host::Device& device) {
+    const auto described = device.context().describeDevice();
+    if (!described) return described.status();
+    auto facts = plan::parse_facts(*described);
+    if (!facts) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, facts.refusal().why};
+    return *std::move(facts);
+}
+
+Result<CompiledPlan> compile(const host::Device& device, const plan::DeviceFacts& facts, const Problem& problem,
+                             const PlanOptions& options) {
+    PlanOptions o = options;
+    o.flags = VKGEMM_PLAN_IGNORE_TUNED | (device.inspects() ? uint32_t{VKGEMM_PLAN_CAPTURE_STATISTICS} : 0);
+    const auto start = std::chrono::steady_clock::now();
+    const auto made = device.context().createPlan(problem, o);  // first: its refusal has the right code
+    CompiledPlan out;
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!made) return made.status();
+    const auto steps = steps_of(facts, problem, o);
+    if (!steps) return steps.status();
+    const std::vector<VkPipeline> pipelines = made->pipelines();
+    if (pipelines.size() != steps->size()) return unsupported("the plan has other steps than were laid out");
+    for (size_t i = 0; i < pipelines.size(); ++i) {
+        out.steps.push_back({(*steps)[i].kernel, (*steps)[i].tile, {}});
+        if (!device.inspects()) continue;
+        auto told = device.inspect(pipelines[i]);
+        if (!told) return told.status();
+        out.steps.back().told = *std::move(told);
+    }
+    return out;
+}
+
+std::string problem_for(const plan::Kernel& k) {
+    const plan::Module& m = k.module;
+    const auto name = [](plan::Type t) { return std::string(plan::info(t).name); };
+    const std::string types = name(m.a) + "*" + name(m.b) + "+" + name(m.accumulate) + "->" + name(m.d) + " ";
+    const std::string square = types + "4096x4096x4096";
+    const auto full = plan::complete(plan::parse_problem(square)->problem);
+    if (full && !m.family.refuses(plan::normalise(*full).problem)) return square;
+    const auto side = [](uint32_t block, uint32_t other) { return std::to_string(block < other ? block : 4096); };
+    return types + side(k.tile.BM, k.tile.BN) + "x" + side(k.tile.BN, k.tile.BM) + "x4096";
+}
+
+}  // namespace vkgemm::tool

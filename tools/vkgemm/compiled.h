@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Plans, compiled by the driver of a device that inspects.
+#pragma once
+#include "plan/select.h"
+#include "tools/vkgemm/figures.h"
+
+namespace vkgemm::tool {
+
+/// One dispatch of a plan: which row it is, and what the driver tells of its pipeline.
+struct CompiledStep {
+    const plan::Kernel* kernel = nullptr;
+    plan::Tile tile;
+    host::PipelineReport told;  // empty where the device does not inspect
+
+    /// Of a work group, as the shader declares it; drivers may take more.
+    uint64_t declared_shared() const;
+};
+
+struct CompiledPlan {
+    std::vector<CompiledStep> steps;  // in order
+    double seconds = 0;               // that the driver took for what it had not compiled before
+};
+
+Result<plan::DeviceFacts> facts_of(const host::Device&);
+
+/// Of options: kernel, tile and workspaceLimit. Where no kernel is named the cost model chooses, whatever tuned rows
+/// there are. A plan without steps: nothing to do.
+Result<CompiledPlan> compile(const host::Device&, const plan::DeviceFacts&, const Problem&, const PlanOptions& options);
+
+/// A problem that the row was made for, with nothing in its way: whole tiles, aligned.
+std::string problem_for(const plan::Kernel&);
+
+}  // namespace vkgemm::tool

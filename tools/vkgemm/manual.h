@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The program's commands and options as plain data, and what is made of them: help, man page, completions. Pure.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vkgemm::tool {
+
+/// An option, or an argument without a name.
+struct ManualOption {
+    std::vector<std::string> names;  // "-h", "--help"; an argument has none
+    std::string value;               // "FILE|-"; words in lower case stand for themselves; "": it takes none
+    std::string text;
+    bool common = false;    // the same for all commands
+    bool required = false;  // of an argument
+};
+
+struct ManualCommand {
+    std::string name, text;
+    std::vector<ManualOption> arguments, options;
+};
+
+/// `program` has the options that stand before a command.
+struct Manual {
+    ManualCommand program;
+    std::vector<ManualCommand> commands;
+};
+
+std::string help_text(const Manual&);
+std::string help_text(const ManualCommand&);
+
+/// In roff's man macros.
+std::string man_page(const Manual&, std::string_view version);
+
+std::string bash_completion(const Manual&);
+std::string zsh_completion(const Manual&);
+std::string fish_completion(const Manual&);
+
+}  // namespace vkgemm::tool
