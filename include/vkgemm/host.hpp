@@ -11,6 +11,9 @@
 // Nothing else is asked for: no feature, no subgroup operation, no timestamp. Where timestamps are missing the host's
 // clock is used, and `Times::clock` says so.
 //
+// VKGEMM_CAPTURE=DIR: every product that Device::submit records, one a submission, is also written to a file in DIR,
+// with its operands, which `vkgemm replay` runs again anywhere. What is timed is not.
+//
 // The Vulkan loader is opened at run time; a program that uses this links none. An object of this header keeps what it
 // stands on alive (a Buffer its device, a device its instance), so the order of destruction is free; only vkgemm::Plan
 // must go before the Device whose context made it. A Device may be used from several threads; one Buffer from one
@@ -80,6 +83,7 @@ struct DeviceOptions {
     VkgemmLogFn log = nullptr;            ///< the context's
     void* logUser = nullptr;
     const char* tunedRows = nullptr;  ///< the context's
+    const char* verdicts = nullptr;   ///< the context's
     bool inspect = false;  ///< enable what Device::inspect wants, where the device has it; and shaderInt8, which no
                            ///< built-in kernel may want there, but a tile that one tries
 };
@@ -197,6 +201,22 @@ class Device {
     explicit Device(std::shared_ptr<detail::DeviceState> state) : state_(std::move(state)) {}
     std::shared_ptr<detail::DeviceState> state_;
 };
+
+struct SelfTestOptions {
+    std::vector<std::string> kernels{};  ///< by name; empty: all that fit the device
+    uint32_t runs = 2;                   ///< of each product
+    uint64_t seed = 1;                   ///< of the operands
+};
+
+struct SelfTest {
+    size_t kernels = 0, products = 0;  ///< that were tested
+    std::string verdict{};             ///< for DeviceOptions::verdicts: a row for each wrong kernel; "": none is
+};
+
+/// Runs kernels on small products with whole and partial tiles, whose operands are small whole numbers, for which every
+/// order of summation gives the same bits, and compares every element. Takes seconds, most of them the driver's
+/// compiler's. Fails where a kernel is not known or the device fails.
+Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options = {});
 
 }  // namespace vkgemm::host
 #endif

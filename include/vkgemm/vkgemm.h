@@ -303,6 +303,12 @@ typedef enum VkgemmSeverity {
  * the same context and must not throw. */
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
+/* Called by each vkgemmRecord that succeeded, on its thread, never while a lock is held; so that calls can be written
+ * down (vkgemm::host does, for VKGEMM_CAPTURE). `problem` is its line, with alpha and beta; everything is valid during
+ * the call. It must not record with the same context and must not throw. */
+struct VkgemmRun;
+typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
+
 typedef struct VkgemmContextInfo {
     uint32_t structSize;
     const void* pNext;
@@ -345,6 +351,19 @@ typedef struct VkgemmContextInfo {
      * A line that cannot be read is refused (PARSE), with its number. A row whose kernel this version does not have or
      * this device cannot run is left out, and log is told, once for each reason. */
     const char* tunedRows;
+
+    /* May be NULL. Kernels that a self-test found wrong on a device, as 'vkgemm check --out' and vkgemm::host::selfTest
+     * write them: null-terminated, a row a line, '#' begins a comment; read during the call only:
+     *
+     *     llvmpipe | block_f32_64x64 | 64x64x64: D[0][4] is 3 and should be 5
+     *
+     * part of the device's name, kernel, reason. Where the device is meant the kernel is left out: it is never chosen,
+     * and refused where it is named, in each case with the reason; vkgemmExplain gives it, too. A line that cannot be
+     * read is refused (PARSE), with its number. */
+    const char* verdicts;
+
+    VkgemmRecordedFn recorded; /* may be NULL */
+    void* recordedUser;        /* handed to recorded; may be NULL */
 } VkgemmContextInfo;
 
 /* Reads the device's facts and finds the functions; compiles nothing. *context is NULL on failure. error may be NULL.

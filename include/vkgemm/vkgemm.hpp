@@ -143,6 +143,9 @@ struct ContextInfo {
     VkgemmLogFn log = nullptr;
     void* logUser = nullptr;
     const char* tunedRows = nullptr;
+    const char* verdicts = nullptr;
+    VkgemmRecordedFn recorded = nullptr;
+    void* recordedUser = nullptr;
 };
 
 /// VkgemmNeedsInfo
@@ -359,7 +362,10 @@ class Context {
                                   info.allocator,
                                   info.log,
                                   info.logUser,
-                                  info.tunedRows};
+                                  info.tunedRows,
+                                  info.verdicts,
+                                  info.recorded,
+                                  info.recordedUser};
         VkgemmContext context = nullptr;
         VkgemmError error{};
         const VkgemmResult code = vkgemmCreateContext(&c, &context, &error);

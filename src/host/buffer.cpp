@@ -90,6 +90,23 @@ Status DeviceState::prepare_staging() {
                     staging);
 }
 
+Status DeviceState::download(VkBuffer buffer, VkDeviceSize offset, std::span<std::byte> data) {
+    const std::lock_guard lock(staging_mutex);
+    if (Status s = prepare_staging(); !s) return s;
+    for (size_t done = 0; done < data.size();) {
+        const size_t piece = std::min(data.size() - done, staging.mapped.size());
+        Status copied = submit_and_wait(*this, [&](VkCommandBuffer commands) -> Status {
+            const VkBufferCopy copy{offset + done, 0, piece};
+            vk.vkCmdCopyBuffer(commands, buffer, staging.buffer, 1, &copy);
+            return {};
+        });
+        if (!copied) return copied;
+        std::memcpy(data.data() + done, staging.mapped.data(), piece);
+        done += piece;
+    }
+    return {};
+}
+
 BufferState::~BufferState() {
     if (!device) return;
     if (device->hung) device->vk.vkDeviceWaitIdle(device->handle);
@@ -156,20 +173,7 @@ Status Device::download(const Buffer& buffer, VkDeviceSize offset, std::span<std
         if (!data.empty()) std::memcpy(data.data(), buffer.mapped().data() + offset, data.size());
         return {};
     }
-    const std::lock_guard lock(state_->staging_mutex);
-    if (Status s = state_->prepare_staging(); !s) return s;
-    for (size_t done = 0; done < data.size();) {
-        const size_t piece = std::min(data.size() - done, state_->staging.mapped.size());
-        Status copied = submit([&](VkCommandBuffer commands) -> Status {
-            const VkBufferCopy copy{offset + done, 0, piece};
-            state_->vk.vkCmdCopyBuffer(commands, buffer.handle(), state_->staging.buffer, 1, &copy);
-            return {};
-        });
-        if (!copied) return copied;
-        std::memcpy(data.data() + done, state_->staging.mapped.data(), piece);
-        done += piece;
-    }
-    return {};
+    return state_->download(buffer.handle(), offset, data);
 }
 
 Status Device::fill(const Buffer& buffer, VkDeviceSize offset, VkDeviceSize bytes, uint32_t pattern) const {

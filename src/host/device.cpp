@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Opening a device with exactly what the library asks for.
 #include <algorithm>
+#include <cstdlib>
 
+#include "host/call_watch.h"
 #include "host/state.h"
 
 namespace vkgemm::host {
@@ -113,6 +115,9 @@ Result<Device> Device::open(const DeviceOptions& options) {
     if (Status s = detail::find_device(*state, options.device); !s) return s;
     if (Status s = detail::decide_needs(*state, options); !s) return s;
     if (Status s = detail::make_device(*state); !s) return s;
+    if (const char* folder = std::getenv("VKGEMM_CAPTURE")) state->capture_folder = folder;
+    state->log = options.log, state->log_user = options.logUser;
+    const bool captures = !state->capture_folder.empty();
     auto context = Context::create({.instance = state->instance->handle,
                                     .physicalDevice = state->physical,
                                     .device = state->handle,
@@ -122,7 +127,10 @@ Result<Device> Device::open(const DeviceOptions& options) {
                                     .enabledExtensions = state->extensions,
                                     .log = options.log,
                                     .logUser = options.logUser,
-                                    .tunedRows = options.tunedRows});
+                                    .tunedRows = options.tunedRows,
+                                    .verdicts = options.verdicts,
+                                    .recorded = captures ? detail::CallWatch::recorded : nullptr,
+                                    .recordedUser = state.get()});
     if (!context) return context.status();
     state->context = *std::move(context);
     return Device(std::move(state));

@@ -77,6 +77,9 @@ struct DeviceState {
     double seconds_per_tick = 0;
     uint32_t timestamp_bits = 0;
     bool addresses = false, inspects = false;
+    std::string capture_folder;  // of VKGEMM_CAPTURE; "": nothing is captured
+    VkgemmLogFn log = nullptr;   // the context's
+    void* log_user = nullptr;
     Context context;
 
     std::mutex queue_mutex;
@@ -93,12 +96,18 @@ struct DeviceState {
     /// Whole, or not at all: what fails leaves `out` as it was.
     Status allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const;
     void release(const Allocation& a) const;
+    /// As Device::download, of any buffer that may be copied from.
+    Status download(VkBuffer buffer, VkDeviceSize offset, std::span<std::byte> data);
     /// Makes `staging` if it is not there. Under staging_mutex.
     Status prepare_staging();
 
    private:
     Status try_allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const;
 };
+
+/// Device::submit
+Status submit_and_wait(DeviceState& device, const Record& record,
+                       std::chrono::nanoseconds timeout = std::chrono::seconds(60));
 
 struct BufferState {
     std::shared_ptr<DeviceState> device;

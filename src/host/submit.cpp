@@ -2,11 +2,13 @@
 // Submitting, waiting, timing.
 #include <algorithm>
 
+#include "host/call_watch.h"
 #include "host/state.h"
 
 namespace vkgemm::host {
 namespace {
 
+using detail::CallWatch;
 using detail::DeviceState;
 using detail::failed;
 
@@ -116,8 +118,12 @@ void full_barrier(const VolkDeviceTable& vk, VkCommandBuffer commands) {
 Status run_once(DeviceState& device, const Record& record, std::chrono::nanoseconds timeout) {
     Submission submission(device);
     if (Status s = submission.begin(0); !s) return s;
+    CallWatch watch(device);
     if (Status s = record(submission.commands()); !s) return s;
-    return submission.end_and_wait(timeout);
+    watch.recorded_all();
+    if (Status s = submission.end_and_wait(timeout); !s) return s;
+    watch.finished();
+    return {};
 }
 
 Result<Times> time_on_host(DeviceState& device, uint32_t runs, const RecordRun& record,
@@ -194,6 +200,10 @@ Result<double> time_together(DeviceState& device, uint32_t runs, const RecordRun
 }
 
 }  // namespace
+
+Status detail::submit_and_wait(DeviceState& device, const Record& record, std::chrono::nanoseconds timeout) {
+    return run_once(device, record, timeout);
+}
 
 Status Device::submit(const Record& record, std::chrono::nanoseconds timeout) const {
     return run_once(*state_, record, timeout);

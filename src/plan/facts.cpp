@@ -47,12 +47,6 @@ constexpr Number numbers[] = {
     {"compute_units", &DeviceFacts::compute_units},
 };
 
-string_view trimmed(string_view s) {
-    const size_t begin = s.find_first_not_of(" \t\r");
-    if (begin == string_view::npos) return {};
-    return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
-}
-
 std::vector<string_view> words(string_view s) {
     std::vector<string_view> out;
     while (!(s = trimmed(s)).empty()) {
@@ -101,6 +95,12 @@ bool read_fact(DeviceFacts& f, string_view name, string_view value) {
         if (shape) f.matrix_shapes.push_back(*shape);
         return shape.has_value();
     }
+    if (name == "left_out") {
+        const size_t bar = value.find('|');
+        if (bar == string_view::npos) return false;
+        return f.left_out.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))}),
+               true;
+    }
     if (name == "kind") {
         for (size_t i = 0; i < std::size(kinds); ++i)
             if (kinds[i] == value) return f.kind = DeviceKind(i), true;
@@ -139,6 +139,7 @@ string to_text(const DeviceFacts& f) {
         out += "matrix_shape = " + string(info(s.a).name) + " " + string(info(s.b).name) + " " +
                string(info(s.accumulate).name) + " " + string(info(s.result).name) + " " + std::to_string(s.m) + "x" +
                std::to_string(s.n) + "x" + std::to_string(s.k) + "\n";
+    for (const LeftOut& x : f.left_out) out += "left_out = " + x.kernel + " | " + x.why + "\n";
     return out;
 }
 

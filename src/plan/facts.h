@@ -49,6 +49,12 @@ struct MatrixShape {
     bool operator==(const MatrixShape&) const = default;
 };
 
+/// A kernel that a self-test found wrong on the device (verdicts.h).
+struct LeftOut {
+    std::string kernel, why;
+    bool operator==(const LeftOut&) const = default;
+};
+
 struct DeviceFacts {
     std::string name, driver;  // for people; of the name tuned rows match a part, nothing else is decided by them
     uint32_t vendor = 0, device = 0, driver_version = 0, api_version = 0;
@@ -67,6 +73,7 @@ struct DeviceFacts {
     uint32_t max_subgroups = 0;      // per work group, where a size is asked for; 0: not known
     uint32_t compute_units = 0;      // multiprocessors; 0: not known
     std::vector<MatrixShape> matrix_shapes;
+    std::vector<LeftOut> left_out;
 };
 
 /// The text form: "name = value" lines; what is at its default is written too, so that a file says all. Unknown names

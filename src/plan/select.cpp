@@ -123,6 +123,9 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
     if (!m.built())
         return Refusal{Refusal::unsupported,
                        "not built: the shader compiler of this build could not compile " + std::string(m.name)};
+    for (const LeftOut& x : dev.left_out)
+        if (x.kernel == k.name)
+            return Refusal{Refusal::unsupported, "left out, for a self-test found it wrong on this device: " + x.why};
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});

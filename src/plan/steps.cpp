@@ -210,4 +210,15 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
     return out;
 }
 
+std::vector<uint32_t> constant_values(const Step& s) {
+    return {
+#define X(id, name, meaning) s.tile.name,
+        VKGEMM_TILE_CONSTANTS(X)
+#undef X
+#define X(id, name, meaning) s.constants.name,
+            VKGEMM_PROBLEM_CONSTANTS(X)
+#undef X
+    };
+}
+
 }  // namespace vkgemm::plan

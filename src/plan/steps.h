@@ -34,6 +34,14 @@ struct Step {
     bool waits = true;                           // for the steps before it
 };
 
+/// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
+inline constexpr uint32_t constant_ids[] = {
+#define X(id, name, meaning) id,
+    VKGEMM_TILE_CONSTANTS(X) VKGEMM_PROBLEM_CONSTANTS(X)
+#undef X
+};
+std::vector<uint32_t> constant_values(const Step&);
+
 /// What the caller must bring for one slot.
 struct Requirement {
     uint64_t bytes = 0;      // from the operand's offset; 0: not used

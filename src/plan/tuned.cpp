@@ -7,18 +7,13 @@
 
 #include "plan/select.h"
 #include "plan/text.h"
+#include "plan/words.h"
 
 namespace vkgemm::plan {
 namespace {
 
 using std::string;
 using std::string_view;
-
-string_view trimmed(string_view s) {
-    const size_t begin = s.find_first_not_of(" \t\r");
-    if (begin == string_view::npos) return {};
-    return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
-}
 
 Refusal wrong(size_t line, const string& why) {
     return {Refusal::parse, "tuned rows, line " + std::to_string(line) + ": " + why};

@@ -37,6 +37,13 @@ std::string_view nearest_word(std::string_view word, const Range& known) {
     return best;
 }
 
+/// Without the blanks at both ends.
+inline std::string_view trimmed(std::string_view s) {
+    const size_t begin = s.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos) return {};
+    return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
+}
+
 /// The whole of `text` as a number, or nothing.
 template <class Number>
 std::optional<Number> read_number(std::string_view text) {

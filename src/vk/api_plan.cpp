@@ -5,6 +5,8 @@
 #include <new>
 
 #include "plan/needs.h"
+#include "plan/text.h"
+#include "plan/verdicts.h"
 #include "vk/boundary.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -70,6 +72,10 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
         c->device.features = c->facts.features = features & ~plan::need::push_descriptor;
     c->forced_kernel = forced_kernel();
     c->log = info.log, c->log_user = info.logUser;
+    c->recorded = info.recorded, c->recorded_user = info.recordedUser;
+    const auto verdicts = plan::parse_verdicts(info.verdicts ? info.verdicts : "");
+    if (!verdicts) return verdicts.refusal();
+    plan::leave_out(*verdicts, c->facts);
     auto tuned = tuned_rows(info.tunedRows, c->facts);
     if (!tuned) return tuned.refusal();
     c->tuned = std::move(*tuned);
@@ -130,8 +136,8 @@ Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, co
 }
 
 struct Thought {
-    plan::Problem problem;
-    plan::Choice choice;  // kernel null for an empty problem
+    plan::Problem given, problem;  // in the caller's words, completed
+    plan::Choice choice;           // kernel null for an empty problem
     plan::Steps steps;
     std::string fallback;
 };
@@ -142,7 +148,7 @@ Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, co
     if (!words) return words.refusal();
     auto completed = plan::complete(*words);
     if (!completed) return completed.refusal();
-    t.problem = *completed;
+    t.given = *words, t.problem = *completed;
     const plan::Normalised n = plan::normalise(t.problem);
     if (!plan::is_empty(t.problem)) {
         auto choice = choose(c, n.problem, request, t.fallback);
@@ -157,7 +163,7 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uin
     auto p = std::make_unique<VkgemmPlan_T>();
     const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
     p->context = c;
-    p->problem = t.problem;
+    p->given = t.given, p->problem = t.problem;
     p->dry = flags & VKGEMM_PLAN_DRY;
     p->cost = t.choice.way.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
@@ -291,6 +297,8 @@ VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const 
         const auto operands = checked(plan, run);
         if (!operands) return vk::answer(error, operands.refusal());
         vk::record(*plan, commandBuffer, *run, *operands);
+        if (const VkgemmContext c = plan->context; c->recorded)
+            c->recorded(c->recorded_user, plan::to_text(plan->given, run->alpha, run->beta).c_str(), plan, run);
         return vk::success(error);
     });
 }

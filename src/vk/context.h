@@ -14,11 +14,14 @@ struct VkgemmContext_T {
     std::vector<vkgemm::plan::TunedRow> tuned;  // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
     void* log_user;
+    VkgemmRecordedFn recorded;  // may be null
+    void* recorded_user;
     vkgemm::vk::Pipelines pipelines;  // last: destroyed while the device is still there
 };
 
 struct VkgemmPlan_T {
     VkgemmContext context;
+    vkgemm::plan::Problem given;    // in the caller's words
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
     std::vector<VkPipeline> pipelines;  // one a step; empty for a dry plan

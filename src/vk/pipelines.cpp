@@ -11,27 +11,9 @@ using plan::Refusal;
 using plan::Result;
 using plan::Step;
 
-// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
-constexpr uint32_t constant_ids[] = {
-#define X(id, name, meaning) id,
-    VKGEMM_TILE_CONSTANTS(X) VKGEMM_PROBLEM_CONSTANTS(X)
-#undef X
-};
-
-std::vector<uint32_t> constants_of(const Step& s) {
-    return {
-#define X(id, name, meaning) s.tile.name,
-        VKGEMM_TILE_CONSTANTS(X)
-#undef X
-#define X(id, name, meaning) s.constants.name,
-            VKGEMM_PROBLEM_CONSTANTS(X)
-#undef X
-    };
-}
-
 constexpr auto map_entries() {
-    std::array<VkSpecializationMapEntry, std::size(constant_ids)> out{};
-    for (uint32_t i = 0; i < out.size(); ++i) out[i] = {constant_ids[i], i * 4, 4};
+    std::array<VkSpecializationMapEntry, std::size(plan::constant_ids)> out{};
+    for (uint32_t i = 0; i < out.size(); ++i) out[i] = {plan::constant_ids[i], i * 4, 4};
     return out;
 }
 
@@ -97,7 +79,7 @@ std::optional<Refusal> Pipelines::init(const Device& device) {
 }
 
 Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
-    const Key key = {code_of(step, binding).words, constants_of(step), capture_statistics};
+    const Key key = {code_of(step, binding).words, plan::constant_values(step), capture_statistics};
     std::unique_lock lock(mutex_);
     Entry& entry = entries_[key];  // map: the reference stays good
     compiled_.wait(lock, [&] { return !entry.compiling; });

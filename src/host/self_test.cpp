@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The self-test: small whole numbers in, every element compared.
+#include "host/self_test.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+namespace vkgemm::host {
+namespace detail {
+namespace {
+
+/// Bytes of an element.
+size_t size_of(Type type) {
+    switch (type) {
+        case VKGEMM_TYPE_F64:
+            return 8;
+        case VKGEMM_TYPE_F16:
+        case VKGEMM_TYPE_BF16:
+            return 2;
+        case VKGEMM_TYPE_I8:
+        case VKGEMM_TYPE_U8:
+            return 1;
+        default:
+            return 4;
+    }
+}
+
+/// A whole number of at most 11 bits as f16, which holds it exactly.
+uint16_t f16_bits(int value) {
+    if (value == 0) return 0;
+    const auto size = static_cast<uint32_t>(std::abs(value));
+    const auto exponent = static_cast<uint32_t>(std::bit_width(size)) - 1;
+    const uint32_t fraction = (size << (10 - exponent)) & 0x3ff;
+    return static_cast<uint16_t>((value < 0 ? 0x8000u : 0u) | (exponent + 15) << 10 | fraction);
+}
+
+template <class Word>
+void put(std::byte* at, Word word) {
+    std::memcpy(at, &word, sizeof word);
+}
+
+/// `value`, which the type holds exactly.
+void encode(Type type, int value, std::byte* at) {
+    switch (type) {
+        case VKGEMM_TYPE_F64:
+            return put(at, static_cast<double>(value));
+        case VKGEMM_TYPE_F32:
+            return put(at, static_cast<float>(value));
+        case VKGEMM_TYPE_F16:
+            return put(at, f16_bits(value));
+        case VKGEMM_TYPE_BF16:
+            return put(at, static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16));
+        case VKGEMM_TYPE_I8:
+        case VKGEMM_TYPE_U8:
+            return put(at, static_cast<uint8_t>(value));
+        default:
+            return put(at, value);
+    }
+}
+
+struct Random {  // splitmix64
+    uint64_t state;
+    uint64_t next() {
+        state += 0x9e3779b97f4a7c15u;
+        uint64_t z = state;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+};
+
+/// One product with its operands and the D that is right.
+struct Product {
+    Problem problem;
+    std::string text;
+    std::vector<std::byte> a, b, d;
+};
+
+/// Sparse whole numbers: with `terms` products of at most 1 in a sum all types add up exactly.
+std::vector<int> numbers(size_t count, Random& random, bool is_signed, uint64_t one_in) {
+    std::vector<int> all(count);
+    for (int& x : all) {
+        const uint64_t bits = random.next();
+        x = (bits >> 8) % one_in != 0 ? 0 : is_signed && bits % 2 ? -1 : 1;
+    }
+    return all;
+}
+
+std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
+    std::vector<std::byte> bytes(values.size() * size_of(type));
+    for (size_t i = 0; i < values.size(); ++i) encode(type, values[i], &bytes[i * size_of(type)]);
+    return bytes;
+}
+
+Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool turned, uint64_t seed) {
+    Product p;
+    p.problem = {.m = m, .n = n, .k = depth};
+    p.problem.a.type = k.a, p.problem.b.type = k.b, p.problem.d.type = k.d, p.problem.accumulate = k.accumulate;
+    if (k.a == f32 && k.b == f32 && k.d == f32)
+        p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT;  // so that every kernel serves; -1, 0 and 1 stay exact
+    if (turned) p.problem.a.layout = p.problem.b.layout = columnMajor;
+    if (const auto text = formatProblem(p.problem)) p.text = *text;
+    Random random{seed};
+    const uint64_t sparse = std::max<uint64_t>(2, depth / 64);  // so that a sum stays far below 256, bf16's last
+    const std::vector<int> a = numbers(m * depth, random, k.a != VKGEMM_TYPE_U8, sparse);
+    const std::vector<int> b = numbers(depth * n, random, k.b != VKGEMM_TYPE_U8, 2);
+    std::vector<int> d(m * n), a_there(a.size()), b_there(b.size());
+    for (uint64_t row = 0; row < m; ++row)
+        for (uint64_t q = 0; q < depth; ++q) {
+            const int left = a[row * depth + q];
+            a_there[turned ? q * m + row : row * depth + q] = left;
+            for (uint64_t col = 0; left && col < n; ++col) d[row * n + col] += left * b[q * n + col];
+        }
+    for (uint64_t q = 0; q < depth; ++q)
+        for (uint64_t col = 0; col < n; ++col) b_there[turned ? col * depth + q : q * n + col] = b[q * n + col];
+    p.a = encoded(k.a, a_there), p.b = encoded(k.b, b_there), p.d = encoded(k.d, d);
+    return p;
+}
+
+/// A constant of a tile, "WG=64,BM=8": 0 where it has none.
+uint64_t constant(const std::string& tile, const std::string& name) {
+    const std::string text = "," + tile, key = "," + name + "=";
+    const size_t at = text.find(key);
+    return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + key.size(), nullptr, 10);
+}
+
+/// Whole tiles, less than one, and some more than one; few rows or columns where the family takes no more.
+std::vector<Product> products(const VkgemmKernelInfo& k, uint64_t seed) {
+    const uint64_t bm = constant(k.tile, "BM"), bn = constant(k.tile, "BN"),
+                   bk = std::max<uint64_t>(16, constant(k.tile, "BK"));
+    const bool few = std::string(k.family) == "gemv";
+    const uint64_t m = few && bm <= bn ? bm : 0, n = few && bn < bm ? bn : 0;  // 0: any number
+    std::vector<Product> all;
+    all.push_back(make_product(k, m ? m : 2 * bm, n ? n : 2 * bn, 2 * bk, false, seed));
+    all.push_back(make_product(k, m ? m : bm + 3, n ? n : bn + 5, 3 * bk + 1, false, seed + 1));
+    all.push_back(make_product(k, m ? m : bm + 8, n ? n : 2 * bn, 2 * bk + 16, true, seed + 2));
+    if (bm > 1 && bn > 1) all.push_back(make_product(k, bm - 1, bn - 1, bk - 1, true, seed + 3));
+    return all;
+}
+
+std::string first_difference(const Product& p, std::span<const std::byte> d) {
+    const size_t bytes = size_of(p.problem.d.type);
+    for (size_t i = 0; i < p.d.size(); i += bytes)
+        if (!std::equal(&p.d[i], &p.d[i] + bytes, &d[i]))
+            return "D[" + std::to_string(i / bytes / p.problem.n) + "][" + std::to_string(i / bytes % p.problem.n) +
+                   "] is wrong";
+    return "";
+}
+
+PlanOptions options_of(const VkgemmKernelInfo& k) {
+    return {.kernel = k.name, .workspaceLimit = uint64_t{64} << 20};  // some bring operands into shape first
+}
+
+/// Runs one product; what is wrong with it, or "".
+Result<std::string> run(const Device& device, const VkgemmKernelInfo& k, const Product& p, uint32_t runs,
+                        const Spoil& spoil) {
+    const auto plan = device.context().createPlan(p.problem, options_of(k));
+    if (!plan) return plan.status();
+    host::Buffer workspace;
+    if (const uint64_t bytes = plan->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]) {
+        auto made = device.createBuffer(bytes);
+        if (!made) return made.status();
+        workspace = *std::move(made);
+    }
+    host::Buffer buffers[3];
+    const std::vector<std::byte>* data[] = {&p.a, &p.b, &p.d};
+    for (size_t i = 0; i < 3; ++i) {
+        auto made = device.createBuffer((data[i]->size() + 15) / 16 * 16);
+        if (!made) return made.status();
+        buffers[i] = *std::move(made);
+        if (i < 2)
+            if (Status s = device.upload(buffers[i], *data[i]); !s) return s;
+    }
+    std::vector<std::byte> d(p.d.size());
+    for (uint32_t i = 0; i < runs; ++i) {
+        if (Status s = device.fill(buffers[2], 0, buffers[2].size(), 0xffffffff); !s) return s;  // not a number
+        if (Status s = device.submit([&](VkCommandBuffer commands) {
+                return plan->record(commands, {.a = buffers[0].operand(),
+                                               .b = buffers[1].operand(),
+                                               .d = buffers[2].operand(),
+                                               .workspace = workspace.handle() ? workspace.operand() : Operand{}});
+            });
+            !s)
+            return s;
+        if (Status s = device.download(buffers[2], d); !s) return s;
+        if (spoil) spoil(k.name, d);
+        if (const std::string wrong = first_difference(p, d); !wrong.empty())
+            return p.text + ": " + wrong + (i ? " in run " + std::to_string(i + 1) : "");
+    }
+    return std::string();
+}
+
+/// A device's name as far as a row can hold it.
+std::string row_device(const std::string& name) {
+    std::string part = name.substr(0, name.find_first_of("|#"));
+    part.erase(part.find_last_not_of(' ') + 1);
+    return part;
+}
+
+}  // namespace
+
+Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options, const Spoil& spoil) {
+    SelfTest result;
+    for (const std::string& name : options.kernels)
+        if (const Status s = device.context().checkKernel({.kernel = name.c_str()}, nullptr); !s) return s;
+    for (const VkgemmKernelInfo& k : kernels()) {
+        const bool asked =
+            options.kernels.empty() || std::ranges::find(options.kernels, k.name) != options.kernels.end();
+        if (k.helper || !asked || !device.context().checkKernel({.kernel = k.name}, nullptr)) continue;
+        ++result.kernels;
+        for (const Product& p : products(k, options.seed)) {
+            if (!device.context().checkKernel(options_of(k), &p.problem)) continue;  // a family may not serve it
+            ++result.products;
+            const auto wrong = run(device, k, p, options.runs, spoil);
+            if (!wrong) return wrong.status();
+            if (wrong->empty()) continue;
+            result.verdict += row_device(device.info().name) + " | " + k.name + " | " + *wrong + "\n";
+            break;
+        }
+    }
+    return result;
+}
+
+}  // namespace detail
+
+Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options) {
+    return detail::self_test(device, options, {});
+}
+
+}  // namespace vkgemm::host

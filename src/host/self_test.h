@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::host::detail {
+
+/// Changes what came back of D before it is compared: how a test plays a device that is wrong.
+using Spoil = std::function<void(const std::string& kernel, std::span<std::byte> d)>;
+
+Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options, const Spoil& spoil);
+
+}  // namespace vkgemm::host::detail

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Captures: written, read back, and refused by place whatever is cut off, changed or foreign.
+#include "host/capture.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "support/random.h"
+#include "support/words.h"
+
+using namespace vkgemm::host::detail;
+using vkgemm::test::has_words;
+
+namespace {
+
+std::vector<std::byte> bytes(size_t count, uint64_t seed) {
+    vkgemm::test::Random random(seed);
+    std::vector<std::byte> all(count);
+    for (std::byte& b : all) b = static_cast<std::byte>(random.below(256));
+    return all;
+}
+
+Capture sample() {
+    Capture c{.version = "0.1.0", .device = "Toy 3", .driver = "toys", .problem = "f32*f32+f32->f32 2x3x4 alpha=2"};
+    c.kernel = "naive_f32_8x8", c.tile = "WG=64,BM=8,BN=8,TM=1,TN=1", c.alignment = 16, c.workspace = 0;
+    c.operands = {{VKGEMM_SLOT_A, bytes(32, 1)}, {VKGEMM_SLOT_B, bytes(48, 2)}, {VKGEMM_SLOT_D, bytes(24, 3)}};
+    c.result_bytes = 24, c.result_checksum = 0x0123456789abcdef;
+    return c;
+}
+
+std::string changed(const std::string& from, const std::string& to) {
+    std::string text = to_text(sample());
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+std::string why(const std::string& text) {
+    const auto c = parse_capture(text);
+    if (c) return "read";
+    CHECK(c.status().code == VKGEMM_ERROR_PARSE);
+    return c.status().text;
+}
+
+}  // namespace
+
+TEST_CASE("capture: what is written is read back") {
+    const Capture c = sample();
+    const auto again = parse_capture(to_text(c));
+    REQUIRE_MESSAGE(bool(again), again.status().text);
+    CHECK((again->device == c.device && again->driver == c.driver && again->version == c.version));
+    CHECK((again->problem == c.problem && again->kernel == c.kernel && again->tile == c.tile));
+    CHECK((again->alignment == 16 && again->workspace == 0));
+    CHECK((again->result_bytes == 24 && again->result_checksum == 0x0123456789abcdef));
+    REQUIRE(again->operands.size() == 3);
+    for (size_t i = 0; i < 3; ++i) {
+        CHECK(again->operands[i].slot == c.operands[i].slot);
+        CHECK(again->operands[i].bytes == c.operands[i].bytes);
+    }
+    CHECK(to_text(*again) == to_text(c));
+    CHECK(checksum({}) == 0xcbf29ce484222325u);  // FNV-1a
+    const std::byte a[] = {std::byte{'a'}};
+    CHECK(checksum(a) == 0xaf63dc4c8601ec8cu);
+}
+
+TEST_CASE("capture: refusals name the place") {
+    CHECK(has_words(why(""), "line 1", "no capture"));
+    CHECK(has_words(why("\x7f"
+                        "ELF"),
+                    "line 1", "no capture"));
+    CHECK(has_words(why(changed("capture 1", "capture 2")), "line 1", "format '2'", "reads format 1"));
+    CHECK(has_words(why(changed("driver toys", "pilot toys")), "line 4", "'driver ...' is wanted", "pilot toys"));
+    CHECK(has_words(why(changed("2x3x4", "2x3xx")), "line 5", "in the problem", "character"));
+    CHECK(has_words(why(changed("alignment 16", "alignment 12")), "line 8", "12", "power of two"));
+    CHECK(has_words(why(changed("workspace 0", "workspace -1")), "line 9", "whole number", "-1"));
+    CHECK(has_words(why(changed("operand b", "operand x")), "line 11", "operand x"));
+    CHECK(has_words(why(changed("operand b", "operand a")), "line 11", "operand a comes twice"));
+    CHECK(has_words(why(changed("result 24", "result 2.4")), "line 13", "checksum of 16 digits"));
+    CHECK(has_words(why(changed("\ndata\n", "\nDATA\n")), "line 14", "'data' is wanted"));
+    CHECK(has_words(why(changed("operand b 48", "operand b 47")), "operand b is damaged"));
+    CHECK(has_words(why(changed("operand d 24", "operand d 18446744073709551615")), "the file ends within operand d"));
+    CHECK(has_words(why(to_text(sample()) + "x"), "1 bytes too many"));
+}
+
+TEST_CASE("capture: a file that is cut off anywhere is refused, and so is one with any byte of its data changed") {
+    const std::string text = to_text(sample());
+    for (size_t n = 0; n < text.size(); ++n) CHECK(why(text.substr(0, n)) != "read");
+    CHECK(has_words(why(text.substr(0, text.size() - 1)), "byte " + std::to_string(text.size() - 1), "within operand d",
+                    "1 bytes too early"));
+    for (size_t at = text.find("\ndata\n") + 6; at < text.size(); ++at) {
+        std::string damaged = text;
+        damaged[at] = static_cast<char>(damaged[at] ^ 1);
+        CHECK(has_words(why(damaged), "is damaged", "byte "));
+    }
+}
+
+TEST_CASE("capture: rubbish is refused, not believed") {
+    vkgemm::test::Random random(5);
+    const std::string text = to_text(sample());
+    for (int i = 0; i < 3000; ++i) {
+        std::string t = text;
+        for (uint64_t n = 1 + random.below(4); n > 0; --n) {
+            const size_t at = random.below(t.size());
+            if (random.one_in(3))
+                t.erase(at, random.below(9));
+            else if (random.one_in(2))
+                t.insert(at, 1 + random.below(3), static_cast<char>(random.below(256)));
+            else
+                t[at] = static_cast<char>(random.below(256));
+        }
+        const auto c = parse_capture(t);
+        if (c) CHECK(parse_capture(to_text(*c)));  // read whole
+    }
+}

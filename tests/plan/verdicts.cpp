@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Verdicts: rows are read or refused by line, and what they leave out is neither chosen nor served.
+#include "plan/verdicts.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/select.h"
+#include "plan/text.h"
+#include "support/words.h"
+
+using namespace vkgemm::plan;
+using vkgemm::test::has_words;
+
+namespace {
+
+DeviceFacts device() {
+    DeviceFacts f;
+    f.name = "NVIDIA Toy 3", f.features = need::push_descriptor, f.max_storage_buffers = 8;
+    f.max_invocations = 1024, f.shared_bytes = 49152, f.subgroup_size = 32;
+    return f;
+}
+
+Problem problem() { return normalise(*complete(parse_problem("256x256x256")->problem)).problem; }
+
+}  // namespace
+
+TEST_CASE("verdicts: rows with comments, blanks and bars in the reason") {
+    const auto rows =
+        parse_verdicts("# of today\n\n Toy | naive_f32_8x8 | 8x8x8: D[0][0] | is wrong # seen twice\r\nX | y |\n");
+    REQUIRE(rows);
+    REQUIRE(rows->size() == 2);
+    CHECK(rows->at(0).device == "Toy");
+    CHECK(rows->at(0).kernel == "naive_f32_8x8");
+    CHECK(rows->at(0).why == "8x8x8: D[0][0] | is wrong");
+    CHECK(rows->at(1).why.empty());
+    CHECK(parse_verdicts("")->empty());
+}
+
+TEST_CASE("verdicts: what cannot be read is refused by its line") {
+    const auto why = [](const char* text) { return parse_verdicts(text).refusal(); };
+    CHECK(why("\nToy | naive_f32_8x8\n").kind == Refusal::parse);
+    CHECK(has_words(why("\nToy | naive_f32_8x8\n").why, "line 2", "DEVICE | KERNEL | REASON", "'Toy | naive_f32_8x8'"));
+    CHECK(has_words(why(" | k | r").why, "line 1", "the device is missing"));
+    CHECK(has_words(why("d | | r").why, "the kernel is missing"));
+}
+
+TEST_CASE("verdicts: the chosen kernel, left out, gives way to the next, and says why") {
+    DeviceFacts dev = device();
+    const auto first = select(dev, problem(), {});
+    REQUIRE(first);
+    const std::string name(first->kernel->name);
+    leave_out(*parse_verdicts("Other | " + name + " | no\n"), dev);
+    CHECK(dev.left_out.empty());
+    leave_out(*parse_verdicts("Toy | " + name + " | D[0][0] is wrong\n"), dev);
+    const auto second = select(dev, problem(), {});
+    REQUIRE(second);
+    CHECK(second->kernel->name != name);
+    bool told = false;
+    for (const Passed& p : second->passed)
+        if (p.kernel->name == name) told = p.why && has_words(p.why->why, "left out", "self-test", "D[0][0] is wrong");
+    CHECK(told);
+    Request request;
+    request.kernel = name;
+    const auto named = select(dev, problem(), request);
+    REQUIRE(!named);
+    CHECK(has_words(named.refusal().why, name, "left out", "D[0][0] is wrong"));
+}
+
+TEST_CASE("verdicts: the facts of a device carry them as text") {
+    DeviceFacts dev = device();
+    leave_out(*parse_verdicts("Toy | naive_f32_8x8 | D[0][0] | is wrong"), dev);
+    const auto again = parse_facts(to_text(dev));
+    REQUIRE(again);
+    CHECK(again->left_out == dev.left_out);
+    CHECK(to_text(device()).find("left_out") == std::string::npos);
+    CHECK(!parse_facts("left_out = naive_f32_8x8"));
+}
