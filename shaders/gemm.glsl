@@ -25,6 +25,14 @@ layout(local_size_x_id = 0) in;  // WG
 
 layout(push_constant, std430) uniform Push { GemmArgs args; };
 
+// Every index that touches an operand passes through NOTED, in units of `size` elements: the tool's own modules, which
+// are built with VKGEMM_TRACE, write it down on the way.
+#ifdef VKGEMM_TRACE
+#include "trace.glsl"
+#else
+#define NOTED(name, i, size) (i)
+#endif
+
 // ONE(a, i) is element i of operand a; FOUR(a, i) elements i to i + 3, where i is a multiple of 4 (WIDE_* allows it).
 #ifdef VKGEMM_ADDRESSES
 #define ALIGNED_TO(bytes) layout(buffer_reference, std430, buffer_reference_align = bytes)
@@ -37,8 +45,8 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #define OPERAND(name, type, bind, access)                                                                      \
     layout(std430, set = 0, binding = bind) access buffer name##_one_block { STORED(type) at[]; } name##_one;  \
     layout(std430, set = 0, binding = bind) access buffer name##_four_block { STORED4(type) at[]; } name##_four;
-#define ONE_FROM(name, begin, i) name##_one.at[begin.x + (i)]
-#define FOUR_FROM(name, begin, i) name##_four.at[(begin.x + (i)) / 4]
+#define ONE_FROM(name, begin, i) name##_one.at[NOTED(name, begin.x + (i), 1)]
+#define FOUR_FROM(name, begin, i) name##_four.at[NOTED(name, (begin.x + (i)) / 4, 4)]
 #endif
 #define ONE(name, i) ONE_FROM(name, args.name, i)
 #define FOUR(name, i) FOUR_FROM(name, args.name, i)

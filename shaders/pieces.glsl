@@ -33,8 +33,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict 
 #else
 layout(std430, set = 0, binding = BIND_A) readonly restrict buffer a_line_block { uvec4 at[]; } a_line;
 layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_line_block { uvec4 at[]; } b_line;
-#define WIDE(name, i) name##_line.at[args.name.x / (16 / name##_bytes) + (i)]
-#define LINE(name, i) name##_line.at[i]
+#define WIDE(name, i) name##_line.at[NOTED(name, args.name.x / (16 / name##_bytes) + (i), 16 / name##_bytes)]
+#define LINE(name, i) name##_line.at[NOTED(name, i, 16 / name##_bytes)]
 #define BELOW(name, type) (args.name.x * BYTES(type))
 #endif
 

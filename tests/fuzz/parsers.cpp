@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "host/capture.h"
 #include "plan/steps.h"
 #include "plan/text.h"
 #include "plan/tuned.h"
+#include "plan/verdicts.h"
 #include "plan/words.h"
 #include "support/files.h"
 #include "support/same.h"
@@ -15,6 +17,7 @@ namespace vkgemm::test::fuzz {
 namespace {
 
 using namespace vkgemm::plan;
+using plan::Problem, plan::Step;  // not those of vkgemm.hpp
 
 /// What is being read, for a failure's message.
 std::string_view current;
@@ -89,7 +92,7 @@ void tile(std::string_view text) {
     const auto again = with_constants({}, to_text(*read));
     promise(again && *again == *read, "the text of a tile means the same again");
     const TileLimits limits{.shared_bytes = 49152, .max_invocations = 1024};
-    for (const Kernel& k : kernels()) {
+    for (const Kernel& k : plan::kernels()) {
         const Tile changed = *with_constants(k.tile, text);
         const ElementBytes bytes = k.module.element_bytes();
         const TileRules rules = broken_rules(k.module.family, changed, bytes, limits);
@@ -117,6 +120,32 @@ void tuned(std::string_view text) {
             promise(!nearest || nearest->skipped.empty(), "a row that cannot be followed is not");
         }
     }
+}
+
+void verdicts(std::string_view text) {
+    current = text;
+    const auto rows = parse_verdicts(text);
+    if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
+    std::string lines;
+    for (const Verdict& v : *rows) lines += v.device + " | " + v.kernel + " | " + v.why + "\n";
+    const auto again = parse_verdicts(lines);
+    promise(again && again->size() == rows->size(), "verdicts that are written again can be read");
+    for (size_t i = 0; i < rows->size(); ++i)
+        promise(again->at(i).kernel == rows->at(i).kernel && again->at(i).why == rows->at(i).why, "and mean the same");
+    for (DeviceFacts device : devices()) {
+        leave_out(*rows, device);
+        promise(device.left_out.size() <= rows->size(), "no kernel is left out that no row names");
+    }
+}
+
+void capture(std::string_view text) {
+    current = text;
+    const auto read = host::detail::parse_capture(text);
+    if (!read) return promise(!read.status().text.empty(), "a refusal says why");
+    const std::string file = host::detail::to_text(*read);
+    const auto again = host::detail::parse_capture(file);
+    promise(bool(again), "a capture that is written again can be read");
+    promise(host::detail::to_text(*again) == file, "a capture is written the same again");
 }
 
 void facts(std::string_view text) {

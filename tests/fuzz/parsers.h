@@ -11,11 +11,14 @@ void problem(std::string_view text);  // and the choice and the steps that it le
 void tile(std::string_view text);     // and every family's rules
 void tuned(std::string_view text);
 void facts(std::string_view text);
+void verdicts(std::string_view text);
+void capture(std::string_view text);
 
 struct Target {
     std::string_view name;  // of its folder in corpus/
     void (*take)(std::string_view text);
 };
-inline constexpr Target targets[] = {{"problem", problem}, {"tile", tile}, {"tuned", tuned}, {"facts", facts}};
+inline constexpr Target targets[] = {{"problem", problem}, {"tile", tile},         {"tuned", tuned},
+                                     {"facts", facts},     {"verdicts", verdicts}, {"capture", capture}};
 
 }  // namespace vkgemm::test::fuzz

@@ -2,7 +2,7 @@
 _vkgemm() {
     local current=${COMP_WORDS[COMP_CWORD]} command= word words= files=
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-        case $word in devices|kernels|bench|ladder|tune|explain|inspect) command=$word; break ;; esac
+        case $word in devices|kernels|bench|ladder|tune|explain|inspect|cover|check|replay) command=$word; break ;; esac
     done
     case $command:${COMP_WORDS[COMP_CWORD-1]} in
     *:--color) words="auto always never" ;;
@@ -31,9 +31,16 @@ _vkgemm() {
     inspect:--asm) files=1 ;;
     inspect:--json) files=1 ;;
     inspect:--tile) ;;
+    cover:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
+    cover:--plot) files=1 ;;
+    cover:--tile) ;;
+    check:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
+    check:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
+    check:--out) files=1 ;;
+    check:--runs|check:--seed) ;;
     *)
         case $command in
-        '') words="devices kernels bench ladder tune explain inspect --device --validate --quiet --color -h --help --version" ;;
+        '') words="devices kernels bench ladder tune explain inspect cover check replay --device --validate --quiet --color -h --help --version" ;;
         devices) words="--json --device --validate --quiet --color -h --help" ;;
         kernels) words="--json --device --validate --quiet --color -h --help" ;;
         bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --device --validate --quiet --color -h --help" ;;
@@ -41,6 +48,9 @@ _vkgemm() {
         tune) words="--suite --budget --out --resume --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;
         inspect) words="--kernel --tile --asm --json --device --validate --quiet --color -h --help" ;;
+        cover) words="--kernel --tile --plot --device --validate --quiet --color -h --help" ;;
+        check) words="--suite --kernel --runs --seed --out --device --validate --quiet --color -h --help" ;;
+        replay) words="--device --validate --quiet --color -h --help" ;;
         esac ;;
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))

@@ -28,6 +28,7 @@ Exit exit_code(const Status& failure);
 struct Session {
     std::string device;
     bool validate = false, quiet = false;
+    bool heed_verdicts = true;  // those of VKGEMM_VERDICTS
     ColorMode color = ColorMode::automatic;
 
     bool colored() const { return wants_color(color); }
@@ -53,9 +54,13 @@ CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_tune(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_explain(CLI::App& program, const Session& session, Action& action);
 CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_cover(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_check(CLI::App& program, const Session& session, Action& action);
+CLI::App* add_replay(CLI::App& program, const Session& session, Action& action);
 
 inline constexpr AddCommand commands[] = {
-    add_devices, add_kernels, add_bench, add_ladder, add_tune, add_explain, add_inspect,
+    add_devices, add_kernels, add_bench, add_ladder, add_tune,
+    add_explain, add_inspect, add_cover, add_check,  add_replay,
 };
 
 /// For packagers and shells: what is made of the other commands' options. No help shows it.

@@ -56,6 +56,7 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
 std::string said_of(const CLI::ParseError& error) {
     std::string text = error.what();  // "problem is required", "--json: 1 required FILE|- missing"
     if (const size_t at = text.find(" is required"); at != std::string::npos) {
+        if (text.starts_with("--")) return text.substr(0, at) + " is missing";
         for (size_t i = 0; i < at; ++i) text[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i])));
         return "a " + text.substr(0, at) + " is missing";
     }

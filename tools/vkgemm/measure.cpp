@@ -150,7 +150,7 @@ bool CaseRunner::uses(VkgemmSlot slot) const {
 }
 
 const ExactCase& CaseRunner::exact() {
-    if (!exact_) exact_.emplace(case_);
+    if (!exact_) exact_.emplace(case_, options_.seed);
     return *exact_;
 }
 
@@ -315,6 +315,20 @@ Measurement CaseRunner::run(const PlanOptions& kernel) {
     if (options_.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
     result.failure = time(*plan, result);
+    return result;
+}
+
+Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
+    Measurement result = blank();
+    const auto plan = make_plan(kernel, result);
+    if (!plan) {
+        result.failure = plan.status();
+        return result;
+    }
+    for (size_t i = 0; i < runs && result.failure && result.wrong.empty() && !interrupted(); ++i) {
+        result.failure = check(*plan, result);
+        if (i && !result.wrong.empty()) result.wrong += ", in run " + std::to_string(i + 1);
+    }
     return result;
 }
 

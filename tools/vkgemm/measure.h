@@ -22,6 +22,7 @@ struct MeasureOptions {
     bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare
     double min_time = 0.5;           // seconds of timed runs
     size_t repeats = 0;              // 0: as runs_for says
+    uint64_t seed = 0;               // of the operands of a check
 };
 
 struct Measurement {
@@ -75,6 +76,8 @@ class CaseRunner {
     /// Checks, then times. Data are uploaded once for all kernels of the case. After interrupted() what was timed so
     /// far stands.
     Measurement run(const PlanOptions& kernel);
+    /// Checks `runs` times, from D poisoned each time, and times nothing.
+    Measurement check_only(const PlanOptions& kernel, size_t runs);
     Measurement blank() const;  // with what is known before
 
     /// The same for one of many candidates: a few runs say enough, and those of a hopeless one are one or two. Only the

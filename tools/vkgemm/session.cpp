@@ -4,6 +4,7 @@
 #include <set>
 
 #include "plan/tuned.h"
+#include "plan/verdicts.h"
 #include "tools/vkgemm/command.h"
 
 #ifndef VKGEMM_COMMIT
@@ -57,6 +58,15 @@ Result<host::Device> Session::open(bool inspect) const {
             return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, "VKGEMM_TUNED: " + path + ": " + read.refusal().why};
         rows = *std::move(text);
     }
+    std::string verdicts;
+    if (const char* path = heed_verdicts ? std::getenv("VKGEMM_VERDICTS") : nullptr; path && *path) {
+        auto text = read_file(path);
+        if (!text) return Status{text.status().code, VK_SUCCESS, "VKGEMM_VERDICTS: " + text.status().text};
+        if (const auto read = plan::parse_verdicts(*text); !read)
+            return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS,
+                          std::string("VKGEMM_VERDICTS: ") + path + ": " + read.refusal().why};
+        verdicts = *std::move(text);
+    }
     return host::Device::open({.device = device,
                                .validation = validate ? host::Validation::required : host::Validation::off,
                                .onMessage =
@@ -67,6 +77,7 @@ Result<host::Device> Session::open(bool inspect) const {
                                .log = say_once,
                                .logUser = &said,
                                .tunedRows = rows.c_str(),
+                               .verdicts = verdicts.c_str(),
                                .inspect = inspect});
 }
 

@@ -135,12 +135,13 @@ const char* extent_name(ExactCase::Extent extent) {
     return "sampled";
 }
 
-ExactCase::ExactCase(const Case& c) : p_(c.problem), r_(resolve(c.problem)), beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
+ExactCase::ExactCase(const Case& c, uint64_t seed)
+    : p_(c.problem), r_(resolve(c.problem)), beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
     for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
     const int bits = std::min({plan::info(r_.accumulate).exact_bits, plan::info(r_.d.type).exact_bits, 30});
     const Filling f = filling(p_.k, (int64_t{1} << bits) / (plain_ ? 1 : 4));  // scales double and bias twice at most
-    a_ = fill(r_.a, r_.a.batch_step ? r_.batch : 1, 1, f, true);
-    b_ = fill(r_.b, r_.b.batch_step ? r_.batch : 1, 2, f, false);
+    a_ = fill(r_.a, r_.a.batch_step ? r_.batch : 1, 2 * seed + 1, f, true);
+    b_ = fill(r_.b, r_.b.batch_step ? r_.batch : 1, 2 * seed + 2, f, false);
 }
 
 int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {

@@ -16,7 +16,7 @@ namespace vkgemm::tool {
 /// rounds.
 class ExactCase {
    public:
-    explicit ExactCase(const Case& c);
+    explicit ExactCase(const Case& c, uint64_t seed = 0);
 
     double alpha() const { return 2; }
     double beta() const { return beta_; }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Proof by execution, on a device: the classic kernels touch what they must and nothing else, a planted fault is found.
+#include <doctest/doctest.h>
+
+#include "plan/kernels.h"
+#include "support/device.h"
+#include "support/words.h"
+#include "tools/vkgemm/coverage.h"
+
+namespace vkgemm::tool {
+std::vector<TracedModule> planted_a(), planted_b(), planted_d();
+}  // namespace vkgemm::tool
+
+using namespace vkgemm;
+using namespace vkgemm::tool;
+using test::device;
+using test::has_words;
+
+namespace {
+
+Coverage covered(const std::string& problem, const std::string& kernel, const std::vector<TracedModule>& modules,
+                 Trace* out = nullptr) {
+    const auto c = parse_case(problem);
+    REQUIRE(c);
+    const auto t = trace(device(), *c, kernel, "", modules);
+    REQUIRE_MESSAGE(bool(t), kernel, ", ", problem, ": ", t.status().text);
+    if (out) *out = *t;
+    return coverage_of(*t);
+}
+
+void no_fault(const std::string& problem, const std::string& kernel) {
+    const Coverage c = covered(problem, kernel, traced_modules());
+    for (const std::string& fault : c.faults) FAIL_CHECK(kernel, ", ", problem, ": ", fault);
+}
+
+/// Every kernel of a family whose A has this type.
+std::vector<std::string> of_family(const std::string& family, plan::Type type) {
+    std::vector<std::string> out;
+    for (const plan::Kernel& k : plan::kernels())
+        if (k.module.family.name == family && k.module.a == type && k.module.built()) out.emplace_back(k.name);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("cover: the classic kernels touch every element as their tiles say, and nothing else") {
+    for (const char* family : {"naive", "tiled", "vec4", "block"})
+        for (const std::string& kernel : of_family(family, plan::Type::f32)) {
+            no_fault("256x256x256", kernel);
+            no_fault("65x66x67 layout=tn beta=1 lda=70 ldd=71", kernel);
+            no_fault("33x17x40 batch=2 layout=nt layout_d=t c=separate beta=0.5 bias=col", kernel);
+        }
+    for (const char* family : {"naive", "tiled"})
+        for (const std::string& kernel : of_family(family, plan::Type::i32)) no_fault("i32*i32 100x100x63", kernel);
+}
+
+TEST_CASE("cover: so do the families that read through the same accessors") {
+    no_fault("130x70x33", "simt_f32_32x32x16");
+    no_fault("128x64x32", "simt_f32_32x64x8");
+    no_fault("1x256x256", "gemv_f32_1x64");
+    no_fault("70x65x33", "panel_f32_32x32");
+    no_fault("f16*f16 40x24x32", "tiled_f16_8x8");
+}
+
+TEST_CASE("cover: the traffic of whole tiles is that of the formula, and a step is BK deep") {
+    Trace t;
+    const Coverage c = covered("256x128x64", "block_f32_64x64", traced_modules(), &t);
+    CHECK(static_cast<double>(c.read) == c.formula);
+    CHECK(t.groups == 8);
+    REQUIRE(c.sets.size() == 3);
+    CHECK(c.sets[0].one_step == "64·(0~63) + (0~7)");  // lda 64, BM 64, BK 8
+    CHECK(c.sets[1].one_step == "128·(0~7) + (0~63)");
+    CHECK((c.sets[0].steps == 8 && c.sets[0].stride == 8 && c.sets[0].repeats == 1));
+    CHECK(c.sets[2].all == "128·(0~63) + (0~63)");
+}
+
+TEST_CASE("cover: a planted index fault is found, in each operand") {
+    const auto faults = [](const std::vector<TracedModule>& modules) {
+        std::string all;
+        for (const std::string& fault : covered("128x128x64", "block_f32_64x64", modules).faults) all += fault + "\n";
+        return all;
+    };
+    CHECK(faults(traced_modules()).empty());
+    CHECK(has_words(faults(planted_d()), "D[0][20] is never written", "D[0][24] is written more than once", "differ"));
+    CHECK(has_words(faults(planted_a()), "A[0][28] is never read, and 3 more", "differ"));
+    CHECK(has_words(faults(planted_b()), "reach outside B, which has 8192 elements", "B[0][12] is never read"));
+}
+
+TEST_CASE("cover: refusals say what is wrong") {
+    const auto why = [](const std::string& problem, const std::string& kernel) {
+        return trace(device(), *parse_case(problem), kernel, "", traced_modules()).status();
+    };
+    CHECK(has_words(why("0x8x8", "block_f32_64x64").text, "nothing to trace"));
+    CHECK(has_words(why("i32*i32 8x8x8", "block_f32_64x64").text, "multiplies f32*f32"));
+    CHECK(why("8x8x8", "pack_32_64x64").code < 0);
+    CHECK(has_words(why("16384x16384x64", "block_f32_64x64").text, "one buffer of this device reaches"));
+    CHECK(has_words(trace(device(), *parse_case("8x8x8"), "naive_f32_8x8", "", {}).status().text, "no traced module"));
+}
+
+TEST_CASE("slow: cover: the sizes of the classic texts") {
+    for (const std::string& kernel : of_family("block", plan::Type::f32)) no_fault("2048x2048x2048", kernel);
+    for (const std::string& kernel : of_family("vec4", plan::Type::f32)) no_fault("2048x2048x2048", kernel);
+    no_fault("2048x2048x2048", "tiled_f32_32x32");
+    no_fault("i32*i32 1600x1600x1007", "tiled_i32_oblong32");
+    no_fault("i32*i32 1600x1600x1007", "tiled_i32_16x16");
+}

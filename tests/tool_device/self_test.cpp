@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The self-test of the host helper, its verdict in a context, and captured calls that are run again.
+#include "host/self_test.h"
+
+#include <doctest/doctest.h>
+
+#include "support/device.h"
+#include "support/words.h"
+
+using namespace vkgemm;
+using test::device;
+using test::has_words;
+
+TEST_CASE("self-test: a right kernel passes, on whole and partial tiles") {
+    const auto t = host::selfTest(device(), {.kernels = {"tiled_f32_8x8", "tiled_i8_8x8", "tiled_bf16_8x8",
+                                                         "tiled_f16_8x8", "naive_i32_8x8", "block_f32_64x64"}});
+    REQUIRE_MESSAGE(bool(t), t.status().text);
+    CHECK(t->kernels == 6);
+    CHECK(t->products == 24);
+    CHECK(t->verdict == "");
+}
+
+TEST_CASE("self-test: kernels that nobody knows are refused") {
+    const auto t = host::selfTest(device(), {.kernels = {"tiled_f32_9x9"}});
+    REQUIRE(!t);
+    CHECK(has_words(t.status().text, "tiled_f32_9x9", "did you mean"));
+}
+
+TEST_CASE("self-test: a wrong element is found, and a context that loads the verdict leaves the kernel out") {
+    const auto spoil = [](const std::string& kernel, std::span<std::byte> d) {
+        if (kernel == "naive_f32_8x8") d[d.size() - 1] ^= std::byte{0x80};  // the sign of the last element
+    };
+    const auto t = host::detail::self_test(device(), {.kernels = {"naive_f32_8x8", "tiled_f32_8x8"}}, spoil);
+    REQUIRE_MESSAGE(bool(t), t.status().text);
+    CHECK(has_words(t->verdict, device().info().name + " | naive_f32_8x8 | ", "16x16x32", ": D[15][15] is wrong\n"));
+    CHECK(!has_words(t->verdict, "tiled"));
+
+    const auto& d = device();
+    const auto context = [&](const std::string& verdicts) {
+        return Context::create({.instance = d.instance(),
+                                .physicalDevice = d.physicalDevice(),
+                                .device = d.handle(),
+                                .apiVersion = d.apiVersion(),
+                                .getInstanceProcAddr = d.getInstanceProcAddr(),
+                                .enabledFeatures = &d.enabledFeatures(),
+                                .enabledExtensions = d.enabledExtensions(),
+                                .verdicts = verdicts.c_str()});
+    };
+    const auto c = context(t->verdict);
+    REQUIRE_MESSAGE(bool(c), c.status().text);
+    const Problem p{.m = 64, .n = 64, .k = 64};
+    const auto forced = c->createPlan(p, {.kernel = "naive_f32_8x8"});
+    REQUIRE(!forced);
+    CHECK(has_words(forced.status().text, "left out", "D[15][15] is wrong"));
+    CHECK(c->createPlan(p, {.kernel = "tiled_f32_8x8"}));
+    const auto said = c->explain(p);
+    REQUIRE(said);
+    CHECK(has_words(*said, "naive_f32_8x8: left out, for a self-test found it wrong on this device"));
+    CHECK(d.context().createPlan(p, {.kernel = "naive_f32_8x8"}));
+    const auto broken = context("naive_f32_8x8");
+    REQUIRE(!broken);
+    CHECK((broken.status().code == VKGEMM_ERROR_PARSE && has_words(broken.status().text, "verdicts, line 1")));
+}

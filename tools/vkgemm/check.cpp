@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// vkgemm check: kernels against exact results, many times, at the edges of their tiles.
+#include <algorithm>
+
+#include "tools/vkgemm/command.h"
+#include "tools/vkgemm/named.h"
+
+namespace vkgemm::tool {
+namespace {
+
+struct Options {
+    std::vector<std::string> problems;
+    std::string suite, kernel = "all", out;
+    size_t runs = 10;
+    uint64_t seed = 1;
+};
+
+/// What is checked: one problem on one kernel ("": the one that the library chooses), with constants of its tile.
+struct Job {
+    Case c;
+    std::string kernel, tile;
+    bool asked = false;  // by name: then it is a failure that it cannot serve
+};
+
+/// What came of one kernel.
+struct Checked {
+    size_t problems = 0, runs = 0, unfit = 0;
+    std::vector<std::string> wrong;
+};
+
+Status add_own(const std::string& name, std::vector<Job>& jobs) {
+    std::vector<const plan::Kernel*> all;
+    if (name == "all") {
+        for (const plan::Kernel& k : plan::kernels())
+            if (k.module.family.role == plan::Role::product) all.push_back(&k);
+    } else {
+        const auto named = kernels_named(name, nullptr);
+        if (!named) return named.status();
+        all = *named;
+    }
+    for (const plan::Kernel* k : all) {
+        for (const std::string& line : edge_problems(*k))
+            if (auto c = parse_case(line)) jobs.push_back({*std::move(c), std::string(k->name), "", all.size() == 1});
+        const std::string deep = problem_for(*k, k->tile.BM + 4, k->tile.BN + 4, 8 * std::max(32u, k->tile.BK));
+        if (auto c = parse_case(deep)) jobs.push_back({*std::move(c), std::string(k->name), "SPLIT=3", false});
+    }
+    return {};
+}
+
+Status add_given(const Options& o, std::vector<Job>& jobs) {
+    const auto cases = load_cases(o.problems, o.suite);
+    if (!cases) return cases.status();
+    for (const Case& c : *cases) {
+        if (o.kernel == "auto") {
+            jobs.push_back({c, "", "", !c.from_suite});
+        } else if (o.kernel == "all") {
+            for (const plan::Kernel& k : plan::kernels())
+                if (k.module.family.role == plan::Role::product && has_types(k, resolve(c.problem)))
+                    jobs.push_back({c, std::string(k.name), "", false});
+        } else {
+            const auto named = kernels_named(o.kernel, &c);
+            if (!named) return named.status();
+            for (const plan::Kernel* k : *named) jobs.push_back({c, std::string(k->name), "", named->size() == 1});
+        }
+    }
+    return {};
+}
+
+/// The whole run.
+class Checker {
+   public:
+    Checker(const Session& session, const Options& o, const host::Device& device, size_t jobs)
+        : session_(session), o_(o), device_(device), progress_(jobs, session.quiet) {}
+
+    /// Refused where no more can be checked.
+    Status check(const Job& job);
+    std::string table();
+    std::string verdict() const;
+    Exit exit() const { return exit_; }
+
+   private:
+    const Session& session_;
+    const Options& o_;
+    const host::Device& device_;
+    Progress progress_;
+    std::vector<std::pair<std::string, Checked>> found_;  // by kernel, in the order of the table
+    Exit exit_ = exit_right;
+};
+
+Status Checker::check(const Job& job) {
+    progress_.begin(job.c.text + ", " + (job.kernel.empty() ? "the chosen kernel" : job.kernel));
+    CaseRunner runner(device_, job.c, {.seed = o_.seed});
+    PlanOptions options{.tile = job.tile.c_str(), .workspaceLimit = workspace_limit};
+    if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
+    const Measurement m = runner.check_only(options, o_.runs);
+    const std::string name = m.kernel.empty() ? "-" : m.kernel;
+    auto at = std::ranges::find(found_, name, &std::pair<std::string, Checked>::first);
+    if (at == found_.end()) at = found_.insert(at, {name, {}});
+    Checked& checked = at->second;
+    if (!m.failure) {
+        if (exit_code(m.failure) == exit_vulkan) return m.failure;
+        ++checked.unfit;
+        if (!job.asked) return {};
+        checked.wrong.push_back(job.c.text + " cannot run: " + m.failure.text);
+        if (exit_ == exit_right) exit_ = exit_code(m.failure);
+        return {};
+    }
+    if (interrupted()) return {};
+    ++checked.problems, checked.runs += o_.runs;
+    if (m.wrong.empty()) return {};
+    checked.wrong.push_back(job.c.text + (job.tile.empty() ? "" : " " + job.tile) + ": " + m.wrong);
+    exit_ = exit_wrong;
+    return {};
+}
+
+std::string Checker::table() {
+    progress_.clear();
+    Table table({{.title = "kernel"},
+                 {.title = "problems", .right = true},
+                 {.title = "runs", .right = true},
+                 {.title = "result"}});
+    size_t kernels = 0, runs = 0, wrong = 0;
+    for (const auto& [name, c] : found_) {
+        if (c.problems == 0 && c.wrong.empty()) continue;  // not for this device
+        ++kernels, runs += c.runs, wrong += !c.wrong.empty();
+        table.add({name, std::to_string(c.problems), std::to_string(c.runs),
+                   c.wrong.empty() ? Cell{"right", Style::good} : Cell{"WRONG", Style::bad}});
+        for (const std::string& why : c.wrong) table.note(why);
+    }
+    if (kernels == 0) return "no kernel of these serves here\n";
+    return table.header(session_.colored()) + table.body(session_.colored()) + "\n" +
+           wrapped(std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + std::to_string(runs) +
+                       " runs, seed " + std::to_string(o_.seed) + ": " +
+                       (wrong ? std::to_string(wrong) + " WRONG" : "every result is exact"),
+                   0);
+}
+
+/// Rows of verdicts (vkgemm.h): the first thing that was wrong with each kernel.
+std::string Checker::verdict() const {
+    std::string device = device_.info().name.substr(0, device_.info().name.find_first_of("|#"));
+    device.erase(device.find_last_not_of(' ') + 1);
+    std::string text =
+        "# vkgemm " + tool_version() + " check, " + device_line(device_.info()) + "\n# device | kernel | reason\n";
+    for (const auto& [name, c] : found_) {
+        if (c.problems == 0 || c.wrong.empty()) continue;
+        text += device;
+        text += " | " + name + " | " + c.wrong.front() + "\n";
+    }
+    return text;
+}
+
+int run(const Session& given, const Options& o) {
+    Session session = given;
+    session.heed_verdicts = false;  // what was found wrong once is checked again
+    std::vector<Job> jobs;
+    const bool own = o.problems.empty() && o.suite.empty() && o.kernel != "auto";
+    if (Status s = own ? add_own(o.kernel, jobs) : add_given(o, jobs); !s) return session.fail(s);
+    auto out = OutputFile::open(o.out);
+    if (!out) return session.fail(out.status());
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+    if (o.out != "-") print(device_line(device->info()) + "\n\n");
+    Checker checker(session, o, *device, jobs.size());
+    Status lost;
+    for (const Job& job : jobs) {
+        if (interrupted()) break;
+        lost = checker.check(job);
+        if (!lost) break;
+    }
+    const std::string table = checker.table();
+    if (o.out != "-") print(table);
+    if (!lost) return session.fail(lost);
+    if (interrupted()) return exit_interrupted;
+    if (Status s = out->commit(checker.verdict()); !s) return session.fail(s);
+    return session.finish(*device, checker.exit());
+}
+
+}  // namespace
+
+CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command =
+        program.add_subcommand("check", "compute many times what is known exactly, and compare every element");
+    command
+        ->add_option("problems", options->problems, "what to compute (default: for each kernel the edges of its tile)")
+        ->type_name("PROBLEM");
+    command->add_option("--suite", options->suite, "a suite, or a file of problems")->type_name("NAME|FILE");
+    command
+        ->add_option("--kernel", options->kernel,
+                     "a kernel, a family, all, or auto: what the library chooses (default: all)")
+        ->type_name("NAME");
+    command->add_option("--runs", options->runs, "of each problem and kernel (default: 10)")
+        ->type_name("N")
+        ->check(number_in(1, 1000000, true));
+    command->add_option("--seed", options->seed, "of the operands (default: 1)")->type_name("N");
+    command->add_option("--out", options->out, "write the verdict, for VKGEMM_VERDICTS; - is standard output")
+        ->type_name("FILE");
+    command->callback(
+        [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
+    return command;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Modules of shaders/ built once more with VKGEMM_TRACE (shaders/trace.glsl).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace vkgemm::tool {
+
+struct TracedModule {
+    std::string_view name;                    // as in modules.def
+    std::span<const uint32_t> plain, scoped;  // scoped: where the Vulkan memory model is enabled
+};
+/// Those that can be traced: all products. Empty where this build had no shader compiler.
+std::vector<TracedModule> traced_modules();
+
+}  // namespace vkgemm::tool
