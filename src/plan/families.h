@@ -109,7 +109,7 @@ struct Family {
     bool uses_matrix_units = false;            // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;              // the device must have bufferDeviceAddress
     bool weaves = false;                       // A and B lie in the workspace as the shader weave puts them
-    Parts parts;                               // that its operands are taken apart into
+    Parts parts = {};                          // that its operands are taken apart into
     Accuracy accuracy = Accuracy::arithmetic;  // the least that a problem must be content with
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;

@@ -114,7 +114,8 @@ TEST_CASE("the table of kernels") {
         CHECK(std::string(k.family).find(name.substr(0, name.find('_'))) == 0);
         CHECK(std::string(k.tile).find("WG=") != std::string::npos);
         CHECK(k.built == 1);
-        CHECK(k.helper == (std::string(k.family) == "reduce_k" || std::string(k.family) == "pack"));
+        const std::string family = k.family;
+        CHECK(k.helper == (family == "reduce_k" || family == "pack" || family.starts_with("weave")));
         CHECK(k.a >= VKGEMM_TYPE_F32);
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }

@@ -50,8 +50,8 @@ struct Row {
 /// so what a packer fills up with, past the end of K; more slices than a team of a reducer has invocations.
 Twist twist_for(const Kernel& helper) {
     const plan::Family& family = helper.module.family;
-    const char* const constants = family.weaves ? "PACK=4,SPLIT=1"
-                                  : family.role == plan::Role::packer
+    if (family.weaves) return {"PACK=4,SPLIT=1"};
+    const char* const constants = family.role == plan::Role::packer
                                       ? "PACK=4,SPLIT=1,WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
                                   : helper.tile.TM == 1 ? "PACK=1,SPLIT=3"
                                                         : "PACK=1,SPLIT=40";
