@@ -123,7 +123,9 @@ size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
     const uint32_t area = row.product->tile.BM * row.product->tile.BN;
     const size_t rank = first_of_family ? 1 : first_of_module ? 5 : 20;
     if (row.helper) return 2 * rank;  // two pipelines a case
-    return row.family().uses_matrix_units ? 40 * rank : rank * (area <= 1024 ? 1 : area <= 4096 ? 2 : 8);
+    if (row.family().uses_matrix_units) return 40 * rank;
+    if (row.family().wants_addresses) return 4 * rank;  // a block of straight code, which compiles for a second
+    return rank * (area <= 1024 ? 1 : area <= 4096 ? 2 : 8);
 }
 
 /// The small tile keeps the rules with what it leaves of the row's own: the matrices of a GPU may be larger than it.
@@ -166,7 +168,7 @@ bool any_row_fits() { return !rows_that_fit(true).empty(); }
 void for_each_row(const OnKernel& each) {
     for (const Row& row : rows_that_fit(true)) {
         walk(row, each, 1, in_turn(row));
-        if (row.helper)
+        if (row.helper && !row.family().weaves)  // the products of those that weave run with no other
             CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
     }
 }

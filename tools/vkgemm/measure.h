@@ -15,7 +15,7 @@
 
 namespace vkgemm::tool {
 
-inline constexpr uint64_t workspace_limit = uint64_t{256} << 20;  // bytes that are brought where a plan wants them
+inline constexpr uint64_t workspace_limit = uint64_t{1} << 30;  // bytes that are brought where a plan wants them
 
 struct MeasureOptions {
     bool check = true;
