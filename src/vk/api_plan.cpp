@@ -297,7 +297,7 @@ VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const 
         const auto operands = checked(plan, run);
         if (!operands) return vk::answer(error, operands.refusal());
         vk::record(*plan, commandBuffer, *run, *operands);
-        if (const VkgemmContext c = plan->context; c->recorded)
+        if (auto* const c = plan->context; c->recorded)
             c->recorded(c->recorded_user, plan::to_text(plan->given, run->alpha, run->beta).c_str(), plan, run);
         return vk::success(error);
     });
