@@ -160,7 +160,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     for (const Passed& x : passed) {
         if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
         if (!x.why) continue;  // would serve, but another kernel was asked for
-        if (x.kernel->module.family.role != Role::product) continue;
+        if (x.kernel->module.family.role != Role::product || p.accuracy < x.kernel->module.family.accuracy) continue;
         const std::string words = words_of(x.kernel->module);
         if (!same_types(x.kernel->module, p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;

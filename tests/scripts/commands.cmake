@@ -4,25 +4,8 @@
 #     -P commands.cmake
 # COMPILER: a driver that tells of its pipelines; empty: none is here.
 cmake_minimum_required(VERSION 3.24)
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/tool.cmake)
 
-# run(CODE words...): sets `out` and `err`.
-function(run code)
-  execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} ${ARGN} WORKING_DIRECTORY ${FOLDER}
-    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE result)
-  if(NOT result EQUAL code)
-    message(FATAL_ERROR "vkgemm ${ARGN} ended with ${result}, not ${code}:\n${out}${err}")
-  endif()
-  set(out "${out}" PARENT_SCOPE)
-  set(err "${err}" PARENT_SCOPE)
-endfunction()
-function(expect text words)
-  string(FIND "${text}" "${words}" at)
-  if(at EQUAL -1)
-    message(FATAL_ERROR "'${words}' is not in:\n${text}")
-  endif()
-endfunction()
 function(expect_empty text)
   if(NOT text STREQUAL "")
     message(FATAL_ERROR "this should be empty:\n${text}")

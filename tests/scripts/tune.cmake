@@ -2,25 +2,8 @@
 # Runs `vkgemm tune` on two tiny problems, loads what it wrote, and has bench follow such rows:
 #   cmake -DWITH=<tools/with> -DDRIVER=lavapipe -DTOOL=<vkgemm> -DFOLDER=<to write in> -P tune.cmake
 cmake_minimum_required(VERSION 3.24)
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/tool.cmake)
 set(rows ${FOLDER}/rows.txt)
-
-# run(CODE words...): the tool's output, both streams, goes to `said`.
-function(run code)
-  execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} ${ARGN} WORKING_DIRECTORY ${FOLDER}
-    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE result)
-  if(NOT result EQUAL code)
-    message(FATAL_ERROR "vkgemm ${ARGN} ended with ${result}, not ${code}:\n${out}${err}")
-  endif()
-  set(said "${out}${err}" PARENT_SCOPE)
-endfunction()
-function(expect text words)
-  string(FIND "${text}" "${words}" at)
-  if(at EQUAL -1)
-    message(FATAL_ERROR "'${words}' is not in:\n${text}")
-  endif()
-endfunction()
 
 run(0 tune 24x16x8 "i32*i32 16x16x16 bias=col" --budget 3 --out ${rows} --quiet)
 expect("${said}" "2 problems tuned")
