@@ -133,3 +133,10 @@ TEST_CASE("a refusal points at the character") {
     CHECK(far.ends_with("\n    " + std::string(60, ' ') + "bais=col\n" + std::string(64, ' ') + "^"));
     CHECK(told("8x8x8 lda=1").find('\n') == std::string::npos);  // it contradicts itself: no one character is wrong
 }
+
+TEST_CASE("a problem that lost its quotes is told so") {
+    const auto told = [](const std::vector<std::string>& words) { return load_cases(words, "").status().text; };
+    CHECK(told({"64x64x64", "layout=nt"}).ends_with("wants quotes: '64x64x64 layout=nt'"));
+    CHECK(told({"64x64x64", "64x64"}).find("quotes") == std::string::npos);
+    CHECK(told({"64x64x64 layout=nx"}).find("quotes") == std::string::npos);
+}

@@ -150,7 +150,13 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
     std::vector<Case> cases;
     for (const std::string& line : problems) {
         auto c = parse_case(line);
-        if (!c) return about(line, c.status());
+        if (!c) {
+            Status why = about(line, c.status());
+            if (&line != &problems.front() && line.find(' ') == std::string::npos &&
+                line.find('=') != std::string::npos)
+                why.text += "\na problem of several words wants quotes: '" + problems.front() + " " + line + "'";
+            return why;
+        }
         cases.push_back(*std::move(c));
     }
     if (suite.empty() && !cases.empty()) return cases;
