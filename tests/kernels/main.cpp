@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_kernels [--one="case"] [--family=NAME] [--every=N] [--all] [--no-validation] [doctest's own arguments]
+// VKGEMM_TESTS_QUICK in the environment: far fewer cases, as tools/test --quick asks for.
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@ static std::optional<int> take_family(std::string_view name) {
 int main(int count, char** arguments) {
     set_command(arguments[0]);
     read_arguments(count, arguments);
+    if (std::getenv("VKGEMM_TESTS_QUICK")) be_quick();
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = arguments[i];
         const size_t equals = argument.find('=');

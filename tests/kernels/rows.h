@@ -18,6 +18,9 @@ bool choose_family(std::string_view name);
 /// From here on only every n-th case of those that rows share is run.
 void thin_out(size_t n);
 
+/// From here on far fewer cases are run: of those that rows share, and of each row's own.
+void be_quick();
+
 /// Does a row of the chosen family fit this device?
 bool any_row_fits();
 

@@ -41,16 +41,17 @@ class Tally {
         return x;
     }
 
-    void operator()(const Case& offered) {
+    /// Was it run?
+    bool operator()(const Case& offered) {
         ++offered_;
         Case x = twisted(offered);
-        if (refused(x) || passed_++ % step_ != first_) return;
+        if (refused(x) || passed_++ % step_ != first_) return false;
         if (twist_.alternates && !x.addresses && ((done_ >> 1 ^ done_) & 1))  // not in step with what tests alternate
             x.invocations = as_on_a_gpu;
         ++done_;
         const std::string why = run(x);
-        if (why.empty() || ++wrong_ > most_shown) return;
-        MESSAGE(to_text(x), "\n  ", why);
+        if (!why.empty() && ++wrong_ <= most_shown) MESSAGE(to_text(x), "\n  ", why);
+        return true;
     }
 
    private:

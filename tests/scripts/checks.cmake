@@ -18,12 +18,13 @@ function(add_check name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_REGULAR_EXPRESSION "^skipped: ")
 endfunction()
 
-# add_preset_check(PRESET TOOLS t... THEN regex): builds the preset of that name with warnings as errors, from this build's
-# SPIR-V, then runs those of its tests that the regular expression names.
+# add_preset_check(PRESET TOOLS t... [TARGETS t...] [THEN regex]): builds the preset of that name with warnings as errors,
+# from this build's SPIR-V, then runs those of its tests that the regular expression names.
 function(add_preset_check preset)
-  cmake_parse_arguments(PARSE_ARGV 1 x "" "THEN" "TOOLS")
+  cmake_parse_arguments(PARSE_ARGV 1 x "" "THEN" "TOOLS;TARGETS")
+  list(JOIN x_TARGETS " " targets)
   add_check(${preset} TOOLS ${x_TOOLS} COMMAND ${CMAKE_COMMAND} -DPRESET=${preset} -DSOURCE=${PROJECT_SOURCE_DIR}
-    -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
+    -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} "-DTARGETS=${targets}" -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
     -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
   set_property(TEST ${preset} PROPERTY LABELS slow)
   set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
@@ -32,7 +33,8 @@ endfunction()
 # The sanitized build runs its own tests; the others of its kind would nest for ever.
 if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
   add_preset_check(clang TOOLS clang++ THEN ^plan$)
-  add_preset_check(asan TOOLS g++ THEN "^plan$|^fuzz$|^api.lavapipe$|^kernels.lavapipe.few$")
+  add_preset_check(asan TOOLS g++ TARGETS test_plan test_fuzz test_tool test_host test_api test_kernels
+    THEN "^plan$|^fuzz$|^tool$|^host$|^api.lavapipe$|^kernels.lavapipe.few$")
   add_preset_check(mingw TOOLS x86_64-w64-mingw32-g++-posix)
   add_preset_check(aarch64 TOOLS aarch64-linux-gnu-g++)
 endif()

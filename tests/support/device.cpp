@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#define DOCTEST_CONFIG_IMPLEMENT
 #include "support/device.h"
 
 #include <doctest/doctest.h>
