@@ -4,20 +4,27 @@
 // sub_row and sub_col.
 
 // D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
-// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.
+// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad. Where a
+// part is one subgroup's own, it waits for no other.
+void wait_for_part() {
+    if (SETS == 1)
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+    else
+        barrier();
+}
 void store() {
     const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j)
             coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[i * NJ + j]), tile,
                          mine + j * MN / 4, ROW_D, ROWS);
-        barrier();
+        wait_for_part();
         for (uint e = set * gl_SubgroupSize + gl_SubgroupInvocationID; e < MM * WN / 4; e += SETS * gl_SubgroupSize) {
             const uint r = e / (WN / 4), q = e % (WN / 4), at = part + r * ROW_D + q;
             acc4_t sum = FOUR_OF(tile[at]);
             [[unroll]] for (uint s = 1; s < SETS; ++s) sum += FOUR_OF(tile[at + s * SHARES * MM * ROW_D]);
             store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, sum);
         }
-        barrier();
+        wait_for_part();
     }
 }

@@ -25,7 +25,7 @@ function(add_preset_check preset)
   list(JOIN x_TARGETS " " targets)
   add_check(${preset} TOOLS ${x_TOOLS} COMMAND ${CMAKE_COMMAND} -DPRESET=${preset} -DSOURCE=${PROJECT_SOURCE_DIR}
     -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} "-DTARGETS=${targets}" -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
-    -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
+    -DCACHE=${VKGEMM_TESTS_CACHE} -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
   set_property(TEST ${preset} PROPERTY LABELS slow)
   set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endfunction()
