@@ -23,8 +23,7 @@ struct CompiledPlan {
 
 Result<plan::DeviceFacts> facts_of(const host::Device&);
 
-/// Of options: kernel, tile and workspaceLimit. Where no kernel is named the cost model chooses, whatever tuned rows
-/// there are. A plan without steps: nothing to do.
+/// Of options: kernel, tile and workspaceLimit. A plan without steps: nothing to do.
 Result<CompiledPlan> compile(const host::Device&, const plan::DeviceFacts&, const Problem&, const PlanOptions& options);
 
 /// A problem that the row was made for, with nothing in its way: whole tiles, aligned.
