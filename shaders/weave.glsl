@@ -126,7 +126,10 @@ void measure(uint row0) {
             lower = max(lower, upper);
             record(from.x, max(max(lower.x, lower.y), max(lower.z, lower.w)));
         } else {
-            [[unroll]] for (uint c = 0; c < P / 2; ++c) record(from.x + c, lower[c]), record(from.x + P / 2 + c, upper[c]);
+            [[unroll]] for (uint c = 0; c < P / 2; ++c) {
+                record(from.x + c, lower[c]);
+                record(from.x + P / 2 + c, upper[c]);
+            }
         }
     }
     barrier();
