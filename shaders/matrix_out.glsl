@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with SIZE_D
 // places, NI, NJ and ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this is), row0, col0,
-// sub_row and sub_col.
+// sub_row and sub_col. FINAL(sum, row, col), where there is one: what four sums, from this column on, become first.
+#ifndef FINAL
+#define FINAL(sum, row, col) sum
+#endif
 
 // D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
 // subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad. Where a
@@ -23,7 +26,8 @@ void store() {
             const uint r = e / (WN / 4), q = e % (WN / 4), at = part + r * ROW_D + q;
             acc4_t sum = FOUR_OF(tile[at]);
             [[unroll]] for (uint s = 1; s < SETS; ++s) sum += FOUR_OF(tile[at + s * SHARES * MM * ROW_D]);
-            store_d4(row0 + sub_row + i * MM + r, col0 + sub_col + 4 * q, sum);
+            const uint row = row0 + sub_row + i * MM + r, col = col0 + sub_col + 4 * q;
+            store_d4(row, col, FINAL(sum, row, col));
         }
         wait_for_part();
     }

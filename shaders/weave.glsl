@@ -7,6 +7,9 @@
 // In the workspace, 16 bytes each: [batch][stripe of WOVEN_STRIPE lines][slice of MK][part][matrix of the stripe]
 // [invocation].
 // PARTS: how many an element becomes, each a UNIT_A; 1 where the units take the type as it is.
+// SCALED: a line is multiplied by the power of two that takes its largest element to between 2^14 and 2^15, so that
+// every f32 finds a place in the range of f16. A work group takes whole lines then, and reads them twice; what the
+// product has to multiply by is kept behind the parts, as an exponent.
 #ifndef VKGEMM_WEAVE_GLSL
 #define VKGEMM_WEAVE_GLSL
 #include "gemm.glsl"
@@ -34,16 +37,43 @@ const uint SIDE = IS_B ? MN : MM;                    // lines of a matrix
 const uint MATRICES = BM / SIDE * (BN / MK);         // of the tile
 const uint LOADS = BM * BN / P / WG;
 
-// P elements from (line, k) on, in parts, to their place in the tile.
-void put(uint line, uint k, uint at) {
-    uvec4 lower = piece_a(line, k);
+#ifdef SCALED
+shared uint greatest[BM];  // of each line, the bits of its largest magnitude that is finite
+int exponents(uint line) { return min(141 - int(greatest[line] >> 23), 126); }  // of its factor
+uvec4 scaled(uvec4 x, uint line) {
+    const uvec4 lines = K_FAST ? uvec4(line) : line + uvec4(0, 1, 2, 3);
+    const ivec4 up = ivec4(exponents(lines.x), exponents(lines.y), exponents(lines.z), exponents(lines.w));
+    return floatBitsToUint(uintBitsToFloat(x) * uintBitsToFloat(uvec4(up + 127) << 23));
+}
+#else
+#define scaled(x, line) x
+#endif
+
+// Place and first element of the i-th piece that this invocation brings to the tile: (line, k).
+uvec2 place_of(uint i) {
+    const uint e = i * WG + gl_LocalInvocationIndex, across = (K_FAST ? BN : BM) / P;
+    return K_FAST ? uvec2(e / across, e % across * P) : uvec2(e % across * P, e / across);
+}
+
+uvec4 next_piece(uint line, uint k) { return piece_a(line + (K_FAST ? 0 : P / 2), k + (K_FAST ? P / 2 : 0)); }
+
+uvec4 remainder(uvec4 x) {
+    return mix(uvec4(0), floatBitsToUint(uintBitsToFloat(x) - uintBitsToFloat(FIRST(x))), IS_FINITE(x));
+}
+
+// P elements from `from` in the tile on, in parts, to their place in it.
+void put(uvec2 origin, uvec2 from) {
+    const uint at = (K_FAST ? from.x : from.y) * ROW + (K_FAST ? from.y : from.x) / P;
+    const uvec2 place = origin + from;
+    uvec4 lower = piece_a(place.x, place.y);
     if (PARTS == 1) {
         tile[at] = lower;
         return;
     }
-    uvec4 upper = piece_a(line + (K_FAST ? 0 : P / 2), k + (K_FAST ? P / 2 : 0));
+    uvec4 upper = next_piece(place.x, place.y);
+    lower = scaled(lower, from.x), upper = scaled(upper, from.x + (K_FAST ? 0 : P / 2));
     [[unroll]] for (uint part = 0; part < PARTS; ++part) {
-        tile[part * SIZE + at] = upper_halves(lower, upper);
+        tile[part * SIZE + at] = FIRSTS(lower, upper);
         lower = remainder(lower), upper = remainder(upper);
     }
 }
@@ -56,14 +86,8 @@ void put(uint line, uint k, uint at) {
     if (m.length() * SG == SIDE * MK) WOVEN[at + gl_SubgroupInvocationID] = BITS_OF(m);                     \
     else coopMatStore(m, WOVEN, at, MK / P, k_rows); }
 
-void main() {
-    uint row0, k0;
-    if (args.k == 0 || !tile_of(row0, k0)) return;
-    [[unroll]] for (uint i = 0; i < LOADS; ++i) {
-        const uint e = i * WG + gl_LocalInvocationIndex, across = (K_FAST ? BN : BM) / P;
-        const uvec2 at = uvec2(e / across, e % across * P);  // which row of the tile, which place in it
-        put(row0 + (K_FAST ? at.x : at.y), k0 + (K_FAST ? at.y : at.x), at.x * ROW + at.y / P);
-    }
+void weave_tile(uint row0, uint k0) {
+    [[unroll]] for (uint i = 0; i < LOADS; ++i) put(uvec2(row0, k0), place_of(i));
     barrier();
     const uint slices = args.ldd / MK, across = WOVEN_STRIPE / SIDE * SG;
     const uint begin = WOVEN_BEGIN + batch * (args.batch_d / P) * PARTS;
@@ -78,6 +102,56 @@ void main() {
             else WEAVE(A_MATRIX, ROWS, COLUMNS)
         }
     }
+}
+
+#ifdef SCALED
+uvec4 sizes(uvec4 x) { return mix(uvec4(0), x & 0x7fffffffu, IS_FINITE(x)); }
+void record(uint line, uint size) {
+    atomicMax(greatest[line], size, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+// Looks through the lines for their largest elements, and writes down what undoes their factors.
+void measure(uint row0) {
+    const uint tid = gl_LocalInvocationIndex;
+    for (uint i = tid; i < BM; i += WG) greatest[i] = 0;
+    barrier();
+    [[unroll]] for (uint i = 0; i < LOADS; ++i) {
+        const uvec2 from = place_of(i);
+        uvec4 lower = uvec4(0), upper = uvec4(0);
+        for (uint k = from.y; k < args.k; k += BN) {
+            lower = max(lower, sizes(piece_a(row0 + from.x, k)));
+            upper = max(upper, sizes(next_piece(row0 + from.x, k)));
+        }
+        if (K_FAST) {
+            lower = max(lower, upper);
+            record(from.x, max(max(lower.x, lower.y), max(lower.z, lower.w)));
+        } else {
+            [[unroll]] for (uint c = 0; c < P / 2; ++c) {
+                record(from.x + c, lower[c]);
+                record(from.x + P / 2 + c, upper[c]);
+            }
+        }
+    }
+    barrier();
+    const uint factors = WOVEN_BEGIN + factors_of(args.m, args.ldd, args.batch, PARTS);
+    for (uint i = 4 * tid; i < BM; i += 4 * WG)
+        WOVEN[factors + (batch * whole_stripes(args.m) + row0 + i) / 4] =
+            uvec4(-ivec4(exponents(i), exponents(i + 1), exponents(i + 2), exponents(i + 3)));
+}
+#endif
+
+void main() {
+    uint row0, k0;
+    if (args.k == 0 || !tile_of(row0, k0)) return;
+#ifdef SCALED
+    measure(row0);
+    for (; k0 < args.ldd; k0 += BN) {
+        weave_tile(row0, k0);
+        barrier();  // the tile is about to be overwritten
+    }
+#else
+    weave_tile(row0, k0);
+#endif
 }
 
 #endif

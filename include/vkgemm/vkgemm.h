@@ -157,6 +157,9 @@ typedef enum VkgemmAccuracy {
                                       exact result by at most four times what the default may be (docs/accuracy.md); any
                                       f32, infinities and NaN too. Where a device has no suitable matrix units, or they
                                       would be slower, or no workspace is allowed, true f32 is computed */
+    VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2, /* the same at twice the speed, for an error that is measured by the largest
+                                           elements of a row of A and of a column of B: what is below 2^-40 of them may
+                                           count as 0. VKGEMM_ACCURACY_F32_SPLIT will do where that is faster */
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 

@@ -99,7 +99,7 @@ Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t
     p.problem = {.m = m, .n = n, .k = depth};
     p.problem.a.type = k.a, p.problem.b.type = k.b, p.problem.d.type = k.d, p.problem.accumulate = k.accumulate;
     if (k.a == f32 && k.b == f32 && k.d == f32)
-        p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT;  // so that every kernel serves; -1, 0 and 1 stay exact
+        p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT_ROWS;  // so that every kernel serves; -1, 0 and 1 stay exact
     if (turned) p.problem.a.layout = p.problem.b.layout = columnMajor;
     if (const auto text = formatProblem(p.problem)) p.text = *text;
     Random random{seed};

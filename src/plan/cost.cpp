@@ -70,10 +70,10 @@ uint64_t Split::workspace_bytes(const Problem& p) const {
 
 double first_pass_cost(const DeviceFacts& dev) { return dev.kind == DeviceKind::cpu ? 0 : second_pass; }
 
-double packing_cost(const DeviceFacts& dev, uint64_t bytes, bool turned) {
+double packing_cost(const DeviceFacts& dev, uint64_t bytes, bool turned, uint64_t groups) {
     const double moved = 2.0 * double(bytes);  // read and written
     if (dev.kind == DeviceKind::cpu) return moved;
-    return moved / (units_of(dev) * packed_bytes_per_cycle) * (turned ? 2 : 1);
+    return moved / (std::min(units_of(dev), double(groups)) * packed_bytes_per_cycle) * (turned ? 2 : 1);
 }
 
 double reducing_cost(const Kernel& reducer, const DeviceFacts& dev, const Problem& p, uint32_t slices) {

@@ -24,7 +24,7 @@ bool is_turned_bytes(const Operand&);
 /// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the
 /// workspace, `turned` where rows become columns.
 double first_pass_cost(const DeviceFacts&);
-double packing_cost(const DeviceFacts&, uint64_t bytes, bool turned);
+double packing_cost(const DeviceFacts&, uint64_t bytes, bool turned, uint64_t groups);
 
 /// What the second pass alone would take.
 double reducing_cost(const Kernel& reducer, const DeviceFacts&, const Problem&, uint32_t slices);

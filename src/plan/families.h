@@ -94,6 +94,7 @@ enum class Role : uint8_t { product, reducer, packer };
 struct Parts {
     uint32_t count = 1;
     Type unit = Type::f32;  // means nothing where count is 1
+    bool scaled = false;    // each row of A and column of B has a power of two for a factor, found by the first pass
     bool operator==(const Parts&) const = default;
 };
 

@@ -142,7 +142,7 @@ bool is_one_tall_product(const Problem& p) {
 }  // namespace
 
 std::string_view accuracy_name(Accuracy a) {
-    constexpr std::string_view names[] = {"f32", "f32_split"};
+    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows"};
     return names[size_t(a)];
 }
 

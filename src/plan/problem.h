@@ -11,7 +11,7 @@ namespace vkgemm::plan {
 enum class Layout : uint8_t { row_major, column_major };
 enum class CSource : uint8_t { none, is_d, separate };
 /// The numbers are those of VkgemmAccuracy; a later one is content with what satisfies an earlier one.
-enum class Accuracy : uint8_t { arithmetic, f32_split };
+enum class Accuracy : uint8_t { arithmetic, f32_split, f32_split_rows };
 
 inline constexpr uint64_t broadcast = UINT64_MAX;  // as Matrix::stride: the same matrix for the whole batch
 

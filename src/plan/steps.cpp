@@ -129,7 +129,8 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
         const bool is_b = from.name == "B";
         s.constants.TRANS_A = from.matrix->layout != to.layout;
         s.constants.TRANS_B = is_b;
-        g.m = u(is_b ? from.cols : from.rows), g.k = g.k_chunk = u(is_b ? from.rows : from.cols), g.n = u(to.ld);
+        g.m = u(is_b ? from.cols : from.rows), g.k = g.k_chunk = u(is_b ? from.rows : from.cols);
+        g.n = packing.kernel->module.family.parts.scaled ? s.tile.BN : u(to.ld);  // then a work group takes whole lines
     }
     g.batch = from.matrix->stride ? u(p.batch) : 1;
     g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->stride);

@@ -160,7 +160,7 @@ struct Reader {
     }
     std::optional<Refusal> accuracy(string_view v, size_t at) {
         std::vector<string_view> known;
-        for (const Accuracy a : {Accuracy::arithmetic, Accuracy::f32_split}) {
+        for (const Accuracy a : {Accuracy::arithmetic, Accuracy::f32_split, Accuracy::f32_split_rows}) {
             if (v == accuracy_name(a)) return out.problem.accuracy = a, std::nullopt;
             known.push_back(accuracy_name(a));
         }

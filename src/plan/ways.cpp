@@ -9,6 +9,7 @@ namespace {
 using std::to_string;
 
 constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
+constexpr uint64_t factor_bytes = 4;        // of a line whose elements are scaled
 
 uint64_t round_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
 uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
@@ -34,8 +35,9 @@ const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceFact
     const bool weaves = product.module.family.weaves;
     for (const Kernel& k : kernels()) {
         if (k.module.family.role != Role::packer || k.module.family.weaves != weaves) continue;
-        const bool suits =
-            weaves ? k.module.a == type && same_matrices(k.tile, t) : info(k.module.a).bytes == info(type).bytes;
+        const bool suits = weaves ? k.module.a == type && same_matrices(k.tile, t) &&
+                                        k.module.family.parts == product.module.family.parts
+                                  : info(k.module.a).bytes == info(type).bytes;
         if (suits && !unfit_device(k, k.tile, dev)) return &k;
     }
     return nullptr;
@@ -132,8 +134,9 @@ std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Op
         return Refusal{Refusal::limit, std::string(x.name) + " would take more than " + to_string(max_span) +
                                            " elements of workspace once packed; PACK must leave it out"};
     packing.offset = round_up(way.workspace_bytes(), region_alignment);
-    packing.bytes = lines * out.ld * parts.count * info(unit).bytes;
-    way.cost += packing_cost(dev, packing.bytes, turns);
+    packing.bytes = lines * out.ld * parts.count * info(unit).bytes + (parts.scaled ? lines * factor_bytes : 0);
+    const uint64_t groups = parts.scaled ? div_up(lines, packing.kernel->tile.BM) : UINT64_MAX;
+    way.cost += packing_cost(dev, packing.bytes, turns, groups);
     matrix = out;
     return std::nullopt;
 }

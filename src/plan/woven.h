@@ -53,10 +53,11 @@ constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
 
 }  // namespace woven_rules
 
-template <uint32_t count>
+template <uint32_t count, bool scaled = false>
 constexpr uint64_t weave_bytes(const Tile& t, const ElementBytes& e) {
     const uint32_t piece = woven_rules::piece_of(e);
-    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece));
+    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece)) +
+           (scaled ? 4 * t.BM : 0);
 }
 constexpr Family weave_into(std::string_view name, Parts parts, uint64_t (*shared)(const Tile&, const ElementBytes&)) {
     return {
@@ -92,6 +93,7 @@ constexpr Family weave_into(std::string_view name, Parts parts, uint64_t (*share
 }
 inline constexpr Family weave = weave_into("weave", {}, weave_bytes<1>);
 inline constexpr Family weave_thirds = weave_into("weave_thirds", {3, Type::bf16}, weave_bytes<3>);
+inline constexpr Family weave_halves = weave_into("weave_halves", {2, Type::f16, true}, weave_bytes<2, true>);
 
 constexpr Constants woven_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
                                   constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
@@ -117,27 +119,36 @@ inline constexpr Family woven = {
     .cpu_weight = 3,
 };
 
-// f32 from three bf16 parts; sums leave the matrix units every BK of depth.
-inline constexpr Family thirds = {
-    .name = "thirds",
-    .reads = woven_reads,
-    .rules =
-        [](const Tile& t, TileRules& r) {
-            r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
-            woven_rules::product(t, r);
-        },
-    .copy_rules = woven_rules::matrices,
-    .shared_bytes = woven_rules::bytes_for_d,
-    .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
-    .uses_matrix_units = true,
-    .weaves = true,
-    .parts = {3, Type::bf16},
-    .accuracy = Accuracy::f32_split,
-    .registers = [](const Tile& t, const ElementBytes&) -> double {
-        return 2.0 * t.WM * t.WN / t.SG + 3.0 * (t.WM + t.WN) * t.MK / 2 / t.SG + 46;
-    },
-    .speed = {.mac = 0.0038, .step = 300, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
-    .cpu_weight = 12,
-};
+// f32 from parts; sums leave the matrix units every BK of depth.
+constexpr Family from_parts(std::string_view name, Parts parts, Accuracy accuracy,
+                            double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
+    return {
+        .name = name,
+        .reads = woven_reads,
+        .rules =
+            [](const Tile& t, TileRules& r) {
+                r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+                woven_rules::product(t, r);
+            },
+        .copy_rules = woven_rules::matrices,
+        .shared_bytes = woven_rules::bytes_for_d,
+        .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
+        .uses_matrix_units = true,
+        .weaves = true,
+        .parts = parts,
+        .accuracy = accuracy,
+        .registers = registers,
+        .speed = {.mac = mac, .step = step, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+        .cpu_weight = 12,
+    };
+}
+template <uint32_t count>
+constexpr double registers_of_parts(const Tile& t, const ElementBytes&) {
+    return 2.0 * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / 2 / t.SG + 46;
+}
+inline constexpr Family thirds =
+    from_parts("thirds", {3, Type::bf16}, Accuracy::f32_split, registers_of_parts<3>, 0.0038, 300);
+inline constexpr Family halves =
+    from_parts("halves", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_parts<2>, 0.0019, 150);
 
 }  // namespace vkgemm::plan::family

@@ -130,7 +130,7 @@ Result<plan::Problem> problem_from(const VkgemmProblem* from) {
     if (auto why = matrix_from(from->d, p.d, "d.type", "d.layout")) return *why;
     if (auto why = check_word("cSource", from->cSource, VKGEMM_C_SEPARATE)) return *why;
     if (auto why = check_word("accumulate", from->accumulate, VKGEMM_TYPE_U8)) return *why;
-    if (auto why = check_word("accuracy", from->accuracy, VKGEMM_ACCURACY_F32_SPLIT)) return *why;
+    if (auto why = check_word("accuracy", from->accuracy, VKGEMM_ACCURACY_F32_SPLIT_ROWS)) return *why;
     if (from->epilogueCount > VKGEMM_MAX_EPILOGUE_STEPS)
         return Refusal{Refusal::argument, "epilogueCount is " + std::to_string(from->epilogueCount) +
                                               ", above the limit of " + std::to_string(VKGEMM_MAX_EPILOGUE_STEPS)};

@@ -35,6 +35,8 @@ uint64_t vector_length(const plan::Problem& p, bool (*kind)(StepKind)) {
     return 0;
 }
 
+bool is_inexact(Fill fill) { return fill == Fill::random || fill == Fill::wide; }
+
 /// The operands of one case on the host, filled as the rules allow: what must not be read stays poison.
 struct Data {
     Guarded a, b, c, d, bias, scale, residual;
@@ -53,7 +55,7 @@ struct Data {
         const auto number = [&](int64_t most, plan::Type type) {
             const bool floats = plan::info(type).is_float;
             if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
-            if (x.fill != Fill::random || !floats)
+            if (!is_inexact(x.fill) || !floats)
                 return static_cast<double>(random.between(type == plan::Type::u8 ? 0 : -most, most));
             return rounded(type, 2 * random.unit() - 1);
         };
@@ -65,6 +67,19 @@ struct Data {
         fill(bias, range.others);
         fill(residual, range.others);
         scale.fill([&] { return random.pick(factors); });
+        if (x.fill == Fill::wide) widen(p);
+    }
+
+    void widen(const plan::Problem& p) {
+        const bool by_row = p.accuracy == plan::Accuracy::f32_split_rows;
+        const auto exponent = [&](uint64_t row, uint64_t k) {
+            return static_cast<int>((k * 97 + (by_row ? row * 31 : 0)) % 241) - 120;
+        };
+        const auto times = [](double value, int power) {  // no number so small that a device may take it for 0
+            return std::ldexp(std::copysign(0.5 + std::fabs(value) / 2, value), power);
+        };
+        a.change([&](double value, uint64_t row, uint64_t k) { return times(value, exponent(row, k)); });
+        if (!by_row) b.change([&](double value, uint64_t k, uint64_t) { return times(value, -exponent(0, k)); });
     }
 
     std::array<const Guarded*, 7> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual}; }
@@ -74,7 +89,12 @@ struct Data {
     }
 };
 
-constexpr std::array<std::string_view, 3> fills = {"exact", "special", "random"};  // by Fill
+constexpr std::array<std::string_view, 4> fills = {"exact", "special", "random", "wide"};  // by Fill
+Fill fill_named(std::string_view name) {
+    for (size_t i = 0; i < fills.size(); ++i)
+        if (name == fills[i]) return static_cast<Fill>(i);
+    return Fill::exact;
+}
 constexpr size_t d_slot = VKGEMM_SLOT_D;
 constexpr std::array<const char*, 7> names = {"A", "B", "C", "D", "bias", "scale", "residual"};
 
@@ -138,7 +158,7 @@ bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want)
     const double rounded_want = rounded(type, want.value);
     if (std::isnan(rounded_want)) return std::isnan(got);
     if (std::isinf(rounded_want)) return got == rounded_want;
-    if (x.fill != Fill::random) {
+    if (!is_inexact(x.fill)) {
         std::byte bits[2][8] = {};
         encode(type, without_sign_of_zero(got), bits[0]);
         encode(type, without_sign_of_zero(rounded_want), bits[1]);
@@ -157,7 +177,7 @@ double greatest(const std::vector<double>& values) {
 /// What the plan promises of |D - exact|; infinite where it promises nothing.
 double promised(const Case& x, const plan::Problem& p, const Operands& in, double error_bound) {
     const bool bare = x.beta == 0 && p.epilogue[0].kind == StepKind::none;
-    if (x.fill != Fill::random || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
+    if (!is_inexact(x.fill) || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
     return error_bound * greatest(in.a) * greatest(in.b) * std::fabs(x.alpha);
 }
 
@@ -192,7 +212,7 @@ class Comparison {
         if ((right && kept) || wrong_++ != 0) return;
         first_ = "D[" + std::to_string(z) + "][" + std::to_string(r) + "][" + std::to_string(c) + "] is " + say(is) +
                  ", not " + say(want.value);
-        if (x_.fill == Fill::random) first_ += " within " + say(std::min(want.error, promised_));
+        if (is_inexact(x_.fill)) first_ += " within " + say(std::min(want.error, promised_));
     }
 
     const Case& x_;
@@ -316,7 +336,7 @@ std::string execute_case(const Case& x, Ran& out) {
     const auto completed = plan::complete(x.problem);
     if (!completed) return "the case itself is broken: " + completed.refusal().why;
     const plan::Problem& p = out.problem = *completed;
-    if (x.fill != Fill::random && exact_fill(p, x.alpha, x.beta).ab == 0)
+    if (!is_inexact(x.fill) && exact_fill(p, x.alpha, x.beta).ab == 0)
         return "the case itself is broken: no range is exact";
     const Data& data = out.data.emplace(x, p);
     const auto all = data.all();
@@ -353,7 +373,7 @@ void set_command(std::string name) { command = std::move(name); }
 
 bool can_be_exact(const Case& x) {
     const auto completed = plan::complete(x.problem);
-    return x.fill == Fill::random || !completed || exact_fill(*completed, x.alpha, x.beta).ab != 0;
+    return is_inexact(x.fill) || !completed || exact_fill(*completed, x.alpha, x.beta).ab != 0;
 }
 
 bool fits(const plan::Kernel& kernel) {
@@ -393,7 +413,7 @@ plan::Result<Case> parse_case(std::string_view line) {
         else if (key == "samples")
             x.samples = plan::read_number<uint64_t>(value).value_or(0);
         else if (key == "fill")
-            x.fill = value == fills[2] ? Fill::random : value == fills[1] ? Fill::special : Fill::exact;
+            x.fill = fill_named(value);
         else if (key == "seed")
             x.seed = plan::read_number<uint64_t>(value).value_or(1);
         else

@@ -41,6 +41,9 @@ class Tally {
         return x;
     }
 
+    /// There is nothing to run here.
+    void none() { offered_ = 1; }
+
     /// Was it run?
     bool operator()(const Case& offered) {
         ++offered_;

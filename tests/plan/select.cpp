@@ -96,6 +96,26 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
     }
 }
 
+TEST_CASE("operands are taken apart only as far as the problem allows, and as the product wants them") {
+    Request request;
+    request.workspace_limit = 1 << 30;
+    const auto chosen = [&](const std::string& line) {
+        const Result<Choice> choice = choose("h200", line, request);
+        REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
+        const Family& family = choice->kernel->module.family;
+        for (const Packing& x : {choice->way.a, choice->way.b})
+            CHECK((x.kernel ? x.kernel->module.family.parts == family.parts : family.parts.count == 1));
+        return std::string(choice->kernel->name);
+    };
+    for (const std::string size : {"4096x4096x4096", "8192x8192x8192"}) {
+        CAPTURE(size);
+        CHECK(chosen(size).starts_with("simt_"));
+        CHECK(chosen(size + " accuracy=f32_split").starts_with("thirds_"));
+        CHECK(chosen(size + " accuracy=f32_split_rows").starts_with("halves_"));
+    }
+    CHECK(chosen("64x64x1000000 accuracy=f32_split_rows").starts_with("simt_"));  // few groups would read all of it
+}
+
 TEST_CASE("the chosen one costs least, and every other says its cost or the reason against it") {
     for (const std::string& file : device_files()) {
         const Result<DeviceFacts> facts = parse_facts(file_text(file));

@@ -38,7 +38,14 @@ class Guarded {
     /// Calls `value()` for every element of the operand, in one order everywhere, and writes what it returns.
     template <class Value>
     void fill(Value&& value) {
-        for_each([&](uint64_t i) { encode(type_, value(), &bytes_[i * size()]); });
+        for_each([&](uint64_t i, uint64_t, uint64_t) { encode(type_, value(), &bytes_[i * size()]); });
+    }
+    /// Replaces every element x by `value(x, row, column)`.
+    template <class Value>
+    void change(Value&& value) {
+        for_each([&](uint64_t i, uint64_t row, uint64_t col) {
+            encode(type_, value(decode(type_, &bytes_[i * size()]), row, col), &bytes_[i * size()]);
+        });
     }
 
     plan::Type type() const { return type_; }
@@ -58,7 +65,7 @@ class Guarded {
     std::optional<size_t> trespass(const std::vector<std::byte>& after) const {
         if (after.size() != bytes_.size()) return 0;
         std::vector<std::byte> expected = bytes_;
-        for_each([&](uint64_t i) {
+        for_each([&](uint64_t i, uint64_t, uint64_t) {
             for (uint64_t byte = i * size(); byte < (i + 1) * size(); ++byte) expected[byte] = after[byte];
         });
         return first_difference(expected, after);
@@ -76,7 +83,7 @@ class Guarded {
     void for_each(Visit&& visit) const {
         for (uint64_t z = 0; z < batch_; ++z)
             for (uint64_t r = 0; r < rows_; ++r)
-                for (uint64_t c = 0; c < cols_; ++c) visit(front_ + position(matrix_, z, r, c));
+                for (uint64_t c = 0; c < cols_; ++c) visit(front_ + position(matrix_, z, r, c), r, c);
     }
 
     static std::optional<size_t> first_difference(const std::vector<std::byte>& x, const std::vector<std::byte>& y) {

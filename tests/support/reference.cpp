@@ -179,7 +179,10 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
         const auto widest = static_cast<int64_t>(largest(*p.a.type));
         return {*p.a.type == *p.b.type ? widest : 127, static_cast<int64_t>(largest(*p.d.type))};
     }
-    const int digits_in = std::min(plan::info(*p.a.type).exact_bits, plan::info(*p.b.type).exact_bits);
+    // From two parts, the product of the second ones is left out: they must be 0.
+    const int digits_in = p.accuracy == plan::Accuracy::f32_split_rows
+                              ? plan::info(Type::f16).exact_bits
+                              : std::min(plan::info(*p.a.type).exact_bits, plan::info(*p.b.type).exact_bits);
     // A D of bf16 is rounded once, by the shaders themselves, to even: that is exact as well.
     const Type narrow = *p.d.type == Type::bf16 ? *p.accumulate : *p.d.type;
     const int digits = std::min(plan::info(*p.accumulate).exact_bits, plan::info(narrow).exact_bits);

@@ -143,17 +143,18 @@ std::string series_body(const LineSeries& series, size_t index, const Scale& x, 
 }  // namespace
 
 std::string svg(const LinePlot& plot) {
-    Scale x{.low = HUGE_VAL, .high = 0}, y{.low = 0, .high = 0};
+    Scale x{.low = HUGE_VAL, .high = 0};
+    double least = HUGE_VAL, most = 0;
     std::vector<std::string> names;
     for (const LineSeries& s : plot.series) {
         names.push_back(s.name);
         for (const auto& [px, py] : s.points) {
             x.low = std::min(x.low, px), x.high = std::max(x.high, px);
-            y.high = std::max(y.high, py);
+            least = std::min(least, py), most = std::max(most, py);
         }
     }
     if (!(x.high > x.low)) x.low = 0, x.high = std::max(1.0, x.high);
-    if (y.high <= 0) y.high = 1;
+    Scale y = value_scale(least, most, plot.logarithmic && least > 0 && least < most);
     x.logarithmic = x.low > 0 && x.high > 8 * x.low;
     double legend_width = 0;
     const std::string key = legend(names, "", legend_width);

@@ -33,10 +33,11 @@ struct LineSeries {
     std::vector<std::pair<double, double>> points;  // by growing x
 };
 
-/// Lines over x, from y = 0; x becomes logarithmic when it spans more than a factor of 8.
+/// Lines over x, from y = 0 unless y is to be logarithmic; x becomes it when it spans more than a factor of 8.
 struct LinePlot {
     std::string title{}, subtitle{}, x_axis{}, y_axis{};
     std::vector<LineSeries> series{};
+    bool logarithmic = false;  // y
 };
 std::string svg(const LinePlot& plot);
 
