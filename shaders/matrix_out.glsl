@@ -6,15 +6,16 @@
 #define FINAL(sum, row, col) sum
 #endif
 
-// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
-// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad. Where a
-// part is one subgroup's own, it waits for no other.
+// A part that is one subgroup's own waits for no other.
 void wait_for_part() {
     if (SETS == 1)
         controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     else
         barrier();
 }
+
+// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
+// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.
 void store() {
     const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {

@@ -181,24 +181,19 @@ std::vector<float> computed(tool::Peer& peer, const Operands& x, uint64_t k) {
     return out;
 }
 
-void draw(const Kind& kind, const std::vector<uint64_t>& depths, const std::vector<std::array<Error, series>>& rows,
-          const std::string& title, const std::string& folder) {
-    tool::LinePlot plot{.title = title,
-                        .subtitle = "f32, 64 x 64 x K, K in one piece; operands: " + std::string(kind.what),
-                        .x_axis = "K",
-                        .y_axis = "largest |error|, units of 2^-24 of the sum of |a·b| (logarithmic)"};
-    plot.logarithmic = true;
+tool::LinePanel panel_of(const Kind& kind, const std::vector<uint64_t>& depths,
+                         const std::vector<std::array<Error, series>>& rows) {
+    tool::LinePanel panel{.title = kind.what, .y_axis = "", .series = {}, .logarithmic = true};
     for (size_t i = 0; i < series; ++i) {
         tool::LineSeries line{.name = i == cublas_at ? "cuBLAS f32" : methods[i].name, .points = {}};
         for (size_t row = 0; row < rows.size(); ++row)
             if (rows[row][i].most > 0) line.points.push_back({static_cast<double>(depths[row]), rows[row][i].most});
-        if (!line.points.empty()) plot.series.push_back(line);
+        if (!line.points.empty()) panel.series.push_back(line);
     }
-    std::ofstream(folder + "/f32_error_" + kind.name + ".svg", std::ios::binary) << svg(plot);
+    return panel;
 }
 
-void study(const Kind& kind, uint64_t most_k, const host::Device& device, tool::Peer* cublas,
-           const std::string& folder) {
+tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& device, tool::Peer* cublas) {
     std::vector<uint64_t> depths;
     std::vector<std::array<Error, series>> rows;
     std::printf("\n%s\n\n| K | true f32 | thirds | halves | cuBLAS f32 |\n| --- | --- | --- | --- | --- |\n",
@@ -219,17 +214,22 @@ void study(const Kind& kind, uint64_t most_k, const host::Device& device, tool::
         std::printf("\n");
         std::fflush(stdout);
     }
-    if (!folder.empty()) draw(kind, depths, rows, device.info().name + ": errors of f32 products", folder);
+    return panel_of(kind, depths, rows);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
     const uint64_t most_k = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1 << 20;
-    const std::string folder = count > 2 ? arguments[2] : "";
     const host::Device device = value(host::Device::open());
     const auto peer = tool::open_peer("cublas", device);
     std::printf("%s, %s. Errors: largest (mean) |error| of an element of D, in units of 2^-24 of the sum of |a·b|.\n",
                 device.info().name.c_str(), peer ? (*peer)->title().c_str() : peer.status().text.c_str());
-    for (const Kind& kind : kinds) study(kind, most_k, device, peer ? peer->get() : nullptr, folder);
+    tool::LinePlot plot{.title = device.info().name + ": errors of f32 products, 64 x 64 x K in one piece",
+                        .subtitle = "largest |error| of an element, in units of 2^-24 of the sum of |a·b|, logarithmic",
+                        .x_axis = "K",
+                        .panels = {}};
+    for (const Kind& kind : kinds)
+        plot.panels.push_back(study(kind, most_k, device, peer ? peer->get() : nullptr));
+    if (count > 2) std::ofstream(arguments[2], std::ios::binary) << svg(plot);
 }

@@ -14,6 +14,8 @@ function(shape out text)
   string(REGEX REPLACE "\n +" " " text "${text}")  # broken lines are one, and so are the rows of a table
   string(REGEX REPLACE "llvmpipe[^\n]*\\], Vulkan [0-9.]+" "llvmpipe" text "${text}")
   string(REGEX REPLACE "llvmpipe \\([^)]*\\) +CPU +lavapipe[^\n]* yes" "llvmpipe" text "${text}")
+  string(REGEX REPLACE " drifts: its last runs [^,]*, or others work here" "" text "${text}")
+  string(REGEX REPLACE "by (arithmetic|copy bandwidth); reached" "reached" text "${text}")
   string(REGEX REPLACE " \\([0-9]+\\)" "" text "${text}")  # how many kernels there are of other types
   string(REGEX REPLACE "${number} GiB memory" "memory" text "${text}")
   string(REGEX REPLACE "${number} ${unit}" "#" text "${text}")

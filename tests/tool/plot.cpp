@@ -72,30 +72,73 @@ TEST_CASE("what is too far apart to compare lengths becomes dots on a logarithmi
 }
 
 TEST_CASE("lines rise as their values do, and spread where sizes double") {
-    LinePlot plot{.title = "t", .subtitle = "s", .x_axis = "M = N = K", .y_axis = "TFLOP/s"};
-    plot.series = {{"ours", {{64, 1}, {128, 2}, {256, 4}, {1024, 5}}}, {"theirs", {{64, 3}}}};
+    LinePlot plot{.title = "t", .subtitle = "s", .x_axis = "M = N = K"};
+    plot.panels = {
+        {.y_axis = "TFLOP/s", .series = {{"ours", {{64, 1}, {128, 2}, {256, 4}, {1024, 5}}}, {"theirs", {{64, 3}}}}}};
     const std::string text = svg(plot);
     check_sound(text);
-    CHECK(has_words(text, "M = N = K", "TFLOP/s", "ours", "theirs", ">1024<", ">128<"));
-    const std::vector<double> x = numbers(text, "<circle [^>]*cx=\"([^\"]*)\""),
-                              y = numbers(text, "<circle [^>]*cy=\"([^\"]*)\"");
-    REQUIRE(x.size() == 5);
+    CHECK(has_words(text, "M = N = K<", "TFLOP/s", "ours", "theirs", ">1024<", ">128<"));
+    const std::vector<double> x = numbers(text, "<circle class=\"f0\" cx=\"([^\"]*)\""),
+                              y = numbers(text, "<circle class=\"f0\" [^>]*cy=\"([^\"]*)\"");
+    REQUIRE(x.size() == 4);
+    CHECK(numbers(text, "<circle class=\"f1\" cx=\"([^\"]*)\"") == std::vector<double>{x[0]});
     CHECK((x[1] - x[0]) == doctest::Approx(x[2] - x[1]).epsilon(1e-4));
     CHECK((x[3] - x[2]) == doctest::Approx(2 * (x[1] - x[0])).epsilon(1e-4));
     CHECK((y[1] < y[0] && y[2] < y[1] && y[3] < y[2]));
     CHECK((y[0] - y[1]) * 2 == doctest::Approx(y[1] - y[2]).epsilon(1e-4));
-    plot.series[0].points = {{100, 1}, {200, 2}, {300, 3}};
-    plot.series.pop_back();
+    plot.panels[0].series = {{"ours", {{100, 1}, {200, 2}, {300, 3}}}};
     const std::vector<double> even = numbers(svg(plot), "<circle [^>]*cx=\"([^\"]*)\"");
     CHECK((even[1] - even[0]) == doctest::Approx(even[2] - even[1]).epsilon(1e-4));
+}
+
+TEST_CASE("sizes that a scale would put on top of each other stand side by side") {
+    LinePlot plot{.title = "t", .subtitle = "s", .x_axis = "M = N = K"};
+    plot.panels = {{.y_axis = "TFLOP/s", .series = {{"ours", {{64, 1}, {1023, 2}, {1024, 4}, {1025, 1}}}}}};
+    const std::string text = svg(plot);
+    check_sound(text);
+    CHECK(has_words(text, "M = N = K, not to scale", ">64<", ">1023<", ">1024<", ">1025<"));
+    const std::vector<double> x = numbers(text, "<circle [^>]*cx=\"([^\"]*)\"");
+    REQUIRE(x.size() == 4);
+    for (size_t i = 1; i + 1 < x.size(); ++i) CHECK(x[i + 1] - x[i] == doctest::Approx(x[1] - x[0]).epsilon(1e-4));
+    CHECK(x[1] - x[0] > 100);
+}
+
+TEST_CASE("panels lie below one another, over one axis, each with a scale of its own") {
+    LinePlot plot{.title = "t", .subtitle = "s", .x_axis = "M"};
+    plot.panels = {{.title = "f32", .y_axis = "TFLOP/s", .series = {{"ours", {{64, 1}, {128, 50}}}}},
+                   {.title = "f16", .y_axis = "GFLOP/s", .series = {{"theirs", {{64, 400}}}, {"ours", {{128, 800}}}}}};
+    const std::string text = svg(plot);
+    check_sound(text);
+    CHECK(has_words(text, ">f32, TFLOP/s<", ">f16, GFLOP/s<", ">50<", ">800<"));
+    const std::vector<double> x = numbers(text, "<circle class=\"f0\" cx=\"([^\"]*)\""),
+                              y = numbers(text, "<circle class=\"f0\" [^>]*cy=\"([^\"]*)\"");
+    REQUIRE(x.size() == 3);  // "ours" has one colour in both
+    CHECK((x[1] == x[2] && x[0] < x[1]));
+    CHECK((y[1] < y[0] && y[0] < y[2]));
+}
+
+TEST_CASE("points stand over a logarithmic error, each with its label") {
+    PointPlot plot{.title = "t", .subtitle = "s", .x_axis = "error", .y_axis = "TFLOP/s"};
+    plot.series = {{"exact", {{1e-8, 10, "4096"}}}, {"split", {{1e-7, 20, "4096"}, {1e-6, 30, "8192"}}}};
+    const std::string text = svg(plot);
+    check_sound(text);
+    CHECK(has_words(text, "error (logarithmic)", "TFLOP/s", "exact", "split", ">8192<", ">1e-08<", ">1e-06<"));
+    const std::vector<double> x = numbers(text, "<circle [^>]*cx=\"([^\"]*)\""),
+                              y = numbers(text, "<circle [^>]*cy=\"([^\"]*)\"");
+    REQUIRE(x.size() == 3);
+    CHECK((x[1] - x[0]) == doctest::Approx(x[2] - x[1]).epsilon(1e-4));
+    CHECK((y[0] - y[1]) == doctest::Approx(y[1] - y[2]).epsilon(1e-4));
 }
 
 TEST_CASE("pictures of nothing, of one thing and of many are pictures") {
     check_sound(svg(BarPlot{}));
     check_sound(svg(bars({0, 0})));
     check_sound(svg(LinePlot{}));
+    check_sound(svg(PointPlot{}));
     LinePlot point;
-    point.series = {{"x", {{64, 0}}}};
+    point.panels = {{.series = {{"x", {{64, 0}}}}}};
+    check_sound(svg(point));
+    point.panels.push_back({});
     check_sound(svg(point));
     BarPlot many = bars({1});
     for (int i = 0; i < 9; ++i) many.series.push_back("series " + std::to_string(i));

@@ -40,3 +40,24 @@ TEST_CASE("as many runs as fill the time, within bounds") {
     CHECK(runs_per_submission(10) == 1);
     CHECK(runs_per_submission(0) == 256);
 }
+
+TEST_CASE("a drift is told where the scatter of the runs does not hide it") {
+    const auto runs = [](double from, double to, double scatter) {
+        std::vector<double> all;
+        for (int i = 0; i < 60; ++i) all.push_back(from + (to - from) * i / 59 + scatter * (i % 7 - 3));
+        return all;
+    };
+    CHECK(drift_of({}) == 0);
+    CHECK(drift_of(std::vector<double>(11, 1)) == 0);
+    CHECK(drift_of(runs(1, 1, 0)) == 0);
+    CHECK(drift_of(runs(1, 1.05, 0)) == 0);  // thirds lie 3 % apart
+    CHECK(drift_of(runs(1, 1.3, 0)) == doctest::Approx(0.19).epsilon(0.02));
+    CHECK(drift_of(runs(1.3, 1, 0)) == doctest::Approx(-0.16).epsilon(0.02));
+    CHECK(drift_of(runs(1, 1.3, 0.2)) == 0);
+    CHECK(drift_of(runs(0, 0, 0)) == 0);
+    CHECK(drift_of(runs(1e-3, 1.3e-3, 0)) > 0);
+    CHECK(drift_of(runs(1e-5, 1.3e-5, 0)) == 0);  // all in less than a millisecond
+    std::vector<double> steady = runs(1, 1, 0);
+    for (size_t i = 50; i < 56; ++i) steady[i] = 9;  // a few bad ones are no drift
+    CHECK(drift_of(steady) == 0);
+}

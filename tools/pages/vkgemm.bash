@@ -16,6 +16,7 @@ _vkgemm() {
     bench:--json) files=1 ;;
     bench:--csv) files=1 ;;
     bench:--plot) files=1 ;;
+    bench:--from) files=1 ;;
     bench:--shape|bench:--type|bench:--tile|bench:--min-time|bench:--repeats) ;;
     ladder:--type) words="f32 i32" ;;
     ladder:--json) files=1 ;;
@@ -43,7 +44,7 @@ _vkgemm() {
         '') words="devices kernels bench ladder tune explain inspect cover check replay --device --validate --quiet --color -h --help --version" ;;
         devices) words="--json --device --validate --quiet --color -h --help" ;;
         kernels) words="--json --device --validate --quiet --color -h --help" ;;
-        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --device --validate --quiet --color -h --help" ;;
+        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --from --device --validate --quiet --color -h --help" ;;
         ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
         tune) words="--suite --budget --out --resume --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "plan/words.h"
-#include "tools/vkgemm/bench_report.h"
+#include "tools/vkgemm/bench_saved.h"
 #include "tools/vkgemm/peer.h"
+#include "tools/vkgemm/roofline.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 struct Options {
     std::vector<std::string> problems;
     std::vector<std::string> versus;
-    std::string suite, shapes, type, layout, kernel = "auto", tile, json, csv, plot;
+    std::string suite, shapes, type, layout, kernel = "auto", tile, json, csv, plot, from;
     bool cold = false, hot = false, no_check = false;
     double min_time = 0.5;
     size_t repeats = 0;
@@ -101,9 +102,10 @@ class Bench {
           device_(device),
           cases_(cases),
           contenders_(open_contenders(options, device)),
-          report_(told(contenders_), options.no_check),
+          report_(told(contenders_), options.no_check, of_several_accuracies(cases)),
           shown_(o_.json != "-" && o_.csv != "-"),
-          progress_(count(), session.quiet) {}
+          progress_(count(), session.quiet),
+          roofline_(device) {}
 
     Exit run();
     nlohmann::ordered_json json() const;
@@ -129,6 +131,7 @@ class Bench {
     BenchReport report_;
     bool shown_;
     Progress progress_;
+    Roofline roofline_;
     Exit exit_ = exit_right;
     bool lost_ = false;
 };
@@ -160,15 +163,14 @@ void Bench::run_case(const Case& c) {
     CaseRunner runner(
         device_, c,
         {.check = !o_.no_check, .hot = o_.hot, .cold = o_.cold, .min_time = o_.min_time, .repeats = o_.repeats});
-    std::string title = c.text;
-    title += runner.is_cold() ? ", cold (" + std::to_string(runner.sets()) + (runner.sets() == 1 ? " set" : " sets") +
-                                    " of operands in turn)"
-                              : ", hot";
+    const std::string title = c.text + heat_of(runner.blank());
+    const Roof roof = roofline_.of(c);
     bool titled = false;
     const auto show = [&](BenchResult result) {
         progress_.clear();
         const bool worth = result.m.timed() || !result.m.failure || !result.m.wrong.empty();
         if (!worth) return;  // interrupted before there was anything
+        result.roof = roof;
         const std::string rows = report_.add(std::move(result), session_.colored());
         if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
         titled = true;
@@ -191,6 +193,7 @@ void Bench::run_case(const Case& c) {
         progress_.begin(c.text + ", " + contender.told.name);
         show({.given = &c, .m = measure_peer(*contender.peer, runner), .is_peer = true, .expected = true});
     }
+    if (shown_ && titled) print(report_.footer(session_.colored()));
 }
 
 void Bench::begin() const {
@@ -228,12 +231,16 @@ nlohmann::ordered_json Bench::json() const {
                       {"cold", o_.cold},       {"hot", o_.hot},   {"min_time", o_.min_time},
                       {"repeats", o_.repeats}, {"vs", o_.versus}, {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
+    all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
+                       {"peak_tflops", nlohmann::ordered_json::object()}};
+    for (const auto& [units, peak] : roofline_.peaks()) all["roofline"]["peak_tflops"][units] = peak * 1e-12;
     all["peers"] = report_.peers();
     all["cases"] = report_.cases();
     return all;
 }
 
 int run(const Session& session, const Options& options) {
+    if (!options.from.empty()) return show_saved(session, options.from, options.csv, options.plot);
     if (Status s = check_options(options); !s) return session.fail(s);
     const auto cases = collect_cases(options);
     if (!cases) return session.fail(cases.status());
@@ -289,6 +296,12 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");
     c->add_option("--plot", o->plot, "draw the result: rate over size for a row of sizes, else bars")
         ->type_name("FILE.svg");
+    CLI::Option* from = c->add_option("--from", o->from, "measure nothing: tell what --json wrote another time");
+    from->type_name("FILE.json");
+    for (CLI::Option* other : c->get_options())
+        if (const std::string name = other->get_name();
+            name != "--csv" && name != "--plot" && name != "--from" && name != "--help")
+            from->excludes(other);
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bench's pictures: rate over size where the problems are one problem in many sizes, else bars for each problem.
+// bench's pictures: rate over size where the problems are a few kinds of problem in many sizes, else bars for each.
 #include <algorithm>
+#include <cmath>
 
 #include "tools/vkgemm/bench_report.h"
 
@@ -12,7 +13,31 @@ std::string sizeless(const Case& c) {
     Problem p = c.problem;
     p.m = p.n = p.k = 1;
     const auto text = formatProblem(p, c.alpha, c.beta);
-    return text ? *text : "";
+    if (!text) return "";
+    const std::string sizes = " 1x1x1";
+    return std::string(*text).replace(text->find(sizes), sizes.size(), "");
+}
+
+/// "4096" of a cube, else "1600x1600x1007"; "4096 layout=nt".
+std::string sizes_of(const Case& c) {
+    const Problem& p = c.problem;
+    Problem plain = p;
+    plain.accuracy = VKGEMM_ACCURACY_DEFAULT;
+    const auto text = formatProblem(plain, c.alpha, c.beta);
+    const std::string words = text ? std::string(*text) : c.text, m = std::to_string(p.m);
+    const std::string sizes = m + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+    const size_t at = words.find(sizes);
+    if (at == std::string::npos) return words;
+    return (p.m == p.n && p.n == p.k ? m : sizes) + words.substr(at + sizes.size());
+}
+
+/// "f32_split"; "" for the default.
+std::string accuracy_of(const Case& c) {
+    const std::string head = " accuracy=";
+    const size_t at = c.text.find(head);
+    if (at == std::string::npos) return "";
+    const std::string word = c.text.substr(at + head.size());
+    return word.substr(0, word.find(' '));
 }
 
 /// The one number that tells the sizes of all cases apart, and its name.
@@ -42,31 +67,84 @@ Sweep sweep_of(const std::vector<const Case*>& cases) {
 
 std::optional<LinePlot> BenchReport::sweep(const std::vector<Group>& all) const {
     std::vector<const Case*> cases;
-    for (const Group& g : all) cases.push_back(g.given);
-    if (cases.size() < 4) return std::nullopt;
-    const std::string words = sizeless(*cases[0]);
-    if (words.empty() || !std::ranges::all_of(cases, [&](const Case* c) { return sizeless(*c) == words; }))
-        return std::nullopt;
+    std::vector<std::string> kinds;  // of problem: a panel each
+    std::vector<size_t> kind;        // by case
+    for (const Group& g : all) {
+        cases.push_back(g.given);
+        const std::string words = sizeless(*g.given);
+        if (words.empty()) return std::nullopt;
+        const auto at = std::ranges::find(kinds, words);
+        kind.push_back(static_cast<size_t>(at - kinds.begin()));
+        if (at == kinds.end()) kinds.push_back(words);
+    }
+    if (kinds.empty() || cases.size() < 4 * kinds.size()) return std::nullopt;
     const Sweep sizes = sweep_of(cases);
     if (!sizes.name) return std::nullopt;
 
-    double most = 0;
-    for (const BenchResult& r : results_) most = std::max(most, r.m.flops_per_second());
-    const bool floats = resolve(cases[0]->problem).is_float();
-    const RateUnit unit = rate_unit(most, floats, !floats);
-    LinePlot plot{.x_axis = std::string(sizes.name) + " (elements)", .y_axis = unit.name, .series = {}};
-    const bool one_kernel = std::ranges::all_of(all, [](const Group& g) { return g.ours.size() <= 1; });
-    const auto put = [&](const std::string& name, double x, const Measurement& m) {
-        if (!m.timed()) return;
-        auto at = std::ranges::find(plot.series, name, &LineSeries::name);
-        if (at == plot.series.end()) at = plot.series.insert(at, {name, {}});
-        at->points.emplace_back(x, m.flops_per_second() / unit.size);
-    };
-    for (size_t i = 0; i < all.size(); ++i) {
-        for (const BenchResult* r : all[i].ours) put(one_kernel ? "vkgemm" : r->m.kernel, sizes.sizes[i], r->m);
-        for (const BenchResult* r : all[i].peers) put(r->m.kernel, sizes.sizes[i], r->m);
+    LinePlot plot{.x_axis = std::string(sizes.name) + " (elements)", .panels = {}};
+    for (size_t panel = 0; panel < kinds.size(); ++panel) {
+        std::vector<size_t> its;
+        for (size_t i = 0; i < all.size(); ++i)
+            if (kind[i] == panel) its.push_back(i);
+        plot.panels.push_back(lines_of(all, its, sizes.sizes));
+        plot.panels.back().title = kinds[panel];
     }
-    for (LineSeries& s : plot.series) std::ranges::sort(s.points);
+    return plot;
+}
+
+LinePanel BenchReport::lines_of(const std::vector<Group>& all, const std::vector<size_t>& its,
+                                const std::vector<double>& sizes) const {
+    const auto results = [&](size_t i) {
+        std::vector<const BenchResult*> both = all[i].ours;
+        both.insert(both.end(), all[i].peers.begin(), all[i].peers.end());
+        return both;
+    };
+    double most = 0;
+    bool one_kernel = true;
+    for (const size_t i : its) {
+        one_kernel &= all[i].ours.size() <= 1;
+        for (const BenchResult* r : results(i)) most = std::max(most, r->m.flops_per_second());
+    }
+    const bool floats = resolve(all[its[0]].given->problem).is_float();
+    const RateUnit unit = rate_unit(most, floats, !floats);
+    LinePanel panel{.title = {}, .y_axis = unit.name, .series = {}};
+    for (const size_t i : its)
+        for (const BenchResult* r : results(i)) {
+            if (!r->m.timed()) continue;
+            const std::string name = one_kernel && !r->is_peer ? "vkgemm" : r->m.kernel;
+            auto at = std::ranges::find(panel.series, name, &LineSeries::name);
+            if (at == panel.series.end()) at = panel.series.insert(at, {name, {}});
+            at->points.emplace_back(sizes[i], r->m.flops_per_second() / unit.size);
+        }
+    for (LineSeries& s : panel.series) std::ranges::sort(s.points);
+    return panel;
+}
+
+std::optional<PointPlot> BenchReport::points(const std::vector<Group>& all) const {
+    double most = 0;
+    std::vector<std::string> sizes;  // that there are
+    for (const Group& g : all)
+        if (const std::string s = sizes_of(*g.given); std::ranges::find(sizes, s) == sizes.end()) sizes.push_back(s);
+    bool several = false;
+    for (const BenchResult& r : results_) {
+        several |= r.given->problem.accuracy != results_[0].given->problem.accuracy;
+        most = std::max(most, r.m.flops_per_second());
+        if (r.m.timed() && !(r.m.deviation > 0 && std::isfinite(r.m.deviation))) return std::nullopt;
+    }
+    if (!several || most <= 0) return std::nullopt;
+    const RateUnit unit = rate_unit(most, true, false);
+    PointPlot plot{.x_axis = "largest error, by the sum of the products' magnitudes", .y_axis = unit.name};
+    std::vector<std::pair<std::string, std::string>> seen;  // a peer does the same for every accuracy: it counts once
+    for (const BenchResult& r : results_) {
+        if (!r.m.timed()) continue;
+        const std::string accuracy = accuracy_of(*r.given), label = sizes.size() > 1 ? sizes_of(*r.given) : "";
+        const std::string name = r.is_peer ? r.m.kernel : "vkgemm" + (accuracy.empty() ? "" : ", " + accuracy);
+        if (r.is_peer && std::ranges::find(seen, std::pair(name, label)) != seen.end()) continue;
+        seen.emplace_back(name, label);
+        auto at = std::ranges::find(plot.series, name, &PointSeries::name);
+        if (at == plot.series.end()) at = plot.series.insert(at, {name, {}});
+        at->points.push_back({r.m.deviation, r.m.flops_per_second() / unit.size, label});
+    }
     return plot;
 }
 
@@ -108,6 +186,11 @@ std::string BenchReport::svg(const std::string& subtitle) const {
         lines->title = "vkgemm bench: rate over size";
         lines->subtitle = subtitle;
         return tool::svg(*lines);
+    }
+    if (std::optional<PointPlot> dots = points(all)) {
+        dots->title = "vkgemm bench: rate over error";
+        dots->subtitle = subtitle;
+        return tool::svg(*dots);
     }
     BarPlot plot = bars(all);
     plot.title = "vkgemm bench";

@@ -2,6 +2,7 @@
 #include "tools/vkgemm/bench_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace vkgemm::tool {
 namespace {
@@ -11,6 +12,20 @@ constexpr size_t rate_width = 13, ratio_width = 7, share_width = 8;
 std::string ratio_text(double ratio) {
     char text[32];
     std::snprintf(text, sizeof text, ratio < 0.0995 ? "%.3fx" : "%.2fx", ratio);
+    return text;
+}
+
+std::string error_text(double deviation) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1e", deviation);
+    return text;
+}
+
+std::string drift_text(double drift) {
+    char text[128];
+    std::snprintf(text, sizeof text,
+                  "drifts: its last runs took %.0f %% %s than its first; clocks %s, or others work here",
+                  100 * std::abs(drift), drift > 0 ? "longer" : "less time", drift > 0 ? "fell" : "rose");
     return text;
 }
 
@@ -32,12 +47,18 @@ std::string rate_of(const Case& c, const Measurement& m) {
     return m.flops > 0 ? rate_text(m.flops_per_second(), !resolve(c.problem).is_float()) : "-";
 }
 
-BenchReport::BenchReport(std::vector<BenchPeer> peers, bool unchecked)
+std::string heat_of(const Measurement& m) {
+    if (!m.cold) return ", hot";
+    return ", cold (" + std::to_string(m.sets) + (m.sets == 1 ? " set" : " sets") + " of operands in turn)";
+}
+
+BenchReport::BenchReport(std::vector<BenchPeer> peers, bool unchecked, bool errors)
     : peers_(std::move(peers)), unchecked_(unchecked) {
     columns_.ratio = !peers_.empty();
+    columns_.error = errors;
     for (const VkgemmKernelInfo& k : kernels()) widest_ = std::max(widest_, std::string_view(k.name).size() + 2);
     // Those of least worth go first, as long as a row does not fit.
-    for (bool* least : {&columns_.max, &columns_.min, &columns_.p95})
+    for (bool* least : {&columns_.max, &columns_.min, &columns_.p95, &columns_.in_a_row})
         if (columns(table().header(false)) - 1 > page_width) *least = false;
 }
 
@@ -49,7 +70,8 @@ Table BenchReport::table() const {
          {std::pair(columns_.min, "min"), std::pair(columns_.max, "max"), std::pair(columns_.p95, "p95")})
         if (wanted) all.push_back({.title = title, .right = true, .width = 8});
     all.push_back({.title = "rate", .right = true, .width = rate_width});
-    all.push_back({.title = "in a row", .right = true, .width = rate_width});
+    if (columns_.in_a_row) all.push_back({.title = "in a row", .right = true, .width = rate_width});
+    if (columns_.error) all.push_back({.title = "error", .right = true, .width = 7});
     all.push_back({.title = "checked", .width = 9});
     if (columns_.ratio) all.push_back({.title = "ours/it", .right = true, .width = ratio_width});
     return Table(std::move(all));
@@ -70,7 +92,9 @@ void BenchReport::add_row(Table& rows, const BenchResult& r) const {
     add(columns_.max, seconds_text(m.times.max));
     add(columns_.p95, seconds_text(m.times.p95));
     add(true, {rate_of(*r.given, m), Style::head});
-    add(true, m.in_a_row > 0 ? rate_text(m.flops_per_second_in_a_row(), !resolve(r.given->problem).is_float()) : "-");
+    add(columns_.in_a_row,
+        m.in_a_row > 0 ? rate_text(m.flops_per_second_in_a_row(), !resolve(r.given->problem).is_float()) : "-");
+    add(columns_.error, m.deviation >= 0 ? error_text(m.deviation) : "-");
     cells.push_back(!timed ? unmeasured(r) : unchecked_ ? Cell("unchecked", Style::bad) : Cell(m.checked, Style::good));
     if (r.ratio > 0) cells.emplace_back(ratio_text(r.ratio), r.ratio >= 1 ? Style::good : Style::plain);
     rows.add(std::move(cells));
@@ -78,6 +102,7 @@ void BenchReport::add_row(Table& rows, const BenchResult& r) const {
     if (!m.failure) rows.note(m.failure.text);
     if (timed && !r.is_peer && m.clock == host::Clock::host)
         rows.note("timed by the host's clock: the device has no timestamps");
+    if (m.drift != 0) rows.note(drift_text(m.drift));
 }
 
 std::string BenchReport::add(BenchResult result, bool colored) {
@@ -92,6 +117,16 @@ std::string BenchReport::add(BenchResult result, bool colored) {
     Table rows = table();
     add_row(rows, r);
     return rows.body(colored);
+}
+
+std::string BenchReport::footer(bool colored) const {
+    if (results_.empty()) return "";
+    const BenchResult& last = results_.back();
+    double reached = 0;
+    for (const BenchResult& r : results_)
+        if (r.given == last.given && !r.is_peer) reached = std::max(reached, r.m.flops_per_second());
+    const std::string text = roof_text(last.roof, reached, !resolve(last.given->problem).is_float());
+    return text.empty() ? "" : "  " + styled(text, Style::dim, colored) + "\n";
 }
 
 const BenchResult* BenchReport::Group::best() const {
@@ -157,7 +192,7 @@ std::string BenchReport::csv() const {
     std::string all =
         "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_"
         "row_s,"
-        "in_a_row_tflops\n";
+        "in_a_row_tflops,deviation\n";
     for (const BenchResult& r : results_) {
         const Measurement& m = r.m;
         const nlohmann::ordered_json j = json_case(*r.given, m);
@@ -166,7 +201,8 @@ std::string BenchReport::csv() const {
         all += "," + csv_quoted(m.tile) + "," + m.checked + "," + csv_quoted(!m.failure ? m.failure.text : m.wrong);
         all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");
         all += "," + cell("cold") + "," + std::to_string(m.times.runs);
-        for (const char* key : {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops"})
+        for (const char* key :
+             {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops", "deviation"})
             all += "," + cell(key);
         all += "\n";
     }
@@ -178,6 +214,11 @@ nlohmann::ordered_json BenchReport::cases() const {
     for (const Group& g : groups())
         for (const BenchResult* r : g.ours) {
             nlohmann::ordered_json j = json_case(*g.given, r->m);
+            if (r->roof.limit > 0) {
+                j["flop_per_byte"] = r->roof.intensity;
+                j["roof_tflops"] = r->roof.limit * 1e-12;
+                j["roof_by"] = r->roof.by_memory ? "memory" : "arithmetic";
+            }
             if (g.given->reach > 0) j["reach_tflops"] = g.given->reach * 1e-12;
             if (!peers_.empty()) j["peers"] = nlohmann::ordered_json::array();
             for (const BenchResult* p : g.peers) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "tools/vkgemm/command.h"
 #include "tools/vkgemm/plot.h"
+#include "tools/vkgemm/roof.h"
 
 namespace vkgemm::tool {
 
@@ -13,6 +14,7 @@ struct BenchResult {
     bool is_peer = false;
     bool expected = false;  // that it did not run is no fault
     double ratio = 0;       // of a peer: our best rate by its rate; 0: one of them has none
+    Roof roof{};            // of the case
 };
 
 /// A peer that was asked for, there or not.
@@ -22,18 +24,31 @@ struct BenchPeer {
 
 /// Which columns the table has: as many as fit.
 struct BenchColumns {
-    bool min = true, max = true, p95 = true, ratio = false;
+    bool min = true, max = true, p95 = true, in_a_row = true, error = false, ratio = false;
 };
 
 std::string rate_of(const Case& c, const Measurement& m);  // "49.41 TFLOP/s"
+std::string heat_of(const Measurement& m);                 // ", cold (2 sets of operands in turn)"
+
+/// Do they differ in accuracy? Then speed is half of what there is to tell.
+template <class Cases>
+bool of_several_accuracies(const Cases& cases) {
+    for (const Case& c : cases)
+        if (c.problem.accuracy != cases.front().problem.accuracy) return true;
+    return false;
+}
 
 class BenchReport {
    public:
-    BenchReport(std::vector<BenchPeer> peers, bool unchecked);
+    /// `errors`: show how far results are off.
+    BenchReport(std::vector<BenchPeer> peers, bool unchecked, bool errors);
 
     /// Keeps a result; its lines for the table.
     std::string add(BenchResult result, bool colored);
     std::string header(bool colored) const;
+    /// The line below the rows of the last case: what bounds it, and how much of that was reached. "" where it is not
+    /// known.
+    std::string footer(bool colored) const;
     /// One line a problem: our best kernel, each peer, their ratio, the share of what is aimed at. "" where there is
     /// nothing to put side by side.
     std::string summary(bool colored) const;
@@ -53,6 +68,10 @@ class BenchReport {
     Table table() const;
     void add_row(Table& rows, const BenchResult& r) const;
     std::optional<LinePlot> sweep(const std::vector<Group>& all) const;
+    /// Rates of some of the groups over `sizes`, by group.
+    LinePanel lines_of(const std::vector<Group>& all, const std::vector<size_t>& its,
+                       const std::vector<double>& sizes) const;
+    std::optional<PointPlot> points(const std::vector<Group>& all) const;
     BarPlot bars(const std::vector<Group>& all) const;
 
     std::vector<BenchPeer> peers_;

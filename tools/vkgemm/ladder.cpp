@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// vkgemm ladder: one product, one idea more per rung.
+// vkgemm ladder: one product, one idea more per rung, up to the kernel that the library chooses.
 #include <algorithm>
 
 #include "tools/vkgemm/command.h"
@@ -9,16 +9,17 @@ namespace vkgemm::tool {
 namespace {
 
 /// A rung is a kernel row and the idea that it adds.
+constexpr const char* chosen = "";
 struct Rung {
     const char* name;
     const char* f32;
-    const char* i32;  // null: no such kernel for this type
+    const char* i32;  // null: no such kernel for this type; `chosen`: the library's choice
 };
 constexpr Rung rungs[] = {
     {"naive", "naive_f32_8x8", "naive_i32_8x8"}, {"tiled 16x16", "tiled_f32_16x16", "tiled_i32_16x16"},
     {"tiled 32x32", "tiled_f32_32x32", nullptr}, {"tiled oblong", "tiled_f32_oblong32", "tiled_i32_oblong32"},
     {"vec4", "vec4_f32_64x64", nullptr},         {"vec4, multi", "vec4_f32_128x128", nullptr},
-    {"block", "block_f32_128x128", nullptr},
+    {"block", "block_f32_128x128", nullptr},     {"vkgemm", chosen, chosen},
 };
 
 struct Options {
@@ -144,7 +145,8 @@ int run(const Session& session, const Options& o) {
             const char* kernel = o.type == "f32" ? rung.f32 : rung.i32;
             if (!kernel || interrupted()) continue;
             progress.begin(c->text + ", " + rung.name);
-            all.push_back({&rung, runner.run({.kernel = kernel})});
+            all.push_back({&rung, runner.run(*kernel ? PlanOptions{.kernel = kernel}
+                                                     : PlanOptions{.workspaceLimit = workspace_limit})});
             const Measurement& m = all.back().m;
             json_cases.push_back(json_case(*c, m));
             json_cases.back()["rung"] = rung.name;
@@ -175,7 +177,8 @@ int run(const Session& session, const Options& o) {
 
 CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
-    CLI::App* c = program.add_subcommand("ladder", "time the classic kernels, from naive to register-blocked");
+    CLI::App* c =
+        program.add_subcommand("ladder", "time the classic kernels, from naive up to the one that the library chooses");
     CLI::Option* size = c->add_option("--size", o->size, "M = N = K (default: what takes seconds on the device)")
                             ->type_name("N")
                             ->check(number_in(1, 65536, true));

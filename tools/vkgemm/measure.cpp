@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "tools/vkgemm/deviation.h"
 #include "tools/vkgemm/numbers.h"
 #include "tools/vkgemm/terminal.h"
 
@@ -50,6 +51,7 @@ Status time_runs(const MeasureOptions& options, Measurement& result,
         result.clock = times->clock;
     }
     result.times = summarise(result.samples);
+    result.drift = drift_of(result.samples);
     return {};
 }
 
@@ -231,6 +233,7 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
 
     result_.resize(d.buffer.size());
     if (Status s = device_.download(d.buffer, result_); !s) return s;
+    if (!options_.plant.empty() && options_.plant == result.kernel) result_[guard + d.bytes - 1] ^= std::byte{0x80};
     if (result_ == right_) {  // the same bits, guards included
         result.checked = extent_;
         return {};
@@ -315,7 +318,18 @@ Measurement CaseRunner::run(const PlanOptions& kernel) {
     if (options_.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
     result.failure = time(*plan, result);
+    if (result.failure && options_.check && !interrupted()) result.failure = find_deviation(result);
     return result;
+}
+
+/// Of what the timed runs left in the first set of operands.
+Status CaseRunner::find_deviation(Measurement& result) {
+    if (!has_deviation(case_)) return {};
+    const OperandCopies& d = time_slots_->at(VKGEMM_SLOT_D);
+    std::vector<std::byte> left(d.bytes);
+    if (Status s = device_.download(d.buffer, guard, left); !s) return s;
+    result.deviation = deviation_of(case_, operands(false), left);
+    return {};
 }
 
 Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {

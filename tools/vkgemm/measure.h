@@ -23,6 +23,7 @@ struct MeasureOptions {
     double min_time = 0.5;           // seconds of timed runs
     size_t repeats = 0;              // 0: as runs_for says
     uint64_t seed = 0;               // of the operands of a check
+    std::string plant{};             // for tests: a kernel whose results are spoiled before they are compared
 };
 
 struct Measurement {
@@ -35,6 +36,8 @@ struct Measurement {
     host::Clock clock = host::Clock::host;
     double in_a_row = 0;  // seconds of a run among others that do not wait for it; 0: not measured
     double flops = 0, bytes = 0;
+    double deviation = -1;  // as deviation_of() has it; below 0: not known
+    double drift = 0;       // of the samples, as drift_of() has it
     bool cold = false;
     size_t sets = 1;              // of operands that were used in turn
     uint64_t workspaceBytes = 0;  // that the plan asked for
@@ -104,6 +107,7 @@ class CaseRunner {
     Status check(const Plan& plan, Measurement& result);
     void find_wrong(const OperandCopies& d, Measurement& result) const;
     Status time(const Plan& plan, Measurement& result);
+    Status find_deviation(Measurement& result);
     Status time_briefly(const Plan& plan, const host::Buffer& workspace, double hopeless, Measurement& result);
     Result<host::Buffer> workspace(const Plan& plan) const;
     host::RecordRun recorder(const Plan& plan, const host::Buffer& workspace) const;

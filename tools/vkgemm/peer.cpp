@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tools/vkgemm/deviation.h"
 #include "tools/vkgemm/terminal.h"
 
 namespace vkgemm::tool {
@@ -31,6 +32,11 @@ Status time(Peer& peer, CaseRunner& runner, Measurement& result) {
         next += runs;
         return host::Times{.seconds = *std::move(seconds), .clock = peer.clock()};
     });
+    if (timed && runner.options().check && !interrupted() && has_deviation(c)) {
+        const auto d = peer.result();
+        if (!d) return d.status();
+        result.deviation = deviation_of(c, runner.operands(false), *d);
+    }
     if (!timed || peer.clock() == host::Clock::host) return timed;
     return time_in_a_row(result, [&](size_t runs) { return peer.run_together(runs, c.alpha, c.beta); });
 }

@@ -33,12 +33,35 @@ struct LineSeries {
     std::vector<std::pair<double, double>> points;  // by growing x
 };
 
-/// Lines over x, from y = 0 unless y is to be logarithmic; x becomes it when it spans more than a factor of 8.
-struct LinePlot {
-    std::string title{}, subtitle{}, x_axis{}, y_axis{};
+/// Lines from y = 0 unless y is to be logarithmic.
+struct LinePanel {
+    std::string title{}, y_axis{};
     std::vector<LineSeries> series{};
     bool logarithmic = false;  // y
 };
+
+/// Panels, one below the other, over one axis of sizes. It becomes logarithmic when it spans more than a factor of 8,
+/// and gives each size a place of its own where some lie too close together to be told apart.
+struct LinePlot {
+    std::string title{}, subtitle{}, x_axis{};
+    std::vector<LinePanel> panels{};
+};
 std::string svg(const LinePlot& plot);
+
+struct PlotPoint {
+    double x = 0, y = 0;  // x over 0
+    std::string label;    // beside it; may be empty
+};
+struct PointSeries {
+    std::string name;
+    std::vector<PlotPoint> points;
+};
+
+/// Points over a logarithmic x, from y = 0.
+struct PointPlot {
+    std::string title{}, subtitle{}, x_axis{}, y_axis{};
+    std::vector<PointSeries> series{};
+};
+std::string svg(const PointPlot& plot);
 
 }  // namespace vkgemm::tool

@@ -140,6 +140,8 @@ nlohmann::ordered_json json_measurement(const Measurement& m) {
     j["min"] = m.times.min;
     j["max"] = m.times.max;
     j["p95"] = m.times.p95;
+    j["drift"] = m.drift;
+    if (m.deviation >= 0) j["deviation"] = m.deviation;
     j["tflops"] = m.flops_per_second() * 1e-12;
     if (m.in_a_row > 0) j["in_a_row"] = m.in_a_row, j["in_a_row_tflops"] = m.flops_per_second_in_a_row() * 1e-12;
     j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;

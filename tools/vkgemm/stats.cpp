@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace vkgemm::tool {
 
@@ -13,6 +14,22 @@ Summary summarise(std::vector<double> seconds) {
     const double median = n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
     const size_t at95 = (n * 95 + 99) / 100 - 1;
     return {.runs = n, .median = median, .min = seconds.front(), .max = seconds.back(), .p95 = seconds[at95]};
+}
+
+double drift_of(const std::vector<double>& seconds) {
+    constexpr size_t least_runs = 12;
+    constexpr double worth_a_word = 0.05, least_time = 0.05;  // seconds: clocks are not that quick
+    if (seconds.size() < least_runs || std::accumulate(seconds.begin(), seconds.end(), 0.0) < least_time) return 0;
+    const auto third = static_cast<std::ptrdiff_t>(seconds.size() / 3);
+    std::vector<double> first(seconds.begin(), seconds.begin() + third), last(seconds.end() - third, seconds.end());
+    std::ranges::sort(first);
+    std::ranges::sort(last);
+    const auto at = [](const std::vector<double>& sorted, size_t quarters) {
+        return sorted[sorted.size() * quarters / 4];
+    };
+    const bool apart = at(first, 3) < at(last, 1) || at(last, 3) < at(first, 1);
+    const double drift = at(first, 2) > 0 ? at(last, 2) / at(first, 2) - 1 : 0;
+    return apart && std::abs(drift) >= worth_a_word ? drift : 0;
 }
 
 size_t runs_in(double total, double seconds, size_t least, size_t most) {

@@ -58,6 +58,11 @@ std::string text_at(double x, double y, const std::string& words, const char* mo
     return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + more + ">" + escaped(words) + "</text>\n";
 }
 
+std::string upright_at(double x, double y, const std::string& words, const char* more) {
+    const std::string turn = "transform=\"rotate(-90 " + number(x + 4) + " " + number(y) + ")\" text-anchor=\"end\" ";
+    return text_at(x + 4, y, words, (turn + more).c_str());
+}
+
 std::string line_at(double x1, double y1, double x2, double y2, const char* kind) {
     return "<line class=\"" + std::string(kind) + "\" x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" +
            number(x2) + "\" y2=\"" + number(y2) + "\"/>\n";
@@ -68,8 +73,9 @@ std::string rect_at(double x, double y, double width, double height, const std::
            "\" height=\"" + number(height) + "\"/>\n";
 }
 
-std::string dot_at(double x, double y, const std::string& kind) {
-    return "<circle class=\"" + kind + "\" cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"4\"/>\n";
+std::string dot_at(double x, double y, const std::string& kind, double radius) {
+    return "<circle class=\"" + kind + "\" cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"" + number(radius) +
+           "\"/>\n";
 }
 
 std::string kind_of(const char* what, size_t series) { return what + std::to_string(series % colours); }

@@ -12,9 +12,11 @@ inline constexpr double legend_top = margin + title_height + subtitle_height;
 std::string number(double value);
 double width_of(const std::string& text);
 std::string text_at(double x, double y, const std::string& words, const char* more = "");
+/// Read from below: it ends at `y`, the middle of its line at `x`.
+std::string upright_at(double x, double y, const std::string& words, const char* more = "");
 std::string line_at(double x1, double y1, double x2, double y2, const char* kind);
 std::string rect_at(double x, double y, double width, double height, const std::string& kind);
-std::string dot_at(double x, double y, const std::string& kind);
+std::string dot_at(double x, double y, const std::string& kind, double radius = 4);
 /// "f2": the class of the colour of a series, filled (f) or as a stroke (s).
 std::string kind_of(const char* what, size_t series);
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/plot_axis.h"
+
+#include <cmath>
+
+namespace vkgemm::tool::draw {
+namespace {
+
+/// 1, 2 or 5 times a power of ten: a step that gives about five of them up to `high`.
+double nice_step(double high) {
+    const double rough = high / 5, power = std::pow(10, std::floor(std::log10(rough)));
+    for (const double factor : {1.0, 2.0, 5.0})
+        if (factor * power >= rough * 0.999) return factor * power;
+    return 10 * power;
+}
+
+}  // namespace
+
+double Scale::at(double value) const {
+    const double part = logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    return from + part * (to - from);
+}
+
+Scale value_scale(double least, double most, bool logarithmic) {
+    if (!logarithmic) return {.low = 0, .high = most > 0 ? most : 1};
+    Scale s{.low = std::pow(10, std::floor(std::log10(least))), .high = std::pow(10, std::ceil(std::log10(most)))};
+    if (s.high <= s.low) s.high = 10 * s.low;
+    s.logarithmic = true;
+    return s;
+}
+
+std::vector<double> ticks(const Scale& scale) {
+    std::vector<double> all;
+    if (scale.logarithmic) {
+        for (double t = scale.low; t <= scale.high * 1.001; t *= 10) all.push_back(t);
+        return all;
+    }
+    const double step = nice_step(scale.high);
+    for (int i = 0; i * step <= scale.high * 1.001; ++i) all.push_back(i * step);
+    return all;
+}
+
+std::vector<double> size_ticks(const Scale& x) {
+    std::vector<double> all;
+    if (x.logarithmic) {
+        for (double t = std::exp2(std::ceil(std::log2(x.low))); t <= x.high * 1.001; t *= 2) all.push_back(t);
+        return all;
+    }
+    const double step = nice_step(x.high - x.low);
+    for (double t = std::ceil(x.low / step) * step; t <= x.high + step / 1000; t += step) all.push_back(t);
+    return all;
+}
+
+}  // namespace vkgemm::tool::draw

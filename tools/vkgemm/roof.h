@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The roofline: what bounds a product on a device, its arithmetic or the memory that its operands lie in. Pure.
+#pragma once
+#include <string>
+
+namespace vkgemm::tool {
+
+struct Roof {
+    double intensity = 0;    // operations for each byte that must at least be moved
+    double limit = 0;        // operations a second; 0: not known
+    bool by_memory = false;  // else by arithmetic
+};
+
+/// Of a product of `flops` operations on `bytes` bytes, on a device that does `peak` operations and moves `copied`
+/// bytes a second. 0: not known.
+Roof roof_of(double flops, double bytes, double peak, double copied);
+
+/// "10.67 FLOP/B: at most 48.00 GFLOP/s, by copy bandwidth; reached 12 %". "" where no limit is known.
+std::string roof_text(const Roof& roof, double reached, bool integer);
+
+}  // namespace vkgemm::tool

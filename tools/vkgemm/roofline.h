@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What the device can do at best, measured: multiply-adds alone (shaders/peak*.comp), and copies of a buffer.
+#pragma once
+#include <map>
+#include <optional>
+
+#include "plan/facts.h"
+#include "tools/vkgemm/cases.h"
+#include "tools/vkgemm/roof.h"
+#include "tools/vkgemm/traced.h"
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::tool {
+
+/// The modules of shaders/peak.comp and peak_matrix.comp, by the units that they drive. Empty where this build had no
+/// shader compiler.
+std::vector<TracedModule> peak_modules();
+
+class Roofline {
+   public:
+    explicit Roofline(const host::Device& device) : device_(device) {}
+
+    /// What bounds the case; units are measured when a case first wants them, in a fraction of a second. No limit where
+    /// the case is empty or of another accuracy than its types', or where nothing could be measured.
+    Roof of(const Case& c);
+
+    /// What was measured until now: operations a second by the name of the units, and bytes a second, read and written.
+    const std::map<std::string, double>& peaks() const { return peaks_; }
+    double copied() const { return copied_.value_or(0); }
+
+   private:
+    double peak_of(const Resolved& r);
+    double measured(const std::string& units);
+    Result<double> measure(const TracedModule& module, const std::string& units) const;
+    Result<double> measure_copies() const;
+
+    const host::Device& device_;
+    std::optional<plan::DeviceFacts> facts_;
+    std::optional<double> copied_;
+    std::map<std::string, double> peaks_;
+};
+
+}  // namespace vkgemm::tool
