@@ -38,6 +38,23 @@ run(2 bench 8x8x8 --repeats 1 --quiet)
 expect("${said}" "wrong.txt: verdicts, line 3")
 set(ENV{VKGEMM_VERDICTS} "")
 
+# A kernel that is wrong: code 1, a row of the verdict, and from there on no choice.
+run(1 check 9x9x9 --kernel tiled --runs 2 --plant tiled_f32_8x8 --out planted.txt)
+expect("${said}" "tiled_f32_8x8" "WRONG" "D[8][8]" "1 WRONG")
+file(READ ${FOLDER}/planted.txt said)
+expect("${said}" "| tiled_f32_8x8 | f32*f32+f32->f32 9x9x9: D[8][8]")
+string(FIND "${said}" "tiled_f32_16x16" at)
+if(NOT at EQUAL -1)
+  message(FATAL_ERROR "a right kernel in the verdict:\n${said}")
+endif()
+set(ENV{VKGEMM_VERDICTS} ${FOLDER}/planted.txt)
+run(0 explain 9x9x9)
+expect("${said}" "left out, for a self-test found it wrong on this device" "tiled_f32_8x8")
+run(3 explain 9x9x9 --kernel tiled_f32_8x8)
+expect("${said}" "left out" "D[8][8]")
+set(ENV{VKGEMM_VERDICTS} "")
+run(1 check --kernel naive_f32_8x8 --plant naive_f32_8x8)
+
 # A captured call comes back the same; another result, a cut file and a foreign one do not.
 set(ENV{VKGEMM_CAPTURE} ${FOLDER}/captured)
 run(0 check "f16*f16 9x8x7 beta=1 batch=2 layout=tn bias=col ldb=24" --kernel tiled_f16_8x8 --runs 1)

@@ -116,6 +116,13 @@ foreach(case "program@pogrom@is no result of vkgemm" "\"schema\": 1@\"schema\": 
 endforeach()
 run(2 bench 8x8x8 --from saved.json)
 
+# A disk that is full is told, and no more.
+file(CREATE_LINK /dev/full ${FOLDER}/full SYMBOLIC)
+run(2 devices --json full)
+expect("${err}" "cannot write full")
+execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} devices --json - OUTPUT_FILE /dev/full ERROR_VARIABLE err RESULT_VARIABLE code)
+expect("${code}: ${err}" "2: " "cannot write to standard output")
+
 # Colours where they are asked for, none else.
 string(ASCII 27 escape)
 run(0 explain 64x64x64 --color always)

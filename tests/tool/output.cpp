@@ -66,3 +66,28 @@ TEST_CASE("what cannot be written is told before the work, and by name") {
     CHECK(!none->wanted());
     CHECK(none->commit("text").code == VKGEMM_SUCCESS);
 }
+
+TEST_CASE("what is no file is written to, never replaced; a folder is refused") {
+    const Folder folder;
+    const auto into = OutputFile::open(folder.path.string());
+    REQUIRE(!into);
+    CHECK(vkgemm::test::has_words(into.status().text, "cannot write", "irectory"));
+    CHECK(!vkgemm::tool::read_file(folder.path.string()));
+#ifndef _WIN32
+    const std::string link = folder.file("link"), target = folder.file("target");
+    std::ofstream(target) << "old";
+    fs::create_symlink(target, link);
+    auto through = OutputFile::open(link);
+    REQUIRE(through);
+    CHECK(through->commit("new").code == VKGEMM_SUCCESS);
+    CHECK((fs::is_symlink(link) && content(target) == "new"));
+    if (!fs::is_character_file("/dev/full")) return;
+    const std::string device = folder.file("device");
+    fs::create_symlink("/dev/full", device);  // were it renamed over, only the link would be lost
+    auto full = OutputFile::open(device);
+    REQUIRE(full);
+    const auto status = full->commit("text");
+    CHECK((!status && vkgemm::test::has_words(status.text, "cannot write", device)));
+    CHECK((fs::is_symlink(device) && fs::is_character_file(device)));
+#endif
+}

@@ -77,3 +77,13 @@ TEST_CASE("reasons stand one below the other") {
     CHECK(listed("row: a (1, 2); b (3)") == "row:\n    a (1, 2)\n    b (3)");
     CHECK(listed("a; b") == "    a\n    b");
 }
+
+TEST_CASE("a line of progress tells the time that is left first, and fits") {
+    CHECK(progress_line(1, 14, -1, "64x64x64", 100) == "[1/14] 64x64x64");
+    CHECK(progress_line(2, 14, 7.4, "64x64x64", 100) == "[2/14, about 7 s left] 64x64x64");
+    CHECK(progress_line(2, 14, 89.4, "x", 100) == "[2/14, about 89 s left] x");
+    CHECK(progress_line(2, 14, 640, "x", 100) == "[2/14, about 11 min left] x");
+    CHECK(columns(progress_line(2, 14, 640, std::string(200, 'x'), 80)) == 79);
+    CHECK(progress_line(1, 2, -1, "\xc3\xa4\xc3\xb6", 9) == "[1/2] \xc3\xa4\xc3\xb6");
+    CHECK(progress_line(1, 2, -1, "\xc3\xa4\xc3\xb6", 8) == "[1/2] \xc3\xa4");
+}

@@ -10,6 +10,7 @@ namespace {
 ManualCommand command_of(const CLI::App& app) {
     ManualCommand c{app.get_name(), app.get_description(), {}, {}};
     for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty()) continue;  // hidden
         ManualOption o;
         for (const std::string& name : option->get_snames()) o.names.push_back("-" + name);
         for (const std::string& name : option->get_lnames()) o.names.push_back("--" + name);

@@ -116,7 +116,10 @@ int program(int argc, char** argv) {
         return exit_usage;
     }
     watch_interrupt();
-    return action();
+    const int code = action();
+    if (!std::ferror(stdout)) return code;
+    warn("vkgemm: cannot write to standard output");
+    return code == exit_right ? exit_usage : code;
 }
 
 }  // namespace

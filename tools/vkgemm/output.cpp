@@ -10,6 +10,7 @@
 #include "tools/vkgemm/terminal.h"
 
 namespace vkgemm::tool {
+namespace fs = std::filesystem;
 namespace {
 Status cannot_write(const std::string& path) {
     const int why = errno;
@@ -20,10 +21,13 @@ Status cannot_write(const std::string& path) {
 
 Result<std::string> read_file(const std::string& path) {
     errno = 0;
+    std::error_code ignored;
+    const bool folder = fs::is_directory(path, ignored);  // which some libraries read as an empty file
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
-    text << file.rdbuf();  // an empty file sets failbit, a folder badbit
-    if (file.is_open() && !file.bad() && !text.bad()) return text.str();
+    if (!folder) text << file.rdbuf();  // an empty file sets failbit
+    if (folder) errno = EISDIR;
+    if (!folder && file.is_open() && !file.bad() && !text.bad()) return text.str();
     const int why = errno;
     return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                   "cannot read " + path + (why ? std::string(": ") + std::strerror(why) : "")};
@@ -31,15 +35,24 @@ Result<std::string> read_file(const std::string& path) {
 
 OutputFile::~OutputFile() {
     std::error_code ignored;
-    if (wanted() && path_ != "-") std::filesystem::remove(partial(), ignored);
+    if (wanted() && !is_stream_) fs::remove(partial(), ignored);
 }
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
     OutputFile file;
     file.path_ = path;
-    errno = 0;
-    if (file.wanted() && path != "-" && !std::ofstream(file.partial(), std::ios::binary | std::ios::trunc))
+    if (!file.wanted()) return file;
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    file.is_stream_ = path == "-" || (fs::exists(status) && !fs::is_regular_file(status));
+    if (fs::is_directory(status)) {
+        errno = EISDIR;
         return cannot_write(path);
+    }
+    if (file.is_stream_) return file;
+    if (fs::is_symlink(path, ignored) && fs::exists(status)) file.path_ = fs::canonical(path, ignored).string();
+    errno = 0;
+    if (!std::ofstream(file.partial(), std::ios::binary | std::ios::trunc)) return cannot_write(path);
     return file;
 }
 
@@ -50,12 +63,13 @@ Status OutputFile::commit(const std::string& text) {
         return {};
     }
     errno = 0;
-    std::ofstream stream(partial(), std::ios::binary | std::ios::trunc);
+    std::ofstream stream(is_stream_ ? path_ : partial(), std::ios::binary | std::ios::trunc);
     stream.write(text.data(), static_cast<std::streamsize>(text.size()));
     stream.close();
     if (!stream) return cannot_write(path_);
+    if (is_stream_) return {};
     std::error_code why;
-    std::filesystem::rename(partial(), path_, why);
+    fs::rename(partial(), path_, why);
     if (why) return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot write " + path_ + ": " + why.message()};
     return {};
 }

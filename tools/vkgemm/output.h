@@ -8,11 +8,14 @@
 namespace vkgemm::tool {
 
 /// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written under another name
-/// beside it and renamed at the end, so that a full disk or an interrupted run leaves the old one.
+/// beside it and renamed at the end, so that a full disk or an interrupted run leaves the old one. What is no file, as
+/// a pipe or /dev/null, is written to as it is.
 class OutputFile {
    public:
     OutputFile() = default;
-    OutputFile(OutputFile&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+    OutputFile(OutputFile&& other) noexcept : path_(std::move(other.path_)), is_stream_(other.is_stream_) {
+        other.path_.clear();
+    }
     OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();
 
@@ -24,6 +27,7 @@ class OutputFile {
    private:
     std::string partial() const { return path_ + ".partial"; }
     std::string path_;
+    bool is_stream_ = false;  // nothing that could be renamed over
 };
 
 /// All of a file, or why it cannot be read.

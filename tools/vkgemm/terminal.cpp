@@ -8,6 +8,7 @@
 #ifdef _WIN32
 #    include <io.h>
 #else
+#    include <sys/ioctl.h>
 #    include <unistd.h>
 #endif
 
@@ -22,6 +23,15 @@ bool is_terminal(FILE* file) {
 #else
     return isatty(fileno(file)) != 0;
 #endif
+}
+
+/// Of standard error's terminal; page_width where it does not tell.
+size_t terminal_columns() {
+#ifndef _WIN32
+    winsize size{};
+    if (ioctl(fileno(stderr), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+#endif
+    return page_width;
 }
 
 volatile std::sig_atomic_t stop = 0;
@@ -53,7 +63,10 @@ void print(std::string_view text) {
 
 void warn(std::string_view line) {
     clear_line();
-    std::fputs((std::string(line) + "\n").c_str(), stderr);
+    std::string shown(line);  // which may quote a file that is no text
+    for (char& c : shown)
+        if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
+    std::fputs((shown + "\n").c_str(), stderr);
     std::fflush(stderr);
 }
 
@@ -63,27 +76,19 @@ bool interrupted() { return stop != 0; }
 Progress::Progress(size_t steps, bool quiet) : steps_(steps), shown_(!quiet && stderr_is_terminal()) {}
 
 void Progress::begin(std::string_view what) {
-    if (!shown_) return;
-    clear();
-    std::string line = "[" + std::to_string(done_ + 1) + "/" + std::to_string(steps_) + "] " + std::string(what);
-    if (done_ > 0) {
-        const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-        const double left = passed / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
-        line += ", about " + std::to_string(static_cast<int>(left + 0.5)) + " s left";
-    }
-    show(line);
-    ++done_;
+    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const size_t done = done_++;
+    at(done_, done ? passed / static_cast<double>(done) * static_cast<double>(steps_ - done) : -1, what);
 }
 
 void Progress::at(size_t step, double seconds_left, std::string_view what) {
     if (!shown_) return;
     clear();
-    show("[" + std::to_string(step) + "/" + std::to_string(steps_) + ", about " +
-         std::to_string(static_cast<int>(seconds_left + 0.5)) + " s left] " + std::string(what));
+    show(progress_line(step, steps_, seconds_left, what, terminal_columns()));
 }
 
 void Progress::show(const std::string& line) {
-    std::fputs(line.substr(0, page_width - 1).c_str(), stderr);
+    std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     progress_stands = true;
 }

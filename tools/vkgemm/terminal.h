@@ -28,7 +28,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
     ~Progress() { clear(); }
     void begin(std::string_view what);  // the next step
-    /// A step by its number, from 1, for a caller who can tell the time left better.
+    /// A step by its number, from 1, for a caller who can tell the time left better; below 0: nobody can yet.
     void at(size_t step, double seconds_left, std::string_view what);
     void clear();  // before something else is printed
 

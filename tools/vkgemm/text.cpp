@@ -89,6 +89,23 @@ size_t columns(std::string_view text) {
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t room) {
+    std::string line = "[" + std::to_string(step) + "/" + std::to_string(steps);
+    if (seconds_left >= 0) {
+        const double minutes = seconds_left / 60;
+        const bool long_way = minutes >= 1.5;
+        line += ", about " + std::to_string(static_cast<long>((long_way ? minutes : seconds_left) + 0.5)) +
+                (long_way ? " min left" : " s left");
+    }
+    line += "] " + std::string(what);
+    size_t end = 0;
+    for (size_t seen = 0; end < line.size(); ++end) {
+        seen += (static_cast<unsigned char>(line[end]) & 0xc0) != 0x80;  // of a character its first byte
+        if (seen >= room) break;
+    }
+    return line.substr(0, end);
+}
+
 std::string wrapped(std::string_view text, size_t indent) {
     std::string all, line;
     const auto flush = [&] {

@@ -31,6 +31,9 @@ std::string wrapped(std::string_view text, size_t indent);
 /// A sentence of reasons with "; " between them as a list, one below the other; as it is where there is but one.
 std::string listed(std::string_view reasons);
 
+/// "[3/14, about 2 min left] what", cut to fewer than `room` columns. Below 0 seconds nothing is said of them.
+std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t room);
+
 enum class Style { plain, head, good, bad, dim };
 
 /// `text` in colour, if `colour` says so.
