@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // How far f32 products are off, over K and over kinds of data: true f32, f32 from parts, and cuBLAS where it is there,
 // on the same operands, against sums in f64. An error is counted in shares of the sum of |a·b| of its element, and
-// in units of 2^-24, f32's own rounding. It prints a table, writes a picture of each kind of data, and judges nothing.
+// in units of 2^-24, f32's own rounding. It prints tables, writes a picture of errors and one of speed over error, and
+// judges nothing.
 //
 //     build/tests/f32_error [greatest K] [folder for pictures]
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +29,8 @@ namespace {
 using namespace vkgemm;
 using vkgemm::test::Random;
 
-constexpr uint64_t side = 64;  // of D: m and n
+constexpr uint64_t side = 64;          // of D: m and n; of a larger D, the part that is looked at
+constexpr uint64_t timed_side = 4096;  // of the product whose speed is told: m, n and k
 
 [[noreturn]] void give_up(const Status& why) {
     std::fprintf(stderr, "f32_error: %s\n", why.text.c_str());
@@ -81,10 +84,13 @@ constexpr Kind kinds[] = {
 struct Operands {
     std::vector<float> a, b;
 
-    Operands(const Kind& kind, uint64_t k) : a(side * k), b(side * k) {
-        side_by_side(2 * side, [&](uint64_t line) {
-            const bool is_a = line < side;
-            float* const x = (is_a ? a.data() + line * k : b.data() + (line - side) * k);
+    uint64_t lines, k;
+
+    Operands(const Kind& kind, uint64_t lines_of_each, uint64_t depth)
+        : a(lines_of_each * depth), b(lines_of_each * depth), lines(lines_of_each), k(depth) {
+        side_by_side(2 * lines, [&](uint64_t line) {
+            const bool is_a = line < lines;
+            float* const x = (is_a ? a.data() + line * k : b.data() + (line - lines) * k);
             Random random(line + 1);
             for (uint64_t i = 0; i < k; ++i) {
                 x[i] = kind.element(random);
@@ -95,15 +101,15 @@ struct Operands {
     }
 };
 
-/// What each element should be, and the sum of the sizes of its products.
+/// What each element of D's first rows and columns should be, and the sum of the sizes of its products.
 struct Exact {
     std::vector<double> sum, sizes;
 
-    Exact(const Operands& x, uint64_t k) : sum(side * side), sizes(side * side) {
+    explicit Exact(const Operands& x) : sum(side * side), sizes(side * side) {
         side_by_side(side * side, [&](uint64_t i) {
-            const float *const a = &x.a[i / side * k], *const b = &x.b[i % side * k];
+            const float *const a = &x.a[i / side * x.k], *const b = &x.b[i % side * x.k];
             std::array<double, 8> s{}, z{};  // eight chains: f64's own rounding stays far below f32's
-            for (uint64_t q = 0; q < k; ++q) {
+            for (uint64_t q = 0; q < x.k; ++q) {
                 const double product = static_cast<double>(a[q]) * static_cast<double>(b[q]);
                 s[q % 8] += product, z[q % 8] += std::fabs(product);
             }
@@ -112,15 +118,23 @@ struct Exact {
     }
 };
 
+/// D, and how long it took.
+struct Product {
+    std::vector<float> d;
+    double seconds = 0;
+    std::string by{};  // the kernel
+};
+
 struct Error {
     double most = NAN, mean = NAN;
 
     Error() = default;
-    Error(const std::vector<float>& d, const Exact& exact) : most(0), mean(0) {
-        for (size_t i = 0; i < d.size(); ++i) {
-            const double off = std::fabs(static_cast<double>(d[i]) - exact.sum[i]) / exact.sizes[i] * 0x1p24;
+    Error(const Product& product, const Exact& exact, uint64_t lines) : most(0), mean(0) {
+        for (size_t i = 0; i < exact.sum.size(); ++i) {
+            const double d = static_cast<double>(product.d[i / side * lines + i % side]);
+            const double off = std::fabs(d - exact.sum[i]) / exact.sizes[i] * 0x1p24;
             most = off <= most ? most : off;  // a NaN stays
-            mean += off / static_cast<double>(d.size());
+            mean += off / static_cast<double>(exact.sum.size());
         }
     }
 };
@@ -130,14 +144,19 @@ struct Method {
 };
 constexpr Method methods[] = {
     {"true f32", "simt_f32_64x64x16", ""},
-    {"thirds", "thirds_f32_64x64x128", " accuracy=f32_split"},
+    {"thirds", "thirds_f32_64x64x32", " accuracy=f32_split"},
     {"halves", "halves_f32_64x64x32", " accuracy=f32_split_rows"},
 };
 constexpr size_t cublas_at = std::size(methods), series = cublas_at + 1;
 
-tool::Case case_of(uint64_t k, const char* accuracy) {
-    const std::string size = std::to_string(side) + "x" + std::to_string(side) + "x" + std::to_string(k);
-    return value(tool::parse_case(size + " layout=nt" + accuracy));
+tool::Case case_of(const Operands& x, const char* accuracy) {
+    const std::string lines = std::to_string(x.lines);
+    return value(tool::parse_case(lines + "x" + lines + "x" + std::to_string(x.k) + " layout=nt" + accuracy));
+}
+
+double median(std::vector<double> seconds) {
+    std::ranges::nth_element(seconds, seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2));
+    return seconds[seconds.size() / 2];
 }
 
 template <class T>
@@ -147,45 +166,52 @@ std::vector<std::byte> bytes_of(const std::vector<T>& x) {
     return out;
 }
 
-/// K in one piece, whatever would be faster: so errors grow with K as they may.
-std::vector<float> computed(const host::Device& device, const Method& method, const Operands& x, uint64_t k) {
-    const auto plan =
-        device.context().createPlan(case_of(k, method.accuracy).problem,
-                                    {.kernel = method.kernel, .tile = "SPLIT=1", .workspaceLimit = uint64_t{2} << 30});
+/// `kernel` null: what the library chooses. Else K is in one piece, whatever would be faster: errors grow with K as
+/// they may.
+Product computed(const host::Device& device, const char* kernel, const char* accuracy, const Operands& x,
+                 uint32_t runs) {
+    const auto plan = device.context().createPlan(
+        case_of(x, accuracy).problem,
+        {.kernel = kernel, .tile = kernel ? "SPLIT=1" : nullptr, .workspaceLimit = uint64_t{2} << 30});
     if (!plan) return {};
     const auto a = value(device.createBuffer(x.a.size() * 4)), b = value(device.createBuffer(x.b.size() * 4)),
-               d = value(device.createBuffer(side * side * 4));
+               d = value(device.createBuffer(x.lines * x.lines * 4));
     const uint64_t bytes = plan->info().requiredBytes[VKGEMM_SLOT_WORKSPACE];
     const auto space = value(device.createBuffer(std::max<uint64_t>(bytes, 4)));
     for (const Status& s : {device.upload(a, x.a), device.upload(b, x.b)})
         if (!s) give_up(s);
     Run run{.a = a.operand(), .b = b.operand(), .d = d.operand()};
     if (bytes) run.workspace = space.operand();
-    const Status done = device.submit([&](VkCommandBuffer commands) { return plan->record(commands, run); });
-    if (!done) give_up(done);
-    std::vector<float> out(side * side);
-    if (const Status s = device.download(d, out); !s) give_up(s);
+    const auto times = value(device.time(
+        runs, [&](VkCommandBuffer commands, uint32_t) { return plan->record(commands, run); },
+        std::chrono::minutes(1)));
+    Product out{
+        .d = std::vector<float>(x.lines * x.lines), .seconds = median(times.seconds), .by = plan->info().kernel};
+    if (const Status s = device.download(d, out.d); !s) give_up(s);
     return out;
 }
 
-std::vector<float> computed(tool::Peer& peer, const Operands& x, uint64_t k) {
+Product computed(tool::Peer& peer, const Operands& x, uint32_t runs) {
     tool::OperandBytes bytes;
     bytes[VKGEMM_SLOT_A] = bytes_of(x.a), bytes[VKGEMM_SLOT_B] = bytes_of(x.b);
-    bytes[VKGEMM_SLOT_D].resize(side * side * 4);
-    if (const Status s = peer.load(case_of(k, ""), bytes, 1); !s) give_up(s);
-    value(peer.run(1, 0, 1, 0));
+    bytes[VKGEMM_SLOT_D].resize(x.lines * x.lines * 4);
+    if (const Status s = peer.load(case_of(x, ""), bytes, 1); !s) give_up(s);
+    Product out{.d = std::vector<float>(x.lines * x.lines),
+                .seconds = median(value(peer.run(runs, 0, 1, 0))),
+                .by = peer.name()};
     const std::vector<std::byte> d = value(peer.result());
     peer.unload();
-    std::vector<float> out(side * side);
-    std::memcpy(out.data(), d.data(), out.size() * 4);
+    std::memcpy(out.d.data(), d.data(), d.size());
     return out;
 }
+
+const char* name_of(size_t method) { return method == cublas_at ? "cuBLAS f32" : methods[method].name; }
 
 tool::LinePanel panel_of(const Kind& kind, const std::vector<uint64_t>& depths,
                          const std::vector<std::array<Error, series>>& rows) {
     tool::LinePanel panel{.title = kind.what, .y_axis = "", .series = {}, .logarithmic = true};
     for (size_t i = 0; i < series; ++i) {
-        tool::LineSeries line{.name = i == cublas_at ? "cuBLAS f32" : methods[i].name, .points = {}};
+        tool::LineSeries line{.name = name_of(i), .points = {}};
         for (size_t row = 0; row < rows.size(); ++row)
             if (rows[row][i].most > 0) line.points.push_back({static_cast<double>(depths[row]), rows[row][i].most});
         if (!line.points.empty()) panel.series.push_back(line);
@@ -199,17 +225,17 @@ tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& dev
     std::printf("\n%s\n\n| K | true f32 | thirds | halves | cuBLAS f32 |\n| --- | --- | --- | --- | --- |\n",
                 kind.what);
     for (uint64_t k = 16; k <= most_k; k *= 4) {
-        const Operands x(kind, k);
-        const Exact exact(x, k);
+        const Operands x(kind, side, k);
+        const Exact exact(x);
         auto& row = rows.emplace_back();
         depths.push_back(k);
         std::printf("| %llu |", static_cast<unsigned long long>(k));
         for (size_t i = 0; i < series; ++i) {
-            const auto d = i < cublas_at ? computed(device, methods[i], x, k)
-                           : cublas      ? computed(*cublas, x, k)
-                                         : std::vector<float>{};
-            if (!d.empty()) row[i] = Error(d, exact);
-            d.empty() ? std::printf(" – |") : std::printf(" %.3g (%.3g) |", row[i].most, row[i].mean);
+            const Product made = i < cublas_at ? computed(device, methods[i].kernel, methods[i].accuracy, x, 1)
+                                 : cublas      ? computed(*cublas, x, 1)
+                                               : Product{};
+            if (!made.d.empty()) row[i] = Error(made, exact, side);
+            made.d.empty() ? std::printf(" – |") : std::printf(" %.3g (%.3g) |", row[i].most, row[i].mean);
         }
         std::printf("\n");
         std::fflush(stdout);
@@ -217,10 +243,41 @@ tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& dev
     return panel_of(kind, depths, rows);
 }
 
+void draw(const std::string& folder, const char* name, const std::string& picture) {
+    if (!folder.empty()) std::ofstream(folder + "/" + name, std::ios::binary) << picture;
+}
+
+/// What the library chooses for a large product: its speed beside its error, one point each.
+void compare(const host::Device& device, tool::Peer* cublas, const std::string& folder) {
+    constexpr uint32_t runs = 401;  // half of them, and the median, with the clock up
+    const Kind& kind = kinds[2];
+    const Operands x(kind, timed_side, timed_side);
+    const Exact exact(x);
+    const std::string size = std::to_string(timed_side) + "^3, operands " + kind.what;
+    tool::PointPlot plot{.title = device.info().name + ": speed over error of f32 products",
+                         .subtitle = size,
+                         .x_axis = "largest |error|, units of 2^-24 of the sum of |a·b|",
+                         .y_axis = "TFLOP/s",
+                         .series = {}};
+    std::printf("\n%s\n\n| | kernel | TFLOP/s | largest (mean) error |\n| --- | --- | --- | --- |\n", size.c_str());
+    for (size_t i = 0; i < series; ++i) {
+        if (i == cublas_at && !cublas) continue;
+        const Product made =
+            i < cublas_at ? computed(device, nullptr, methods[i].accuracy, x, runs) : computed(*cublas, x, runs);
+        if (made.d.empty()) continue;
+        const Error error(made, exact, x.lines);
+        const double rate = 2e-12 * static_cast<double>(x.lines * x.lines * x.k) / made.seconds;
+        std::printf("| %s | %s | %.1f | %.3g (%.3g) |\n", name_of(i), made.by.c_str(), rate, error.most, error.mean);
+        plot.series.push_back({.name = name_of(i), .points = {{error.most, rate, ""}}});
+    }
+    draw(folder, "f32_error_speed.svg", svg(plot));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
     const uint64_t most_k = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1 << 20;
+    const std::string folder = count > 2 ? arguments[2] : "";
     const host::Device device = value(host::Device::open());
     const auto peer = tool::open_peer("cublas", device);
     std::printf("%s, %s. Errors: largest (mean) |error| of an element of D, in units of 2^-24 of the sum of |a·b|.\n",
@@ -229,7 +286,7 @@ int main(int count, char** arguments) {
                         .subtitle = "largest |error| of an element, in units of 2^-24 of the sum of |a·b|, logarithmic",
                         .x_axis = "K",
                         .panels = {}};
-    for (const Kind& kind : kinds)
-        plot.panels.push_back(study(kind, most_k, device, peer ? peer->get() : nullptr));
-    if (count > 2) std::ofstream(arguments[2], std::ios::binary) << svg(plot);
+    for (const Kind& kind : kinds) plot.panels.push_back(study(kind, most_k, device, peer ? peer->get() : nullptr));
+    draw(folder, "f32_error.svg", svg(plot));
+    if (most_k >= timed_side) compare(device, peer ? peer->get() : nullptr, folder);
 }

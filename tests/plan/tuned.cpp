@@ -16,7 +16,7 @@ using namespace vkgemm::test;
 
 namespace {
 
-constexpr uint64_t much = uint64_t{256} << 20;
+constexpr uint64_t much = uint64_t{1} << 30;
 
 DeviceFacts h200() {
     const Result<DeviceFacts> facts = parse_facts(file_text("devices/h200.txt"));
