@@ -57,9 +57,9 @@ TEST_CASE("slow, whole size: 1600 x 1600 x 1007 of integers, oblong tiles agains
     Tally("1600x1600x1007")(sampled);
 }
 
-TEST_CASE("slow, whole size: 2048 x 2048 x 2048, a row of each family") {
+TEST_CASE("slow, whole size: 2048 x 2048 x 2048, a product of each family") {
     std::set<std::string_view> families = {"naive"};  // which would take as long as all the others together
-    for_each_row([&](const Kernel& kernel, Tally& tally) {
+    for_each_tile([&](const Kernel& kernel, Tally& tally) {
         if (!families.insert(kernel.module.family.name).second) return tally.none();
         Case x = case_for(kernel, 2048, 2048, 2048);
         if (refused(x)) x.problem.n = 16;
