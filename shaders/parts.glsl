@@ -3,11 +3,12 @@
 // the products of parts that matter are summed; the others are below f32's own rounding. Matrix units round their sums
 // downwards, so every BK of depth the sums leave them and are added up in f32.
 //
-// A subgroup keeps WM x WN of both kinds of sums. Its fragments come straight from memory, as those of `woven`: a part
-// of the next slice is on its way as soon as this slice needs its registers no longer.
+// Of three parts the second are kept 2^8 times too large, the third 2^16 times (see woven.glsl). So the smallest
+// products of a step are summed first, over its whole depth, and brought down by 2^8 before the next larger ones join
+// them: what the units round away is small then, too.
 //
-// Infinities and NaN lie in the first parts alone, and infinity times another part of 0 is NaN: where a sum is NaN, the
-// sum of the first products is the answer.
+// A subgroup keeps WM x WN of both kinds of sums. Its fragments come straight from memory, as those of `woven`: a part
+// of the next step is on its way as soon as this step needs its registers no longer.
 #ifndef VKGEMM_PARTS_GLSL
 #define VKGEMM_PARTS_GLSL
 #include "gemm.glsl"
@@ -16,15 +17,21 @@
 #include "woven.glsl"
 
 const uint P = PIECE(UNIT_A);
+#if PARTS == 3
+const uint GROUP = BK / MK;  // slices that registers hold at once
+#else
+const uint GROUP = 1;
+#endif
 const uint NI = WM / MM, NJ = WN / MN;
 const uint ACROSS_A = WOVEN_STRIPE / MM * SG, ACROSS_B = WOVEN_STRIPE / MN * SG;  // pieces in a part of a slice
 const uint SETS = 1, SHARES = (BM / WM) * (BN / WN), ROW_D = WN / 4 + 1;
 shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
 SUMS sums[NI * NJ], now[NI * NJ];  // in all; of this step
-A_MATRIX a0[NI], a1[NI], a2[NI];
-B_MATRIX b0[NJ], b1[NJ], b2[NJ];
+A_MATRIX a0[GROUP * NI], a1[GROUP * NI], a2[GROUP * NI];
+B_MATRIX b0[GROUP * NJ], b1[GROUP * NJ], b2[GROUP * NJ];
 
 uint row0, col0, sub_row, sub_col, set;
+uint at_a, at_b, plain_a, plain_b;  // in the workspace: this invocation's part of the first fragment; its beginning
 
 #ifdef SCALED
 // Takes back the factors of a row and of four columns, in two steps, for a power of two may be too large for one.
@@ -44,61 +51,107 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 #endif
 #include "matrix_out.glsl"
 
+// The fragment of a part, a slice and the i-th row (of A) or column (of B) of fragments.
+#define LOAD_A(m, part, slice, i) { \
+    const uint on = ((slice) * PARTS + part) * ACROSS_A + (i) * SG; \
+    if (m.length() * SG == MM * MK) { const uvec4 bits = WIDE(a, at_a + on); SPREAD(m, bits) } \
+    else coopMatLoad(m, LINES(a), plain_a + on, MK / P, ROWS); }
+#define LOAD_B(m, part, slice, j) { \
+    const uint on = ((slice) * PARTS + part) * ACROSS_B + (j) * SG; \
+    if (m.length() * SG == MK * MN) { const uvec4 bits = WIDE(b, at_b + on); SPREAD(m, bits) } \
+    else coopMatLoad(m, LINES(b), plain_b + on, MK / P, COLUMNS); }
 #define FETCH_A(part, slice) \
-    [[unroll]] for (uint i = 0; i < NI; ++i) \
-        if (a##part[i].length() * SG == MM * MK) { \
-            const uvec4 bits = WIDE(a, at_a + ((slice) * PARTS + part) * ACROSS_A + i * SG); \
-            SPREAD(a##part[i], bits) } \
-        else coopMatLoad(a##part[i], LINES(a), plain_a + ((slice) * PARTS + part) * ACROSS_A + i * SG, MK / P, ROWS);
+    [[unroll]] for (uint c = 0; c < GROUP; ++c) \
+        [[unroll]] for (uint i = 0; i < NI; ++i) LOAD_A(a##part[c * NI + i], part, (slice) + c, i)
 #define FETCH_B(part, slice) \
-    [[unroll]] for (uint j = 0; j < NJ; ++j) \
-        if (b##part[j].length() * SG == MK * MN) { \
-            const uvec4 bits = WIDE(b, at_b + ((slice) * PARTS + part) * ACROSS_B + j * SG); \
-            SPREAD(b##part[j], bits) } \
-        else coopMatLoad(b##part[j], LINES(b), plain_b + ((slice) * PARTS + part) * ACROSS_B + j * SG, MK / P, COLUMNS);
+    [[unroll]] for (uint c = 0; c < GROUP; ++c) \
+        [[unroll]] for (uint j = 0; j < NJ; ++j) LOAD_B(b##part[c * NJ + j], part, (slice) + c, j)
 #define MULTIPLY(x, y) \
-    [[unroll]] for (uint i = 0; i < NI; ++i) \
-        [[unroll]] for (uint j = 0; j < NJ; ++j) now[i * NJ + j] = coopMatMulAdd(a##x[i], b##y[j], now[i * NJ + j]);
+    [[unroll]] for (uint c = 0; c < GROUP; ++c) \
+        [[unroll]] for (uint i = 0; i < NI; ++i) \
+            [[unroll]] for (uint j = 0; j < NJ; ++j) \
+                now[i * NJ + j] = coopMatMulAdd(a##x[c * NI + i], b##y[c * NJ + j], now[i * NJ + j]);
 
-#define NEXT const uint s = min(first + ++t, end - 1);
 #if PARTS == 3  // six of nine products
+#define DOWN [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = now[i] * SUM(1.0 / 256);
 #define FETCH_REST(slice) FETCH_A(1, slice) FETCH_A(2, slice) FETCH_B(1, slice) FETCH_B(2, slice)
-#define SLICE { NEXT \
+#define STEP { NEXT \
+    MULTIPLY(1, 1) \
     MULTIPLY(2, 0) FETCH_A(2, s) \
-    MULTIPLY(1, 1) MULTIPLY(1, 0) FETCH_A(1, s) \
-    MULTIPLY(0, 2) FETCH_B(2, s) \
-    MULTIPLY(0, 1) FETCH_B(1, s) \
+    MULTIPLY(0, 2) FETCH_B(2, s) DOWN \
+    MULTIPLY(1, 0) FETCH_A(1, s) \
+    MULTIPLY(0, 1) FETCH_B(1, s) DOWN \
     MULTIPLY(0, 0) FETCH_A(0, s) FETCH_B(0, s) }
+#define STEPS STEP
 #else  // three of four
 #define FETCH_REST(slice) FETCH_A(1, slice) FETCH_B(1, slice)
-#define SLICE { NEXT \
+#define STEP { NEXT \
     MULTIPLY(1, 0) FETCH_A(1, s) \
     MULTIPLY(0, 1) FETCH_B(1, s) \
     MULTIPLY(0, 0) FETCH_A(0, s) FETCH_B(0, s) }
+#define STEPS for (uint depth = 0; depth < BK; depth += 2 * MK) { STEP STEP }
 #endif
+#define NEXT const uint s = min(first + (t += GROUP), end - GROUP);
+
+#if PARTS == 3
+bfloat16_t lowered(bfloat16_t x, uint by) {
+    const uint bits = bfloat16BitsToUintEXT(x), least = by << 7;
+    return uintBitsToBFloat16EXT(uint16_t((bits & 0x7fffu) > least ? bits - least : 0));
+}
+#define LOWER(m, by) for (uint e = 0; e < m.length(); ++e) m[e] = lowered(m[e], by);
+#endif
+bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
+
+// Sums that are not finite, once more. Infinities and NaN lie in the first parts alone, and infinity times another part
+// of 0 is NaN: where the sum of first products is not finite either, it is the answer. Else only products of parts that
+// are too large have left f32's range, and the sum is taken with parts of their true size.
+void mend(uint first, uint end) {
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        [[unroll]] for (uint j = 0; j < NJ; ++j) {
+            bool wrong = false;
+            for (uint e = 0; e < sums[i * NJ + j].length(); ++e) wrong = wrong || !is_finite(sums[i * NJ + j][e]);
+            if (!subgroupAny(wrong)) continue;
+            SUMS firsts = SUMS(SUM(0)), all = SUMS(SUM(0));
+            for (uint s = first; s < end; ++s) {
+                A_MATRIX x0, x1;
+                B_MATRIX y0, y1;
+                LOAD_A(x0, 0, s, i) LOAD_A(x1, 1, s, i) LOAD_B(y0, 0, s, j) LOAD_B(y1, 1, s, j)
+                firsts = coopMatMulAdd(x0, y0, firsts);
+                SUMS step = SUMS(SUM(0));
+#if PARTS == 3
+                A_MATRIX x2;
+                B_MATRIX y2;
+                LOAD_A(x2, 2, s, i) LOAD_B(y2, 2, s, j)
+                LOWER(x1, 8) LOWER(x2, 16) LOWER(y1, 8) LOWER(y2, 16)
+                step = coopMatMulAdd(x1, y1, coopMatMulAdd(x2, y0, coopMatMulAdd(x0, y2, step)));
+#endif
+                all += coopMatMulAdd(x0, y0, coopMatMulAdd(x1, y0, coopMatMulAdd(x0, y1, step)));
+            }
+            for (uint e = 0; e < sums[i * NJ + j].length(); ++e)
+                if (!is_finite(sums[i * NJ + j][e])) sums[i * NJ + j][e] = is_finite(firsts[e]) ? all[e] : firsts[e];
+        }
+}
 
 void sum_up() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
     const uint run = PARTS * slices;
     const uint from_a = batch * (args.batch_a / P) * PARTS + begin_of(row0 + sub_row, args.m, MM, ACROSS_A, run);
     const uint from_b = batch * (args.batch_b / P) * PARTS + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, run);
-    const uint at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
-    const uint plain_a = BEGIN(a) + from_a, plain_b = BEGIN(b) + from_b;
-    const uint steps = end - first;
+    at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
+    plain_a = BEGIN(a) + from_a, plain_b = BEGIN(b) + from_b;
     FETCH_A(0, first) FETCH_B(0, first) FETCH_REST(first)
-    for (uint t = 0; t < steps;) {
+    for (uint t = 0; t < end - first;) {
         [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-        for (uint depth = 0; depth < BK; depth += 2 * MK) { SLICE SLICE }
+        STEPS
         [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += now[i];
+#ifdef TWICE
+        if (t >= end - first) break;
+        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
+        STEPS
+        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += now[i];
+#endif
     }
-    bool nan = false;
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i)
-        for (uint e = 0; e < sums[i].length(); ++e) nan = nan || isnan(sums[i][e]);
-    if (!subgroupAny(nan)) return;
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-    for (uint s = first; s < end; ++s) { FETCH_A(0, s) FETCH_B(0, s) MULTIPLY(0, 0) }
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i)
-        for (uint e = 0; e < sums[i].length(); ++e) sums[i][e] = isnan(sums[i][e]) ? now[i][e] : sums[i][e];
+    mend(first, end);
 }
 
 void main() {

@@ -16,6 +16,7 @@
 #include "pieces.glsl"
 #include "matrix.glsl"
 #include "woven.glsl"
+#include "digits.glsl"
 
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 16) writeonly restrict buffer woven_line { uvec4 at[]; };
@@ -57,10 +58,6 @@ uvec2 place_of(uint i) {
 
 uvec4 next_piece(uint line, uint k) { return piece_a(line + (K_FAST ? 0 : P / 2), k + (K_FAST ? P / 2 : 0)); }
 
-uvec4 remainder(uvec4 x) {
-    return mix(uvec4(0), floatBitsToUint(uintBitsToFloat(x) - uintBitsToFloat(FIRST(x))), IS_FINITE(x));
-}
-
 // P elements from `from` in the tile on, in parts, to their place in it.
 void put(uvec2 origin, uvec2 from) {
     const uint at = (K_FAST ? from.x : from.y) * ROW + (K_FAST ? from.y : from.x) / P;
@@ -72,9 +69,16 @@ void put(uvec2 origin, uvec2 from) {
     }
     uvec4 upper = next_piece(place.x, place.y);
     lower = scaled(lower, from.x), upper = scaled(upper, from.x + (K_FAST ? 0 : P / 2));
+#if PARTS == 3
+    if (!bf16_is_plain(lower) || !bf16_is_plain(upper)) {
+        [[unroll]] for (uint part = 0; part < PARTS; ++part)
+            tile[part * SIZE + at] = FIRSTS(bf16_part(lower, part), bf16_part(upper, part));
+        return;
+    }
+#endif
     [[unroll]] for (uint part = 0; part < PARTS; ++part) {
         tile[part * SIZE + at] = FIRSTS(lower, upper);
-        lower = remainder(lower), upper = remainder(upper);
+        lower = REST(lower), upper = REST(upper);
     }
 }
 

@@ -12,22 +12,6 @@
     const bf16vec2 two = uintBitsToBFloat16EXT(unpackUint2x16(word));   \
     (m)[e] = two.x; (m)[(e) + 1] = two.y; }
 
-// An f32 in parts, each the first digits of what is left, taken by bits: conversions there and back are folded away by
-// compilers. Three bf16 are exactly it, each the upper half. Two f16, each rounded to 11 digits, hold it but for 2^-23
-// of it; below 2^-14 an f16 has fewer digits, and what it is rounded to is its only part. Infinities and NaN are their
-// first part.
-#define bf16_first(x) ((x) & 0xffff0000u)
-#define bf16_firsts(four, next) (uvec4((four).xz, (next).xz) >> 16 | (uvec4((four).yw, (next).yw) & 0xffff0000u))
-#define f16_first(x) mix(x, ((x) + 0x1000u) & 0xffffe000u, IS_BETWEEN(x, 0x38800000u, 0x7f800000u))
-#define f16_firsts(four, next) uvec4(halves_of(f16_first(four)), halves_of(f16_first(next)))
-uvec2 halves_of(uvec4 x) {  // in which there is nothing left to round, except below 2^-14
-    return uvec2(packHalf2x16(uintBitsToFloat(x.xy)), packHalf2x16(uintBitsToFloat(x.zw)));
-}
-#define FIRST(x) VKGEMM_PASTE(UNIT_A, _first)(x)
-#define FIRSTS(four, next) VKGEMM_PASTE(UNIT_A, _firsts)(four, next)  // of eight f32
-#define IS_BETWEEN(x, least, end) lessThan(((x) & 0x7fffffffu) - (least), uvec4((end) - (least)))  // without its sign
-#define IS_FINITE(x) IS_BETWEEN(x, 0u, 0x7f800000u)
-
 #define PAIR(m, e) VKGEMM_PASTE(UNIT_A, _pair)(m, e)
 #define UNPAIR(m, e, word) VKGEMM_PASTE(UNIT_A, _unpair)(m, e, word)
 #define BITS_OF(m) uvec4(PAIR(m, 0), PAIR(m, 2), PAIR(m, 4), PAIR(m, 6))

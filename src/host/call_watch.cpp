@@ -44,7 +44,8 @@ std::string new_name(const std::string& kernel) {
     return kernel + text;
 }
 
-std::string version_text(uint32_t v) {
+std::string library_version() {
+    const uint32_t v = vkgemmVersion();
     return std::to_string(v >> 22) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
 }
 
@@ -65,7 +66,7 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     watch->info_ = {};
     watch->info_.structSize = sizeof watch->info_;
     if (vkgemmGetPlanInfo(plan, &watch->info_) < 0) return;
-    Capture c{.version = version_text(vkgemmVersion()),
+    Capture c{.version = library_version(),
               .device = watch->device_.info.name,
               .driver = watch->device_.info.driver,
               .problem = problem};

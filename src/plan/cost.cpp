@@ -14,7 +14,7 @@ constexpr double registers_there = 65536, invocations_there = 2048, shared_overh
 // that no other hides.
 constexpr double second_pass = 6000, partial_bytes_per_cycle = 17, load_latency = 800, packed_bytes_per_cycle = 13;
 
-double div_up(double a, double b) { return std::ceil(a / b); }
+double ceil_of(double a, double b) { return std::ceil(a / b); }
 double units_of(const DeviceFacts& dev) { return dev.compute_units ? dev.compute_units : 16; }
 
 // Work groups that a multiprocessor holds at once.
@@ -32,8 +32,8 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
     const Speed& speed = k.module.family.speed;
     const ElementBytes e = k.module.element_bytes();
     const double depth = std::max<double>(t.BK, 1), block = double(t.BM) * t.BN;
-    const double groups = div_up(double(p.m), t.BM) * div_up(double(p.n), t.BN) * double(p.batch) * split.slices;
-    const double steps = div_up(double(std::max<uint64_t>(split.chunk, 1)), depth);
+    const double groups = ceil_of(double(p.m), t.BM) * ceil_of(double(p.n), t.BN) * double(p.batch) * split.slices;
+    const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), depth);
     const double strips = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
     const double arithmetic =
         block * depth * (speed.mac + speed.strip * strips) * (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
@@ -45,7 +45,7 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
         return n == 0 ? 0
                       : std::max(n * arithmetic, alone) * steps * hindrance + n * speed.element * block + speed.group;
     };
-    const double at_once = residents(k, t, dev), busiest = div_up(groups, units_of(dev));
+    const double at_once = residents(k, t, dev), busiest = ceil_of(groups, units_of(dev));
     const double rounds = std::floor(busiest / at_once), rest = busiest - rounds * at_once;
 
     const double operands = double(p.m) * double(p.k) * e.a + double(p.k) * double(p.n) * e.b;
@@ -56,9 +56,9 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
 
 // A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.
 double on_cpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split) {
-    const double groups = div_up(double(p.m), t.BM) * div_up(double(p.n), t.BN) * double(p.batch) * split.slices;
+    const double groups = ceil_of(double(p.m), t.BM) * ceil_of(double(p.n), t.BN) * double(p.batch) * split.slices;
     const Family& f = k.module.family;
-    return div_up(groups, dev.compute_units ? dev.compute_units : 4) * f.cpu_weight * (t.BM + f.cpu_extra_rows) * t.BN *
+    return ceil_of(groups, dev.compute_units ? dev.compute_units : 4) * f.cpu_weight * (t.BM + f.cpu_extra_rows) * t.BN *
            double(std::max<uint64_t>(split.chunk, 1));
 }
 
@@ -81,8 +81,8 @@ double reducing_cost(const Kernel& reducer, const DeviceFacts& dev, const Proble
     const double bytes = elements * slices * reducer.module.element_bytes().a;
     if (dev.kind == DeviceKind::cpu) return elements * slices * 8;
     const Tile& t = reducer.tile;
-    const double rounds = div_up(div_up(elements, t.BN), units * std::floor(invocations_there / t.WG));
-    const double loads = div_up(div_up(slices, t.TM), 8);  // the shader has 8 on their way at a time
+    const double rounds = ceil_of(ceil_of(elements, t.BN), units * std::floor(invocations_there / t.WG));
+    const double loads = ceil_of(ceil_of(slices, t.TM), 8);  // the shader has 8 on their way at a time
     return second_pass + bytes / (units * partial_bytes_per_cycle) + rounds * loads * load_latency;
 }
 

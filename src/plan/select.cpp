@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/rounding.h"
+
 namespace vkgemm::plan {
 namespace {
 
@@ -13,8 +15,6 @@ using std::to_string;
 
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
-
-uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 std::string words_of(const Module& m) {
     return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" +

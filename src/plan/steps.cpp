@@ -5,10 +5,10 @@
 #include <bit>
 #include <cmath>
 
+#include "plan/rounding.h"
+
 namespace vkgemm::plan {
 namespace {
-
-uint32_t div_up(uint64_t a, uint32_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
 
 ProblemConstants constants_of(const Problem& p, const Tile& t, const Request& request) {
     ProblemConstants c;
@@ -111,7 +111,7 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
 
 void set_grid(Step& step, uint64_t groups, const DeviceFacts& dev) {
     step.groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
-    step.groups_y = div_up(groups, step.groups_x);
+    step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
 }
 
 // Copies A or B to its place in the workspace. The words of the shader pack: m rows, k columns, from A to D; of weave:
@@ -140,7 +140,7 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
     s.slots[BIND_D] = Slot::workspace;
     s.offsets[BIND_D] = packing.offset, s.bytes[BIND_D] = packing.bytes;
     s.waits = false;
-    set_grid(s, uint64_t{div_up(g.m, s.tile.BM)} * div_up(g.n, s.tile.BN) * g.batch, dev);
+    set_grid(s, div_up(g.m, s.tile.BM) * div_up(g.n, s.tile.BN) * g.batch, dev);
     return s;
 }
 
@@ -190,7 +190,7 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
     product.args.k_chunk = static_cast<uint32_t>(way.split.chunk);
     product.args.raster = choice.tile.RASTER;
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
-    set_grid(product, uint64_t{div_up(p.m, choice.tile.BM)} * div_up(p.n, choice.tile.BN) * p.batch * way.split.slices,
+    set_grid(product, div_up(p.m, choice.tile.BM) * div_up(p.n, choice.tile.BN) * p.batch * way.split.slices,
              dev);
     product.waits = way.a.kernel || way.b.kernel;
 

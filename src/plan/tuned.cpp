@@ -15,7 +15,7 @@ namespace {
 using std::string;
 using std::string_view;
 
-Refusal wrong(size_t line, const string& why) {
+Refusal wrong_row(size_t line, const string& why) {
     return {Refusal::parse, "tuned rows, line " + std::to_string(line) + ": " + why};
 }
 
@@ -38,17 +38,17 @@ Fields fields_of(string_view line) {
 Result<TunedRow> read_row(string_view line, size_t number) {
     const Fields f = fields_of(line);
     if (f.count != f.text.size())
-        return wrong(number, "a row is DEVICE | PROBLEM | KERNEL | TILE, and '" + string(line) + "' has " +
+        return wrong_row(number, "a row is DEVICE | PROBLEM | KERNEL | TILE, and '" + string(line) + "' has " +
                                  std::to_string(f.count) + (f.count == 1 ? " field" : " fields"));
     const auto& [device, problem, kernel, tile] = f.text;
-    if (device.empty()) return wrong(number, "the device is missing: a part of its name, as in NVIDIA H200");
-    if (kernel.empty()) return wrong(number, "the kernel is missing; 'vkgemm kernels' lists them");
+    if (device.empty()) return wrong_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
+    if (kernel.empty()) return wrong_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
     const Result<ProblemText> words = parse_problem(problem);
-    if (!words) return wrong(number, "in the problem, " + words.refusal().why);
+    if (!words) return wrong_row(number, "in the problem, " + words.refusal().why);
     const Result<Problem> completed = complete(words->problem);
-    if (!completed) return wrong(number, "in the problem, " + completed.refusal().why);
-    if (is_empty(*completed)) return wrong(number, "the problem is empty: m, n or batch is 0");
-    if (const Result<Tile> named = with_constants({}, tile); !named) return wrong(number, named.refusal().why);
+    if (!completed) return wrong_row(number, "in the problem, " + completed.refusal().why);
+    if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m, n or batch is 0");
+    if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.refusal().why);
     return TunedRow{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}};
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plan/rounding.h"
+
 namespace vkgemm::plan {
 namespace {
 
@@ -10,9 +12,6 @@ using std::to_string;
 
 constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
 constexpr uint64_t factor_bytes = 4;        // of a line whose elements are scaled
-
-uint64_t round_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
-uint64_t div_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 // The fastest second pass for these types on this device; null: there is none.
 const Kernel* find_reducer(const DeviceFacts& dev, const Problem& p, uint32_t slices) {

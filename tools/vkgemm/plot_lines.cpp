@@ -36,7 +36,7 @@ SizeAxis size_axis(const LinePlot& plot, double from, double to) {
         for (const LineSeries& s : panel.series)
             for (const auto& [x, y] : s.points) axis.sizes.push_back(x);
     std::ranges::sort(axis.sizes);
-    axis.sizes.erase(std::ranges::unique(axis.sizes).begin(), axis.sizes.end());
+    axis.sizes.erase(std::unique(axis.sizes.begin(), axis.sizes.end()), axis.sizes.end());
     if (axis.sizes.empty()) return axis;
     axis.scale.low = axis.sizes.front(), axis.scale.high = axis.sizes.back();
     if (axis.sizes.size() == 1) axis.scale.low = 0, axis.scale.high = std::max(1.0, axis.scale.high);
