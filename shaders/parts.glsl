@@ -3,12 +3,12 @@
 // the products of parts that matter are summed; the others are below f32's own rounding. Matrix units round their sums
 // downwards, so every BK of depth the sums leave them and are added up in f32.
 //
-// Of three parts the second are kept 2^8 times too large, the third 2^16 times (see woven.glsl). So the smallest
-// products of a step are summed first, over its whole depth, and brought down by 2^8 before the next larger ones join
-// them: what the units round away is small then, too.
+// Of three parts the second are kept 2^8 times too large, the third 2^16 times (see digits.glsl), so their products have
+// sums of their own, which come to the others at the end, brought down. What the units round away of them is small then,
+// too: they need not leave them before.
 //
-// A subgroup keeps WM x WN of both kinds of sums. Its fragments come straight from memory, as those of `woven`: a part
-// of the next step is on its way as soon as this step needs its registers no longer.
+// A subgroup keeps WM x WN of every kind of sums. Its fragments come straight from memory, as those of `woven`: a part
+// of the next slice is on its way as soon as this slice needs its registers no longer.
 #ifndef VKGEMM_PARTS_GLSL
 #define VKGEMM_PARTS_GLSL
 #include "gemm.glsl"
@@ -17,18 +17,18 @@
 #include "woven.glsl"
 
 const uint P = PIECE(UNIT_A);
-#if PARTS == 3
-const uint GROUP = BK / MK;  // slices that registers hold at once
-#else
-const uint GROUP = 1;
-#endif
 const uint NI = WM / MM, NJ = WN / MN;
 const uint ACROSS_A = WOVEN_STRIPE / MM * SG, ACROSS_B = WOVEN_STRIPE / MN * SG;  // pieces in a part of a slice
 const uint SETS = 1, SHARES = (BM / WM) * (BN / WN), ROW_D = WN / 4 + 1;
 shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
-SUMS sums[NI * NJ], now[NI * NJ];  // in all; of this step
-A_MATRIX a0[GROUP * NI], a1[GROUP * NI], a2[GROUP * NI];
-B_MATRIX b0[GROUP * NJ], b1[GROUP * NJ], b2[GROUP * NJ];
+SUMS sums[NI * NJ], now[NI * NJ];        // in all; of this step
+#if PARTS == 3
+SUMS small[NI * NJ], smallest[NI * NJ];  // 2^8 and 2^16 times too large
+#else
+#define small now
+#endif
+A_MATRIX a0[NI], a1[NI], a2[NI];
+B_MATRIX b0[NJ], b1[NJ], b2[NJ];
 
 uint row0, col0, sub_row, sub_col, set;
 uint at_a, at_b, plain_a, plain_b;  // in the workspace: this invocation's part of the first fragment; its beginning
@@ -60,38 +60,28 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
     const uint on = ((slice) * PARTS + part) * ACROSS_B + (j) * SG; \
     if (m.length() * SG == MK * MN) { const uvec4 bits = WIDE(b, at_b + on); SPREAD(m, bits) } \
     else coopMatLoad(m, LINES(b), plain_b + on, MK / P, COLUMNS); }
-#define FETCH_A(part, slice) \
-    [[unroll]] for (uint c = 0; c < GROUP; ++c) \
-        [[unroll]] for (uint i = 0; i < NI; ++i) LOAD_A(a##part[c * NI + i], part, (slice) + c, i)
-#define FETCH_B(part, slice) \
-    [[unroll]] for (uint c = 0; c < GROUP; ++c) \
-        [[unroll]] for (uint j = 0; j < NJ; ++j) LOAD_B(b##part[c * NJ + j], part, (slice) + c, j)
-#define MULTIPLY(x, y) \
-    [[unroll]] for (uint c = 0; c < GROUP; ++c) \
-        [[unroll]] for (uint i = 0; i < NI; ++i) \
-            [[unroll]] for (uint j = 0; j < NJ; ++j) \
-                now[i * NJ + j] = coopMatMulAdd(a##x[c * NI + i], b##y[c * NJ + j], now[i * NJ + j]);
+#define FETCH_A(part, slice) [[unroll]] for (uint i = 0; i < NI; ++i) LOAD_A(a##part[i], part, slice, i)
+#define FETCH_B(part, slice) [[unroll]] for (uint j = 0; j < NJ; ++j) LOAD_B(b##part[j], part, slice, j)
+#define MULTIPLY(x, y, to) \
+    [[unroll]] for (uint i = 0; i < NI; ++i) \
+        [[unroll]] for (uint j = 0; j < NJ; ++j) to[i * NJ + j] = coopMatMulAdd(a##x[i], b##y[j], to[i * NJ + j]);
 
+#define NEXT const uint s = min(first + ++t, end - 1);
 #if PARTS == 3  // six of nine products
-#define DOWN [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = now[i] * SUM(1.0 / 256);
 #define FETCH_REST(slice) FETCH_A(1, slice) FETCH_A(2, slice) FETCH_B(1, slice) FETCH_B(2, slice)
-#define STEP { NEXT \
-    MULTIPLY(1, 1) \
-    MULTIPLY(2, 0) FETCH_A(2, s) \
-    MULTIPLY(0, 2) FETCH_B(2, s) DOWN \
-    MULTIPLY(1, 0) FETCH_A(1, s) \
-    MULTIPLY(0, 1) FETCH_B(1, s) DOWN \
-    MULTIPLY(0, 0) FETCH_A(0, s) FETCH_B(0, s) }
-#define STEPS STEP
+#define SLICE { NEXT \
+    MULTIPLY(2, 0, smallest) FETCH_A(2, s) \
+    MULTIPLY(1, 1, smallest) MULTIPLY(1, 0, small) FETCH_A(1, s) \
+    MULTIPLY(0, 2, smallest) FETCH_B(2, s) \
+    MULTIPLY(0, 1, small) FETCH_B(1, s) \
+    MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
 #else  // three of four
 #define FETCH_REST(slice) FETCH_A(1, slice) FETCH_B(1, slice)
-#define STEP { NEXT \
-    MULTIPLY(1, 0) FETCH_A(1, s) \
-    MULTIPLY(0, 1) FETCH_B(1, s) \
-    MULTIPLY(0, 0) FETCH_A(0, s) FETCH_B(0, s) }
-#define STEPS for (uint depth = 0; depth < BK; depth += 2 * MK) { STEP STEP }
+#define SLICE { NEXT \
+    MULTIPLY(1, 0, small) FETCH_A(1, s) \
+    MULTIPLY(0, 1, small) FETCH_B(1, s) \
+    MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
 #endif
-#define NEXT const uint s = min(first + (t += GROUP), end - GROUP);
 
 #if PARTS == 3
 bfloat16_t lowered(bfloat16_t x, uint by) {
@@ -140,17 +130,17 @@ void sum_up() {
     at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
     plain_a = BEGIN(a) + from_a, plain_b = BEGIN(b) + from_b;
     FETCH_A(0, first) FETCH_B(0, first) FETCH_REST(first)
+#if PARTS == 3
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) small[i] = smallest[i] = SUMS(SUM(0));
+#endif
     for (uint t = 0; t < end - first;) {
         [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-        STEPS
+        for (uint depth = 0; depth < BK; depth += 2 * MK) { SLICE SLICE }
         [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += now[i];
-#ifdef TWICE
-        if (t >= end - first) break;
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-        STEPS
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += now[i];
-#endif
     }
+#if PARTS == 3
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += (smallest[i] * SUM(1.0 / 256) + small[i]) * SUM(1.0 / 256);
+#endif
     mend(first, end);
 }
 

@@ -58,8 +58,8 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
 double on_cpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split) {
     const double groups = ceil_of(double(p.m), t.BM) * ceil_of(double(p.n), t.BN) * double(p.batch) * split.slices;
     const Family& f = k.module.family;
-    return ceil_of(groups, dev.compute_units ? dev.compute_units : 4) * f.cpu_weight * (t.BM + f.cpu_extra_rows) * t.BN *
-           double(std::max<uint64_t>(split.chunk, 1));
+    return ceil_of(groups, dev.compute_units ? dev.compute_units : 4) * f.cpu_weight * (t.BM + f.cpu_extra_rows) *
+           t.BN * double(std::max<uint64_t>(split.chunk, 1));
 }
 
 }  // namespace

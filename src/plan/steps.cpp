@@ -190,8 +190,7 @@ Steps lay_out(const Choice& choice, const Problem& completed, const Normalised& 
     product.args.k_chunk = static_cast<uint32_t>(way.split.chunk);
     product.args.raster = choice.tile.RASTER;
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
-    set_grid(product, div_up(p.m, choice.tile.BM) * div_up(p.n, choice.tile.BN) * p.batch * way.split.slices,
-             dev);
+    set_grid(product, div_up(p.m, choice.tile.BM) * div_up(p.n, choice.tile.BN) * p.batch * way.split.slices, dev);
     product.waits = way.a.kernel || way.b.kernel;
 
     const auto all = operands(n.problem);

@@ -39,7 +39,7 @@ Result<TunedRow> read_row(string_view line, size_t number) {
     const Fields f = fields_of(line);
     if (f.count != f.text.size())
         return wrong_row(number, "a row is DEVICE | PROBLEM | KERNEL | TILE, and '" + string(line) + "' has " +
-                                 std::to_string(f.count) + (f.count == 1 ? " field" : " fields"));
+                                     std::to_string(f.count) + (f.count == 1 ? " field" : " fields"));
     const auto& [device, problem, kernel, tile] = f.text;
     if (device.empty()) return wrong_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return wrong_row(number, "the kernel is missing; 'vkgemm kernels' lists them");

@@ -121,12 +121,15 @@ inline constexpr Family woven = {
 
 // f32 from parts; sums leave the matrix units every BK of depth.
 constexpr Family from_parts(std::string_view name, Parts parts, Accuracy accuracy,
-                            void (*rules)(const Tile&, TileRules&),
                             double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
     return {
         .name = name,
         .reads = woven_reads,
-        .rules = rules,
+        .rules =
+            [](const Tile& t, TileRules& r) {
+                r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+                woven_rules::product(t, r);
+            },
         .copy_rules = woven_rules::matrices,
         .shared_bytes = woven_rules::bytes_for_d,
         .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
@@ -139,23 +142,14 @@ constexpr Family from_parts(std::string_view name, Parts parts, Accuracy accurac
         .cpu_weight = 12,
     };
 }
-// Both kinds of sums, and `count` parts of the fragments of `slices` slices.
-constexpr double registers_of_parts(const Tile& t, uint32_t count, uint32_t slices) {
-    return 2.0 * t.WM * t.WN / t.SG + double(count) * slices * (t.WM + t.WN) * t.MK / 2 / t.SG + 46;
+// `sums` of each kind, and `count` parts of the fragments of a slice.
+template <uint32_t sums, uint32_t count>
+constexpr double registers_of_parts(const Tile& t, const ElementBytes&) {
+    return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / 2 / t.SG + 46;
 }
-inline constexpr Family thirds = from_parts(
-    "thirds", {3, Type::bf16}, Accuracy::f32_split,
-    [](const Tile& t, TileRules& r) {
-        r.multiple("a step is whole slices", "BK", t.BK, "MK", t.MK);
-        woven_rules::product(t, r);
-    },
-    [](const Tile& t, const ElementBytes&) { return registers_of_parts(t, 3, t.BK / t.MK); }, 0.0038, 300);
-inline constexpr Family halves = from_parts(
-    "halves", {2, Type::f16, true}, Accuracy::f32_split_rows,
-    [](const Tile& t, TileRules& r) {
-        r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
-        woven_rules::product(t, r);
-    },
-    [](const Tile& t, const ElementBytes&) { return registers_of_parts(t, 2, 1); }, 0.0019, 150);
+inline constexpr Family thirds =
+    from_parts("thirds", {3, Type::bf16}, Accuracy::f32_split, registers_of_parts<4, 3>, 0.0038, 300);
+inline constexpr Family halves =
+    from_parts("halves", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_parts<2, 2>, 0.0019, 150);
 
 }  // namespace vkgemm::plan::family
