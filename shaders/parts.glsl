@@ -51,17 +51,22 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 #endif
 #include "matrix_out.glsl"
 
-// The fragment of a part, a slice and the i-th row (of A) or column (of B) of fragments.
-#define LOAD_A(m, part, slice, i) { \
-    const uint on = ((slice) * PARTS + part) * ACROSS_A + (i) * SG; \
-    if (m.length() * SG == MM * MK) { const uvec4 bits = WIDE(a, at_a + on); SPREAD(m, bits) } \
-    else coopMatLoad(m, LINES(a), plain_a + on, MK / P, ROWS); }
-#define LOAD_B(m, part, slice, j) { \
-    const uint on = ((slice) * PARTS + part) * ACROSS_B + (j) * SG; \
-    if (m.length() * SG == MK * MN) { const uvec4 bits = WIDE(b, at_b + on); SPREAD(m, bits) } \
-    else coopMatLoad(m, LINES(b), plain_b + on, MK / P, COLUMNS); }
-#define FETCH_A(part, slice) [[unroll]] for (uint i = 0; i < NI; ++i) LOAD_A(a##part[i], part, slice, i)
-#define FETCH_B(part, slice) [[unroll]] for (uint j = 0; j < NJ; ++j) LOAD_B(b##part[j], part, slice, j)
+#define ON(slice, part, across, i) (((slice) * PARTS + part) * across + (i) * SG)
+#define FETCH_A(part, slice) FETCH_A_AS(AS_IT_IS, part, slice)
+#define FETCH_B(part, slice) FETCH_B_AS(AS_IT_IS, part, slice)
+#define AS_IT_IS(bits) bits
+#define FETCH_A_AS(how, part, slice) \
+    [[unroll]] for (uint i = 0; i < NI; ++i) \
+        if (a##part[i].length() * SG == MM * MK) { \
+            const uvec4 bits = how(WIDE(a, at_a + ON(slice, part, ACROSS_A, i))); \
+            SPREAD(a##part[i], bits) } \
+        else coopMatLoad(a##part[i], LINES(a), plain_a + ON(slice, part, ACROSS_A, i), MK / P, ROWS);
+#define FETCH_B_AS(how, part, slice) \
+    [[unroll]] for (uint j = 0; j < NJ; ++j) \
+        if (b##part[j].length() * SG == MK * MN) { \
+            const uvec4 bits = how(WIDE(b, at_b + ON(slice, part, ACROSS_B, j))); \
+            SPREAD(b##part[j], bits) } \
+        else coopMatLoad(b##part[j], LINES(b), plain_b + ON(slice, part, ACROSS_B, j), MK / P, COLUMNS);
 #define MULTIPLY(x, y, to) \
     [[unroll]] for (uint i = 0; i < NI; ++i) \
         [[unroll]] for (uint j = 0; j < NJ; ++j) to[i * NJ + j] = coopMatMulAdd(a##x[i], b##y[j], to[i * NJ + j]);
@@ -83,43 +88,59 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
     MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
 #endif
 
-#if PARTS == 3
-bfloat16_t lowered(bfloat16_t x, uint by) {
-    const uint bits = bfloat16BitsToUintEXT(x), least = by << 7;
-    return uintBitsToBFloat16EXT(uint16_t((bits & 0x7fffu) > least ? bits - least : 0));
-}
-#define LOWER(m, by) for (uint e = 0; e < m.length(); ++e) m[e] = lowered(m[e], by);
-#endif
+// Writes `of`[e] for every element e of the sums that is not finite. Nothing else may name an element of the sums: a
+// compiler that does not see through it keeps them in memory, at half of the speed.
 bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
+#define MEND(of) \
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) \
+        [[unroll]] for (uint e = 0; e < sums[i].length(); ++e) sums[i][e] = is_finite(sums[i][e]) ? sums[i][e] : of;
 
-// Sums that are not finite, once more. Infinities and NaN lie in the first parts alone, and infinity times another part
-// of 0 is NaN: where the sum of first products is not finite either, it is the answer. Else only products of parts that
-// are too large have left f32's range, and the sum is taken with parts of their true size.
-void mend(uint first, uint end) {
-    [[unroll]] for (uint i = 0; i < NI; ++i)
-        [[unroll]] for (uint j = 0; j < NJ; ++j) {
-            bool wrong = false;
-            for (uint e = 0; e < sums[i * NJ + j].length(); ++e) wrong = wrong || !is_finite(sums[i * NJ + j][e]);
-            if (!subgroupAny(wrong)) continue;
-            SUMS firsts = SUMS(SUM(0)), all = SUMS(SUM(0));
-            for (uint s = first; s < end; ++s) {
-                A_MATRIX x0, x1;
-                B_MATRIX y0, y1;
-                LOAD_A(x0, 0, s, i) LOAD_A(x1, 1, s, i) LOAD_B(y0, 0, s, j) LOAD_B(y1, 1, s, j)
-                firsts = coopMatMulAdd(x0, y0, firsts);
-                SUMS step = SUMS(SUM(0));
 #if PARTS == 3
-                A_MATRIX x2;
-                B_MATRIX y2;
-                LOAD_A(x2, 2, s, i) LOAD_B(y2, 2, s, j)
-                LOWER(x1, 8) LOWER(x2, 16) LOWER(y1, 8) LOWER(y2, 16)
-                step = coopMatMulAdd(x1, y1, coopMatMulAdd(x2, y0, coopMatMulAdd(x0, y2, step)));
+uvec4 lowered(uvec4 x, uint by) {  // two bf16 in each word
+    const uvec4 least = uvec4(by << 7), low = x & 0xffffu, high = x >> 16;
+    return mix(uvec4(0), low - least, greaterThan(low & 0x7fffu, least)) |
+           mix(uvec4(0), high - least, greaterThan(high & 0x7fffu, least)) << 16;
+}
+#define BY_8(bits) lowered(bits, 8)
+#define BY_16(bits) lowered(bits, 16)
+#define LOWER(ms, count, size, by) /* where FETCH_*_AS had no bits to work on */ \
+    [[unroll]] for (uint i = 0; i < count; ++i) \
+        if (ms[i].length() * SG != size) \
+            for (uint e = 0; e < ms[i].length(); ++e) \
+                ms[i][e] = uintBitsToBFloat16EXT(uint16_t(lowered(uvec4(bfloat16BitsToUintEXT(ms[i][e])), by).x));
+
+// Only products of parts that are too large have left f32's range: the sum of parts of their true size, in `small`.
+void sum_lowered(uint first, uint end) {
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) small[i] = SUMS(SUM(0));
+    for (uint s = first; s < end; ++s) {
+        FETCH_A(0, s) FETCH_A_AS(BY_8, 1, s) FETCH_A_AS(BY_16, 2, s)
+        FETCH_B(0, s) FETCH_B_AS(BY_8, 1, s) FETCH_B_AS(BY_16, 2, s)
+        LOWER(a1, NI, MM * MK, 8) LOWER(a2, NI, MM * MK, 16) LOWER(b1, NJ, MK * MN, 8) LOWER(b2, NJ, MK * MN, 16)
+        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
+        MULTIPLY(2, 0, now) MULTIPLY(1, 1, now) MULTIPLY(0, 2, now)
+        MULTIPLY(1, 0, now) MULTIPLY(0, 1, now) MULTIPLY(0, 0, now)
+        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) small[i] += now[i];
+    }
+}
 #endif
-                all += coopMatMulAdd(x0, y0, coopMatMulAdd(x1, y0, coopMatMulAdd(x0, y1, step)));
-            }
-            for (uint e = 0; e < sums[i * NJ + j].length(); ++e)
-                if (!is_finite(sums[i * NJ + j][e])) sums[i * NJ + j][e] = is_finite(firsts[e]) ? all[e] : firsts[e];
-        }
+
+// Infinities and NaN lie in the first parts alone, and infinity times another part of 0 is NaN: where a sum is not
+// finite, the sum of the first products tells what it is, if that is not finite either.
+void mend(uint first, uint end) {
+    bool wrong = false;
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i)
+        [[unroll]] for (uint e = 0; e < sums[i].length(); ++e) wrong = wrong || !is_finite(sums[i][e]);
+    if (!subgroupAny(wrong)) return;
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
+    for (uint s = first; s < end; ++s) { FETCH_A(0, s) FETCH_B(0, s) MULTIPLY(0, 0, now) }
+#if PARTS == 3
+    const SUM infinity = uintBitsToFloat(0x7f800000u);
+    MEND(is_finite(now[i][e]) ? infinity : now[i][e])
+    sum_lowered(first, end);
+    MEND(isnan(small[i][e]) ? sums[i][e] : small[i][e])
+#else
+    MEND(now[i][e])
+#endif
 }
 
 void sum_up() {

@@ -112,11 +112,13 @@ size_t hash(std::string_view s) {
 /// On CPU drivers operands are addresses unless a GPU is played: rows whose every case is run take turns.
 Twist in_turn(const Row& row) { return {"", hash(row.kernel().name) % 2 ? as_on_a_gpu : 0}; }
 
-void walk(const Row& row, const OnKernel& each, size_t step, const Twist& twist) {
+/// Was a case run?
+bool walk(const Row& row, const OnKernel& each, size_t step, const Twist& twist) {
     const std::string_view name = row.kernel().name;
     const Kernel& k = *row.product;
     Tally tally(std::string(name), step, hash(name), row.helper ? twist_for(*row.helper) : twist);
     each({k.name, k.module, k.needs, shaping(row, *plan::with_constants(k.tile, twist.tile))}, tally);
+    return tally.ran();
 }
 
 /// Of how many cases one is run with the row's own tile.
@@ -170,8 +172,8 @@ bool any_row_fits() { return !rows_that_fit(true).empty(); }
 
 void for_each_row(const OnKernel& each) {
     for (const Row& row : rows_that_fit(true)) {
-        walk(row, each, every_own, in_turn(row));
-        if (row.helper && !row.family().weaves && every_own == 1)  // the products of those that weave run with no other
+        if (walk(row, each, every_own, in_turn(row)) && row.helper && !row.family().weaves &&
+            every_own == 1)  // the products of those that weave run with no other
             CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
     }
 }

@@ -35,7 +35,7 @@ uint64_t vector_length(const plan::Problem& p, bool (*kind)(StepKind)) {
     return 0;
 }
 
-bool is_inexact(Fill fill) { return fill == Fill::random || fill == Fill::wide; }
+bool is_inexact(Fill fill) { return fill == Fill::random || fill == Fill::wide || fill == Fill::great; }
 
 /// The operands of one case on the host, filled as the rules allow: what must not be read stays poison.
 struct Data {
@@ -68,15 +68,21 @@ struct Data {
         fill(residual, range.others);
         scale.fill([&] { return random.pick(factors); });
         if (x.fill == Fill::wide) widen(p);
+        if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
+    }
+
+    static double times(double value, int power) {  // no number so small that a device may take it for 0
+        return std::ldexp(std::copysign(0.5 + std::fabs(value) / 2, value), power);
+    }
+    template <int power, bool is_b = false>
+    static double first_times(double value, uint64_t row, uint64_t col) {
+        return times(value, (is_b ? row : col) == 0 ? power : 0);
     }
 
     void widen(const plan::Problem& p) {
         const bool by_row = p.accuracy == plan::Accuracy::f32_split_rows;
         const auto exponent = [&](uint64_t row, uint64_t k) {
             return static_cast<int>((k * 97 + (by_row ? row * 31 : 0)) % 241) - 120;
-        };
-        const auto times = [](double value, int power) {  // no number so small that a device may take it for 0
-            return std::ldexp(std::copysign(0.5 + std::fabs(value) / 2, value), power);
         };
         a.change([&](double value, uint64_t row, uint64_t k) { return times(value, exponent(row, k)); });
         if (!by_row) b.change([&](double value, uint64_t k, uint64_t) { return times(value, -exponent(0, k)); });
@@ -89,7 +95,7 @@ struct Data {
     }
 };
 
-constexpr std::array<std::string_view, 4> fills = {"exact", "special", "random", "wide"};  // by Fill
+constexpr std::array<std::string_view, 5> fills = {"exact", "special", "random", "wide", "great"};  // by Fill
 Fill fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);

@@ -14,8 +14,9 @@ namespace vkgemm::test {
 /// exact: whole numbers, compared bit for bit. special: the same with NaN and infinities among them. random: anything
 /// in (-1, 1), compared within the derived bound and the bound that the plan promises. wide: such numbers, none near 0,
 /// times powers of two between 2^-120 and 2^120, all of them in every row of A; the columns of B undo them, so that
-/// every product counts, unless the accuracy measures errors by a row's largest element. Of f32 only.
-enum class Fill { exact, special, random, wide };
+/// every product counts, unless the accuracy measures errors by a row's largest element. great: the same, but the first
+/// product of every sum lies between 2^125 and 2^127, and the others do not count. Of f32 only.
+enum class Fill { exact, special, random, wide, great };
 
 struct Case {
     std::string kernel;     // "": the context chooses

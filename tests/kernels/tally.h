@@ -44,6 +44,9 @@ class Tally {
     /// There is nothing to run here.
     void none() { offered_ = 1; }
 
+    /// Was any case run?
+    bool ran() const { return done_ > 0; }
+
     /// Was it run?
     bool operator()(const Case& offered) {
         ++offered_;
