@@ -3,9 +3,9 @@
 // the products of parts that matter are summed; the others are below f32's own rounding. Matrix units round their sums
 // downwards, so every BK of depth the sums leave them and are added up in f32.
 //
-// Of three parts the second are kept 2^8 times too large, the third 2^16 times (see digits.glsl), so their products have
-// sums of their own, which come to the others at the end, brought down. What the units round away of them is small then,
-// too: they need not leave them before.
+// Of three parts the second are kept 2^8 times too large, the third 2^16 times (see digits.glsl), so their products
+// have sums of their own, which come to the others at the end, brought down. What the units round away of them is small
+// then, too: they need not leave them before.
 //
 // A subgroup keeps WM x WN of every kind of sums. Its fragments come straight from memory, as those of `woven`: a part
 // of the next slice is on its way as soon as this slice needs its registers no longer.

@@ -10,7 +10,7 @@ namespace {
 using std::string;
 using std::string_view;
 
-constexpr string_view names[] = {
+constexpr string_view fact_names[] = {
 #define FEATURE(id, ...) #id,
 #define FEATURE_EXTENSION(id, ...) #id,
 #include "plan/features.def"
@@ -79,8 +79,8 @@ std::optional<MatrixShape> read_shape(string_view value) {
 bool read_features(string_view value, FeatureSet& out) {
     for (string_view w : words(value)) {
         size_t i = 0;
-        while (i < std::size(names) && names[i] != w) ++i;
-        if (i == std::size(names)) return false;
+        while (i < std::size(fact_names) && fact_names[i] != w) ++i;
+        if (i == std::size(fact_names)) return false;
         out |= FeatureSet{1} << i;
     }
     return true;
@@ -120,12 +120,12 @@ bool read_fact(DeviceFacts& f, string_view name, string_view value) {
 
 }  // namespace
 
-string_view feature_name(Feature f) { return f < Feature::count ? names[size_t(f)] : string_view{}; }
+string_view feature_name(Feature f) { return f < Feature::count ? fact_names[size_t(f)] : string_view{}; }
 
 string feature_names(FeatureSet set) {
     string out;
-    for (size_t i = 0; i < std::size(names); ++i)
-        if (set >> i & 1) out += (out.empty() ? "" : " ") + string(names[i]);
+    for (size_t i = 0; i < std::size(fact_names); ++i)
+        if (set >> i & 1) out += (out.empty() ? "" : " ") + string(fact_names[i]);
     return out;
 }
 

@@ -37,7 +37,7 @@ struct Row {
 #define CORE_13(member) CORE_N(3, member)
 #define CORE_14(member) CORE_N(4, member)
 
-constexpr Row rows[] = {
+constexpr Row feature_rows[] = {
 #define FEATURE(id, member, Struct, STYPE, extension, core, CoreStruct)     \
     {#member,                                                               \
      {VK_STRUCTURE_TYPE_##STYPE, offsetof(Struct, member), sizeof(Struct)}, \
@@ -50,8 +50,8 @@ constexpr Row rows[] = {
 #undef FEATURE
 #undef FEATURE_EXTENSION
 };
-static_assert(std::size(rows) == static_cast<size_t>(plan::Feature::count));
-static_assert(std::size(rows) <= VKGEMM_MAX_NEEDED_EXTENSIONS, "a list of extensions could be cut");
+static_assert(std::size(feature_rows) == static_cast<size_t>(plan::Feature::count));
+static_assert(std::size(feature_rows) <= VKGEMM_MAX_NEEDED_EXTENSIONS, "a list of extensions could be cut");
 
 bool has_bit(FeatureSet set, size_t i) { return set >> i & 1; }
 
@@ -92,8 +92,8 @@ size_t padded(size_t bytes) {
 // The structs of their own that `features` need and `chain` has no place for.
 std::vector<Place> missing_structs(FeatureSet features, const VkBaseOutStructure* chain) {
     std::vector<Place> out;
-    for (size_t i = 0; i < std::size(rows); ++i) {
-        const Row& r = rows[i];
+    for (size_t i = 0; i < std::size(feature_rows); ++i) {
+        const Row& r = feature_rows[i];
         if (!has_bit(features, i) || r.own.size == 0) continue;
         if (find_struct(chain, r.own.type) || (r.core.size && find_struct(chain, r.core.type))) continue;
         if (std::none_of(out.begin(), out.end(), [&](const Place& p) { return p.type == r.own.type; }))
@@ -125,8 +125,8 @@ FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<co
                            [&](const char* e) { return e && std::strcmp(e, name) == 0; });
     };
     FeatureSet out = 0;
-    for (size_t i = 0; i < std::size(rows); ++i) {
-        const Row& r = rows[i];
+    for (size_t i = 0; i < std::size(feature_rows); ++i) {
+        const Row& r = feature_rows[i];
         const bool extension_alone = r.own.size == 0 && has_extension(r.extension);
         const bool member = is_set(base(chain), r.own) || is_set(base(chain), r.core);
         if (extension_alone || (member && (in_core(r, api_version) || has_extension(r.extension))))
@@ -144,8 +144,9 @@ FeatureSet offered_features(const InstanceFunctions& f, VkPhysicalDevice device,
     };
 
     FeatureSet askable = 0;  // structs that this device understands
-    for (size_t i = 0; i < std::size(rows); ++i)
-        if (in_core(rows[i], api_version) || has_extension(rows[i].extension)) askable |= FeatureSet{1} << i;
+    for (size_t i = 0; i < std::size(feature_rows); ++i)
+        if (in_core(feature_rows[i], api_version) || has_extension(feature_rows[i].extension))
+            askable |= FeatureSet{1} << i;
 
     VkPhysicalDeviceFeatures2 chain = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, nullptr, {}};
     VkPhysicalDeviceVulkan14Features core14 = {};
@@ -167,8 +168,8 @@ FeatureSet offered_features(const InstanceFunctions& f, VkPhysicalDevice device,
 
 std::vector<const char*> extensions_for(FeatureSet features, uint32_t api_version) {
     std::vector<const char*> out;
-    for (size_t i = 0; i < std::size(rows); ++i) {
-        const Row& r = rows[i];
+    for (size_t i = 0; i < std::size(feature_rows); ++i) {
+        const Row& r = feature_rows[i];
         const bool push =
             r.own.size == 0;  // no struct to merge: the extension is the way to enable it, also where it is core
         if (!has_bit(features, i) || (in_core(r, api_version) && !push)) continue;
@@ -186,9 +187,9 @@ size_t missing_struct_bytes(FeatureSet features, const VkPhysicalDeviceFeatures2
 
 void merge_features(FeatureSet features, VkPhysicalDeviceFeatures2* chain, void* memory) {
     append_structs(features, base(chain), memory);
-    for (size_t i = 0; i < std::size(rows); ++i) {
+    for (size_t i = 0; i < std::size(feature_rows); ++i) {
         if (!has_bit(features, i)) continue;
-        for (const Place& place : {rows[i].core, rows[i].own})
+        for (const Place& place : {feature_rows[i].core, feature_rows[i].own})
             if (VkBaseOutStructure* s = place.size ? find_struct(base(chain), place.type) : nullptr) {
                 set(s, place);
                 break;
@@ -208,9 +209,9 @@ std::vector<std::string> device_extensions(const InstanceFunctions& f, VkPhysica
 }
 
 const char* vulkan_feature_name(uint32_t bit) {
-    if (bit >= std::size(rows)) return nullptr;
-    const char* dot = std::strrchr(rows[bit].member, '.');
-    return dot ? dot + 1 : rows[bit].member;
+    if (bit >= std::size(feature_rows)) return nullptr;
+    const char* dot = std::strrchr(feature_rows[bit].member, '.');
+    return dot ? dot + 1 : feature_rows[bit].member;
 }
 
 }  // namespace vkgemm::vk

@@ -2,7 +2,7 @@
 # Does what a stranger would: builds the project beside this file against vkgemm, and runs it.
 #     cmake -DMODE=... -DSOURCE=<vkgemm> -DBUILD=<its build> -DWORK=<folder of our own>
 #           -DHEADERS=<include folder of Vulkan's headers> -DVERSION=... -DARCHIVE=<SPIR-V archive>
-#           -DGLSLC=... -DGENERATOR=... -DC=... -DCXX=... -P run.cmake
+#           -DGENERATOR=... -DC=... -DCXX=... -P run.cmake
 # MODE is installed | subdirectory | prebuilt | stale. The SDK is out of reach: all there is are Vulkan's headers.
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE ${WORK})
@@ -83,7 +83,7 @@ if(MODE STREQUAL "installed")
   endif()
   build_by_pkg_config()
 elseif(MODE STREQUAL "subdirectory")
-  build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_GLSLC=${GLSLC})
+  build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE})  # shaders have been compiled once
 elseif(MODE STREQUAL "prebuilt")  # as a shared library, without a shader compiler
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/vkgemm ${compilers} -DBUILD_SHARED_LIBS=ON
       -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
