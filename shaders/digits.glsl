@@ -37,7 +37,6 @@ uvec4 bf16_part(uvec4 x, uint part) {
     const uvec4 quiet = x | uvec4(notEqual(x & 0x7fffffu, uvec4(0))) << 22;  // a NaN, whichever its digits
     return mix(part == 0 ? quiet : uvec4(0), finite | x & 0x80000000u, IS_FINITE(x));
 }
-#define FIRST(x) VKGEMM_PASTE(UNIT_A, _first)(x)
 #define REST(x) VKGEMM_PASTE(UNIT_A, _rest)(x)
 #define FIRSTS(four, next) VKGEMM_PASTE(UNIT_A, _firsts)(four, next)  // of eight f32
 

@@ -24,11 +24,11 @@ shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
 SUMS sums[NI * NJ], now[NI * NJ];        // in all; of this step
 #if PARTS == 3
 SUMS small[NI * NJ], smallest[NI * NJ];  // 2^8 and 2^16 times too large
-#else
-#define small now
+A_MATRIX a2[NI];
+B_MATRIX b2[NJ];
 #endif
-A_MATRIX a0[NI], a1[NI], a2[NI];
-B_MATRIX b0[NJ], b1[NJ], b2[NJ];
+A_MATRIX a0[NI], a1[NI];
+B_MATRIX b0[NJ], b1[NJ];
 
 uint row0, col0, sub_row, sub_col, set;
 uint at_a, at_b, plain_a, plain_b;  // in the workspace: this invocation's part of the first fragment; its beginning
@@ -83,13 +83,13 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 #else  // three of four
 #define FETCH_REST(slice) FETCH_A(1, slice) FETCH_B(1, slice)
 #define SLICE { NEXT \
-    MULTIPLY(1, 0, small) FETCH_A(1, s) \
-    MULTIPLY(0, 1, small) FETCH_B(1, s) \
+    MULTIPLY(1, 0, now) FETCH_A(1, s) \
+    MULTIPLY(0, 1, now) FETCH_B(1, s) \
     MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
 #endif
 
-// Writes `of`[e] for every element e of the sums that is not finite. Nothing else may name an element of the sums: a
-// compiler that does not see through it keeps them in memory, at half of the speed.
+// Elements of the sums are named in two plain loops alone: mend() reads them, and this writes `of` in place of each that
+// is not finite. A compiler that does not see through an index keeps all sums in memory, at half of the speed.
 bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
 #define MEND(of) \
     [[unroll]] for (uint i = 0; i < NI * NJ; ++i) \

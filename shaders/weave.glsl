@@ -41,13 +41,14 @@ const uint LOADS = BM * BN / P / WG;
 #ifdef SCALED
 shared uint greatest[BM];  // of each line, the bits of its largest magnitude that is finite
 int exponents(uint line) { return min(141 - int(greatest[line] >> 23), 126); }  // of its factor
+#define SCALED_BY(x, line) scaled(x, line)
 uvec4 scaled(uvec4 x, uint line) {
     const uvec4 lines = K_FAST ? uvec4(line) : line + uvec4(0, 1, 2, 3);
     const ivec4 up = ivec4(exponents(lines.x), exponents(lines.y), exponents(lines.z), exponents(lines.w));
     return floatBitsToUint(uintBitsToFloat(x) * uintBitsToFloat(uvec4(up + 127) << 23));
 }
 #else
-#define scaled(x, line) x
+#define SCALED_BY(x, line) x
 #endif
 
 // Place and first element of the i-th piece that this invocation brings to the tile: (line, k).
@@ -68,7 +69,7 @@ void put(uvec2 origin, uvec2 from) {
         return;
     }
     uvec4 upper = next_piece(place.x, place.y);
-    lower = scaled(lower, from.x), upper = scaled(upper, from.x + (K_FAST ? 0 : P / 2));
+    lower = SCALED_BY(lower, from.x), upper = SCALED_BY(upper, from.x + (K_FAST ? 0 : P / 2));
 #if PARTS == 3
     if (!bf16_is_plain(lower) || !bf16_is_plain(upper)) {
         [[unroll]] for (uint part = 0; part < PARTS; ++part)

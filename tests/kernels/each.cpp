@@ -75,6 +75,20 @@ TEST_CASE("NaN and infinity propagate") {
     });
 }
 
+TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {
+    for_each_row([](const Kernel& kernel, Tally& tally) {
+        if (kernel.module.a != vkgemm::plan::Type::f32 || kernel.module.d != vkgemm::plan::Type::f32)
+            return tally.none();
+        for (uint64_t seed = 1; seed <= 2; ++seed) {
+            Case x = odd_case(kernel);
+            x.fill = Fill::digits, x.seed = seed;
+            tally(x);
+            x.fill = Fill::special;
+            tally(x);
+        }
+    });
+}
+
 TEST_CASE("f32: exponents from 2^-120 to 2^120 in one row; products near the greatest number") {
     for_each_row([](const Kernel& kernel, Tally& tally) {
         if (kernel.module.a != vkgemm::plan::Type::f32 || kernel.module.d != vkgemm::plan::Type::f32)

@@ -35,7 +35,10 @@ uint64_t vector_length(const plan::Problem& p, bool (*kind)(StepKind)) {
     return 0;
 }
 
-bool is_inexact(Fill fill) { return fill == Fill::random || fill == Fill::wide || fill == Fill::great; }
+bool is_inexact(Fill fill, plan::Accuracy accuracy) {
+    if (fill == Fill::digits) return accuracy == plan::Accuracy::f32_split_rows;
+    return fill == Fill::random || fill == Fill::wide || fill == Fill::great;
+}
 
 /// The operands of one case on the host, filled as the rules allow: what must not be read stays poison.
 struct Data {
@@ -55,7 +58,7 @@ struct Data {
         const auto number = [&](int64_t most, plan::Type type) {
             const bool floats = plan::info(type).is_float;
             if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
-            if (!is_inexact(x.fill) || !floats)
+            if (!is_inexact(x.fill, p.accuracy) || !floats)
                 return static_cast<double>(random.between(type == plan::Type::u8 ? 0 : -most, most));
             return rounded(type, 2 * random.unit() - 1);
         };
@@ -69,6 +72,7 @@ struct Data {
         scale.fill([&] { return random.pick(factors); });
         if (x.fill == Fill::wide) widen(p);
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
+        if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
     }
 
     static double times(double value, int power) {  // no number so small that a device may take it for 0
@@ -77,6 +81,20 @@ struct Data {
     template <int power, bool is_b = false>
     static double first_times(double value, uint64_t row, uint64_t col) {
         return times(value, (is_b ? row : col) == 0 ? power : 0);
+    }
+
+    void pick_digits(Random& random, uint64_t depth, bool of_b) {
+        const auto digits = [&](double, uint64_t, uint64_t) { return rounded(plan::Type::f32, 2 * random.unit() - 1); };
+        const auto picks = [&](uint64_t k, uint64_t line) {
+            return k != (7 * line + 3) % depth ? 0 : std::ldexp(line % 2 ? -1 : 1, static_cast<int>(line % 5) - 2);
+        };
+        if (of_b) {
+            a.change([&](double, uint64_t row, uint64_t k) { return picks(k, row); });
+            b.change(digits);
+        } else {
+            a.change(digits);
+            b.change([&](double, uint64_t k, uint64_t col) { return picks(k, col); });
+        }
     }
 
     void widen(const plan::Problem& p) {
@@ -95,7 +113,7 @@ struct Data {
     }
 };
 
-constexpr std::array<std::string_view, 5> fills = {"exact", "special", "random", "wide", "great"};  // by Fill
+constexpr std::array<std::string_view, 6> fills = {"exact", "special", "random", "wide", "great", "digits"};  // by Fill
 Fill fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);
@@ -164,7 +182,7 @@ bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want)
     const double rounded_want = rounded(type, want.value);
     if (std::isnan(rounded_want)) return std::isnan(got);
     if (std::isinf(rounded_want)) return got == rounded_want;
-    if (!is_inexact(x.fill)) {
+    if (!is_inexact(x.fill, p.accuracy)) {
         std::byte bits[2][8] = {};
         encode(type, without_sign_of_zero(got), bits[0]);
         encode(type, without_sign_of_zero(rounded_want), bits[1]);
@@ -183,7 +201,7 @@ double greatest(const std::vector<double>& values) {
 /// What the plan promises of |D - exact|; infinite where it promises nothing.
 double promised(const Case& x, const plan::Problem& p, const Operands& in, double error_bound) {
     const bool bare = x.beta == 0 && p.epilogue[0].kind == StepKind::none;
-    if (!is_inexact(x.fill) || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
+    if (!is_inexact(x.fill, p.accuracy) || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
     return error_bound * greatest(in.a) * greatest(in.b) * std::fabs(x.alpha);
 }
 
@@ -218,7 +236,7 @@ class Comparison {
         if ((right && kept) || wrong_++ != 0) return;
         first_ = "D[" + std::to_string(z) + "][" + std::to_string(r) + "][" + std::to_string(c) + "] is " + say(is) +
                  ", not " + say(want.value);
-        if (is_inexact(x_.fill)) first_ += " within " + say(std::min(want.error, promised_));
+        if (is_inexact(x_.fill, p_.accuracy)) first_ += " within " + say(std::min(want.error, promised_));
     }
 
     const Case& x_;
@@ -342,7 +360,7 @@ std::string execute_case(const Case& x, Ran& out) {
     const auto completed = plan::complete(x.problem);
     if (!completed) return "the case itself is broken: " + completed.refusal().why;
     const plan::Problem& p = out.problem = *completed;
-    if (!is_inexact(x.fill) && exact_fill(p, x.alpha, x.beta).ab == 0)
+    if (!is_inexact(x.fill, p.accuracy) && exact_fill(p, x.alpha, x.beta).ab == 0)
         return "the case itself is broken: no range is exact";
     const Data& data = out.data.emplace(x, p);
     const auto all = data.all();
@@ -379,7 +397,7 @@ void set_command(std::string name) { command = std::move(name); }
 
 bool can_be_exact(const Case& x) {
     const auto completed = plan::complete(x.problem);
-    return is_inexact(x.fill) || !completed || exact_fill(*completed, x.alpha, x.beta).ab != 0;
+    return is_inexact(x.fill, x.problem.accuracy) || !completed || exact_fill(*completed, x.alpha, x.beta).ab != 0;
 }
 
 bool fits(const plan::Kernel& kernel) {

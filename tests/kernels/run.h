@@ -15,8 +15,10 @@ namespace vkgemm::test {
 /// in (-1, 1), compared within the derived bound and the bound that the plan promises. wide: such numbers, none near 0,
 /// times powers of two between 2^-120 and 2^120, all of them in every row of A; the columns of B undo them, so that
 /// every product counts, unless the accuracy measures errors by a row's largest element. great: the same, but the first
-/// product of every sum lies between 2^125 and 2^127, and the others do not count. Of f32 only.
-enum class Fill { exact, special, random, wide, great };
+/// product of every sum lies between 2^125 and 2^127, and the others do not count. digits: A, or B if the seed is even,
+/// holds random numbers of 24 digits, the other one picks one of them for each element of D, times a power of two: D is
+/// it to the last digit, but for accuracies that measure errors by rows. These three of f32 only.
+enum class Fill { exact, special, random, wide, great, digits };
 
 struct Case {
     std::string kernel;     // "": the context chooses
