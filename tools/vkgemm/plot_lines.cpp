@@ -48,22 +48,25 @@ SizeAxis size_axis(const LinePlot& plot, double from, double to) {
     return axis;
 }
 
+/// number() has six digits.
+std::string size_text(double size) { return size < 1e6 ? number(size) : std::to_string(std::llround(size)); }
+
 std::string size_labels(const SizeAxis& axis, double y) {
     std::string body;
     if (!axis.in_turn) {
         for (const double t : size_ticks(axis.scale))
-            body += text_at(axis.at(t), y + 20, number(t), "class=\"dim\" text-anchor=\"middle\"");
+            body += text_at(axis.at(t), y + 20, size_text(t), "class=\"dim\" text-anchor=\"middle\"");
         return body;
     }
     const double room = (axis.scale.to - axis.scale.from) / static_cast<double>(axis.sizes.size() - 1);
     const size_t every = static_cast<size_t>(std::ceil(label_height / room));
     for (size_t i = 0; i < axis.sizes.size(); i += every)
-        body += upright_at(axis.at(axis.sizes[i]), y + 10, number(axis.sizes[i]), "class=\"dim\"");
+        body += upright_at(axis.at(axis.sizes[i]), y + 10, size_text(axis.sizes[i]), "class=\"dim\"");
     return body;
 }
 
 double labels_height(const SizeAxis& axis) {
-    return axis.in_turn && !axis.sizes.empty() ? 10 + width_of(number(axis.sizes.back())) : 20;
+    return axis.in_turn && !axis.sizes.empty() ? 10 + width_of(size_text(axis.sizes.back())) : 20;
 }
 
 std::string grid_of(const SizeAxis& axis, double top, double bottom) {
@@ -103,7 +106,7 @@ std::string panel_body(const LinePanel& panel, const std::vector<std::string>& n
                        double height) {
     Scale y = scale_of(panel);
     y.from = top + panel_head + height, y.to = top + panel_head;
-    std::string body = text_at(margin, top + 20, (panel.title.empty() ? "" : panel.title + ", ") + panel.y_axis);
+    std::string body = text_at(margin, top + 20, panel.title + (panel.title.empty() || panel.y_axis.empty() ? "" : ", ") + panel.y_axis);
     body += grid_of(x, y.to, y.from);
     for (const double t : ticks(y)) {
         body += line_at(x.scale.from - 8, y.at(t), x.scale.to + 8, y.at(t), "grid");
