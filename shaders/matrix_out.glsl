@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with
-// COOPMAT_D places, NI, NJ and ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this is),
-// row0, col0, sub_row and sub_col. FINAL(sum, row, col), where there is one: what four sums, from this column on, become
-// first.
+// How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with COOPMAT_D
+// places, NI, NJ and ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this is), row0, col0,
+// sub_row and sub_col. FINAL(sum, row, col), where there is one: what four sums, from this column on, become first.
 #ifndef FINAL
 #define FINAL(sum, row, col) sum
 #endif

@@ -88,8 +88,8 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
     MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
 #endif
 
-// Elements of the sums are named in two plain loops alone: mend() reads them, and this writes `of` in place of each that
-// is not finite. A compiler that does not see through an index keeps all sums in memory, at half of the speed.
+// Elements of the sums are named in two plain loops alone: mend() reads them, and this writes `of` in place of each
+// that is not finite. A compiler that does not see through an index keeps all sums in memory, at half of the speed.
 bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
 #define MEND(of) \
     [[unroll]] for (uint i = 0; i < NI * NJ; ++i) \

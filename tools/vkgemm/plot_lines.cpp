@@ -106,7 +106,8 @@ std::string panel_body(const LinePanel& panel, const std::vector<std::string>& n
                        double height) {
     Scale y = scale_of(panel);
     y.from = top + panel_head + height, y.to = top + panel_head;
-    std::string body = text_at(margin, top + 20, panel.title + (panel.title.empty() || panel.y_axis.empty() ? "" : ", ") + panel.y_axis);
+    std::string body = text_at(margin, top + 20,
+                               panel.title + (panel.title.empty() || panel.y_axis.empty() ? "" : ", ") + panel.y_axis);
     body += grid_of(x, y.to, y.from);
     for (const double t : ticks(y)) {
         body += line_at(x.scale.from - 8, y.at(t), x.scale.to + 8, y.at(t), "grid");
