@@ -238,7 +238,9 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     command->add_option("--seed", options->seed, "of the operands (default: 1)")->type_name("N");
     command->add_option("--out", options->out, "write the verdict, for VKGEMM_VERDICTS; - is standard output")
         ->type_name("FILE");
+#ifdef VKGEMM_PLANT
     command->add_option("--plant", options->plant, "for tests: spoil an element of what this kernel leaves")->group("");
+#endif
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
     return command;
