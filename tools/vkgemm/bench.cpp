@@ -233,7 +233,8 @@ nlohmann::ordered_json Bench::json() const {
     all["interrupted"] = interrupted();
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
-    for (const auto& [units, peak] : roofline_.peaks()) all["roofline"]["peak_tflops"][units] = peak * 1e-12;
+    for (const auto& [units, peak] : roofline_.peaks())
+        if (peak > 0) all["roofline"]["peak_tflops"][units] = peak * 1e-12;
     all["peers"] = report_.peers();
     all["cases"] = report_.cases();
     return all;
