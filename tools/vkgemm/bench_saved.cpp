@@ -188,7 +188,8 @@ int show_saved(const Session& session, const std::string& from, const std::strin
         shown = r.given;
         text += report.add(r, session.colored());
     }
-    if (csv_path != "-") print(text + report.footer(session.colored()) + report.summary(session.colored()));
+    if (csv_path != "-" && plot_path != "-")
+        print(text + report.footer(session.colored()) + report.summary(session.colored()));
     if (Status s = csv->commit(report.csv()); !s) return session.fail(s);
     if (Status s = plot->commit(report.svg(saved->device + ", vkgemm " + saved->version)); !s) return session.fail(s);
     if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what was measured until then");
