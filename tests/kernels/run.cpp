@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 
 #include "plan/text.h"
 #include "plan/words.h"
@@ -114,10 +115,15 @@ struct Data {
 };
 
 constexpr std::array<std::string_view, 6> fills = {"exact", "special", "random", "wide", "great", "digits"};  // by Fill
-Fill fill_named(std::string_view name) {
+std::optional<Fill> fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);
-    return Fill::exact;
+    return std::nullopt;
+}
+plan::Refusal unknown_fill(std::string_view name) {
+    std::string why = "fill knows";
+    for (size_t i = 0; i < fills.size(); ++i) why += (i ? ", " : " ") + std::string(fills[i]);
+    return {plan::Refusal::parse, why + ", not '" + std::string(name) + "'"};
 }
 constexpr size_t d_slot = VKGEMM_SLOT_D;
 constexpr std::array<const char*, 7> names = {"A", "B", "C", "D", "bias", "scale", "residual"};
@@ -436,9 +442,11 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.invocations = plan::read_number<uint32_t>(value).value_or(0);
         else if (key == "samples")
             x.samples = plan::read_number<uint64_t>(value).value_or(0);
-        else if (key == "fill")
-            x.fill = fill_named(value);
-        else if (key == "seed")
+        else if (key == "fill") {
+            const auto fill = fill_named(value);
+            if (!fill) return unknown_fill(value);
+            x.fill = *fill;
+        } else if (key == "seed")
             x.seed = plan::read_number<uint64_t>(value).value_or(1);
         else
             break;

@@ -23,6 +23,13 @@ run(0 check 9x9x9 "i32*i32 7x5x3 beta=1" --kernel auto --runs 2 --seed 7)
 expect("${said}" "seed 7")
 run(3 check "i32*i32 8x8x8" --kernel block_f32_64x64)
 run(2 check 8x8x8 --kernel nive)
+# What a kernel does not serve is no fault of it: code 3, and no row.
+run(3 check 64x64x64 "f16*f16 64x64x64" --kernel block_f32_64x64 --runs 1 --out unable.txt)
+expect("${said}" "right" "cannot run" "every result is exact; 1 could not run all that was asked for")
+file(READ ${FOLDER}/unable.txt unable)
+if(unable MATCHES "\\| block_f32_64x64")
+  message(FATAL_ERROR "a right kernel in the verdict:\n${unable}")
+endif()
 file(READ ${FOLDER}/verdict.txt said)
 expect("${said}" "# device | kernel | reason")
 
@@ -54,6 +61,15 @@ run(3 explain 9x9x9 --kernel tiled_f32_8x8)
 expect("${said}" "left out" "D[8][8]")
 set(ENV{VKGEMM_VERDICTS} "")
 run(1 check --kernel naive_f32_8x8 --plant naive_f32_8x8)
+
+# Ctrl-C keeps the rows of kernels that were not finished.
+find_program(timeout timeout)
+if(timeout)
+  execute_process(COMMAND ${timeout} --foreground -s INT 2 ${WITH} ${DRIVER} ${TOOL} check 9x9x9 --kernel tiled_f32_8x8 --runs 1000000
+    --out planted.txt WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  file(READ ${FOLDER}/planted.txt said)
+  expect("${said}" "# ended early: interrupted" "| tiled_f32_8x8 | f32*f32+f32->f32 9x9x9: D[8][8]")
+endif()
 
 # A captured call comes back the same; another result, a cut file and a foreign one do not.
 set(ENV{VKGEMM_CAPTURE} ${FOLDER}/captured)

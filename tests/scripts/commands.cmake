@@ -19,6 +19,13 @@ function(expect_json text value)
   endif()
 endfunction()
 
+# expect_picture(TEXT): it is one SVG, whole.
+function(expect_picture text)
+  if(NOT text MATCHES "^<svg .*</svg>\n?$")
+    message(FATAL_ERROR "this should be a picture alone:\n${text}")
+  endif()
+endfunction()
+
 # 2: words that nobody knows get the nearest one, and standard output stays empty.
 run(2)
 expect("${err}" "usage: vkgemm COMMAND")
@@ -29,6 +36,9 @@ foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you m
     "bench --repeats 0@takes a whole number from 1" "explain --json@--json wants FILE" "inspect@what is to be inspected"
     "inspect --kernel all --tile BM=8@--tile is for one kernel" "kernels --color red@auto, always or never"
     "inspect --kernel naive_f32_8x8 --json - --asm -@both want standard output"
+    "bench 8x8x8 --json - --csv -@--json - and --csv - both want standard output"
+    "bench 8x8x8 --csv - --plot -@--csv - and --plot - both want standard output"
+    "bench --from none.json --csv - --plot -@both want standard output"
     "explain 8x8x8 --json ${FOLDER}/none/x.json@cannot write")
   string(REPLACE "@" ";" case "${case}")
   list(POP_BACK case words)
@@ -78,6 +88,10 @@ expect_json("${out}" ${chosen} kernel)
 run(0 ladder --size 24 --type i32 --json -)
 expect_json("${out}" vkgemm cases 3 rung)
 
+# A picture on standard output, and nothing else.
+run(0 bench 8x8x8 --repeats 1 --plot - --quiet)
+expect_picture("${out}")
+
 # A result that was saved tells the same again; what is none is refused by its name and the place in it.
 run(0 bench 16x16x16 17x17x17 18x18x18 33x33x33 --repeats 3 --json saved.json --csv one.csv)
 run(0 bench --from saved.json --csv two.csv --plot saved.svg)
@@ -115,6 +129,39 @@ foreach(case "program@pogrom@is no result of vkgemm" "\"schema\": 1@\"schema\": 
   expect("${err}" "other.json: ${words}")
 endforeach()
 run(2 bench 8x8x8 --from saved.json)
+run(0 bench --from saved.json --plot -)
+expect_picture("${out}")
+
+# The same problem twice is two cases, each with its peer; an error without end is no null; what was wrong is wrong again.
+run(0 bench 16x16x16 16x16x16 "f16*f16 8x8x8 alpha=1e9" "f16*f16+f32->f32 8x8x8" --repeats 2 --json twice.json --csv one.csv)
+file(READ ${FOLDER}/twice.json twice)
+expect_json("${twice}" inf cases 2 deviation)
+run(0 bench --from twice.json --csv two.csv)
+file(READ ${FOLDER}/one.csv one)
+file(READ ${FOLDER}/two.csv two)
+if(NOT one STREQUAL two OR NOT one MATCHES ",inf\n")
+  message(FATAL_ERROR "other figures:\n${one}${two}")
+endif()
+string(JSON twice SET "${twice}" peers "[{\"name\": \"peer\", \"title\": \"by hand\"}]")
+foreach(i 0 1)
+  string(JSON peer GET "${twice}" cases ${i})
+  string(JSON peer SET "${peer}" name "\"peer\"")
+  string(JSON twice SET "${twice}" cases ${i} peers "[${peer}]")
+endforeach()
+file(WRITE ${FOLDER}/peer.json "${twice}")
+run(0 bench --from peer.json --csv two.csv)
+expect("${out}" "beside it: by hand")
+file(STRINGS ${FOLDER}/two.csv lines REGEX "16x16x16")
+list(TRANSFORM lines REPLACE "^[^,]*,([^,]*),.*" "\\1")
+if(NOT lines STREQUAL "vkgemm;peer;vkgemm;peer")
+  message(FATAL_ERROR "not two cases, each with its peer: ${lines}")
+endif()
+string(JSON twice SET "${twice}" cases 0 error "\"D[0][0] is 3 and should be 5\"")
+string(JSON twice SET "${twice}" interrupted true)
+file(WRITE ${FOLDER}/wrong.json "${twice}")
+run(1 bench --from wrong.json)
+expect("${out}" "WRONG" "D[0][0] is 3")
+expect("${err}" "that run was interrupted")
 
 # A disk that is full is told, and no more.
 file(CREATE_LINK /dev/full ${FOLDER}/full SYMBOLIC)

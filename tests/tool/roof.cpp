@@ -23,6 +23,14 @@ TEST_CASE("a product is bounded by the lesser of what arithmetic and memory allo
     CHECK(roof_of(1e9, 0, 50e12, 4e12).limit == 0);
 }
 
+TEST_CASE("plain units bound no product that matrix units fit") {
+    CHECK(peak_of(50e12, {}) == 50e12);
+    CHECK(peak_of(50e12, 900e12) == 900e12);
+    CHECK(peak_of(50e12, 40e12) == 50e12);
+    CHECK(peak_of(0, {}) == 0);  // memory alone bounds it
+    CHECK(!peak_of(50e12, 0));   // they are there, and could not be measured
+}
+
 TEST_CASE("a roof in words") {
     CHECK(roof_text(roof_of(1e12, 1e9, 50e12, 4e12), 25e12, false) ==
           "1000 FLOP/B: at most 50.00 TFLOP/s, by arithmetic; reached 50 %");

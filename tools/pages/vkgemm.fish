@@ -42,7 +42,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l repeats -x -d 'time
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l no-check -d 'time without checking first'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l json -r -F -d 'write the result as JSON'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l csv -r -F -d 'write the result as CSV'
-complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'draw the result: rate over size for a row of sizes, else bars'
+complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'draw the result: rate over size for a row of sizes, rate over error where accuracies differ, else bars'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l from -r -F -d 'measure nothing: tell what --json wrote another time'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l device -x -d 'the device, by index or a part of its name'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l validate -d 'watch with the Vulkan validation layer'

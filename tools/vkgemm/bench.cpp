@@ -21,6 +21,19 @@ struct Options {
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
+/// Standard output is for one of them.
+Status check_outputs(const Options& o) {
+    std::string first;
+    for (const auto& [name, path] :
+         {std::pair("--json", &o.json), std::pair("--csv", &o.csv), std::pair("--plot", &o.plot)}) {
+        if (*path != "-") continue;
+        if (!first.empty())
+            return usage(first + " - and " + name + " - both want standard output; give one of them a file");
+        first = name;
+    }
+    return {};
+}
+
 /// What cannot go together or is not there yet.
 Status check_options(const Options& o) {
     for (const std::string& name : o.versus) {
@@ -30,8 +43,6 @@ Status check_options(const Options& o) {
         return usage("--vs knows cublas and openblas, not '" + name + "'" +
                      (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
-    if (o.json == "-" && o.csv == "-")
-        return usage("--json - and --csv - both want standard output; give one of them a file");
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
         return usage("--type and --layout describe --shape; a PROBLEM names its own types and layout");
     if (o.kernel == "all" && !o.tile.empty()) return usage("--tile is for one kernel, not for --kernel all");
@@ -103,7 +114,7 @@ class Bench {
           cases_(cases),
           contenders_(open_contenders(options, device)),
           report_(told(contenders_), options.no_check, of_several_accuracies(cases)),
-          shown_(o_.json != "-" && o_.csv != "-"),
+          shown_(o_.json != "-" && o_.csv != "-" && o_.plot != "-"),
           progress_(count(), session.quiet),
           roofline_(device) {}
 
@@ -233,13 +244,15 @@ nlohmann::ordered_json Bench::json() const {
     all["interrupted"] = interrupted();
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
-    for (const auto& [units, peak] : roofline_.peaks()) all["roofline"]["peak_tflops"][units] = peak * 1e-12;
+    for (const auto& [units, peak] : roofline_.peaks())
+        if (peak > 0) all["roofline"]["peak_tflops"][units] = peak * 1e-12;
     all["peers"] = report_.peers();
     all["cases"] = report_.cases();
     return all;
 }
 
 int run(const Session& session, const Options& options) {
+    if (Status s = check_outputs(options); !s) return session.fail(s);
     if (!options.from.empty()) return show_saved(session, options.from, options.csv, options.plot);
     if (Status s = check_options(options); !s) return session.fail(s);
     const auto cases = collect_cases(options);
@@ -294,8 +307,10 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");
-    c->add_option("--plot", o->plot, "draw the result: rate over size for a row of sizes, else bars")
-        ->type_name("FILE.svg");
+    c->add_option("--plot", o->plot,
+                  "draw the result: rate over size for a row of sizes, rate over error where accuracies differ, else "
+                  "bars; - is standard output")
+        ->type_name("FILE.svg|-");
     CLI::Option* from = c->add_option("--from", o->from, "measure nothing: tell what --json wrote another time");
     from->type_name("FILE.json");
     for (CLI::Option* other : c->get_options())

@@ -196,7 +196,9 @@ std::string BenchReport::csv() const {
     for (const BenchResult& r : results_) {
         const Measurement& m = r.m;
         const nlohmann::ordered_json j = json_case(*r.given, m);
-        const auto cell = [&j](const char* key) { return j.contains(key) ? j[key].dump() : std::string(); };
+        const auto cell = [&j](const char* key) {
+            return !j.contains(key) ? "" : j[key].is_string() ? j[key].get<std::string>() : j[key].dump();
+        };
         all += csv_quoted(r.given->text) + "," + (r.is_peer ? m.kernel : "vkgemm") + "," + (r.is_peer ? "" : m.kernel);
         all += "," + csv_quoted(m.tile) + "," + m.checked + "," + csv_quoted(!m.failure ? m.failure.text : m.wrong);
         all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 
 namespace vkgemm::tool {
 namespace {
@@ -46,6 +48,7 @@ struct Place {
         if (!std::isfinite(x) || x < 0) refuse("is not from 0 on");
         return x;
     }
+    double number_or_inf() const { return value == "inf" ? std::numeric_limits<double>::infinity() : number(); }
     bool yes() const {
         if (!value.is_boolean()) refuse("is neither true nor false");
         return value.get<bool>();
@@ -71,7 +74,7 @@ Measurement measurement(const Place& p, const Case& c) {
     for (const Place& s : p.at("samples").list()) m.samples.push_back(s.number());
     m.times = summarise(m.samples);
     m.drift = drift_of(m.samples);
-    if (p.has("deviation")) m.deviation = p.at("deviation").number();
+    if (p.has("deviation")) m.deviation = p.at("deviation").number_or_inf();
     m.cold = p.at("cold").yes();
     m.sets = static_cast<size_t>(std::min(p.at("operand_sets").number(), 1e9));
     m.clock = p.at("clock").text() == "device" ? host::Clock::device : host::Clock::host;
@@ -87,32 +90,44 @@ void read_peers(const Place& all, SavedBench& bench) {
     }
 }
 
+/// Peers stand with every kernel of a problem; they count once.
+void read_results_of_peers(const Place& p, SavedBench& bench) {
+    if (!p.has("peers")) return;
+    const Roof roof = bench.results.back().roof;
+    for (const Place& peer : p.at("peers").list()) {
+        const Case& given = bench.cases.back();
+        BenchResult its{
+            .given = &given, .m = measurement(peer, given), .is_peer = true, .expected = true, .roof = roof};
+        its.m.kernel = peer.at("name").text();
+        bench.results.push_back(std::move(its));
+    }
+}
+
 void read_cases(const Place& list, SavedBench& bench) {
     const std::vector<Place> all = list.list();
+    std::set<std::string> kernels;  // of the last case: one that comes again is of the same problem, given again
     for (size_t i = 0; i < all.size(); ++i) {
         const Place& p = all[i];
         auto c = parse_case(p.at("problem").text());
         if (!c) p.at("problem").refuse("is none: " + c.status().text);
         if (p.has("reach_tflops")) c->reach = p.at("reach_tflops").number() * 1e12;
-        if (bench.cases.empty() || bench.cases.back().text != c->text) bench.cases.push_back(*std::move(c));
+        const std::string kernel = p.at("kernel").text();
+        if (bench.cases.empty() || bench.cases.back().text != c->text || kernels.contains(kernel)) {
+            if (i) read_results_of_peers(all[i - 1], bench);
+            bench.cases.push_back(*std::move(c));
+            kernels.clear();
+        }
+        kernels.insert(kernel);
         const Case& given = bench.cases.back();
         BenchResult ours{.given = &given, .m = measurement(p, given), .expected = true};
         if (p.has("roof_tflops"))
             ours.roof = {.intensity = p.at("flop_per_byte").number(),
                          .limit = p.at("roof_tflops").number() * 1e12,
                          .by_memory = p.at("roof_by").text() == "memory"};
-        ours.m.kernel = p.at("kernel").text(), ours.m.tile = p.at("tile").text();
+        ours.m.kernel = kernel, ours.m.tile = p.at("tile").text();
         bench.results.push_back(std::move(ours));
-        // Peers stand with every kernel of a problem; they count once.
-        const bool last = i + 1 == all.size() || all[i + 1].at("problem").text() != p.at("problem").text();
-        if (!last || !p.has("peers")) continue;
-        for (const Place& peer : p.at("peers").list()) {
-            BenchResult its{.given = &given, .m = measurement(peer, given), .is_peer = true, .expected = true};
-            its.m.kernel = peer.at("name").text();
-            its.roof = bench.results.back().roof;
-            bench.results.push_back(std::move(its));
-        }
     }
+    if (!all.empty()) read_results_of_peers(all.back(), bench);
 }
 
 SavedBench bench_of(const json& file) {
@@ -127,6 +142,7 @@ SavedBench bench_of(const json& file) {
         device.at("name").text() + " [" + device.at("driver").text() + "], Vulkan " + device.at("api").text();
     bench.version = top.at("version").text();
     bench.unchecked = !top.at("options").at("check").yes();
+    bench.interrupted = top.at("interrupted").yes();
     read_peers(top.at("peers"), bench);
     read_cases(top.at("cases"), bench);
     return bench;
@@ -172,10 +188,14 @@ int show_saved(const Session& session, const std::string& from, const std::strin
         shown = r.given;
         text += report.add(r, session.colored());
     }
-    if (csv_path != "-") print(text + report.footer(session.colored()) + report.summary(session.colored()));
+    if (csv_path != "-" && plot_path != "-")
+        print(text + report.footer(session.colored()) + report.summary(session.colored()));
     if (Status s = csv->commit(report.csv()); !s) return session.fail(s);
     if (Status s = plot->commit(report.svg(saved->device + ", vkgemm " + saved->version)); !s) return session.fail(s);
-    return exit_right;
+    if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what was measured until then");
+    const bool wrong =
+        std::ranges::any_of(saved->results, [](const BenchResult& r) { return !r.is_peer && !r.m.wrong.empty(); });
+    return wrong ? exit_wrong : exit_right;
 }
 
 }  // namespace vkgemm::tool

@@ -14,12 +14,13 @@ struct SavedBench {
     std::vector<BenchPeer> peers;
     std::vector<BenchResult> results;  // by case, peers last
     bool unchecked = false;            // it was asked not to check
+    bool interrupted = false;          // it ended early
 };
 
 /// All of it, or a refusal that names the file and the place: a line and a column, or a key as in "cases[3].median".
 Result<SavedBench> read_bench(const std::string& path);
 
-/// `bench --from`: table, CSV and picture of it.
+/// `bench --from`: table, CSV and picture of it. exit_wrong where a result of ours was wrong then.
 int show_saved(const Session& session, const std::string& from, const std::string& csv, const std::string& plot);
 
 }  // namespace vkgemm::tool

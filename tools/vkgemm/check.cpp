@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // vkgemm check: kernels against exact results, many times, at the edges of their tiles.
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "tools/vkgemm/command.h"
 #include "tools/vkgemm/named.h"
+#include "tools/vkgemm/verdict.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -29,12 +31,6 @@ bool is_cpu(const host::Device& device) { return device.info().kind == VK_PHYSIC
 size_t runs_of(const Options& o, const host::Device& device) {
     return o.runs ? o.runs : is_cpu(device) && o.kernel == "all" ? 2 : 10;
 }
-
-/// What came of one kernel.
-struct Checked {
-    size_t problems = 0, runs = 0, unfit = 0;
-    std::vector<std::string> wrong;
-};
 
 Status add_own(const std::string& name, std::vector<Job>& jobs) {
     std::vector<const plan::Kernel*> all;
@@ -88,8 +84,10 @@ class Checker {
 
     /// Refused where no more can be checked.
     Status check(const Job& job);
+    /// The last of the jobs, which were not done.
+    void leave(std::span<const Job> jobs);
     std::string table();
-    std::string verdict() const;
+    std::string verdict(const std::string& early, std::span<const plan::Verdict> old) const;
     Exit exit() const { return exit_; }
 
    private:
@@ -98,7 +96,7 @@ class Checker {
     const host::Device& device_;
     size_t runs_;
     Progress progress_;
-    std::vector<std::pair<std::string, Checked>> found_;  // by kernel, in the order of the table
+    CheckedKernels found_;  // in the order of the table
     Exit exit_ = exit_right;
 };
 
@@ -112,20 +110,27 @@ Status Checker::check(const Job& job) {
     auto at = std::ranges::find(found_, name, &std::pair<std::string, Checked>::first);
     if (at == found_.end()) at = found_.insert(at, {name, {}});
     Checked& checked = at->second;
+    if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST && !m.kernel.empty())
+        checked.wrong.push_back(job.c.text + ": " + m.failure.text);
     if (!m.failure) {
         if (exit_code(m.failure) == exit_vulkan) return m.failure;
-        ++checked.unfit;
         if (!job.asked) return {};
-        checked.wrong.push_back(job.c.text + " cannot run: " + m.failure.text);
+        checked.unable.push_back(job.c.text + " cannot run: " + m.failure.text);
         if (exit_ == exit_right) exit_ = exit_code(m.failure);
         return {};
     }
-    if (interrupted()) return {};
+    if (interrupted() && m.wrong.empty()) return {};
     ++checked.problems, checked.runs += runs_;
     if (m.wrong.empty()) return {};
     checked.wrong.push_back(job.c.text + (job.tile.empty() ? "" : " " + job.tile) + ": " + m.wrong);
     exit_ = exit_wrong;
     return {};
+}
+
+void Checker::leave(std::span<const Job> jobs) {
+    for (auto& [name, checked] : found_)
+        checked.finished = std::ranges::none_of(
+            jobs, [&name](const Job& job) { return job.kernel.empty() || job.kernel == name; });  // "" may be any
 }
 
 std::string Checker::table() {
@@ -134,35 +139,45 @@ std::string Checker::table() {
                  {.title = "problems", .right = true},
                  {.title = "runs", .right = true},
                  {.title = "result"}});
-    size_t kernels = 0, runs = 0, wrong = 0;
+    size_t kernels = 0, runs = 0, wrong = 0, unable = 0;
     for (const auto& [name, c] : found_) {
-        if (c.problems == 0 && c.wrong.empty()) continue;  // not for this device
-        ++kernels, runs += c.runs, wrong += !c.wrong.empty();
+        if (c.problems == 0 && c.wrong.empty() && c.unable.empty()) continue;  // not for this device
+        ++kernels, runs += c.runs, wrong += !c.wrong.empty(), unable += !c.unable.empty();
         table.add({name, std::to_string(c.problems), std::to_string(c.runs),
-                   c.wrong.empty() ? Cell{"right", Style::good} : Cell{"WRONG", Style::bad}});
+                   !c.wrong.empty() ? Cell{"WRONG", Style::bad}
+                   : c.problems     ? Cell{"right", Style::good}
+                                    : Cell{"not run", Style::bad}});
         for (const std::string& why : c.wrong) table.note(why);
+        for (const std::string& why : c.unable) table.note(why);
     }
-    if (kernels == 0) return "no kernel of these serves here\n";
+    if (kernels == 0) return interrupted() ? "" : "no kernel of these serves here\n";
+    const std::string result = wrong  ? std::to_string(wrong) + " WRONG"
+                               : runs ? "every result is exact"
+                                      : "nothing was compared";
     return table.header(session_.colored()) + table.body(session_.colored()) + "\n" +
            wrapped(std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + std::to_string(runs) +
-                       " runs, seed " + std::to_string(o_.seed) + ": " +
-                       (wrong ? std::to_string(wrong) + " WRONG" : "every result is exact"),
+                       " runs, seed " + std::to_string(o_.seed) + ": " + result +
+                       (unable ? "; " + std::to_string(unable) + " could not run all that was asked for" : ""),
                    0);
 }
 
-/// Rows of verdicts (vkgemm.h): the first thing that was wrong with each kernel.
-std::string Checker::verdict() const {
-    std::string device = device_.info().name.substr(0, device_.info().name.find_first_of("|#"));
-    device.erase(device.find_last_not_of(' ') + 1);
-    std::string text =
-        "# vkgemm " + tool_version() + " check, " + device_line(device_.info()) + "\n# device | kernel | reason\n";
-    if (interrupted()) text += "# interrupted before every kernel had its turn\n";
-    for (const auto& [name, c] : found_) {
-        if (c.problems == 0 || c.wrong.empty()) continue;
-        text += device;
-        text += " | " + name + " | " + c.wrong.front() + "\n";
-    }
-    return text;
+std::string Checker::verdict(const std::string& early, std::span<const plan::Verdict> old) const {
+    const host::DeviceInfo& info = device_.info();
+    return verdict_text({.head = "# vkgemm " + tool_version() + " check, " + device_line(info) + "\n",
+                         .device = info.name,
+                         .early = early},
+                        found_, old);
+}
+
+/// The rows of the file that the verdict goes to.
+Result<std::vector<plan::Verdict>> old_rows(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::vector<plan::Verdict>();
+    const auto text = read_file(path);
+    if (!text) return text.status();
+    auto rows = plan::parse_verdicts(*text);
+    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is left as it was: " + rows.refusal().why};
+    return *std::move(rows);
 }
 
 int run(const Session& given, const Options& o) {
@@ -179,14 +194,22 @@ int run(const Session& given, const Options& o) {
     if (own && o.kernel == "all" && is_cpu(*device)) std::erase_if(jobs, [](const Job& job) { return job.extra; });
     Checker checker(session, o, *device, jobs.size());
     Status lost;
-    for (const Job& job : jobs) {
-        if (interrupted()) break;
-        lost = checker.check(job);
+    size_t done = 0;  // jobs; not one that was cut short
+    while (done < jobs.size() && !interrupted()) {
+        lost = checker.check(jobs[done]);
         if (!lost) break;
+        done += !interrupted();
     }
+    checker.leave(std::span(jobs).subspan(done));
     const std::string table = checker.table();
     if (o.out != "-") print(table);
-    if (Status s = out->commit(checker.verdict()); !s) return session.fail(s);
+    const std::string early = lost.code == VKGEMM_ERROR_DEVICE_LOST ? "the device was lost"
+                              : !lost                               ? "Vulkan failed"
+                              : interrupted()                       ? "interrupted"
+                                                                    : "";
+    const auto old = early.empty() ? std::vector<plan::Verdict>() : old_rows(o.out);
+    if (!old) return session.fail(old.status());
+    if (Status s = out->commit(checker.verdict(early, *old)); !s) return session.fail(s);
     if (!lost) return session.fail(lost);
     if (interrupted()) {
         warn("vkgemm: interrupted; what was found until then is kept");
@@ -215,7 +238,9 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     command->add_option("--seed", options->seed, "of the operands (default: 1)")->type_name("N");
     command->add_option("--out", options->out, "write the verdict, for VKGEMM_VERDICTS; - is standard output")
         ->type_name("FILE");
+#ifdef VKGEMM_PLANT
     command->add_option("--plant", options->plant, "for tests: spoil an element of what this kernel leaves")->group("");
+#endif
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
     return command;

@@ -244,6 +244,9 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
 }
 
 void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {
+    const ExactCase::Verdict verdict = exact_->verify(std::span(result_).subspan(guard, d.bytes));
+    result.wrong = verdict.wrong;
+    result.checked = extent_name(verdict.extent);
     const uint32_t word = poison(r_.d.type);
     for (size_t i = 0; i < result_.size(); ++i) {
         if ((i >= guard && i < guard + d.bytes) || result_[i] == static_cast<std::byte>(word >> i % 4 * 8)) continue;
@@ -252,9 +255,6 @@ void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {
                                   : std::to_string(i - guard - d.bytes) + " bytes past its end");
         return;
     }
-    const ExactCase::Verdict verdict = exact_->verify(std::span(result_).subspan(guard, d.bytes));
-    result.wrong = verdict.wrong;
-    result.checked = extent_name(verdict.extent);
 }
 
 host::RecordRun CaseRunner::recorder(const Plan& plan, const host::Buffer& space) const {

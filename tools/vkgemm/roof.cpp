@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "tools/vkgemm/roof.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/vkgemm/text.h"
 
 namespace vkgemm::tool {
+
+std::optional<double> peak_of(double plain, std::optional<double> matrix) {
+    if (!matrix) return plain;
+    return *matrix > 0 ? std::optional(std::max(plain, *matrix)) : std::nullopt;
+}
 
 Roof roof_of(double flops, double bytes, double peak, double copied) {
     Roof roof;

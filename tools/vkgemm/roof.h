@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The roofline: what bounds a product on a device, its arithmetic or the memory that its operands lie in. Pure.
 #pragma once
+#include <optional>
 #include <string>
 
 namespace vkgemm::tool {
@@ -10,6 +11,10 @@ struct Roof {
     double limit = 0;        // operations a second; 0: not known
     bool by_memory = false;  // else by arithmetic
 };
+
+/// What a device does at best, where a product may run on its plain units or on matrix units that fit it (nullopt: it
+/// has none). 0: not measured. If that is so of matrix units nothing is known: the plain ones' rate is no bound then.
+std::optional<double> peak_of(double plain, std::optional<double> matrix);
 
 /// Of a product of `flops` operations on `bytes` bytes, on a device that does `peak` operations and moves `copied`
 /// bytes a second. 0: not known.

@@ -115,25 +115,26 @@ Result<double> Roofline::measure_copies() const {
     return *best > 0 ? 2 * static_cast<double>(bytes) / *best : 0;
 }
 
-/// What fails is not known, and no failure of the run.
+/// What fails is not known, and no failure of the run; it is not tried again.
 double Roofline::measured(const std::string& units) {
     if (const auto known = peaks_.find(units); known != peaks_.end()) return known->second;
     for (const TracedModule& module : peak_modules())
         if (module.name == units) {
             const auto peak = measure(module, units);
-            return peak ? peaks_[units] = *peak : 0;
+            return peaks_[units] = peak ? *peak : 0;
         }
     return 0;
 }
 
-double Roofline::peak_of(const Resolved& r) {
-    double peak = r.accumulate == Type::f32 || r.accumulate == Type::f16 ? measured("f32")
-                  : r.accumulate == Type::i32                            ? measured("i32")
-                                                                         : 0;
+std::optional<double> Roofline::peak(const Resolved& r) {
+    const double plain = r.accumulate == Type::f32 || r.accumulate == Type::f16 ? measured("f32")
+                         : r.accumulate == Type::i32                            ? measured("i32")
+                                                                                : 0;
+    std::optional<double> matrix;
     for (const MatrixUnits& m : matrix_units)
         if (r.a.type == m.factor && r.b.type == m.factor && r.accumulate == m.sum && shape_of(*facts_, m))
-            peak = std::max(peak, measured(m.name));
-    return peak;
+            matrix = measured(m.name);
+    return peak_of(plain, matrix);
 }
 
 Roof Roofline::of(const Case& c) {
@@ -148,7 +149,8 @@ Roof Roofline::of(const Case& c) {
         const auto copied = measure_copies();
         copied_ = copied ? *copied : 0;
     }
-    return roof_of(flops(c.problem), least_bytes(c), peak_of(resolve(c.problem)), *copied_);
+    const std::optional<double> most = peak(resolve(c.problem));
+    return most ? roof_of(flops(c.problem), least_bytes(c), *most, *copied_) : Roof{};
 }
 
 }  // namespace vkgemm::tool

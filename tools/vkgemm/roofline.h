@@ -21,15 +21,17 @@ class Roofline {
     explicit Roofline(const host::Device& device) : device_(device) {}
 
     /// What bounds the case; units are measured when a case first wants them, in a fraction of a second. No limit where
-    /// the case is empty or of another accuracy than its types', or where nothing could be measured.
+    /// the case is empty or of another accuracy than its types', or where nothing could be measured, or not the matrix
+    /// units that fit.
     Roof of(const Case& c);
 
-    /// What was measured until now: operations a second by the name of the units, and bytes a second, read and written.
+    /// What was measured until now: operations a second by the name of the units (0: it failed), and bytes a second,
+    /// read and written.
     const std::map<std::string, double>& peaks() const { return peaks_; }
     double copied() const { return copied_.value_or(0); }
 
    private:
-    double peak_of(const Resolved& r);
+    std::optional<double> peak(const Resolved& r);
     double measured(const std::string& units);
     Result<double> measure(const TracedModule& module, const std::string& units) const;
     Result<double> measure_copies() const;

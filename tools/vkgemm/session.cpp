@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -141,7 +142,10 @@ nlohmann::ordered_json json_measurement(const Measurement& m) {
     j["max"] = m.times.max;
     j["p95"] = m.times.p95;
     j["drift"] = m.drift;
-    if (m.deviation >= 0) j["deviation"] = m.deviation;
+    if (std::isinf(m.deviation))
+        j["deviation"] = "inf";  // JSON has no such number
+    else if (m.deviation >= 0)
+        j["deviation"] = m.deviation;
     j["tflops"] = m.flops_per_second() * 1e-12;
     if (m.in_a_row > 0) j["in_a_row"] = m.in_a_row, j["in_a_row_tflops"] = m.flops_per_second_in_a_row() * 1e-12;
     j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What `vkgemm check` writes down, and what of an older verdict it keeps.
+#include "tools/vkgemm/verdict.h"
+
+#include <doctest/doctest.h>
+
+using namespace vkgemm;
+using tool::Checked;
+
+namespace {
+
+const tool::CheckEnd whole = {.head = "# a check\n", .device = "GPU 7 | rev 2", .early = ""};
+const tool::CheckEnd early = {.head = "# a check\n", .device = "GPU 7 | rev 2", .early = "interrupted"};
+
+Checked with(std::vector<std::string> wrong, std::vector<std::string> unable, bool finished) {
+    return {.problems = 1, .runs = 2, .wrong = std::move(wrong), .unable = std::move(unable), .finished = finished};
+}
+
+/// The rows of a verdict, as the library reads it.
+std::vector<std::string> rows(const tool::CheckEnd& end, const tool::CheckedKernels& found,
+                              const std::vector<plan::Verdict>& old) {
+    const auto read = plan::parse_verdicts(verdict_text(end, found, old));
+    REQUIRE(read);
+    std::vector<std::string> all;
+    for (const plan::Verdict& v : *read) all.push_back(v.device + "|" + v.kernel + "|" + v.why);
+    return all;
+}
+using Rows = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a verdict names what was wrong, not what a kernel does not serve") {
+    const tool::CheckedKernels found = {{"right", with({}, {}, true)},
+                                        {"wrong", with({"8x8x8: D[0][0]", "9x9x9: D[1][1]"}, {}, true)},
+                                        {"other_types", with({}, {"f16*f16 8x8x8 cannot run"}, true)}};
+    CHECK(rows(whole, found, {}) == Rows{"GPU 7|wrong|8x8x8: D[0][0]"});
+}
+
+TEST_CASE("a whole check replaces an older verdict; one that ended early keeps what it found nothing out about") {
+    const std::vector<plan::Verdict> old = {{"GPU 7", "fixed", "old"}, {"GPU 7", "again", "old"},
+                                            {"GPU", "begun", "old"},   {"GPU 7", "not_reached", "old"},
+                                            {"GPU 8", "fixed", "old"}, {"GPU 7", "unfit", "old"}};
+    tool::CheckedKernels found = {
+        {"fixed", with({}, {}, true)}, {"again", with({"new"}, {}, false)}, {"begun", with({}, {}, false)}};
+    found.push_back({"unfit", {.wrong = {}, .unable = {"8x8x8 cannot run"}}});
+    CHECK(rows(whole, found, old) == Rows{"GPU 7|again|new"});
+    CHECK(rows(early, found, old) ==
+          Rows{"GPU|begun|old", "GPU 7|not_reached|old", "GPU 8|fixed|old", "GPU 7|unfit|old", "GPU 7|again|new"});
+    CHECK(verdict_text(early, found, old).find("# ended early: interrupted;") != std::string::npos);
+    CHECK(verdict_text(whole, found, old).find("ended early") == std::string::npos);
+}
+
+TEST_CASE("a kernel that lost the device has a row, be it its first problem") {
+    const tool::CheckedKernels found = {{"fatal", {.wrong = {"8x8x8: the device was lost"}, .unable = {}}}};
+    CHECK(rows(early, found, {}) == Rows{"GPU 7|fatal|8x8x8: the device was lost"});
+}

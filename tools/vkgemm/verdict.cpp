@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/verdict.h"
+
+#include <algorithm>
+
+namespace vkgemm::tool {
+namespace {
+
+std::string row(const std::string& device, const std::string& kernel, const std::string& why) {
+    return device + " | " + kernel + " | " + why + "\n";
+}
+
+/// Is it known now what the old row says?
+bool settled(const plan::Verdict& old, const CheckEnd& end, const CheckedKernels& found) {
+    if (end.device.find(old.device) == std::string::npos) return false;
+    return std::ranges::any_of(found, [&](const auto& kernel) {
+        const Checked& c = kernel.second;
+        return kernel.first == old.kernel && (!c.wrong.empty() || (c.finished && c.problems > 0));
+    });
+}
+
+}  // namespace
+
+std::string verdict_text(const CheckEnd& end, const CheckedKernels& found, std::span<const plan::Verdict> old) {
+    std::string device = end.device.substr(0, end.device.find_first_of("|#"));  // which a row cannot hold
+    device.erase(device.find_last_not_of(' ') + 1);
+    std::string text = end.head + "# device | kernel | reason\n";
+    if (!end.early.empty()) {
+        text += "# ended early: " + end.early + "; older rows of kernels that were not finished are kept\n";
+        for (const plan::Verdict& v : old)
+            if (!settled(v, end, found)) text += row(v.device, v.kernel, v.why);
+    }
+    for (const auto& [name, c] : found)
+        if (!c.wrong.empty()) text += row(device, name, c.wrong.front());
+    return text;
+}
+
+}  // namespace vkgemm::tool

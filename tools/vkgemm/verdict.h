@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The verdict that `vkgemm check` writes: which kernels were wrong. Pure.
+#pragma once
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/verdicts.h"
+
+namespace vkgemm::tool {
+
+/// What came of one kernel.
+struct Checked {
+    size_t problems = 0, runs = 0;
+    std::vector<std::string> wrong;   // what speaks against it: wrong results, a device that was lost
+    std::vector<std::string> unable;  // what it was asked for by name and does not serve: no fault of it
+    bool finished = true;             // all that it was to be checked with had its turn
+};
+using CheckedKernels = std::vector<std::pair<std::string, Checked>>;  // by name
+
+/// How a check ended.
+struct CheckEnd {
+    std::string head;    // the first line, a comment: which program, on what
+    std::string device;  // its name
+    std::string early;   // why not every kernel had its turn; "": each had
+};
+
+/// Rows of verdicts (vkgemm.h): the first thing that speaks against each kernel. A check that ended early says so, and
+/// keeps those `old` rows that it found nothing out about: of kernels that were not finished, and of other devices.
+std::string verdict_text(const CheckEnd& end, const CheckedKernels& found, std::span<const plan::Verdict> old);
+
+}  // namespace vkgemm::tool
