@@ -128,9 +128,9 @@ Status Checker::check(const Job& job) {
 }
 
 void Checker::leave(std::span<const Job> jobs) {
-    for (auto& [name, checked] : found_)
-        checked.finished = std::ranges::none_of(
-            jobs, [&name](const Job& job) { return job.kernel.empty() || job.kernel == name; });  // "" may be any
+    for (auto& kernel : found_)
+        kernel.second.finished = std::ranges::none_of(
+            jobs, [&](const Job& job) { return job.kernel.empty() || job.kernel == kernel.first; });  // "" may be any
 }
 
 std::string Checker::table() {
