@@ -68,8 +68,8 @@ TEST_CASE("slow, whole size: 2048 x 2048 x 2048, a product of each family") {
     });
 }
 
-TEST_CASE("slow: sums of 2048 products, every row") {
-    for_each_row([&](const Kernel& kernel, Tally& tally) {
+TEST_CASE("slow: sums of 2048 products, every tile") {
+    for_each_tile([&](const Kernel& kernel, Tally& tally) {
         Case x = odd_case(kernel);
         x.problem.k = 2048;
         tally(x);

@@ -27,6 +27,7 @@ function(add_preset_check preset)
     -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} "-DTARGETS=${targets}" -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
     -DCACHE=${VKGEMM_TESTS_CACHE} -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
   set_property(TEST ${preset} PROPERTY LABELS slow)
+  set_property(TEST ${preset} PROPERTY COST 100)  # first, for they hold one another up
   set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endfunction()
 
