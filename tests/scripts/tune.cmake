@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.24)
 include(${CMAKE_CURRENT_LIST_DIR}/tool.cmake)
 set(rows ${FOLDER}/rows.txt)
 
-run(0 tune 24x16x8 "i32*i32 16x16x16 bias=col" --budget 3 --out ${rows} --quiet)
+run(0 tune 24x16x8 "i32*i32 16x16x16 bias=col" --budget 12 --out ${rows} --quiet)
 expect("${said}" "2 problems tuned")
 file(STRINGS ${rows} lines REGEX "^[^#]")
 list(LENGTH lines count)
@@ -17,7 +17,7 @@ expect("${second}" "| i32*i32+i32->i32 16x16x16 |")
 expect("${second}" "SPLIT=")
 
 # The file loads again; what is in it is not tuned again.
-run(0 tune 24x16x8 8x8x8 --budget 2 --out ${rows} --resume --quiet)
+run(0 tune 24x16x8 8x8x8 --budget 8 --out ${rows} --resume --quiet)
 expect("${said}" "1 problem tuned")
 expect("${said}" "1 had a row")
 set(ENV{VKGEMM_TUNED} ${rows})
