@@ -119,28 +119,19 @@ inline constexpr Family woven = {
     .cpu_weight = 3,
 };
 
-// f32 from parts; sums leave the matrix units every BK of depth.
+// `woven` with f32 in parts; sums leave the matrix units every BK of depth.
 constexpr Family from_parts(std::string_view name, Parts parts, Accuracy accuracy,
                             double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
-    return {
-        .name = name,
-        .reads = woven_reads,
-        .rules =
-            [](const Tile& t, TileRules& r) {
-                r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
-                woven_rules::product(t, r);
-            },
-        .copy_rules = woven_rules::matrices,
-        .shared_bytes = woven_rules::bytes_for_d,
-        .refuses = [](const Problem& p) { return woven_rules::too_short(p); },
-        .uses_matrix_units = true,
-        .weaves = true,
-        .parts = parts,
-        .accuracy = accuracy,
-        .registers = registers,
-        .speed = {.mac = mac, .step = step, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
-        .cpu_weight = 12,
+    Family f = woven;
+    f.name = name;
+    f.rules = [](const Tile& t, TileRules& r) {
+        r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+        woven_rules::product(t, r);
     };
+    f.parts = parts, f.accuracy = accuracy, f.registers = registers;
+    f.speed.mac = mac, f.speed.step = step;
+    f.cpu_weight = 12;
+    return f;
 }
 // `sums` of each kind, and `count` parts of the fragments of a slice.
 template <uint32_t sums, uint32_t count>
