@@ -95,7 +95,7 @@ expect_picture("${out}")
 # A result that was saved tells the same again; what is none is refused by its name and the place in it.
 run(0 bench 16x16x16 17x17x17 18x18x18 33x33x33 --repeats 3 --json saved.json --csv one.csv)
 run(0 bench --from saved.json --csv two.csv --plot saved.svg)
-expect("${out}" "33x33x33, hot" "FLOP/B: at most")
+expect("${out}" "33x33x33, hot" "FLOP/B: measured roof")
 file(READ ${FOLDER}/one.csv one)
 file(READ ${FOLDER}/two.csv two)
 if(NOT one STREQUAL two)

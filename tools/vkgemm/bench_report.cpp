@@ -125,6 +125,7 @@ std::string BenchReport::footer(bool colored) const {
     double reached = 0;
     for (const BenchResult& r : results_)
         if (r.given == last.given && !r.is_peer) reached = std::max(reached, r.m.flops_per_second());
+    if (reached == 0) return "";  // nothing ran, so nothing is bounded
     const std::string text = roof_text(last.roof, reached, !resolve(last.given->problem).is_float());
     return text.empty() ? "" : "  " + styled(text, Style::dim, colored) + "\n";
 }

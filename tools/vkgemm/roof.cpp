@@ -26,7 +26,7 @@ Roof roof_of(double flops, double bytes, double peak, double copied) {
 std::string roof_text(const Roof& roof, double reached, bool integer) {
     if (!(roof.limit > 0)) return "";
     char head[64], share[32] = "";
-    std::snprintf(head, sizeof head, "%.4g %s/B: at most ", roof.intensity, integer ? "OP" : "FLOP");
+    std::snprintf(head, sizeof head, "%.4g %s/B: measured roof ", roof.intensity, integer ? "OP" : "FLOP");
     if (reached > 0) std::snprintf(share, sizeof share, "; reached %.0f %%", 100 * reached / roof.limit);
     return head + rate_text(roof.limit, integer) + (roof.by_memory ? ", by copy bandwidth" : ", by arithmetic") + share;
 }
