@@ -7,8 +7,8 @@
 // have sums of their own, which come to the others at the end, brought down. What the units round away of them is small
 // then, too: they need not leave them before.
 //
-// A subgroup keeps WM x WN of every kind of sums. Its fragments come straight from memory, as those of `woven`: a part
-// of the next slice is on its way as soon as this slice needs its registers no longer.
+// A subgroup keeps WM x WN of every kind of sums. Its fragments come straight from memory, as those of `woven`: all of
+// the next slice are on their way, to registers of their own, while those of this one are multiplied.
 #ifndef VKGEMM_PARTS_GLSL
 #define VKGEMM_PARTS_GLSL
 #include "gemm.glsl"
@@ -24,11 +24,10 @@ shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
 SUMS sums[NI * NJ], now[NI * NJ];        // in all; of this step
 #if PARTS == 3
 SUMS small[NI * NJ], smallest[NI * NJ];  // 2^8 and 2^16 times too large
-A_MATRIX a2[NI];
-B_MATRIX b2[NJ];
 #endif
-A_MATRIX a0[NI], a1[NI];
-B_MATRIX b0[NJ], b1[NJ];
+A_MATRIX a[PARTS * NI];                  // of the slice at hand, part by part
+B_MATRIX b[PARTS * NJ];
+uvec4 even_a[PARTS * NI], even_b[PARTS * NJ], odd_a[PARTS * NI], odd_b[PARTS * NJ];  // as they come from memory
 
 uint row0, col0, sub_row, sub_col, set;
 uint at_a, at_b, plain_a, plain_b;  // in the workspace: this invocation's part of the first fragment; its beginning
@@ -52,48 +51,35 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 #include "matrix_out.glsl"
 
 #define ON(slice, part, across, i) (((slice) * PARTS + part) * across + (i) * SG)
-#define FETCH_A(part, slice) FETCH_A_AS(AS_IT_IS, part, slice)
-#define FETCH_B(part, slice) FETCH_B_AS(AS_IT_IS, part, slice)
-#define AS_IT_IS(bits) bits
-#define FETCH_A_AS(how, part, slice) \
-    [[unroll]] for (uint i = 0; i < NI; ++i) \
-        if (a##part[i].length() * SG == MM * MK) { \
-            const uvec4 bits = how(WIDE(a, at_a + ON(slice, part, ACROSS_A, i))); \
-            SPREAD(a##part[i], bits) } \
-        else coopMatLoad(a##part[i], LINES(a), plain_a + ON(slice, part, ACROSS_A, i), MK / P, ROWS);
-#define FETCH_B_AS(how, part, slice) \
-    [[unroll]] for (uint j = 0; j < NJ; ++j) \
-        if (b##part[j].length() * SG == MK * MN) { \
-            const uvec4 bits = how(WIDE(b, at_b + ON(slice, part, ACROSS_B, j))); \
-            SPREAD(b##part[j], bits) } \
-        else coopMatLoad(b##part[j], LINES(b), plain_b + ON(slice, part, ACROSS_B, j), MK / P, COLUMNS);
+#define EACH(x, count) [[unroll]] for (uint x = 0; x < count; ++x)
+#define FETCH(to, slice) \
+    EACH(p, PARTS) { \
+        EACH(i, NI) to##_a[p * NI + i] = WIDE(a, at_a + ON(slice, p, ACROSS_A, i)); \
+        EACH(j, NJ) to##_b[p * NJ + j] = WIDE(b, at_b + ON(slice, p, ACROSS_B, j)); }
+#define TAKE(from, slice) \
+    EACH(p, PARTS) { \
+        EACH(i, NI) \
+            if (a[p * NI + i].length() * SG == MM * MK) { SPREAD(a[p * NI + i], from##_a[p * NI + i]) } \
+            else coopMatLoad(a[p * NI + i], LINES(a), plain_a + ON(slice, p, ACROSS_A, i), MK / P, ROWS); \
+        EACH(j, NJ) \
+            if (b[p * NJ + j].length() * SG == MK * MN) { SPREAD(b[p * NJ + j], from##_b[p * NJ + j]) } \
+            else coopMatLoad(b[p * NJ + j], LINES(b), plain_b + ON(slice, p, ACROSS_B, j), MK / P, COLUMNS); }
 #define MULTIPLY(x, y, to) \
-    [[unroll]] for (uint i = 0; i < NI; ++i) \
-        [[unroll]] for (uint j = 0; j < NJ; ++j) to[i * NJ + j] = coopMatMulAdd(a##x[i], b##y[j], to[i * NJ + j]);
+    EACH(i, NI) EACH(j, NJ) to[i * NJ + j] = coopMatMulAdd(a[x * NI + i], b[y * NJ + j], to[i * NJ + j]);
 
-#define NEXT const uint s = min(first + ++t, end - 1);
 #if PARTS == 3  // six of nine products
-#define FETCH_REST(slice) FETCH_A(1, slice) FETCH_A(2, slice) FETCH_B(1, slice) FETCH_B(2, slice)
-#define SLICE { NEXT \
-    MULTIPLY(2, 0, smallest) FETCH_A(2, s) \
-    MULTIPLY(1, 1, smallest) MULTIPLY(1, 0, small) FETCH_A(1, s) \
-    MULTIPLY(0, 2, smallest) FETCH_B(2, s) \
-    MULTIPLY(0, 1, small) FETCH_B(1, s) \
-    MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
-#else  // three of four
-#define FETCH_REST(slice) FETCH_A(1, slice) FETCH_B(1, slice)
-#define SLICE { NEXT \
-    MULTIPLY(1, 0, now) FETCH_A(1, s) \
-    MULTIPLY(0, 1, now) FETCH_B(1, s) \
-    MULTIPLY(0, 0, now) FETCH_A(0, s) FETCH_B(0, s) }
+#define MULTIPLY_ALL \
+    MULTIPLY(0, 2, smallest) MULTIPLY(1, 1, smallest) MULTIPLY(2, 0, smallest) \
+    MULTIPLY(0, 1, small) MULTIPLY(1, 0, small) MULTIPLY(0, 0, now)
+#else  // three of four, the small ones first: a large sum has no room for all their digits
+#define MULTIPLY_ALL MULTIPLY(0, 1, now) MULTIPLY(1, 0, now) MULTIPLY(0, 0, now)
 #endif
 
 // Elements of the sums are named in two plain loops alone: mend() reads them, and this writes `of` in place of each
 // that is not finite. A compiler that does not see through an index keeps all sums in memory, at half of the speed.
 bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
 #define MEND(of) \
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) \
-        [[unroll]] for (uint e = 0; e < sums[i].length(); ++e) sums[i][e] = is_finite(sums[i][e]) ? sums[i][e] : of;
+    EACH(i, NI * NJ) EACH(e, sums[i].length()) sums[i][e] = is_finite(sums[i][e]) ? sums[i][e] : of;
 
 #if PARTS == 3
 uvec4 lowered(uvec4 x, uint by) {  // two bf16 in each word
@@ -101,25 +87,25 @@ uvec4 lowered(uvec4 x, uint by) {  // two bf16 in each word
     return mix(uvec4(0), low - least, greaterThan(low & 0x7fffu, least)) |
            mix(uvec4(0), high - least, greaterThan(high & 0x7fffu, least)) << 16;
 }
-#define BY_8(bits) lowered(bits, 8)
-#define BY_16(bits) lowered(bits, 16)
-#define LOWER(ms, count, size, by) /* where FETCH_*_AS had no bits to work on */ \
-    [[unroll]] for (uint i = 0; i < count; ++i) \
-        if (ms[i].length() * SG != size) \
-            for (uint e = 0; e < ms[i].length(); ++e) \
-                ms[i][e] = uintBitsToBFloat16EXT(uint16_t(lowered(uvec4(bfloat16BitsToUintEXT(ms[i][e])), by).x));
+#define LOWER(m, size, by) \
+    if (m.length() * SG == size) { \
+        const uvec4 bits = lowered(BITS_OF(m), by); \
+        SPREAD(m, bits) } \
+    else for (uint e = 0; e < m.length(); ++e) \
+        m[e] = uintBitsToBFloat16EXT(uint16_t(lowered(uvec4(bfloat16BitsToUintEXT(m[e])), by).x));
 
 // Only products of parts that are too large have left f32's range: the sum of parts of their true size, in `small`.
 void sum_lowered(uint first, uint end) {
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) small[i] = SUMS(SUM(0));
+    EACH(i, NI * NJ) small[i] = SUMS(SUM(0));
     for (uint s = first; s < end; ++s) {
-        FETCH_A(0, s) FETCH_A_AS(BY_8, 1, s) FETCH_A_AS(BY_16, 2, s)
-        FETCH_B(0, s) FETCH_B_AS(BY_8, 1, s) FETCH_B_AS(BY_16, 2, s)
-        LOWER(a1, NI, MM * MK, 8) LOWER(a2, NI, MM * MK, 16) LOWER(b1, NJ, MK * MN, 8) LOWER(b2, NJ, MK * MN, 16)
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-        MULTIPLY(2, 0, now) MULTIPLY(1, 1, now) MULTIPLY(0, 2, now)
-        MULTIPLY(1, 0, now) MULTIPLY(0, 1, now) MULTIPLY(0, 0, now)
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) small[i] += now[i];
+        FETCH(even, s)
+        TAKE(even, s)
+        EACH(i, NI) { LOWER(a[NI + i], MM * MK, 8) LOWER(a[2 * NI + i], MM * MK, 16) }
+        EACH(j, NJ) { LOWER(b[NJ + j], MK * MN, 8) LOWER(b[2 * NJ + j], MK * MN, 16) }
+        EACH(i, NI * NJ) now[i] = SUMS(SUM(0));
+        MULTIPLY(0, 2, now) MULTIPLY(1, 1, now) MULTIPLY(2, 0, now)
+        MULTIPLY(0, 1, now) MULTIPLY(1, 0, now) MULTIPLY(0, 0, now)
+        EACH(i, NI * NJ) small[i] += now[i];
     }
 }
 #endif
@@ -128,11 +114,10 @@ void sum_lowered(uint first, uint end) {
 // finite, the sum of the first products tells what it is, if that is not finite either.
 void mend(uint first, uint end) {
     bool wrong = false;
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i)
-        [[unroll]] for (uint e = 0; e < sums[i].length(); ++e) wrong = wrong || !is_finite(sums[i][e]);
+    EACH(i, NI * NJ) EACH(e, sums[i].length()) wrong = wrong || !is_finite(sums[i][e]);
     if (!subgroupAny(wrong)) return;
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-    for (uint s = first; s < end; ++s) { FETCH_A(0, s) FETCH_B(0, s) MULTIPLY(0, 0, now) }
+    EACH(i, NI * NJ) now[i] = SUMS(SUM(0));
+    for (uint s = first; s < end; ++s) { FETCH(even, s) TAKE(even, s) MULTIPLY(0, 0, now) }
 #if PARTS == 3
     const SUM infinity = uintBitsToFloat(0x7f800000u);
     MEND(is_finite(now[i][e]) ? infinity : now[i][e])
@@ -150,17 +135,20 @@ void sum_up() {
     const uint from_b = batch * (args.batch_b / P) * PARTS + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, run);
     at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
     plain_a = BEGIN(a) + from_a, plain_b = BEGIN(b) + from_b;
-    FETCH_A(0, first) FETCH_B(0, first) FETCH_REST(first)
+    FETCH(even, first)
 #if PARTS == 3
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) small[i] = smallest[i] = SUMS(SUM(0));
+    EACH(i, NI * NJ) small[i] = smallest[i] = SUMS(SUM(0));
 #endif
-    for (uint t = 0; t < end - first;) {
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) now[i] = SUMS(SUM(0));
-        for (uint depth = 0; depth < BK; depth += 2 * MK) { SLICE SLICE }
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += now[i];
+    for (uint s = first; s < end;) {  // both even
+        EACH(i, NI * NJ) now[i] = SUMS(SUM(0));
+        [[unroll]] for (uint depth = 0; depth < BK; depth += 2 * MK, s += 2) {
+            FETCH(odd, s + 1) TAKE(even, s) MULTIPLY_ALL
+            FETCH(even, min(s + 2, end - 1)) TAKE(odd, s + 1) MULTIPLY_ALL
+        }
+        EACH(i, NI * NJ) sums[i] += now[i];
     }
 #if PARTS == 3
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] += (smallest[i] * SUM(1.0 / 256) + small[i]) * SUM(1.0 / 256);
+    EACH(i, NI * NJ) sums[i] += (smallest[i] * SUM(1.0 / 256) + small[i]) * SUM(1.0 / 256);
 #endif
     mend(first, end);
 }
@@ -169,7 +157,7 @@ void main() {
     if (!tile_of(row0, col0)) return;
     set = 0;
     sub_row = gl_SubgroupID / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
+    EACH(i, NI * NJ) sums[i] = SUMS(SUM(0));
     if (k_end > k_begin) sum_up();
     store();
 }

@@ -133,14 +133,14 @@ constexpr Family from_parts(std::string_view name, Parts parts, Accuracy accurac
     f.cpu_weight = 12;
     return f;
 }
-// `sums` of each kind, and `count` parts of the fragments of a slice.
+// `sums` of each kind, and `count` parts of the fragments of two slices.
 template <uint32_t sums, uint32_t count>
 constexpr double registers_of_parts(const Tile& t, const ElementBytes&) {
-    return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / 2 / t.SG + 46;
+    return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
 }
 inline constexpr Family thirds =
-    from_parts("thirds", {3, Type::bf16}, Accuracy::f32_split, registers_of_parts<4, 3>, 0.0038, 300);
+    from_parts("thirds", {3, Type::bf16}, Accuracy::f32_split, registers_of_parts<4, 3>, 0.0029, 1350);
 inline constexpr Family halves =
-    from_parts("halves", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_parts<2, 2>, 0.0019, 150);
+    from_parts("halves", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_parts<2, 2>, 0.0017, 1340);
 
 }  // namespace vkgemm::plan::family
