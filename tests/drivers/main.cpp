@@ -13,6 +13,7 @@
 
 #include "support/files.h"
 #include "tools/vkgemm/compiled.h"
+#include "tools/vkgemm/named.h"
 
 namespace {
 
@@ -59,12 +60,13 @@ std::string told_words(const host::PipelineReport& told) {
     return out;
 }
 
-/// What becomes of a problem; empty where no kernel serves it. `kernel` may be null: the plan chooses.
-std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const char* kernel) {
+/// What becomes of a problem; empty where no kernel serves it. `k` may be null: the plan chooses.
+std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const plan::Kernel* k) {
     const auto words = parseProblem(line.c_str());
     if (!words) give_up(line + ": no problem");
-    const auto plan = tool::compile(compiler.device, compiler.facts, words->problem,
-                                    {.kernel = kernel, .workspaceLimit = kernel ? 0 : workspace});
+    const auto plan =
+        tool::compile(compiler.device, compiler.facts, words->problem,
+                      {.kernel = k ? k->name.data() : nullptr, .workspaceLimit = k ? workspace_for(*k) : workspace});
     if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
@@ -150,7 +152,8 @@ void print_tables(const Compiler& device) {
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
         if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, facts)) continue;
-        for (const Compiled& c : compile(device, problem_for(k), k.name.data())) print_row("", c);
+        for (const Compiled& c : compile(device, problem_for(k, 2048, 2048, 2048), &k))
+            if (c.step.kernel == &k) print_row("", c);
     }
     print_unfit(device);
 }

@@ -11,6 +11,8 @@
 
 namespace vkgemm::tool {
 
+inline constexpr uint64_t workspace_limit = uint64_t{1} << 30;  // bytes that are brought where a plan wants them
+
 /// One problem with the factors of its run.
 struct Case {
     Problem problem;

@@ -70,15 +70,4 @@ Result<CompiledPlan> compile(const host::Device& device, const plan::DeviceFacts
     return out;
 }
 
-std::string problem_for(const plan::Kernel& k) {
-    const plan::Module& m = k.module;
-    const auto name = [](plan::Type t) { return std::string(plan::info(t).name); };
-    const std::string types = name(m.a) + "*" + name(m.b) + "+" + name(m.accumulate) + "->" + name(m.d) + " ";
-    const std::string square = types + "4096x4096x4096";
-    const auto full = plan::complete(plan::parse_problem(square)->problem);
-    if (full && !m.family.refuses(plan::normalise(*full).problem)) return square;
-    const auto side = [](uint32_t block, uint32_t other) { return std::to_string(block < other ? block : 4096); };
-    return types + side(k.tile.BM, k.tile.BN) + "x" + side(k.tile.BN, k.tile.BM) + "x4096";
-}
-
 }  // namespace vkgemm::tool

@@ -26,7 +26,4 @@ Result<plan::DeviceFacts> facts_of(const host::Device&);
 /// Of options: kernel, tile and workspaceLimit. A plan without steps: nothing to do.
 Result<CompiledPlan> compile(const host::Device&, const plan::DeviceFacts&, const Problem&, const PlanOptions& options);
 
-/// A problem that the row was made for, with nothing in its way: whole tiles, aligned.
-std::string problem_for(const plan::Kernel&);
-
 }  // namespace vkgemm::tool

@@ -4,6 +4,7 @@
 
 #include "tools/vkgemm/command.h"
 #include "tools/vkgemm/compiled.h"
+#include "tools/vkgemm/named.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -135,6 +136,7 @@ Result<std::string> assembly(const host::Device& device, const std::vector<Inspe
 struct Job {
     std::string kernel;  // "": the one that is chosen
     Case given;
+    uint64_t workspace = workspace_limit;  // bytes
 };
 Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceFacts& facts) {
     std::optional<Case> wanted;
@@ -150,9 +152,9 @@ Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceFacts& fact
         if (all ? k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, facts)
                 : k.name != o.kernel)
             continue;
-        const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k));
+        const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, 2048, 2048, 2048));
         if (!c) return c.status();
-        jobs.push_back({std::string(k.name), *c});
+        jobs.push_back({std::string(k.name), *c, wanted ? workspace_limit : workspace_for(k)});
     }
     if (jobs.empty()) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, plan::unknown_kernel(o.kernel)};
     return jobs;
@@ -183,8 +185,8 @@ class Inspection {
 
 Status Inspection::compile_one(const Job& job, size_t name_width) {
     PlanOptions options{.kernel = job.kernel.empty() ? nullptr : job.kernel.c_str(),
-                        .tile = o_.tile.empty() ? nullptr : o_.tile.c_str()};
-    if (!o_.problem.empty()) options.workspaceLimit = workspace_limit;
+                        .tile = o_.tile.empty() ? nullptr : o_.tile.c_str(),
+                        .workspaceLimit = job.workspace};
     auto plan = compile(device_, facts_, job.given.problem, options);
     if (!plan) {
         if (o_.kernel != "all" || exit_code(plan.status()) == exit_vulkan) return plan.status();

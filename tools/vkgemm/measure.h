@@ -15,8 +15,6 @@
 
 namespace vkgemm::tool {
 
-inline constexpr uint64_t workspace_limit = uint64_t{1} << 30;  // bytes that are brought where a plan wants them
-
 struct MeasureOptions {
     bool check = true;
     bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare

@@ -42,6 +42,8 @@ std::string problem_for(const plan::Kernel& k, uint64_t m, uint64_t n, uint64_t 
            (accuracy == plan::Accuracy::arithmetic ? "" : " accuracy=" + std::string(plan::accuracy_name(accuracy)));
 }
 
+uint64_t workspace_for(const plan::Kernel& k) { return k.module.family.weaves ? workspace_limit : 0; }
+
 std::vector<std::string> edge_problems(const plan::Kernel& k) {
     const uint64_t m = k.tile.BM, n = k.tile.BN, depth = k.tile.BK ? k.tile.BK : 16;
     std::vector<std::string> all = {

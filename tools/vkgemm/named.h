@@ -18,6 +18,9 @@ Result<std::vector<const plan::Kernel*>> kernels_named(const std::string& name, 
 /// as few as its tile has.
 std::string problem_for(const plan::Kernel& k, uint64_t m, uint64_t n, uint64_t depth);
 
+/// Bytes of workspace that it gets where nobody says how much: none, but for those that run on no other terms.
+uint64_t workspace_for(const plan::Kernel& k);
+
 /// Whole tiles, less than a tile, more than one, in all layouts: what an edge can be got wrong at.
 std::vector<std::string> edge_problems(const plan::Kernel& k);
 
