@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "tools/vkgemm/roofline.h"
 
-#include <volk.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "plan/rounding.h"
 #include "plan/text.h"
 #include "shaders/peak.h"
 #include "tools/vkgemm/stats.h"
-#include "tools/vkgemm/trace_pipeline.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -55,6 +53,18 @@ Result<double> fastest(const std::function<Result<host::Times>(uint32_t)>& run, 
 
 }  // namespace
 
+Result<TracePipeline> Roofline::pipeline_of(const TracedModule& module, const plan::Step& step,
+                                            const host::Buffer& from, const host::Buffer& to) const {
+    const auto code = facts_->features & plan::need::memory_model ? module.scoped : module.plain;
+    auto pipeline = TracePipeline::make(device_, *facts_, step, code);
+    if (!pipeline) return pipeline.status();
+    std::array<VkBuffer, BIND_COUNT + 1> bound{};
+    bound.fill(from.handle());
+    bound[BIND_D] = to.handle();
+    if (Status s = pipeline->bind(bound); !s) return s;
+    return pipeline;
+}
+
 Result<double> Roofline::measure(const TracedModule& module, const std::string& units) const {
     plan::Step step{};
     step.groups_y = 1;
@@ -71,14 +81,10 @@ Result<double> Roofline::measure(const TracedModule& module, const std::string& 
         }
     const bool cpu = facts_->kind == plan::DeviceKind::cpu;
     step.groups_x = cpu ? 64 : std::min(16384u, facts_->max_groups_x);
-    const auto code = facts_->features & plan::need::memory_model ? module.scoped : module.plain;
-    auto pipeline = TracePipeline::make(device_, *facts_, step, code);
-    if (!pipeline) return pipeline.status();
-    auto never = device_.createBuffer(16);
+    const auto never = device_.createBuffer(16);
     if (!never) return never.status();
-    std::array<VkBuffer, BIND_COUNT + 1> bound{};
-    bound.fill(never->handle());
-    if (Status s = pipeline->bind(bound); !s) return s;
+    const auto pipeline = pipeline_of(module, step, *never, *never);
+    if (!pipeline) return pipeline.status();
     const auto run = [&](uint32_t runs) {
         return device_.time(runs, [&](VkCommandBuffer c, uint32_t) { return pipeline->record(c, step); });
     };
@@ -95,23 +101,31 @@ Result<double> Roofline::measure(const TracedModule& module, const std::string& 
 }
 
 Result<double> Roofline::measure_copies() const {
-    VolkDeviceTable vk{};
-    volkLoadDeviceTable(&vk, device_.handle());
-    const VkDeviceSize bytes = std::min(copy_bytes, device_.info().memoryBytes / 8) / 4 * 4;
-    auto from = device_.createBuffer(bytes), to = device_.createBuffer(bytes);
+    const std::vector<TracedModule> modules = peak_modules();
+    const auto copy = std::ranges::find(modules, "copy", &TracedModule::name);
+    if (copy == modules.end()) return 0.0;
+    const VkDeviceSize most = std::min(facts_->max_storage_range, device_.info().memoryBytes / 8);
+    const VkDeviceSize pieces = std::min(copy_bytes, most) / 16, bytes = 16 * pieces;
+    const auto from = device_.createBuffer(bytes), to = device_.createBuffer(bytes);
     if (!from || !to) return from ? to.status() : from.status();
     if (Status s = device_.fill(*from, 0, bytes, 1); !s) return s;
+    if (Status s = device_.fill(*to, 0, bytes, 0); !s) return s;
+    plan::Step step{};
+    step.tile.WG = std::min(group, facts_->max_invocations);
+    step.args.k = static_cast<uint32_t>(pieces);
+    step.groups_x = static_cast<uint32_t>(plan::div_up(pieces, PEAK_PIECES * step.tile.WG)), step.groups_y = 1;
+    const auto pipeline = pipeline_of(*copy, step, *from, *to);
+    if (!pipeline) return pipeline.status();
     const auto run = [&](uint32_t runs) {
-        return device_.time(runs, [&](VkCommandBuffer commands, uint32_t) -> Status {
-            const VkBufferCopy all{0, 0, bytes};
-            vk.vkCmdCopyBuffer(commands, from->handle(), to->handle(), 1, &all);
-            return {};
-        });
+        return device_.time(runs, [&](VkCommandBuffer c, uint32_t) { return pipeline->record(c, step); });
     };
     const auto once = run(1);
     if (!once) return once.status();
     const auto best = fastest(run, once->seconds.front());
     if (!best) return best.status();
+    std::vector<uint32_t> last(4);
+    if (Status s = device_.download(*to, last, bytes - 16); !s) return s;
+    if (std::ranges::count(last, 1u) != 4) return 0.0;  // it did not arrive: how fast is not known
     return *best > 0 ? 2 * static_cast<double>(bytes) / *best : 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the device can do at best, measured: multiply-adds alone (shaders/peak*.comp), and copies of a buffer.
+// What the device can do at best, measured: multiply-adds alone, and copies of a buffer (shaders/peak*.comp).
 #pragma once
 #include <map>
 #include <optional>
@@ -7,13 +7,13 @@
 #include "plan/facts.h"
 #include "tools/vkgemm/cases.h"
 #include "tools/vkgemm/roof.h"
+#include "tools/vkgemm/trace_pipeline.h"
 #include "tools/vkgemm/traced.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
 
-/// The modules of shaders/peak.comp and peak_matrix.comp, by the units that they drive. Empty where this build had no
-/// shader compiler.
+/// The modules of shaders/peak*.comp, by the units that they drive. Empty where this build had no shader compiler.
 std::vector<TracedModule> peak_modules();
 
 class Roofline {
@@ -34,6 +34,8 @@ class Roofline {
     std::optional<double> peak(const Resolved& r);
     double measured(const std::string& units);
     Result<double> measure(const TracedModule& module, const std::string& units) const;
+    Result<TracePipeline> pipeline_of(const TracedModule& module, const plan::Step& step, const host::Buffer& from,
+                                      const host::Buffer& to) const;
     Result<double> measure_copies() const;
 
     const host::Device& device_;
