@@ -130,6 +130,20 @@ TEST_CASE("points stand over a logarithmic error, each with its label") {
     CHECK((y[0] - y[1]) == doctest::Approx(y[1] - y[2]).epsilon(1e-4));
 }
 
+TEST_CASE("the labels of points make way for one another") {
+    PointPlot plot;
+    plot.series = {{"a", {{1e-7, 20, "first"}, {1e-7, 20, "second"}, {1.01e-7, 20, "third"}}}};
+    const std::string text = svg(plot);
+    check_sound(text);
+    std::vector<std::pair<double, bool>> places;  // line, and which side of the dot
+    for (const std::string word : {"first", "second", "third"}) {
+        const std::vector<double> y = numbers(text, "<text [^>]*y=\"([^\"]*)\"[^>]*>" + word + "<");
+        REQUIRE(y.size() == 1);
+        places.emplace_back(y[0], !numbers(text, "y=\"([^\"]*)\" [^>]*anchor=\"end\">" + word + "<").empty());
+    }
+    CHECK((places[0] != places[1] && places[1] != places[2] && places[0] != places[2]));
+}
+
 TEST_CASE("pictures of nothing, of one thing and of many are pictures") {
     check_sound(svg(BarPlot{}));
     check_sound(svg(bars({0, 0})));

@@ -6,10 +6,12 @@
 namespace vkgemm::tool::draw {
 namespace {
 
-/// 1, 2 or 5 times a power of ten: a step that gives about five of them up to `high`.
+constexpr double round_numbers[] = {1, 2, 5};  // and ten times them, and so on
+
+/// One of them: a step that gives about five of them up to `high`.
 double nice_step(double high) {
     const double rough = high / 5, power = std::pow(10, std::floor(std::log10(rough)));
-    for (const double factor : {1.0, 2.0, 5.0})
+    for (const double factor : round_numbers)
         if (factor * power >= rough * 0.999) return factor * power;
     return 10 * power;
 }
@@ -29,10 +31,24 @@ Scale value_scale(double least, double most, bool logarithmic) {
     return s;
 }
 
+Scale fitted_scale(double least, double most) {
+    Scale s{.low = 0, .high = 0, .logarithmic = true};
+    for (double power = std::pow(10, std::floor(std::log10(least))); s.high <= s.low; power *= 10)
+        for (const double factor : round_numbers) {
+            if (factor * power <= least * 1.001) s.low = factor * power;
+            if (s.high <= s.low && factor * power >= most * 0.999) s.high = factor * power;
+        }
+    return s;
+}
+
 std::vector<double> ticks(const Scale& scale) {
     std::vector<double> all;
     if (scale.logarithmic) {
-        for (double t = scale.low; t <= scale.high * 1.001; t *= 10) all.push_back(t);
+        const bool few = scale.high < 100 * scale.low;
+        for (double power = std::pow(10, std::floor(std::log10(scale.low))); power <= scale.high * 1.001; power *= 10)
+            for (const double factor : round_numbers)
+                if ((few || factor == 1) && factor * power >= scale.low * 0.999 && factor * power <= scale.high * 1.001)
+                    all.push_back(factor * power);
         return all;
     }
     const double step = nice_step(scale.high);

@@ -70,7 +70,9 @@ void warn(std::string_view line) {
     std::fflush(stderr);
 }
 
-void watch_interrupt() { std::signal(SIGINT, on_interrupt); }
+void watch_interrupt() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+}
 bool interrupted() { return stop != 0; }
 
 Progress::Progress(size_t steps, bool quiet) : steps_(steps), shown_(!quiet && stderr_is_terminal()) {}
