@@ -46,7 +46,10 @@ Values values_of(const ManualOption& o) {
 string brief(const string& text) {
     string out;
     for (const char c : text.substr(0, std::min(text.find(" ("), text.find(';'))))
-        if (c != '\'' && c != '"' && c != '`' && c != '$' && c != '\\') out += c;
+        if (c == '\'')
+            out += "’";  // no quote of a shell
+        else if (c != '"' && c != '`' && c != '$' && c != '\\')
+            out += c;
     return out;
 }
 
