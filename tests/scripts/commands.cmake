@@ -36,6 +36,7 @@ foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you m
     "bench --repeats 0@takes a whole number from 1" "explain --json@--json wants FILE" "inspect@what is to be inspected"
     "inspect --kernel all --tile BM=8@--tile is for one kernel" "kernels --color red@auto, always or never"
     "inspect --kernel naive_f32_8x8 --json - --asm -@both want standard output"
+    "ladder --json - --plot -@--json - and --plot - both want standard output"
     "bench 8x8x8 --json - --csv -@--json - and --csv - both want standard output"
     "bench 8x8x8 --csv - --plot -@--csv - and --plot - both want standard output"
     "bench --from none.json --csv - --plot -@both want standard output"
@@ -90,6 +91,10 @@ expect_json("${out}" vkgemm cases 3 rung)
 
 # A picture on standard output, and nothing else.
 run(0 bench 8x8x8 --repeats 1 --plot - --quiet)
+expect_picture("${out}")
+run(0 ladder --size 24 --plot - --quiet)
+expect_picture("${out}")
+run(0 cover 8x8x8 --kernel naive_f32_8x8 --plot - --quiet)
 expect_picture("${out}")
 
 # A result that was saved tells the same again; what is none is refused by its name and the place in it.

@@ -21,19 +21,6 @@ struct Options {
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
-/// Standard output is for one of them.
-Status check_outputs(const Options& o) {
-    std::string first;
-    for (const auto& [name, path] :
-         {std::pair("--json", &o.json), std::pair("--csv", &o.csv), std::pair("--plot", &o.plot)}) {
-        if (*path != "-") continue;
-        if (!first.empty())
-            return usage(first + " - and " + name + " - both want standard output; give one of them a file");
-        first = name;
-    }
-    return {};
-}
-
 /// What cannot go together or is not there yet.
 Status check_options(const Options& o) {
     for (const std::string& name : o.versus) {
@@ -252,7 +239,8 @@ nlohmann::ordered_json Bench::json() const {
 }
 
 int run(const Session& session, const Options& options) {
-    if (Status s = check_outputs(options); !s) return session.fail(s);
+    if (Status s = share_stdout({{"--json", options.json}, {"--csv", options.csv}, {"--plot", options.plot}}); !s)
+        return session.fail(s);
     if (!options.from.empty()) return show_saved(session, options.from, options.csv, options.plot);
     if (Status s = check_options(options); !s) return session.fail(s);
     const auto cases = collect_cases(options);

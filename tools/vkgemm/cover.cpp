@@ -114,7 +114,8 @@ int run(const Session& session, const Options& o) {
     if (!plot) return session.fail(plot.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    print(device_line(device->info()) + "\n");
+    const bool shown = o.plot != "-";
+    if (shown) print(device_line(device->info()) + "\n");
     const std::vector<TracedModule> modules = traced_modules();
     if (modules.empty())
         return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
@@ -130,12 +131,12 @@ int run(const Session& session, const Options& o) {
         progress.clear();
         if (!t) {
             if (kernels->size() == 1) return session.fail(t.status());
-            print("\n" + wrapped(t.status().text, 0));
+            if (shown) print("\n" + wrapped(t.status().text, 0));
             if (exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
             continue;
         }
         const Coverage found = coverage_of(*t);
-        print("\n" + report(*t, found, now, session.colored()));
+        if (shown) print("\n" + report(*t, found, now, session.colored()));
         if (!found.faults.empty()) code = exit_wrong;
         if (!first) continue;
         first = false;

@@ -236,9 +236,7 @@ int run(const Session& session, const Options& o) {
     if (o.kernel == "all" && !o.tile.empty())
         return session.fail(
             {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "--tile is for one kernel, not for --kernel all"});
-    if (o.json == "-" && o.assembly == "-")
-        return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                             "--json - and --asm - both want standard output; give one of them a file"});
+    if (Status s = share_stdout({{"--json", o.json}, {"--asm", o.assembly}}); !s) return session.fail(s);
     auto json_file = OutputFile::open(o.json), assembly_file = OutputFile::open(o.assembly);
     for (const auto* file : {&json_file, &assembly_file})
         if (!*file) return session.fail(file->status());

@@ -126,6 +126,7 @@ std::string plot_of(const std::vector<Climbed>& all, const Case& c, const std::s
 int run(const Session& session, const Options& o) {
     if (o.type != "f32" && o.type != "i32")
         return session.fail(usage("the ladder is there for f32 and i32, not for '" + o.type + "'"));
+    if (Status s = share_stdout({{"--json", o.json}, {"--plot", o.plot}}); !s) return session.fail(s);
     auto file = OutputFile::open(o.json);
     if (!file) return session.fail(file.status());
     auto plot = OutputFile::open(o.plot);
@@ -155,7 +156,7 @@ int run(const Session& session, const Options& o) {
             if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) break;
         }
     }
-    if (o.json != "-") {
+    if (o.json != "-" && o.plot != "-") {
         print(device_line(device->info()) + "\n" + c->text + (runner.is_cold() ? ", cold\n\n" : ", hot\n\n"));
         print(table_of(all, o.type == "i32", session.colored()));
         const bool on_host =

@@ -19,6 +19,18 @@ Status cannot_write(const std::string& path) {
 }
 }  // namespace
 
+Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> options) {
+    std::string first;
+    for (const auto& [name, path] : options) {
+        if (path != "-") continue;
+        if (!first.empty())
+            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                    first + " - and " + name + " - both want standard output; give one of them a file"};
+        first = name;
+    }
+    return {};
+}
+
 Result<std::string> read_file(const std::string& path) {
     errno = 0;
     std::error_code ignored;

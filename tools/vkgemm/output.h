@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Files that are either written whole or not at all.
 #pragma once
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "vkgemm/vkgemm.hpp"
 
@@ -29,6 +31,9 @@ class OutputFile {
     std::string path_;
     bool is_stream_ = false;  // nothing that could be renamed over
 };
+
+/// Standard output is for one result: refused where two options say "-". Each with what it says.
+Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> options);
 
 /// All of a file, or why it cannot be read.
 Result<std::string> read_file(const std::string& path);
