@@ -22,12 +22,12 @@ layout(local_size_x_id = 0) in;  // WG
 layout(push_constant, std430) uniform Push { GemmArgs args; };
 layout(std430, set = 0, binding = BIND_D) buffer Never { uint never[]; };
 
-// Of what the compiler must not know: it would leave out products that come to the same. 8 numbers around 0.
-float some(uint e) { return float(((gl_LocalInvocationIndex * 5 + e * 3 + args.m) & 7u)) - 3.5; }
+// Elements that differ, and that the compiler cannot know: equal products it would compute once. -7, -5, ... 7.
+int some(uint e) { return 2 * int(gl_LocalInvocationIndex * 5 + e * 3 + args.m & 7u) - 7; }
 
 void main() {
     A_MATRIX a;
-    B_MATRIX b, back;  // takes back what b added: sums of floating point stay finite
+    B_MATRIX b, back;  // -b takes back what b added: sums of floating point stay finite
     [[unroll]] for (uint e = 0; e < a.length(); ++e) a[e] = A_UNIT(some(e));
     [[unroll]] for (uint e = 0; e < b.length(); ++e) b[e] = B_UNIT(some(e + 1)), back[e] = B_UNIT(-some(e + 1));
     SUMS sums[PEAK_CHAINS];

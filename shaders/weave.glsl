@@ -73,7 +73,7 @@ void put(uvec2 origin, uvec2 from) {
 #if PARTS == 3
     if (!bf16_is_plain(lower) || !bf16_is_plain(upper)) {
         [[unroll]] for (uint part = 0; part < PARTS; ++part)
-            tile[part * SIZE + at] = FIRSTS(bf16_part(lower, part), bf16_part(upper, part));
+            tile[part * SIZE + at] = bf16_packed(bf16_part(lower, part), bf16_part(upper, part));
         return;
     }
 #endif

@@ -144,8 +144,8 @@ struct Method {
 };
 constexpr Method methods[] = {
     {"true f32", "simt_f32_64x64x16", ""},
-    {"thirds", "thirds_f32_64x64x32", " accuracy=f32_split"},
-    {"halves", "halves_f32_64x64x32", " accuracy=f32_split_rows"},
+    {"f32_split", "thirds_f32_64x64x32", " accuracy=f32_split"},
+    {"f32_split_rows", "halves_f32_64x64x32", " accuracy=f32_split_rows"},
 };
 constexpr size_t cublas_at = std::size(methods), series = cublas_at + 1;
 
@@ -227,7 +227,7 @@ tool::LinePanel panel_of(const Kind& kind, const std::vector<uint64_t>& depths,
 tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& device, tool::Peer* cublas) {
     std::vector<uint64_t> depths;
     std::vector<std::array<Error, series>> rows;
-    std::printf("\n%s\n\n| K | true f32 | thirds | halves | cuBLAS f32 |\n| --- | --- | --- | --- | --- |\n",
+    std::printf("\n%s\n\n| K | true f32 | f32_split | f32_split_rows | cuBLAS f32 |\n| --- | --- | --- | --- | --- |\n",
                 kind.what);
     for (uint64_t k = 16; k <= most_k; k *= 4) {
         const Operands x(kind, side, k);

@@ -39,8 +39,14 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Prob
         block * depth * (speed.mac + speed.strip * strips) * (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
     const double alone = arithmetic + (t.STAGES > 1 ? speed.step_overlapped : speed.step);
     const auto all = operands(p);
-    const double hindrance =
-        (wide ? 1 : speed.misaligned) * (is_turned_bytes(all[0]) || is_turned_bytes(all[1]) ? speed.turned_bytes : 1);
+    double hindrance = wide ? 1 : speed.misaligned, turned = 1;
+    for (const Operand& x : {all[0], all[1]}) {
+        if (is_k_fast(x))
+            hindrance *= speed.k_fast;
+        else if (is_better_turned(speed, x))
+            turned = speed.turned_bytes;
+    }
+    hindrance *= turned;
     const auto round = [&](double n) {
         return n == 0 ? 0
                       : std::max(n * arithmetic, alone) * steps * hindrance + n * speed.element * block + speed.group;
@@ -86,9 +92,12 @@ double reducing_cost(const Kernel& reducer, const DeviceFacts& dev, const Proble
     return second_pass + bytes / (units * partial_bytes_per_cycle) + rounds * loads * load_latency;
 }
 
-bool is_turned_bytes(const Operand& x) {
-    const Layout along_k = x.name == "A" ? Layout::row_major : Layout::column_major;
-    return info(*x.matrix->type).bytes == 1 && x.matrix->layout != along_k;
+bool is_k_fast(const Operand& x) {
+    return x.matrix->layout == (x.name == "A" ? Layout::row_major : Layout::column_major);
+}
+
+bool is_better_turned(const Speed& speed, const Operand& x) {
+    return is_k_fast(x) ? speed.k_fast > 1 : speed.turned_bytes > 1 && info(*x.matrix->type).bytes == 1;
 }
 
 double cost(const Kernel& k, const Tile& t, const DeviceFacts& dev, const Problem& p, const Split& split, bool wide) {

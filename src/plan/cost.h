@@ -18,8 +18,11 @@ struct Split {
 /// and B can be read in pieces of 16 bytes.
 double cost(const Kernel&, const Tile&, const DeviceFacts&, const Problem&, const Split&, bool wide);
 
-/// The operand has elements of one byte, and not k but another index runs over neighbours.
-bool is_turned_bytes(const Operand&);
+/// k is the index that runs over neighbours of A or B.
+bool is_k_fast(const Operand&);
+
+/// A kernel with these costs would rather have the operand lie the other way.
+bool is_better_turned(const Speed&, const Operand&);
 
 /// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the
 /// workspace, `turned` where rows become columns.

@@ -85,6 +85,7 @@ struct Speed {
     double bytes_per_cycle = 33;  // of operands and results, once each
     double misaligned = 1;        // factor on a step where A or B cannot be read in pieces of 16 bytes
     double turned_bytes = 1;      // the same where elements of one byte lie with another index than k the fast one
+    double k_fast = 1;            // the same for each of A and B that lies with k the fast one
 };
 
 /// What its kernels do in a plan: only a product is chosen; the others are added to one.

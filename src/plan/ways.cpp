@@ -87,10 +87,10 @@ std::optional<Refusal> cut(Way& way, const Kernel& k, const Tile& t, const Devic
     return std::nullopt;
 }
 
-// `x` as it will lie in the workspace, k the fast index where `along_k`, every line on a multiple of 64 bytes.
-Matrix packed(const Operand& x, bool along_k) {
+// `x` as it will lie in the workspace, the other way if it `turns`, every line on a multiple of 64 bytes.
+Matrix packed(const Operand& x, bool turns) {
     Matrix out = *x.matrix;
-    if (along_k) out.layout = x.name == "A" ? Layout::row_major : Layout::column_major;
+    if (turns) out.layout = out.layout == Layout::row_major ? Layout::column_major : Layout::row_major;
     const bool rows_first = out.layout == Layout::row_major;
     out.ld = round_up(rows_first ? x.cols : x.rows, 64 / info(*out.type).bytes);
     out.stride = x.matrix->stride ? (rows_first ? x.rows : x.cols) * out.ld : 0;
@@ -110,10 +110,6 @@ Matrix woven(const Operand& x, const Tile& t) {
     return out;
 }
 
-bool should_turn(const Kernel& k, const Operand& x) {
-    return k.module.family.speed.turned_bytes > 1 && is_turned_bytes(x);
-}
-
 // Describes `x` as packed, at the end of the workspace so far. Refused where no kernel packs it, or it is too large.
 std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Operand& x, const Kernel& k,
                             const Tile& t, const DeviceFacts& dev) {
@@ -121,7 +117,7 @@ std::optional<Refusal> pack(Way& way, Packing& packing, Matrix& matrix, const Op
     if (!packing.kernel)
         return Refusal{Refusal::unsupported,
                        "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
-    const bool turns = should_turn(k, x);
+    const bool turns = is_better_turned(k.module.family.speed, x);
     const bool weaves = k.module.family.weaves;
     const Parts& parts = k.module.family.parts;
     const Type unit = unit_type(k.module.family, *x.matrix->type);
@@ -166,7 +162,8 @@ uint32_t badly_laid(const Kernel& k, const Problem& p, const Request& request) {
     const auto all = operands(p);
     uint32_t mask = 0;
     for (uint32_t i = 0; i < 2; ++i)
-        if (!is_wide(all[i], request.operand_alignment) || should_turn(k, all[i])) mask |= 1u << i;
+        if (!is_wide(all[i], request.operand_alignment) || is_better_turned(k.module.family.speed, all[i]))
+            mask |= 1u << i;
     return mask;
 }
 

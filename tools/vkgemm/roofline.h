@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the device can do at best, measured: multiply-adds alone, and copies of a buffer (shaders/peak*.comp).
+// What shaders can do on the device at best, measured: multiply-adds alone, and copies (shaders/peak*.comp).
 #pragma once
 #include <map>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace vkgemm::tool {
 
-/// The modules of shaders/peak*.comp, by the units that they drive. Empty where this build had no shader compiler.
+/// The modules of shaders/peak*.comp, by the units that they drive, and `copy`. Empty where this build had no shader compiler.
 std::vector<TracedModule> peak_modules();
 
 class Roofline {
