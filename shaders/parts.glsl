@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // f32 products on matrix units that do not take f32: a first pass has cut each element into PARTS parts of UNIT_A, and
-// the products of parts that matter are summed; the others are below f32's own rounding. Matrix units round their sums
-// downwards, so every BK of depth the sums leave them and are added up in f32.
+// the products of parts that matter are summed; the others come to less than f32's own rounding. Matrix units round
+// their sums downwards, so every BK of depth the sums leave them and are added up in f32.
 //
 // Of three parts the second are kept 2^8 times too large, the third 2^16 times (see digits.glsl), so their products
 // have sums of their own, which come to the others at the end, brought down. What the units round away of them is small
@@ -52,7 +52,7 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 
 #define ON(slice, part, across, i) (((slice) * PARTS + part) * across + (i) * SG)
 #define EACH(x, count) [[unroll]] for (uint x = 0; x < count; ++x)
-#define FETCH(to, slice) \
+#define FETCH(to, slice) /* where TAKE takes it; else nobody reads it, and it is left out */ \
     EACH(p, PARTS) { \
         EACH(i, NI) to##_a[p * NI + i] = WIDE(a, at_a + ON(slice, p, ACROSS_A, i)); \
         EACH(j, NJ) to##_b[p * NJ + j] = WIDE(b, at_b + ON(slice, p, ACROSS_B, j)); }
@@ -75,8 +75,8 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 #define MULTIPLY_ALL MULTIPLY(0, 1, now) MULTIPLY(1, 0, now) MULTIPLY(0, 0, now)
 #endif
 
-// Elements of the sums are named in two plain loops alone: mend() reads them, and this writes `of` in place of each
-// that is not finite. A compiler that does not see through an index keeps all sums in memory, at half of the speed.
+// Writes `of` in place of each element of the sums that is not finite. Elements are named in plain loops over all of
+// them alone: a compiler that does not see through an index keeps the sums in memory, at half of the speed.
 bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
 #define MEND(of) \
     EACH(i, NI * NJ) EACH(e, sums[i].length()) sums[i][e] = is_finite(sums[i][e]) ? sums[i][e] : of;
@@ -139,7 +139,7 @@ void sum_up() {
 #if PARTS == 3
     EACH(i, NI * NJ) small[i] = smallest[i] = SUMS(SUM(0));
 #endif
-    for (uint s = first; s < end;) {  // both even
+    for (uint s = first; s < end;) {  // whole steps: the workspace is filled up to them with zeros
         EACH(i, NI * NJ) now[i] = SUMS(SUM(0));
         [[unroll]] for (uint depth = 0; depth < BK; depth += 2 * MK, s += 2) {
             FETCH(odd, s + 1) TAKE(even, s) MULTIPLY_ALL

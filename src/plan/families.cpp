@@ -63,7 +63,7 @@ Result<Tile> with_constants(const Tile& base, std::string_view text) {
         seen.push_back(name);
         const auto value = read_number<uint32_t>(item.substr(equals + 1));
         if (!value)
-            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number, not '" +
+            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number below 2^32, not '" +
                                               std::string(item.substr(equals + 1)) + "'"};
         tile.*constant->member = *value;
     }

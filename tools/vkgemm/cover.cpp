@@ -122,6 +122,10 @@ int run(const Session& session, const Options& o) {
                              "this build has no traced modules: it was made without a shader compiler"});
     Exit code = exit_right;
     bool first = true;
+    if (kernels->front()->module.family.weaves)
+        return session.fail(
+            {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+             "'" + o.kernel + "' reads what a pass before it has laid out, and cannot be traced alone"});
     for (const plan::Kernel* k : *kernels) {
         if (interrupted()) return exit_interrupted;
         const Case now = c ? *c : *parse_case(problem_for(*k, 256, 256, 256));

@@ -265,7 +265,7 @@ int run(const Session& session, const Options& o) {
 CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("inspect", "show what the driver made of kernels: registers, spills, code");
-    c->add_option("problem", o->problem, "what the kernel is compiled for (default: whole aligned tiles, in one pass)")
+    c->add_option("problem", o->problem, "what the kernel is compiled for (default: whole aligned tiles)")
         ->type_name("PROBLEM");
     c->add_option("--kernel", o->kernel, "one kernel, or all that fit (default: the one chosen for PROBLEM)")
         ->type_name("NAME|all");

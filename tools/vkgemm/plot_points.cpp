@@ -20,23 +20,25 @@ struct Box {
     bool meets(const Box& b) const { return left < b.right && b.left < right && top < b.bottom && b.top < bottom; }
 };
 
-/// Where the label of a dot finds room: beside it, to the right or to the left, or some lines above or below that.
-struct Place {
-    bool left = false;
-    double down = 0;
-    Box box(double x, double y, double width) const {
-        const double from = left ? x - gap - width : x + gap;
-        return {from, y + down - line_height / 2, from + width, y + down + line_height / 2};
+/// Where a label lies: from `x` on, or up to it.
+struct Label {
+    double x, y;  // of the middle of its line
+    bool ends = false;
+    Box box(double width) const {
+        const double from = ends ? x - width - 2 : x - 2;
+        return {from, y - line_height / 2, from + width + 4, y + line_height / 2};
     }
 };
-Place place_of(double x, double y, double width, const std::vector<Box>& taken) {
+/// Where the label of a dot finds room: beside it, to the right or to the left, or some lines above or below that.
+Label label_of(double x, double y, double width, const std::vector<Box>& taken, double top, double bottom) {
     for (const double lines : {0.0, -1.0, 1.0, -2.0, 2.0, -3.0, 3.0, -4.0, 4.0, -5.0, 5.0})
         for (const bool left : {false, true}) {
-            const Place place{left, lines * line_height};
-            const Box box = place.box(x, y, width);
-            if (std::ranges::none_of(taken, [&](const Box& b) { return b.meets(box); })) return place;
+            const Label label{left ? x - gap : x + gap, y + lines * line_height, left};
+            const Box box = label.box(width);
+            const bool meets = std::ranges::any_of(taken, [&](const Box& b) { return b.meets(box); });
+            if (!meets && box.top >= top && box.bottom <= bottom) return label;
         }
-    return {};
+    return {x + gap, y};
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ std::string svg(const PointPlot& plot) {
     const double top = legend_top + legend_height + 24, bottom = top + 320;
     const double width = std::max(
         {800.0, legend_width + margin, width_of(plot.title) * 1.3 + 2 * margin, width_of(plot.subtitle) + 2 * margin});
-    y.from = bottom, y.to = top + 6;
+    y.from = bottom, y.to = top + line_height / 2 + 1;
     x.from = margin + labels + 20 + longest, x.to = width - 2 * margin - longest;
     std::string body = key + text_at(margin, top - 12, plot.y_axis);
     for (const double t : ticks(y)) {
@@ -71,24 +73,25 @@ std::string svg(const PointPlot& plot) {
         body += text_at(x.at(t), bottom + 20, number(t), "class=\"dim\" text-anchor=\"middle\"");
     }
     body += text_at((x.from + x.to) / 2, bottom + 40, plot.x_axis + " (logarithmic)", "text-anchor=\"middle\"");
+    std::string leaders, dots, words;
     std::vector<Box> taken;
     for (size_t i = 0; i < plot.series.size(); ++i)
         for (const PlotPoint& p : plot.series[i].points) {
             const double at = x.at(p.x), up = y.at(p.y);
-            body += dot_at(at, up, kind_of("f", i), dot);
+            dots += dot_at(at, up, kind_of("f", i), dot);
             taken.push_back({at - dot, up - dot, at + dot, up + dot});
         }
     for (const PointSeries& s : plot.series)
         for (const PlotPoint& p : s.points) {
             if (p.label.empty()) continue;
-            const double at = x.at(p.x), up = y.at(p.y);
-            const Place place = place_of(at, up, width_of(p.label), taken);
-            taken.push_back(place.box(at, up, width_of(p.label)));
-            const double beside = at + (place.left ? -gap : gap);
-            if (place.down != 0) body += line_at(at, up, beside, up + place.down, "grid");
-            body += text_at(beside, up + place.down + 4, p.label,
-                            place.left ? "class=\"dim value\" text-anchor=\"end\"" : "class=\"dim value\"");
+            const double at = x.at(p.x), up = y.at(p.y), wide = width_of(p.label);
+            const Label label = label_of(at, up, wide, taken, top, bottom);
+            taken.push_back(label.box(wide));
+            if (label.y != up) leaders += line_at(at, up, label.x, label.y, "grid");
+            words += text_at(label.x, label.y + 4, p.label,
+                             label.ends ? "class=\"dim value\" text-anchor=\"end\"" : "class=\"dim value\"");
         }
+    body += leaders + dots + words;
     return page(width, bottom + 40 + margin, plot.title, plot.subtitle, body);
 }
 
