@@ -18,7 +18,8 @@ struct Scale {
 /// An axis of values from 0, or between powers of ten where they are too far apart to compare lengths.
 Scale value_scale(double least, double most, bool logarithmic);
 
-/// A logarithmic axis no longer than it must be: from 1, 2 or 5 times a power of ten to another of them. `least` over 0.
+/// A logarithmic axis no longer than it must be: from 1, 2 or 5 times a power of ten to another of them. `least` is
+/// over 0.
 Scale fitted_scale(double least, double most);
 
 /// Where an axis of values is labelled: at every power of ten, at 1, 2 and 5 times them where there are few, or about

@@ -13,7 +13,8 @@
 
 namespace vkgemm::tool {
 
-/// The modules of shaders/peak*.comp, by the units that they drive, and `copy`. Empty where this build had no shader compiler.
+/// The modules of shaders/peak*.comp, by the units that they drive, and `copy`. Empty where this build had no shader
+/// compiler.
 std::vector<TracedModule> peak_modules();
 
 class Roofline {
