@@ -122,7 +122,8 @@ if(EXISTS ${FOLDER}/cut.svg OR EXISTS ${FOLDER}/cut.svg.partial)
   message(FATAL_ERROR "a picture of a file that was refused")
 endif()
 foreach(case "program@pogrom@is no result of vkgemm" "\"schema\": 1@\"schema\": 2@schema is 2, not 1"
-    "\"tile\"@\"tiel\"@cases[0].tile is missing"
+    "\"tile\"@\"tiel\"@cases[0].tile is missing" "\"samples\"@\"simples\"@cases[0].samples is missing"
+    "\"median\": @\"median\": 7, \"q\": @cases[0].median is 7, but" "\"p95\": @\"p95\": null, \"q\": @cases[0].p95 is no number"
     "\"bench\"@\"ladder\"@command is" "17x17x17@17x17@cases[1].problem is none: character")
   string(REPLACE "@" ";" case "${case}")
   list(GET case 0 from)
@@ -167,6 +168,19 @@ file(WRITE ${FOLDER}/wrong.json "${twice}")
 run(1 bench --from wrong.json)
 expect("${out}" "WRONG" "D[0][0] is 3")
 expect("${err}" "that run was interrupted")
+
+# Constants that pass a kernel over say so, and a result that was saved says it again.
+run(0 bench 64x64x64 --repeats 1)
+string(REGEX MATCH "\n  ([a-z0-9]+_[a-z0-9_]+) " named "${out}")
+set(own ${CMAKE_MATCH_1})
+run(0 bench 64x64x64 --tile BM=128 --repeats 1 --json passed.json)
+expect("${out}" "without --tile it is ${own}, which cannot take it: ")
+run(0 bench --from passed.json)
+expect("${out}" "without --tile it is ${own}, which cannot take it: ")
+
+# What is wide is broken into lines.
+run(3 explain 99999999999x1x1)
+expect("${err}" "above vkgemm's limit of 2147483647")
 
 # A disk that is full is told, and no more.
 file(CREATE_LINK /dev/full ${FOLDER}/full SYMBOLIC)

@@ -44,10 +44,22 @@ TEST_CASE("lines break at spaces, and no later than the page ends") {
     const std::string text = wrapped(word + " " + word + " " + word + " " + word, 6);
     CHECK(text == "      " + word + " " + word + " " + word + "\n      " + word + "\n");
     CHECK(wrapped("a " + long_word + " b", 2) == "  a\n  " + long_word + "\n  b\n");
+    CHECK(wrapped(word + " " + word + " " + word + " b", 2, 4) == "  " + word + " " + word + " " + word + " b\n");
+    CHECK(wrapped(word + " " + word + " " + word + " " + word, 2, 4) ==
+          "  " + word + " " + word + " " + word + "\n      " + word + "\n");
     std::string umlauts;
     for (int i = 0; i < 49; ++i) umlauts += "\xc3\xa4 ";  // 98 columns, 147 bytes
     CHECK(columns(umlauts) == 98);
     CHECK(wrapped(umlauts, 0).find('\n') == umlauts.size() - 1);  // one line
+}
+
+TEST_CASE("a message keeps its lines but for those that are too wide") {
+    CHECK(fitted("") == "");
+    CHECK(fitted("one  two\n      ^") == "one  two\n      ^\n");
+    CHECK(fitted("one\n") == "one\n");
+    const std::string word(40, 'x');
+    CHECK(fitted("first\n  " + word + " " + word + " " + word + "\nlast") ==
+          "first\n  " + word + " " + word + "\n      " + word + "\nlast\n");
 }
 
 TEST_CASE("a table aligns its columns, whatever is coloured or written in UTF-8") {

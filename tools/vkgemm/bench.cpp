@@ -67,6 +67,19 @@ std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
     return all;
 }
 
+/// Constants of --tile narrow the choice to kernels that can take them: says which kernel is passed over, if one is.
+std::string passed_over(const Options& o, const host::Device& device, const Case& c, const Measurement& m) {
+    if (o.kernel != "auto" || o.tile.empty() || !m.failure) return "";
+    const auto plan = device.context().createPlan(c.problem, {.workspaceLimit = workspace_limit});
+    if (!plan || plan->info().kernel == m.kernel) return "";
+    const std::string its = plan->info().kernel;
+    const PlanOptions wanted{.kernel = its.c_str(), .tile = o.tile.c_str(), .workspaceLimit = workspace_limit};
+    const auto refused = device.context().createPlan(c.problem, wanted);
+    std::string_view why = refused ? "" : std::string_view(refused.status().text);
+    if (why.starts_with(its + ": ")) why.remove_prefix(its.size() + 2);
+    return "without --tile it is " + its + (why.empty() ? "" : ", which cannot take it: " + std::string(why));
+}
+
 /// A peer that was asked for: open, or a sentence why not.
 struct Contender {
     std::unique_ptr<Peer> peer;
@@ -178,6 +191,7 @@ void Bench::run_case(const Case& c) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
         BenchResult result{.given = &c, .m = runner.run(kernel)};
+        result.note = passed_over(o_, device_, c, result.m);
         judge(result);
         show(std::move(result));
     }

@@ -53,6 +53,10 @@ struct Place {
         if (!value.is_boolean()) refuse("is neither true nor false");
         return value.get<bool>();
     }
+    void must_be_near(double wanted, const char* whence) const {
+        if (std::abs(number() - wanted) > 1e-9 * wanted)
+            refuse("is " + value.dump() + ", but " + json(wanted).dump() + " " + whence);
+    }
     void must_be(const json& wanted) const {
         if (value != wanted) refuse("is " + value.dump() + ", not " + wanted.dump());
     }
@@ -73,6 +77,9 @@ Measurement measurement(const Place& p, const Case& c) {
     if (!p.has("samples") && !p.has("median")) return m;  // it was interrupted
     for (const Place& s : p.at("samples").list()) m.samples.push_back(s.number());
     m.times = summarise(m.samples);
+    for (const auto& [key, told] : {std::pair("median", m.times.median), std::pair("min", m.times.min),
+                                    std::pair("max", m.times.max), std::pair("p95", m.times.p95)})
+        p.at(key).must_be_near(told, "by the samples");
     m.drift = drift_of(m.samples);
     if (p.has("deviation")) m.deviation = p.at("deviation").number_or_inf();
     m.cold = p.at("cold").yes();
@@ -125,6 +132,7 @@ void read_cases(const Place& list, SavedBench& bench) {
                          .limit = p.at("roof_tflops").number() * 1e12,
                          .by_memory = p.at("roof_by").text() == "memory"};
         ours.m.kernel = kernel, ours.m.tile = p.at("tile").text();
+        if (p.has("note")) ours.note = p.at("note").text();
         bench.results.push_back(std::move(ours));
     }
     if (!all.empty()) read_results_of_peers(all.back(), bench);

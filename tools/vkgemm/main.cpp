@@ -42,13 +42,13 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
             for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
     const std::string_view nearest = plan::nearest_word(extra.substr(0, extra.find('=')), known);
-    std::fprintf(stderr, "vkgemm: unknown %s '%s'", extra.starts_with("-") ? "option" : what, extra.c_str());
+    std::string text =
+        std::string("vkgemm: unknown ") + (extra.starts_with("-") ? "option" : what) + " '" + extra + "'";
     if (!nearest.empty())
-        std::fprintf(stderr, "; did you mean '%s'?", std::string(nearest).c_str());
+        text += "; did you mean '" + std::string(nearest) + "'?";
     else if (app.get_parent() && !extra.starts_with("-"))
-        std::fputs("; a PROBLEM of several words is one argument, in quotes", stderr);
-    std::fprintf(stderr, "\nvkgemm %s--help tells what there is\n",
-                 app.get_parent() ? (app.get_name() + " ").c_str() : "");
+        text += "; a PROBLEM of several words is one argument, in quotes";
+    warn(text + "\nvkgemm " + (app.get_parent() ? app.get_name() + " " : "") + "--help tells what there is");
     return exit_usage;
 }
 
@@ -104,7 +104,7 @@ int program(int argc, char** argv) {
         print(std::string(version.what()) + "\n");
         return exit_right;
     } catch (const CLI::ParseError& error) {
-        std::fprintf(stderr, "vkgemm: %s\n", said_of(error).c_str());
+        warn("vkgemm: " + said_of(error));
         return exit_usage;
     }
     for (const CLI::App* command : added)

@@ -86,10 +86,10 @@ Exit Session::finish(const host::Device& opened, Exit code) const {
     if (!validate) return code;
     const size_t count = opened.messageCount();
     if (count == 0) {
-        if (!quiet) std::fputs("validation: no message\n", stderr);
+        if (!quiet) warn("validation: no message");
         return code;
     }
-    std::fprintf(stderr, "vkgemm: the validation layer had %zu messages\n", count);
+    warn("vkgemm: the validation layer had " + std::to_string(count) + (count == 1 ? " message" : " messages"));
     return exit_vulkan;
 }
 

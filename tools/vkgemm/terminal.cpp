@@ -61,12 +61,12 @@ void print(std::string_view text) {
     std::fflush(stdout);
 }
 
-void warn(std::string_view line) {
+void warn(std::string_view text) {
     clear_line();
-    std::string shown(line);  // which may quote a file that is no text
+    std::string shown(text);  // which may quote a file that is no text
     for (char& c : shown)
         if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
-    std::fputs((shown + "\n").c_str(), stderr);
+    std::fputs(fitted(shown).c_str(), stderr);
     std::fflush(stderr);
 }
 

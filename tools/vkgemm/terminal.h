@@ -14,7 +14,7 @@ bool wants_color(ColorMode mode);
 bool stderr_is_terminal();
 
 void print(std::string_view text);  // to standard output, at once
-void warn(std::string_view line);   // to standard error, in place of the progress line where one is shown
+void warn(std::string_view text);   // to standard error, fitted, in place of the progress line where one is shown
 
 /// From here on the first Ctrl-C only sets a flag; the second ends the program as usual.
 void watch_interrupt();

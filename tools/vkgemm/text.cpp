@@ -106,20 +106,34 @@ std::string progress_line(size_t step, size_t steps, double seconds_left, std::s
     return line.substr(0, end);
 }
 
-std::string wrapped(std::string_view text, size_t indent) {
+std::string wrapped(std::string_view text, size_t indent, size_t hang) {
     std::string all, line;
+    const auto margin = [&] { return indent + (all.empty() ? 0 : hang); };
     const auto flush = [&] {
-        if (!line.empty()) all += std::string(indent, ' ') + line + "\n";
+        if (!line.empty()) all += std::string(margin(), ' ') + line + "\n";
         line.clear();
     };
     while (!text.empty()) {
         const size_t end = std::min(text.find(' '), text.size());
         const std::string_view word = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
-        if (!line.empty() && indent + columns(line) + 1 + columns(word) > page_width) flush();
+        if (!line.empty() && margin() + columns(line) + 1 + columns(word) > page_width) flush();
         if (!word.empty()) line += (line.empty() ? "" : " ") + std::string(word);
     }
     flush();
+    return all;
+}
+
+std::string fitted(std::string_view lines) {
+    constexpr size_t hang = 4;
+    std::string all;
+    while (!lines.empty()) {
+        const size_t end = std::min(lines.find('\n'), lines.size());
+        const std::string_view line = lines.substr(0, end);
+        lines.remove_prefix(std::min(end + 1, lines.size()));
+        const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+        all += columns(line) > page_width ? wrapped(line, indent, hang) : std::string(line) + "\n";
+    }
     return all;
 }
 

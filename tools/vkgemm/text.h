@@ -24,9 +24,12 @@ std::string version_text(uint32_t vulkan_version);  // "1.4.312"
 /// Columns that `text` takes on a terminal: UTF-8 code points.
 size_t columns(std::string_view text);
 
-/// `text` broken at spaces into lines of `indent` spaces and at most page_width columns. Words that are too long stand
-/// alone.
-std::string wrapped(std::string_view text, size_t indent);
+/// `text` broken at spaces into lines of `indent` spaces and at most page_width columns; lines after the first are set
+/// in by `hang` more. Words that are too long stand alone.
+std::string wrapped(std::string_view text, size_t indent, size_t hang = 0);
+
+/// Lines of a message, each ended: those wider than the page are wrapped where they stand, the others are left alone.
+std::string fitted(std::string_view lines);
 
 /// A sentence of reasons with "; " between them as a list, one below the other; as it is where there is but one.
 std::string listed(std::string_view reasons);
