@@ -30,6 +30,16 @@ std::string patch_at(const View& v, const Patch& p, const std::string& kind, dou
                    std::max(least, static_cast<double>(p.rows) * v.cell_height), kind);
 }
 
+/// A patch's number in its middle, where it fits.
+std::string number_in(const View& v, const Patch& p, uint32_t number) {
+    const std::string name = std::to_string(number);
+    const double width = static_cast<double>(p.cols) * v.cell_width,
+                 height = static_cast<double>(p.rows) * v.cell_height;
+    if (width < width_of(name) + 4 || height < 14) return "";
+    return text_at(v.x + static_cast<double>(p.col) * v.cell_width + width / 2,
+                   v.y + static_cast<double>(p.row) * v.cell_height + height / 2 + 4, name, "text-anchor=\"middle\"");
+}
+
 std::string frame(const View& v) { return rect_at(v.x, v.y, v.width(), v.height(), "frame"); }
 
 /// Row and column of an element of the first matrix; false outside of it.
@@ -87,12 +97,7 @@ std::string groups(const Trace& t, const View& v) {
     std::string body;
     for (const Patch& p : patches(labels, v.cols)) {
         body += patch_at(v, p, kind_of("f", p.label - 1) + " tile");
-        const std::string name = std::to_string(p.label - 1);
-        const double width = static_cast<double>(p.cols) * v.cell_width;
-        if (width > width_of(name) + 4 && static_cast<double>(p.rows) * v.cell_height > 14)
-            body += text_at(v.x + static_cast<double>(p.col) * v.cell_width + width / 2,
-                            v.y + (static_cast<double>(p.row) + static_cast<double>(p.rows) / 2) * v.cell_height + 4,
-                            name, "text-anchor=\"middle\"");
+        body += number_in(v, p, p.label - 1);
     }
     return body + frame(v);
 }
@@ -109,9 +114,12 @@ std::string zoomed(const Trace& t, const View& v, size_t& subgroups) {
     });
     subgroups = all.size();
     std::string body;
-    for (const Patch& p : patches(by_subgroup, v.cols))
-        body += patch_at(v, p, kind_of("f", 2 + (p.label - 1) % 4) + (p.label % 2 ? " faint" : " half"));
+    for (const Patch& p : patches(by_subgroup, v.cols)) {
+        const uint32_t s = p.label - 1;
+        body += patch_at(v, p, kind_of("f", 2 + s % 4) + (s / 4 % 2 ? " half" : " faint"));
+    }
     for (const Patch& p : patches(mine, v.cols)) body += patch_at(v, p, "f1");
+    for (const Patch& p : patches(by_subgroup, v.cols)) body += number_in(v, p, p.label - 1);
     return body + frame(v);
 }
 
@@ -176,9 +184,9 @@ std::string svg(const Trace& t, const std::string& title, const std::string& sub
     body += key(margin, legend_top + 4, "f0 faint", "read by work group 0");
     body += key(margin, legend_top + 24, "f0 half", "in its first step");
     body += key(margin, legend_top + 44, "f1", "by its first invocation, read in that step or written");
-    body +=
-        key(margin + 440, legend_top + 4, "f3 half",
-            "work group 0's " + std::to_string(subgroups) + (subgroups == 1 ? " subgroup" : " subgroups, by colour"));
+    body += key(margin + 440, legend_top + 4, "f3 half",
+                "work group 0's " + std::to_string(subgroups) +
+                    (subgroups == 1 ? " subgroup" : " subgroups, by colour and number"));
     const double width =
         std::max({tile.x + std::max(tile.width(), 300.0), width_of(title) * 1.3, width_of(subtitle)}) + margin;
     return page(width, std::max(d.y + d.height(), tile.y + tile.height()) + 30 + margin, title, subtitle, body);
