@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "support/words.h"
@@ -14,8 +15,8 @@ using vkgemm::test::has_words;
 
 namespace {
 
-/// What a right kernel makes of a case without epilogue.
-std::vector<std::byte> right_result(const ExactCase& exact) {
+/// What a kernel that sums up the k from `begin` to `end` makes of a case without epilogue. All of them: a right one.
+std::vector<std::byte> result_of(const ExactCase& exact, uint64_t begin, uint64_t end) {
     const auto& [a, b, c, d, accumulate, batches] = exact.matrices();
     const auto numbers = [&](VkgemmSlot slot, const MatrixInfo& m) {
         const auto bytes = exact.bytes(slot);
@@ -29,7 +30,7 @@ std::vector<std::byte> right_result(const ExactCase& exact) {
     for (uint64_t batch = 0; batch < batches; ++batch)
         for (uint64_t row = 0; row < d.rows; ++row) {
             std::fill(sums.begin(), sums.end(), 0.0f);
-            for (uint64_t k = 0; k < a.cols; ++k) {
+            for (uint64_t k = begin; k < std::min(end, a.cols); ++k) {
                 const auto left = static_cast<float>(va[a.position(batch, row, k)]);
                 for (uint64_t col = 0; col < d.cols; ++col)
                     sums[col] += left * static_cast<float>(vb[b.position(batch, k, col)]);
@@ -42,6 +43,7 @@ std::vector<std::byte> right_result(const ExactCase& exact) {
         }
     return out;
 }
+std::vector<std::byte> right_result(const ExactCase& exact) { return result_of(exact, 0, UINT64_MAX); }
 
 }  // namespace
 
@@ -74,4 +76,49 @@ TEST_CASE("what is right passes; an element that is wrong, was never written, or
     std::vector<std::byte> gap = right_result(exact);
     std::memset(&gap[33 * 4], 0, 4);
     CHECK(has_words(exact.verify(gap).wrong, "gap", "element 33"));
+}
+
+TEST_CASE("sums are exact in any order, and whoever leaves some k out is found") {
+    for (const char* line :
+         {"bf16*bf16 64x16x768", "bf16*bf16 32x16x4096", "bf16*bf16 1x16x4096", "bf16*bf16 16x1x4097",
+          "f16*f16 24x16x1536", "f16*f16 16x16x5120 layout=tn", "f16*f16 1x1x12288", "f16*f16+f16->f16 64x64x4096",
+          "f16*f16 3x5x1601 batch=3 stride_b=0", "f16*f16 16x16x128 batch=2 beta=1", "bf16*bf16 9x17x300 bias=row",
+          "f32*f32 1x1x65536", "u8*u8+i32->u8 64x64x300", "i8*i8 16x16x4096"}) {
+        CAPTURE(line);
+        const auto c = parse_case(line);
+        REQUIRE(c);
+        const ExactCase exact(*c);
+        const uint64_t k = c->problem.k;
+        const auto& r = exact.matrices();
+        const bool plain = std::string_view(line).find("bias") == std::string_view::npos;
+        if (plain) {
+            CHECK(exact.verify(result_of(exact, 0, k)).wrong == "");
+            for (const auto& [begin, end] : {std::pair{uint64_t{1}, k},
+                                             {uint64_t{0}, k - 1},
+                                             {uint64_t{0}, k - k / 40},
+                                             {uint64_t{0}, k / 2},
+                                             {k / 4, k}}) {
+                CAPTURE(begin);
+                CAPTURE(end);
+                CHECK(exact.verify(result_of(exact, begin, end)).wrong != "");
+            }
+        }
+        std::vector<double> a(r.a.span), b(r.b.span);
+        decode(r.a.type, exact.bytes(VKGEMM_SLOT_A).data(), 1, a);
+        decode(r.b.type, exact.bytes(VKGEMM_SLOT_B).data(), 1, b);
+        double most = 0, most_terms = 0;
+        for (uint64_t batch = 0; batch < r.batch; ++batch)
+            for (uint64_t row = 0; row < r.a.rows; ++row)
+                for (uint64_t col = 0; col < r.b.cols; ++col) {
+                    double sum = 0, terms = 0;
+                    for (uint64_t i = 0; i < k; ++i) {
+                        const double term = a[r.a.position(batch, row, i)] * b[r.b.position(batch, i, col)];
+                        sum += term, terms += std::abs(term);
+                    }
+                    most = std::max(most, std::abs(sum)), most_terms = std::max(most_terms, terms);
+                }
+        CHECK(most_terms <= std::ldexp(1.0, vkgemm::plan::info(r.accumulate).exact_bits));
+        CHECK((2 * most + 9) * (plain ? 1 : 4) <= std::ldexp(1.0, vkgemm::plan::info(r.d.type).exact_bits));
+        CHECK(most > 0);
+    }
 }

@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
+#include "tools/vkgemm/exact_numbers.h"
 #include "tools/vkgemm/numbers.h"
 
 namespace vkgemm::tool {
@@ -23,40 +25,6 @@ uint64_t mixed(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
 int whole(plan::Type type, int range, uint64_t bits) {
     if (type == plan::Type::u8) return static_cast<int>(bits % static_cast<uint64_t>(range + 1));
     return static_cast<int>(bits % static_cast<uint64_t>(2 * range + 1)) - range;
-}
-
-/// How the sum over k stays exact: numbers up to `range`, in every `period`-th place of a row, 0 elsewhere.
-struct Filling {
-    int range;
-    uint64_t period;
-};
-
-/// |2 sum + beta c + biases| must stay below `limit`.
-Filling filling(uint64_t k, int64_t limit) {
-    constexpr int64_t others = 32;  // room for c, bias and residual
-    for (int range = 7; range >= 1; --range)
-        if (2 * static_cast<int64_t>(k) * range * range + others <= limit) return {range, 1};
-    const auto fit =
-        static_cast<uint64_t>(std::max<int64_t>(1, (limit - others) / 8));  // products of numbers up to 2, doubled
-    return {2, (k + fit - 1) / fit};
-}
-
-std::vector<int8_t> fill(const MatrixInfo& m, uint64_t matrices, uint64_t seed, Filling f, bool sparse) {
-    std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
-    for (size_t i = 0; i < number.size(); ++i)
-        number[i] = static_cast<int8_t>(whole(m.type, f.range, i * static_cast<size_t>(2 * f.range + 1) / 256));
-    std::vector<int8_t> v(matrices * m.rows * m.cols);
-    Random random{seed};
-    for (size_t i = 0; i < v.size(); i += 8)
-        for (uint64_t bits = random.next(), j = i; j < std::min(i + 8, v.size()); ++j, bits >>= 8)
-            v[j] = number[bits & 255];
-    if (!sparse || f.period == 1) return v;
-    size_t i = 0;
-    for (uint64_t batch = 0; batch < matrices; ++batch)
-        for (uint64_t row = 0; row < m.rows; ++row)
-            for (uint64_t col = 0; col < m.cols; ++col, ++i)
-                if (col % f.period != (row * 7 + batch) % f.period) v[i] = 0;
-    return v;
 }
 
 /// Calls `body(word)` with an unsigned number as wide as an element.
@@ -138,10 +106,12 @@ const char* extent_name(ExactCase::Extent extent) {
 ExactCase::ExactCase(const Case& c, uint64_t seed)
     : p_(c.problem), r_(resolve(c.problem)), beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
     for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
-    const int bits = std::min({plan::info(r_.accumulate).exact_bits, plan::info(r_.d.type).exact_bits, 30});
-    const Filling f = filling(p_.k, (int64_t{1} << bits) / (plain_ ? 1 : 4));  // scales double and bias twice at most
-    a_ = fill(r_.a, r_.a.batch_step ? r_.batch : 1, 2 * seed + 1, f, true);
-    b_ = fill(r_.b, r_.b.batch_step ? r_.batch : 1, 2 * seed + 2, f, false);
+    const auto exactly = [](plan::Type type) { return int64_t{1} << std::min(plan::info(type).exact_bits, 30); };
+    const int64_t terms = exactly(r_.accumulate);
+    // Scales double and bias twice at most.
+    const ExactLimits limits = {.terms = terms, .sum = std::min(terms, exactly(r_.d.type)) / (plain_ ? 1 : 4)};
+    ExactNumbers numbers = exact_numbers(r_, p_.k, limits, seed);
+    a_ = std::move(numbers.a), b_ = std::move(numbers.b);
 }
 
 int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {
