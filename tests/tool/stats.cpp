@@ -26,15 +26,20 @@ TEST_CASE("a summary of samples in any order") {
 }
 
 TEST_CASE("as many runs as fill the time, within bounds") {
-    CHECK(runs_for(1e-3, 0.5, 0) == 500);
-    CHECK(runs_for(1e-6, 0.5, 0) == 1000);
-    CHECK(runs_for(0.1, 0.5, 0) == 20);
-    CHECK(runs_for(0.25, 0.5, 0) == 20);
-    CHECK(runs_for(0.3, 0.5, 0) == 17);
-    CHECK(runs_for(100, 0.5, 0) == 3);
-    CHECK(runs_for(100, 0.5, 7) == 7);
-    CHECK(runs_for(0, 0.5, 0) == 1000);  // too short for the clock
-    CHECK(runs_for(std::numeric_limits<double>::quiet_NaN(), 0.5, 0) == 1000);
+    CHECK(runs_for(1e-3, 0, 0) == 500);
+    CHECK(runs_for(1e-6, 0, 0) == 1000);
+    CHECK(runs_for(0.1, 0, 0) == 20);
+    CHECK(runs_for(0.25, 0, 0) == 20);
+    CHECK(runs_for(0.3, 0, 0) == 17);
+    CHECK(runs_for(100, 0, 0) == 3);
+    CHECK(runs_for(100, 0, 7) == 7);
+    CHECK(runs_for(0, 0, 0) == 1000);  // too short for the clock
+    CHECK(runs_for(std::numeric_limits<double>::quiet_NaN(), 0, 0) == 1000);
+    CHECK(runs_for(1e-3, 4, 0) == 4000);  // who says how long gets as many as it takes
+    CHECK(runs_for(0.3, 9, 0) == 30);
+    CHECK(runs_for(10, 9, 0) == 3);
+    CHECK(runs_for(0, 9, 0) == 1'000'000);
+    CHECK(runs_for(1e-3, 4, 7) == 7);
     CHECK(runs_per_submission(1e-3) == 200);
     CHECK(runs_per_submission(1e-6) == 256);
     CHECK(runs_per_submission(10) == 1);

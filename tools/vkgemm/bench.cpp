@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vkgemm bench: checks, then times, problems on kernels.
 #include <algorithm>
+#include <deque>
 
 #include "plan/words.h"
 #include "tools/vkgemm/bench_saved.h"
@@ -15,7 +16,7 @@ struct Options {
     std::vector<std::string> versus;
     std::string suite, shapes, type, layout, kernel = "auto", tile, json, csv, plot, from;
     bool cold = false, hot = false, no_check = false;
-    double min_time = 0.5;
+    double min_time = 0;
     size_t repeats = 0;
 };
 
@@ -187,11 +188,18 @@ void Bench::run_case(const Case& c) {
         titled = true;
     };
     const std::vector<PlanOptions> kernels = kernels_for(o_, c);
+    std::deque<PeerRun> peers;  // they take turns with the last kernel
+    for (const Contender& contender : contenders_)
+        if (contender.peer && !interrupted() && !lost_) peers.emplace_back(*contender.peer, runner);
+    const std::function<void()> between = [&] {
+        for (PeerRun& peer : peers) peer.part();
+    };
     for (const PlanOptions& kernel : kernels) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
-        BenchResult result{.given = &c, .m = runner.run(kernel)};
-        result.note = passed_over(o_, device_, c, result.m);
+        BenchResult result{.given = &c,
+                           .m = runner.run(kernel, &kernel == &kernels.back() ? between : std::function<void()>())};
+        result.m.note += passed_over(o_, device_, c, result.m);
         judge(result);
         show(std::move(result));
     }
@@ -200,10 +208,10 @@ void Bench::run_case(const Case& c) {
         none.m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
         show(std::move(none));
     }
-    for (const Contender& contender : contenders_) {
-        if (!contender.peer || interrupted() || lost_) continue;
-        progress_.begin(c.text + ", " + contender.told.name);
-        show({.given = &c, .m = measure_peer(*contender.peer, runner), .is_peer = true, .expected = true});
+    for (PeerRun& peer : peers) {
+        if (lost_) break;
+        progress_.begin(c.text + ", " + peer.name());
+        show({.given = &c, .m = peer.finish(), .is_peer = true, .expected = true});
     }
     if (shown_ && titled) print(report_.footer(session_.colored()));
 }
@@ -300,10 +308,11 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     CLI::Option* cold =
         c->add_flag("--cold", o->cold, "rotate the operands over 256 MB (default on GPUs, where it fits)");
     c->add_flag("--hot", o->hot, "use the same operands every time (default on CPUs)")->excludes(cold);
-    c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5)")
+    c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5, or 20 to 1000 runs)")
         ->type_name("S")
-        ->check(number_in(0, 3600));
-    c->add_option("--repeats", o->repeats, "time exactly N runs (default: 20 or more; fewer if one takes over 0.25 s)")
+        ->check(number_in(0.001, 3600));
+    c->add_option("--repeats", o->repeats,
+                  "time exactly N runs (default: as many as fill --min-time; if one takes over 0.25 s, 3 to 20)")
         ->type_name("N")
         ->check(number_in(1, 100000, true));
     c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");

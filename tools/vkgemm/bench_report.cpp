@@ -100,7 +100,7 @@ void BenchReport::add_row(Table& rows, const BenchResult& r) const {
     rows.add(std::move(cells));
     if (!m.wrong.empty()) rows.note(m.wrong);
     if (!m.failure) rows.note(m.failure.text);
-    if (!r.note.empty()) rows.note(r.note);
+    if (!m.note.empty()) rows.note(m.note);
     if (timed && !r.is_peer && m.clock == host::Clock::host)
         rows.note("timed by the host's clock: the device has no timestamps");
     if (m.drift != 0) rows.note(drift_text(m.drift));
@@ -223,7 +223,6 @@ nlohmann::ordered_json BenchReport::cases() const {
                 j["roof_tflops"] = r->roof.limit * 1e-12;
                 j["roof_by"] = r->roof.by_memory ? "memory" : "arithmetic";
             }
-            if (!r->note.empty()) j["note"] = r->note;
             if (g.given->reach > 0) j["reach_tflops"] = g.given->reach * 1e-12;
             if (!peers_.empty()) j["peers"] = nlohmann::ordered_json::array();
             for (const BenchResult* p : g.peers) {

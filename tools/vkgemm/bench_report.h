@@ -13,7 +13,6 @@ struct BenchResult {
     Measurement m;
     bool is_peer = false;
     bool expected = false;  // that it did not run is no fault
-    std::string note{};     // what else is to be said of it, below its row
     double ratio = 0;       // of a peer: our best rate by its rate; 0: one of them has none
     Roof roof{};            // of the case
 };

@@ -66,6 +66,7 @@ Measurement measurement(const Place& p, const Case& c) {
     Measurement m;
     m.flops = flops(c.problem), m.bytes = least_bytes(c);
     m.checked = p.at("checked").text();
+    if (p.has("note")) m.note = p.at("note").text();
     if (p.has("error")) {
         const std::string why = p.at("error").text();
         if (m.checked == "no")
@@ -132,7 +133,6 @@ void read_cases(const Place& list, SavedBench& bench) {
                          .limit = p.at("roof_tflops").number() * 1e12,
                          .by_memory = p.at("roof_by").text() == "memory"};
         ours.m.kernel = kernel, ours.m.tile = p.at("tile").text();
-        if (p.has("note")) ours.note = p.at("note").text();
         bench.results.push_back(std::move(ours));
     }
     if (!all.empty()) read_results_of_peers(all.back(), bench);

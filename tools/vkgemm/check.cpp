@@ -120,7 +120,7 @@ Status Checker::check(const Job& job) {
         return {};
     }
     if (interrupted() && m.wrong.empty()) return {};
-    ++checked.problems, checked.runs += runs_;
+    ++checked.problems, checked.runs += m.times.runs;
     if (m.wrong.empty()) return {};
     checked.wrong.push_back(job.c.text + (job.tile.empty() ? "" : " " + job.tile) + ": " + m.wrong);
     exit_ = exit_wrong;

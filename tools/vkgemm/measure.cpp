@@ -15,7 +15,7 @@ namespace {
 constexpr VkDeviceSize guard = OperandCopies::guard;
 constexpr VkDeviceSize rotated_bytes = 256'000'000;  // more than any cache holds
 constexpr uint64_t random_period = 4'194'301;        // elements; a prime, so that rows and columns differ
-constexpr double warm_up = 0.4;                      // seconds of load; clocks take that long to rise
+constexpr double warm_up_seconds = 0.4;              // of load; clocks take that long to rise
 
 using SteadyClock = std::chrono::steady_clock;
 double since(SteadyClock::time_point start) {
@@ -31,33 +31,47 @@ bool uses_scale(const Step& s) {
 
 }  // namespace
 
-Status time_runs(const MeasureOptions& options, Measurement& result,
-                 const std::function<Result<host::Times>(size_t runs)>& run) {
+Status Timing::warm_up() {
     const auto start = SteadyClock::now();
-    size_t runs = 1;
     double seconds = 0;  // of one run, as far as is known
-    do {                 // the first rounds warm up and tell how long a run takes
-        const auto times = run(runs);
+    do {
+        const auto times = run_(together_);
         if (!times) return times.status();
         seconds = summarise(times->seconds).median;
-        runs = runs_per_submission(seconds);
-    } while (!interrupted() && since(start) < warm_up);
+        together_ = runs_per_submission(seconds);
+    } while (!interrupted() && since(start) < warm_up_seconds);
+    wanted_ = runs_for(seconds, options_.min_time, options_.repeats);
+    return {};
+}
 
-    const size_t wanted = runs_for(seconds, options.min_time, options.repeats);
-    while (result.samples.size() < wanted && !interrupted()) {
-        const auto times = run(std::min(runs, wanted - result.samples.size()));
+Status Timing::part() {
+    constexpr size_t parts = 4;
+    if (wanted_ == 0)
+        if (Status s = warm_up(); !s) return s;
+    std::vector<double>& samples = result_.samples;
+    const size_t until = std::min(wanted_, samples.size() + (wanted_ + parts - 1) / parts);
+    while (samples.size() < until && !interrupted()) {
+        const auto times = run_(std::min(together_, until - samples.size()));
         if (!times) return times.status();
-        result.samples.insert(result.samples.end(), times->seconds.begin(), times->seconds.end());
-        result.clock = times->clock;
+        samples.insert(samples.end(), times->seconds.begin(), times->seconds.end());
+        result_.clock = times->clock;
     }
-    result.times = summarise(result.samples);
-    result.drift = drift_of(result.samples);
+    result_.times = summarise(samples);
+    result_.drift = drift_of(samples);
+    return {};
+}
+
+Status Timing::rest(const std::function<void()>& between) {
+    while (!done() && !interrupted()) {
+        if (Status s = part(); !s) return s;
+        if (between && !done()) between();
+    }
     return {};
 }
 
 Status time_in_a_row(Measurement& result, const std::function<Result<double>(size_t runs)>& run) {
     if (result.sets < 2 || !result.timed() || interrupted()) return {};
-    const size_t runs = std::clamp<size_t>(static_cast<size_t>(0.05 / result.times.median), 4, 1000);
+    const size_t runs = runs_in(0.05, result.times.median, 4, 1000);
     std::vector<double> seconds;
     for (int i = 0; i < 3; ++i) {
         const auto all = run(runs);
@@ -65,6 +79,13 @@ Status time_in_a_row(Measurement& result, const std::function<Result<double>(siz
         seconds.push_back(*all / static_cast<double>(runs));
     }
     result.in_a_row = summarise(seconds).median;
+    return {};
+}
+
+Status noted(const Status& in_a_row, Measurement& result) {
+    if (in_a_row) return {};
+    if (in_a_row.code == VKGEMM_ERROR_DEVICE_LOST) return result.samples.clear(), in_a_row;
+    result.note = "not timed in a row: " + in_a_row.text;
     return {};
 }
 
@@ -264,28 +285,31 @@ host::RecordRun CaseRunner::recorder(const Plan& plan, const host::Buffer& space
     };
 }
 
-Status CaseRunner::time(const Plan& plan, Measurement& result) {
+Status CaseRunner::time(const Plan& plan, Measurement& result, const std::function<void()>& between) {
     if (Status s = prepare_timing(); !s) return s;
     auto space = workspace(plan);
     if (!space) return space.status();
     const host::RecordRun record = recorder(plan, *space);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
-    if (Status s = time_runs(options_, result,
-                             [&](size_t runs) { return device_.time(static_cast<uint32_t>(runs), record, patience); });
-        !s)
-        return s;
-    if (is_cpu_) return {};  // one run keeps all cores busy
-    auto other =
-        workspace(plan);  // in turn with the first: a plan's own barrier lies between a run and the next but one
+    Timing timing(options_, result,
+                  [&](size_t runs) { return device_.time(static_cast<uint32_t>(runs), record, patience); });
+    if (Status s = timing.rest(between); !s) return s;
+    return is_cpu_ ? Status{} : noted(in_a_row(plan, *space, result), result);  // on a CPU one run keeps all cores busy
+}
+
+Status CaseRunner::in_a_row(const Plan& plan, const host::Buffer& space, Measurement& result) const {
+    // In turn with the first: a plan's own barrier lies between a run and the next but one.
+    auto other = workspace(plan);
     if (!other) return other.status();
-    const host::Buffer* spaces[] = {&*space, &*other};
-    const auto record_free = [&](VkCommandBuffer commands, uint32_t i) {
+    const host::Buffer* spaces[] = {&space, &*other};
+    const auto record = [&](VkCommandBuffer commands, uint32_t i) {
         Run run = run_of(*time_slots_, i % sets_, *spaces[i % 2], case_.alpha, case_.beta);
         if (i % sets_ == 0) run.flags = VKGEMM_RECORD_BARRIER_BEFORE;  // the same D again
         return plan.record(commands, run);
     };
+    const auto patience = std::chrono::seconds(60);
     return time_in_a_row(
-        result, [&](size_t runs) { return device_.timeTogether(static_cast<uint32_t>(runs), record_free, patience); });
+        result, [&](size_t runs) { return device_.timeTogether(static_cast<uint32_t>(runs), record, patience); });
 }
 
 Measurement CaseRunner::blank() const {
@@ -308,7 +332,7 @@ Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& resul
     return plan;
 }
 
-Measurement CaseRunner::run(const PlanOptions& kernel) {
+Measurement CaseRunner::run(const PlanOptions& kernel, const std::function<void()>& between) {
     Measurement result = blank();
     const auto plan = make_plan(kernel, result);
     if (!plan) {
@@ -317,7 +341,7 @@ Measurement CaseRunner::run(const PlanOptions& kernel) {
     }
     if (options_.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
-    result.failure = time(*plan, result);
+    result.failure = time(*plan, result, between);
     if (result.failure && options_.check && !interrupted()) result.failure = find_deviation(result);
     return result;
 }
@@ -339,10 +363,12 @@ Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
         result.failure = plan.status();
         return result;
     }
-    for (size_t i = 0; i < runs && result.failure && result.wrong.empty() && !interrupted(); ++i) {
+    size_t& done = result.times.runs;
+    while (done < runs && result.failure && result.wrong.empty() && !interrupted()) {
         result.failure = check(*plan, result);
-        if (i && !result.wrong.empty()) result.wrong += ", in run " + std::to_string(i + 1);
+        ++done;
     }
+    if (done > 1 && !result.wrong.empty()) result.wrong += ", in run " + std::to_string(done);
     return result;
 }
 
@@ -351,7 +377,7 @@ Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, dou
     const host::RecordRun record = recorder(plan, space);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
     const auto start = SteadyClock::now();
-    const double load = is_cpu_ || warm_ ? 0 : warm_up;
+    const double load = is_cpu_ || warm_ ? 0 : warm_up_seconds;
     double seconds = 0;  // of one run, as far as is known
     load_.reset();
     for (int round = 0; round < 2 || since(start) < load; ++round) {  // the first run may be slower than all others

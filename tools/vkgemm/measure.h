@@ -18,8 +18,8 @@ namespace vkgemm::tool {
 struct MeasureOptions {
     bool check = true;
     bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare
-    double min_time = 0.5;           // seconds of timed runs
-    size_t repeats = 0;              // 0: as runs_for says
+    double min_time = 0;             // seconds of timed runs, and
+    size_t repeats = 0;              // how many: as runs_for() has them
     uint64_t seed = 0;               // of the operands of a check
     std::string plant{};             // for tests: a kernel whose results are spoiled before they are compared
 };
@@ -36,6 +36,7 @@ struct Measurement {
     double flops = 0, bytes = 0;
     double deviation = -1;  // as deviation_of() has it; below 0: not known
     double drift = 0;       // of the samples, as drift_of() has it
+    std::string note;       // what else is to be said
     bool cold = false;
     size_t sets = 1;              // of operands that were used in turn
     uint64_t workspaceBytes = 0;  // that the plan asked for
@@ -61,23 +62,42 @@ struct Trial {
     double hopeless = std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
 };
 
-/// Calls `run` with a number of runs until the device is warm, then until there are enough samples in `result`. Timing
-/// ends early once interrupted().
-Status time_runs(const MeasureOptions& options, Measurement& result,
-                 const std::function<Result<host::Times>(size_t runs)>& run);
+/// Somebody's runs on their way to samples in `result`: first until the device is warm, then in parts, so that two can
+/// take turns and what drifts drifts under both. Ends early once interrupted().
+class Timing {
+   public:
+    using RunMany = std::function<Result<host::Times>(size_t runs)>;
+    Timing(const MeasureOptions& options, Measurement& result, RunMany run)
+        : options_(options), result_(result), run_(std::move(run)) {}
+
+    Status part();
+    Status rest(const std::function<void()>& between = {});  // all parts that are left; `between` before each but one
+    bool done() const { return wanted_ && result_.samples.size() >= wanted_; }
+
+   private:
+    Status warm_up();
+
+    const MeasureOptions& options_;
+    Measurement& result_;
+    RunMany run_;
+    size_t together_ = 1, wanted_ = 0;  // runs: of a submission, and in all; wanted_ 0: it is still cold
+};
 
 /// Runs that need not wait for one another, so many that they take about 50 ms: independent products of a network, or
 /// kernels in a CUDA stream. Only where there are several sets of operands to write to in turn.
 Status time_in_a_row(Measurement& result, const std::function<Result<double>(size_t runs)>& run);
+/// What becomes of that: a failure is a note to the samples that are there already, unless the device was lost.
+Status noted(const Status& in_a_row, Measurement& result);
 
 class CaseRunner {
    public:
     CaseRunner(const host::Device& device, const Case& c, const MeasureOptions& options);
 
     /// Checks, then times. Data are uploaded once for all kernels of the case. After interrupted() what was timed so
-    /// far stands.
-    Measurement run(const PlanOptions& kernel);
-    /// Checks `runs` times, from D poisoned each time, and times nothing.
+    /// far stands. `between` is called now and then while the kernel is timed: others may use the device there.
+    Measurement run(const PlanOptions& kernel, const std::function<void()>& between = {});
+    /// Checks `runs` times, from D poisoned each time, and times nothing. It ends with the first wrong run; times.runs
+    /// is how many there were.
     Measurement check_only(const PlanOptions& kernel, size_t runs);
     Measurement blank() const;  // with what is known before
 
@@ -104,7 +124,8 @@ class CaseRunner {
     Result<Plan> make_plan(const PlanOptions& kernel, Measurement& result) const;
     Status check(const Plan& plan, Measurement& result);
     void find_wrong(const OperandCopies& d, Measurement& result) const;
-    Status time(const Plan& plan, Measurement& result);
+    Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
+    Status in_a_row(const Plan& plan, const host::Buffer& workspace, Measurement& result) const;
     Status find_deviation(Measurement& result);
     Status time_briefly(const Plan& plan, const host::Buffer& workspace, double hopeless, Measurement& result);
     Result<host::Buffer> workspace(const Plan& plan) const;

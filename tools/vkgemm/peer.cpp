@@ -22,25 +22,6 @@ Status check(Peer& peer, CaseRunner& runner, Measurement& result) {
     return {};
 }
 
-Status time(Peer& peer, CaseRunner& runner, Measurement& result) {
-    const Case& c = runner.given();
-    if (Status s = peer.load(c, runner.operands(false), runner.sets()); !s) return s;
-    size_t next = 0;
-    const auto timed = time_runs(runner.options(), result, [&](size_t runs) -> Result<host::Times> {
-        auto seconds = peer.run(runs, next % runner.sets(), c.alpha, c.beta);
-        if (!seconds) return seconds.status();
-        next += runs;
-        return host::Times{.seconds = *std::move(seconds), .clock = peer.clock()};
-    });
-    if (timed && runner.options().check && !interrupted() && has_deviation(c)) {
-        const auto d = peer.result();
-        if (!d) return d.status();
-        result.deviation = deviation_of(c, runner.operands(false), *d);
-    }
-    if (!timed || peer.clock() == host::Clock::host) return timed;
-    return time_in_a_row(result, [&](size_t runs) { return peer.run_together(runs, c.alpha, c.beta); });
-}
-
 bool over_31_bits(std::initializer_list<uint64_t> numbers) { return std::max(numbers) > INT32_MAX; }
 
 }  // namespace
@@ -49,17 +30,49 @@ Result<std::unique_ptr<Peer>> open_peer(const std::string& name, const host::Dev
     return name == "cublas" ? open_cublas(device) : open_openblas();
 }
 
-Measurement measure_peer(Peer& peer, CaseRunner& runner) {
-    Measurement result = runner.blank();
-    result.kernel = peer.name();
-    if (const std::string why = peer.unfit(runner.given()); !why.empty()) {
-        result.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
-        return result;
+PeerRun::PeerRun(Peer& peer, CaseRunner& runner)
+    : peer_(peer),
+      runner_(runner),
+      result_(runner.blank()),
+      timing_(runner.options(), result_, [this](size_t runs) { return run(runs); }) {
+    result_.kernel = peer.name();
+    if (const std::string why = peer.unfit(runner.given()); !why.empty())
+        result_.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
+    else if (runner.options().check)
+        result_.failure = check(peer, runner, result_);
+    if (goes_on()) result_.failure = peer.load(runner.given(), runner.operands(false), runner.sets());
+}
+
+bool PeerRun::goes_on() const { return result_.failure && result_.wrong.empty() && !interrupted(); }
+
+Result<host::Times> PeerRun::run(size_t runs) {
+    const Case& c = runner_.given();
+    auto seconds = peer_.run(runs, next_ % runner_.sets(), c.alpha, c.beta);
+    if (!seconds) return seconds.status();
+    next_ += runs;
+    return host::Times{.seconds = *std::move(seconds), .clock = peer_.clock()};
+}
+
+void PeerRun::part() {
+    if (goes_on() && !timing_.done()) result_.failure = timing_.part();
+}
+
+Status PeerRun::time_the_rest() {
+    const Case& c = runner_.given();
+    if (Status s = timing_.rest(); !s || interrupted()) return s;
+    if (runner_.options().check && has_deviation(c)) {
+        const auto d = peer_.result();
+        if (!d) return d.status();
+        result_.deviation = deviation_of(c, runner_.operands(false), *d);
     }
-    if (runner.options().check) result.failure = check(peer, runner, result);
-    if (result.failure && result.wrong.empty() && !interrupted()) result.failure = time(peer, runner, result);
-    peer.unload();
-    return result;
+    if (peer_.clock() == host::Clock::host) return {};
+    return noted(time_in_a_row(result_, [&](size_t runs) { return peer_.run_together(runs, c.alpha, c.beta); }),
+                 result_);
+}
+
+Measurement PeerRun::finish() {
+    if (goes_on()) result_.failure = time_the_rest();
+    return std::move(result_);
 }
 
 BlasProblem blas_problem(const Case& c) {

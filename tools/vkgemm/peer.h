@@ -37,8 +37,29 @@ inline constexpr const char* peer_names[] = {"cublas", "openblas"};
 Result<std::unique_ptr<Peer>> open_cublas(const host::Device& device);
 Result<std::unique_ptr<Peer>> open_openblas();
 
-/// Checks, then times, as CaseRunner does for a kernel: the same operands, as many sets of them, the same rules.
-Measurement measure_peer(Peer& peer, CaseRunner& runner);
+/// A peer on one case, as CaseRunner has it for a kernel: the same operands, as many sets of them, the same rules.
+class PeerRun {
+   public:
+    PeerRun(Peer& peer, CaseRunner& runner);  // checks it and takes the operands
+    ~PeerRun() { peer_.unload(); }
+    PeerRun(const PeerRun&) = delete;
+    PeerRun& operator=(const PeerRun&) = delete;
+
+    const char* name() const { return peer_.name(); }
+    void part();           // of its samples: called while a kernel is timed, so that they take turns
+    Measurement finish();  // the rest; once
+
+   private:
+    bool goes_on() const;
+    Result<host::Times> run(size_t runs);
+    Status time_the_rest();
+
+    Peer& peer_;
+    CaseRunner& runner_;
+    Measurement result_;
+    Timing timing_;
+    size_t next_ = 0;  // the set of operands, counted on and on
+};
 
 /// One matrix as BLAS sees it: column-major. A row-major one is there its own transpose.
 struct BlasMatrix {

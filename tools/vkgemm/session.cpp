@@ -132,6 +132,7 @@ nlohmann::ordered_json json_measurement(const Measurement& m) {
     nlohmann::ordered_json j = {{"checked", m.checked}};
     const std::string error = !m.failure ? m.failure.text : m.wrong;
     j["error"] = error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(error);
+    if (!m.note.empty()) j["note"] = m.note;
     if (!m.timed()) return j;
     j["cold"] = m.cold;
     j["operand_sets"] = m.sets;

@@ -40,7 +40,8 @@ size_t runs_in(double total, double seconds, size_t least, size_t most) {
 
 size_t runs_for(double seconds, double min_time, size_t wanted) {
     if (wanted) return wanted;
-    return seconds > 0.25 ? runs_in(5, seconds, 3, 20) : runs_in(min_time, seconds, 20, 1000);
+    if (min_time > 0) return runs_in(min_time, seconds, 3, 1'000'000);
+    return seconds > 0.25 ? runs_in(5, seconds, 3, 20) : runs_in(0.5, seconds, 20, 1000);
 }
 
 size_t runs_per_submission(double seconds) { return runs_in(0.2, seconds, 1, 256); }

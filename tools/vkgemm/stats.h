@@ -22,8 +22,9 @@ double drift_of(const std::vector<double>& seconds);
 /// How many runs of `seconds` fill `total`, within bounds.
 size_t runs_in(double total, double seconds, size_t least, size_t most);
 
-/// How many runs a case is timed with, when one takes about `seconds`: as many as fill `min_time`, at least 20, at most
-/// 1000; where a run takes over 0.25 s, as many as fill 5 s, at least 3, at most 20. `wanted` other than 0 overrides.
+/// How many runs a case is timed with, when one takes about `seconds`: `wanted`, or at least 3 that fill `min_time`.
+/// With both 0 as many as fill 0.5 s, at least 20, at most 1000; where a run takes over 0.25 s, as many as fill 5 s, at
+/// least 3, at most 20.
 size_t runs_for(double seconds, double min_time, size_t wanted);
 
 /// How many runs one submission holds so that it takes about 0.2 s, far from what a driver takes for a hang.
