@@ -89,12 +89,11 @@ const Kernel* find_kernel(std::string_view name) {
     return nullptr;
 }
 
-std::string unknown_kernel(std::string_view name) {
-    std::vector<std::string_view> names;
-    for (const Kernel& k : table) names.push_back(k.name);
-    const std::string_view near = nearest_word(name, names);
+std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
+    for (const Kernel& k : table) others.push_back(k.name);
+    const std::string_view near = nearest_word(name, others);
     std::string why = "there is no kernel '" + std::string(name) + "'";
-    return near.empty() ? why + "; vkgemmGetKernel and 'vkgemm kernels' list them"
+    return near.empty() ? why + "; 'vkgemm kernels' lists those there are"
                         : why + "; did you mean '" + std::string(near) + "'?";
 }
 

@@ -36,7 +36,8 @@ struct Kernel {
 };
 
 std::span<const Kernel> kernels();
-const Kernel* find_kernel(std::string_view name);   // null: no such row
-std::string unknown_kernel(std::string_view name);  // a sentence that names the nearest row
+const Kernel* find_kernel(std::string_view name);  // null: no such row
+/// A sentence that names the nearest row, or the nearest of `others` that could stand there, too.
+std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others = {});
 
 }  // namespace vkgemm::plan

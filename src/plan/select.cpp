@@ -58,11 +58,9 @@ std::optional<Refusal> too_large(const DeviceFacts& dev, const Problem& p, Bindi
 }
 
 // A required subgroup size that the driver would not grant.
-std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceFacts& dev) {
+std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceFacts& dev, Refusal::Kind kind) {
     if (t.SG == 0) return std::nullopt;
-    const auto broken = [&](const std::string& why) {
-        return Refusal{Refusal::tile, "SG is " + to_string(t.SG) + ", " + why};
-    };
+    const auto broken = [&](const std::string& why) { return Refusal{kind, "SG is " + to_string(t.SG) + ", " + why}; };
     if (!(dev.features & need::subgroup_size_control))
         return broken("but the feature subgroupSizeControl is not enabled on this device");
     if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
@@ -129,8 +127,10 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
-    if (rules.count) return Refusal{Refusal::tile, to_text(rules)};
-    if (auto why = wrong_subgroup(tile, dev)) return why;
+    // A tile of the table keeps every rule but those of the device, which nobody can mend.
+    const Refusal::Kind kind = tile == k.tile ? Refusal::limit : Refusal::tile;
+    if (rules.count) return Refusal{kind, to_text(rules)};
+    if (auto why = wrong_subgroup(tile, dev, kind)) return why;
     return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
 }
 

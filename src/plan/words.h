@@ -11,8 +11,9 @@
 
 namespace vkgemm::plan {
 
-/// Edits (insert, drop, replace) from one word to the other.
+/// Edits (insert, drop, replace) from one word to the other; upper and lower case are one.
 inline size_t edit_distance(std::string_view from, std::string_view to) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     std::vector<size_t> row(to.size() + 1);
     for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
     for (size_t i = 1; i <= from.size(); ++i) {
@@ -20,18 +21,19 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
         row[0] = i;
         for (size_t j = 1; j <= to.size(); ++j) {
             const size_t above = row[j];
-            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (from[i - 1] != to[j - 1])});
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (lower(from[i - 1]) != lower(to[j - 1]))});
             diagonal = above;
         }
     }
     return row[to.size()];
 }
 
-/// The nearest of `known` (a range of things that convert to string_view), or "" where none is near enough to be meant.
+/// The nearest of `known` (a range of things that convert to string_view), or "" where none is near enough to be meant:
+/// where over half of the word, or all of a short one, would have to change.
 template <class Range>
 std::string_view nearest_word(std::string_view word, const Range& known) {
     std::string_view best;
-    size_t least = std::max<size_t>(2, word.size() / 2) + 1;
+    size_t least = std::min(std::max<size_t>(2, word.size() / 2) + 1, word.size());
     for (const auto& k : known)
         if (const size_t d = edit_distance(word, std::string_view(k)); d < least) least = d, best = k;
     return best;

@@ -177,7 +177,7 @@ TEST_CASE("refusals say the value, the limit and what would work") {
          {"tiled_i32_8x8", "i32*i32+i32->i32", "f32*f32+f32->f32"}},
         {"bare", "f64*f64 9x9x9", "", "", Refusal::unsupported, {"f64*f64+f64->f64", "f32*f32+f32->f32"}},
         {"bare", "f32*f32+f64->f32 9x9x9", "", "", Refusal::unsupported, {"f32*f32+f64->f32"}},
-        {"bare", "f32*f32 9x9x9", "tiled_f32_16x16", "", Refusal::tile, {"WG 256", "limit 128"}},
+        {"bare", "f32*f32 9x9x9", "tiled_f32_16x16", "", Refusal::limit, {"WG 256", "limit 128"}},
         {"h200", "f32*f32 9x9x9", "block_f32_128x128", "BK=64", Refusal::tile, {"shared memory", "67584", "49152"}},
         {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "TM=5", Refusal::tile, {"TM 5", "vector 4", "BK*TM 80"}},
         {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "XX=5", Refusal::tile, {"XX"}},
