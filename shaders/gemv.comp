@@ -48,7 +48,8 @@ void main() {
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = acc_t(0);
     uvec4 piece[ALONG ? DEPTH * R : DEPTH];
     if (ALONG) {
-        for (uint k0 = k_begin + lane * P; k0 < k_end; k0 += TEAM * P * DEPTH) {
+        for (uint begin = k_begin; begin < k_end; begin += TEAM * P * DEPTH) {  // as often for every invocation
+            const uint k0 = begin + lane * P;
             [[unroll]] for (uint u = 0; u < DEPTH; ++u)
                 [[unroll]] for (uint r = 0; r < R; ++r) piece[u * R + r] = large(o0 + team * R + r, k0 + u * TEAM * P);
             [[unroll]] for (uint u = 0; u < DEPTH; ++u)
@@ -64,7 +65,8 @@ void main() {
         }
         [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
     } else {
-        for (uint k0 = k_begin + team; k0 < k_end; k0 += TEAMS * DEPTH) {
+        for (uint begin = k_begin; begin < k_end; begin += TEAMS * DEPTH) {
+            const uint k0 = begin + team;
             [[unroll]] for (uint u = 0; u < DEPTH; ++u) piece[u] = large(o0 + lane * P, k0 + u * TEAMS);
             [[unroll]] for (uint u = 0; u < DEPTH; ++u)
                 [[unroll]] for (uint v = 0; v < V; ++v) {
