@@ -19,7 +19,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr double usual_share = 10;   // seconds for a problem, where no budget is given
 constexpr double hopeless = 1.5;     // times the best so far: then a candidate is timed no further
 constexpr double far_fetched = 2.5;  // times the best one's predicted cost: then the rest is not tried
-constexpr double close = 1.05;       // times the best: then it is timed a second time
+constexpr double close = 1.05;       // times the best: then it is timed again
 constexpr double same = 1.01;        // times the best: then the cost model's own choice is kept
 constexpr size_t most_finalists = 4;
 constexpr double generous = 1.5;  // times its share of the time left: the first problems compile for those that follow
@@ -35,7 +35,7 @@ Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCE
 
 struct Tried {
     Candidate candidate;
-    double seconds = 0;  // of a run; the mean of two looks where there were two
+    double seconds = 0;  // of a run; of finalists the better of two more looks
 };
 
 /// One problem, and what came of it.
@@ -212,24 +212,28 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
     return {};
 }
 
-/// The best ones again, one after the other: what was near may have been luck.
+/// The best ones again, and the cost model's choice, in turn: what was near may have been luck, and the first candidate
+/// met the device as nobody after it.
 Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
-    std::vector<Tried*> close_ones;
+    std::vector<Tried*> finalists;
     for (Tried& t : found.tried)
-        if (t.seconds <= close * found.winner().seconds) close_ones.push_back(&t);
-    std::ranges::stable_sort(close_ones, {}, [](const Tried* t) { return t->seconds; });
-    if (close_ones.size() > most_finalists) close_ones.resize(most_finalists);
-    if (close_ones.size() < 2) return {};
-    for (Tried* t : close_ones) {
-        if (interrupted()) return {};
-        const Measurement m = runner.try_out({.kernel = t->candidate.kernel.c_str(),
-                                              .tile = t->candidate.tile.c_str(),
-                                              .workspaceLimit = workspace_limit},
-                                             {.check = false});
-        if (!m.failure) return m.failure;
-        if (m.timed()) t->seconds = (t->seconds + m.times.median) / 2;
-    }
-    const auto least = std::ranges::min_element(close_ones, {}, [](const Tried* t) { return t->seconds; });
+        if (t.seconds <= close * found.winner().seconds) finalists.push_back(&t);
+    std::ranges::stable_sort(finalists, {}, [](const Tried* t) { return t->seconds; });
+    if (finalists.size() > most_finalists) finalists.resize(most_finalists);
+    if (found.model() && std::ranges::find(finalists, found.model()) == finalists.end())
+        finalists.push_back(&found.tried[0]);
+    if (finalists.size() < 2) return {};
+    for (const bool again : {false, true})
+        for (Tried* t : finalists) {
+            if (interrupted()) return {};
+            const Measurement m = runner.try_out({.kernel = t->candidate.kernel.c_str(),
+                                                  .tile = t->candidate.tile.c_str(),
+                                                  .workspaceLimit = workspace_limit},
+                                                 {.check = false});
+            if (!m.failure) return m.failure;
+            if (m.timed()) t->seconds = again ? std::min(t->seconds, m.times.median) : m.times.median;
+        }
+    const auto least = std::ranges::min_element(finalists, {}, [](const Tried* t) { return t->seconds; });
     found.best = static_cast<size_t>(*least - found.tried.data());
     return {};
 }
