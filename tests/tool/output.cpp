@@ -55,6 +55,33 @@ TEST_CASE("a result replaces the old file at the end, and only then") {
     CHECK(folder.count() == 1);  // nothing half-made stays
 }
 
+TEST_CASE("what others have beside the file stays theirs, and who may read it") {
+    const Folder folder;
+    const std::string path = folder.file("result.json");
+    std::ofstream(path) << "old";
+    std::ofstream(path + ".partial") << "mine";
+    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+    {
+        auto one = OutputFile::open(path), two = OutputFile::open(path);
+        REQUIRE(one);
+        REQUIRE(two);
+        CHECK(one->commit("one").code == VKGEMM_SUCCESS);
+        CHECK(content(path) == "one");
+        CHECK(two->commit("two").code == VKGEMM_SUCCESS);
+        CHECK(two->commit("two and more").code == VKGEMM_SUCCESS);  // as rows are added
+    }
+    CHECK(content(path) == "two and more");
+    CHECK(content(path + ".partial") == "mine");
+    CHECK(folder.count() == 2);
+#ifndef _WIN32
+    CHECK(fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+    if (!fs::is_character_file("/dev/zero")) return;
+    const auto endless = vkgemm::tool::read_file("/dev/zero");
+    REQUIRE(!endless);
+    CHECK(vkgemm::test::has_words(endless.status().text, "/dev/zero", "1 GiB"));
+#endif
+}
+
 TEST_CASE("what cannot be written is told before the work, and by name") {
     const Folder folder;
     const std::string path = folder.file("missing/result.json");

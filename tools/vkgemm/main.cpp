@@ -40,14 +40,17 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
         known.clear();
         for (const CLI::Option* option : app.get_options())
             for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
+    } else if (!app.get_parent())
+        known.insert(known.end(), {"--help", "--version"});
     const std::string_view nearest = plan::nearest_word(extra.substr(0, extra.find('=')), known);
     std::string text =
         std::string("vkgemm: unknown ") + (extra.starts_with("-") ? "option" : what) + " '" + extra + "'";
     if (!nearest.empty())
         text += "; did you mean '" + std::string(nearest) + "'?";
-    else if (app.get_parent() && !extra.starts_with("-"))
-        text += "; a PROBLEM of several words is one argument, in quotes";
+    else if (app.get_option_no_throw("problem") || app.get_option_no_throw("problems"))
+        text += extra.starts_with("-") ? "" : "; a PROBLEM of several words is one argument, in quotes";
+    else if (app.get_option_no_throw("--shape") && parse_shapes(extra, "", ""))
+        text += "; did you mean '--shape " + extra + "'?";
     warn(text + "\nvkgemm " + (app.get_parent() ? app.get_name() + " " : "") + "--help tells what there is");
     return exit_usage;
 }
@@ -65,6 +68,13 @@ std::string said_of(const CLI::ParseError& error) {
     return text.substr(0, wants) + " wants " + text.substr(wants + 13, missing - wants - 13);
 }
 
+/// A script whose variable is not set must not get what is done without the option.
+void refuse_empty_values(CLI::App& app) {
+    for (CLI::Option* option : app.get_options())
+        if (option->get_items_expected_max() > 0)
+            option->check([](const std::string& value) { return value.empty() ? "the value is empty" : ""; });
+}
+
 /// Of the command that is named, or of the program.
 std::string help(const CLI::App& app) {
     const Manual manual = manual_of(app);
@@ -80,6 +90,7 @@ int program(int argc, char** argv) {
     CLI::App app("Matrix multiplication for Vulkan: measure it on this machine, and see why.", "vkgemm");
     app.allow_extras();
     add_common(app, session);
+    refuse_empty_values(app);
     app.set_version_flag(
            "--version", [] { return "vkgemm " + tool_version(); }, "print the version and end")
         ->group("Common options");
@@ -89,6 +100,7 @@ int program(int argc, char** argv) {
         CLI::App* command = add(app, session, action);
         command->allow_extras()->group("Commands");
         add_common(*command, session);
+        refuse_empty_values(*command);
         added.push_back(command);
         names.push_back(command->get_name());
     }

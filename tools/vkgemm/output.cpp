@@ -2,10 +2,10 @@
 #include "tools/vkgemm/output.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "tools/vkgemm/terminal.h"
 
@@ -32,22 +32,45 @@ Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> o
 }
 
 Result<std::string> read_file(const std::string& path) {
+    constexpr size_t most = size_t{1} << 30, piece = size_t{1} << 20;
     errno = 0;
     std::error_code ignored;
     const bool folder = fs::is_directory(path, ignored);  // which some libraries read as an empty file
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!folder) text << file.rdbuf();  // an empty file sets failbit
+    std::string text;
+    while (!folder && file && text.size() <= most) {
+        const size_t before = text.size();
+        text.resize(before + piece);
+        file.read(&text[before], piece);
+        text.resize(before + static_cast<size_t>(file.gcount()));
+    }
     if (folder) errno = EISDIR;
-    if (!folder && file.is_open() && !file.bad() && !text.bad()) return text.str();
+    if (text.size() > most)
+        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot read " + path + ": it is longer than 1 GiB"};
+    if (!folder && file.is_open() && !file.bad()) return text;
     const int why = errno;
     return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                   "cannot read " + path + (why ? std::string(": ") + std::strerror(why) : "")};
 }
 
+namespace {
+
+/// A new file beside `path`, empty; "" where none can be made.
+std::string new_file_beside(const std::string& path) {
+    for (int i = 1; i <= 1000; ++i) {
+        const std::string name = path + ".partial" + (i > 1 ? std::to_string(i) : "");
+        errno = 0;
+        if (std::FILE* const file = std::fopen(name.c_str(), "wbx")) return std::fclose(file), name;
+        if (errno != EEXIST) break;
+    }
+    return "";
+}
+
+}  // namespace
+
 OutputFile::~OutputFile() {
     std::error_code ignored;
-    if (wanted() && !is_stream_) fs::remove(partial(), ignored);
+    if (!partial_.empty()) fs::remove(partial_, ignored);
 }
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
@@ -63,8 +86,8 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
     }
     if (file.is_stream_) return file;
     if (fs::is_symlink(path, ignored) && fs::exists(status)) file.path_ = fs::canonical(path, ignored).string();
-    errno = 0;
-    if (!std::ofstream(file.partial(), std::ios::binary | std::ios::trunc)) return cannot_write(path);
+    file.partial_ = new_file_beside(file.path_);
+    if (file.partial_.empty()) return cannot_write(path);
     return file;
 }
 
@@ -75,13 +98,15 @@ Status OutputFile::commit(const std::string& text) {
         return {};
     }
     errno = 0;
-    std::ofstream stream(is_stream_ ? path_ : partial(), std::ios::binary | std::ios::trunc);
+    std::ofstream stream(is_stream_ ? path_ : partial_, std::ios::binary | std::ios::trunc);
     stream.write(text.data(), static_cast<std::streamsize>(text.size()));
     stream.close();
     if (!stream) return cannot_write(path_);
     if (is_stream_) return {};
     std::error_code why;
-    fs::rename(partial(), path_, why);
+    if (const fs::file_status old = fs::status(path_, why); fs::exists(old))
+        fs::permissions(partial_, old.permissions(), why);
+    fs::rename(partial_, path_, why);
     if (why) return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot write " + path_ + ": " + why.message()};
     return {};
 }

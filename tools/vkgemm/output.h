@@ -9,14 +9,15 @@
 
 namespace vkgemm::tool {
 
-/// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written under another name
-/// beside it and renamed at the end, so that a full disk or an interrupted run leaves the old one. What is no file, as
-/// a pipe or /dev/null, is written to as it is.
+/// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written under a name that nobody
+/// has, beside it, and renamed at the end, so that a full disk or an interrupted run leaves the old one. What is no
+/// file, as a pipe or /dev/null, is written to as it is.
 class OutputFile {
    public:
     OutputFile() = default;
-    OutputFile(OutputFile&& other) noexcept : path_(std::move(other.path_)), is_stream_(other.is_stream_) {
-        other.path_.clear();
+    OutputFile(OutputFile&& other) noexcept
+        : path_(std::move(other.path_)), partial_(std::move(other.partial_)), is_stream_(other.is_stream_) {
+        other.path_.clear(), other.partial_.clear();
     }
     OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();
@@ -27,15 +28,14 @@ class OutputFile {
     Status commit(const std::string& text);
 
    private:
-    std::string partial() const { return path_ + ".partial"; }
-    std::string path_;
+    std::string path_, partial_;  // the latter "" where there is none
     bool is_stream_ = false;  // nothing that could be renamed over
 };
 
 /// Standard output is for one result: refused where two options say "-". Each with what it says.
 Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> options);
 
-/// All of a file, or why it cannot be read.
+/// All of a file, or why it cannot be read. What has no end, as /dev/zero, is too long.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace vkgemm::tool
