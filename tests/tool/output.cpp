@@ -10,6 +10,7 @@
 
 #include "support/words.h"
 
+using vkgemm::test::has_words;
 using vkgemm::tool::OutputFile;
 namespace fs = std::filesystem;
 
@@ -60,7 +61,7 @@ TEST_CASE("what cannot be written is told before the work, and by name") {
     const std::string path = folder.file("missing/result.json");
     const auto file = OutputFile::open(path);
     REQUIRE(!file);
-    CHECK(vkgemm::test::has_words(file.status().text, "cannot write", path));
+    CHECK(has_words(file.status().text, "cannot write", path));
     auto none = OutputFile::open("");
     REQUIRE(none);
     CHECK(!none->wanted());
@@ -71,7 +72,7 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     const Folder folder;
     const auto into = OutputFile::open(folder.path.string());
     REQUIRE(!into);
-    CHECK(vkgemm::test::has_words(into.status().text, "cannot write", "irectory"));
+    CHECK(has_words(into.status().text, "cannot write", "irectory"));
     CHECK(!vkgemm::tool::read_file(folder.path.string()));
 #ifndef _WIN32
     const std::string link = folder.file("link"), target = folder.file("target");
@@ -82,12 +83,19 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     CHECK(through->commit("new").code == VKGEMM_SUCCESS);
     CHECK((fs::is_symlink(link) && content(target) == "new"));
     if (!fs::is_character_file("/dev/full")) return;
+    const std::string old = folder.file("old");
+    std::ofstream(old) << "old";
+    fs::create_symlink("/dev/full", old + ".partial");  // so that the disk is full from here on
+    auto onto = OutputFile::open(old);
+    REQUIRE(onto);
+    CHECK(has_words(onto->commit("new").text, "cannot write", old));
+    CHECK(content(old) == "old");
     const std::string device = folder.file("device");
     fs::create_symlink("/dev/full", device);  // were it renamed over, only the link would be lost
     auto full = OutputFile::open(device);
     REQUIRE(full);
     const auto status = full->commit("text");
-    CHECK((!status && vkgemm::test::has_words(status.text, "cannot write", device)));
+    CHECK((!status && has_words(status.text, "cannot write", device)));
     CHECK((fs::is_symlink(device) && fs::is_character_file(device)));
 #endif
 }

@@ -32,8 +32,8 @@ class OutputFile {
     bool is_stream_ = false;  // nothing that could be renamed over
 };
 
-/// Standard output is for one result: refused where two options say "-". Each with what it says.
-Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> options);
+/// A place is for one result: refused where two options name the same file, or both say "-". Each with what it says.
+Status own_places(std::initializer_list<std::pair<const char*, std::string>> options);
 
 /// All of a file, or why it cannot be read.
 Result<std::string> read_file(const std::string& path);
