@@ -53,6 +53,7 @@ class Header {
         if (!next(line)) return wrong("'" + string(name) + "' is wanted, and the file ends or the line does not");
         if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ' ')
             return wrong("'" + string(name) + " ...' is wanted, not '" + string(line.substr(0, 60)) + "'");
+        if (line.find('\0') != string_view::npos) return wrong("a zero byte, which no text has");
         out = line.substr(name.size() + 1);
         return {};
     }
@@ -124,6 +125,7 @@ Status read_promises(Header& h, Capture& c, std::vector<Promise>& out) {
         if (slot == std::end(slots) || !read_sum(line.substr(9 + std::strlen(*slot)), p.bytes, p.sum))
             return h.wrong("'operand SLOT BYTES CHECKSUM' or 'result BYTES CHECKSUM' is wanted, not '" +
                            string(line.substr(0, 60)) + "'");
+        if (p.bytes == 0) return h.wrong("operand " + string(*slot) + " has no bytes; then it has no line");
         if (std::ranges::find(out, p.slot, &Promise::slot) != out.end())
             return h.wrong("operand " + string(*slot) + " comes twice");
         out.push_back(p);

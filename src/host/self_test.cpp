@@ -185,21 +185,27 @@ Result<std::string> run(const Device& device, const VkgemmKernelInfo& k, const P
             !s)
             return s;
         if (Status s = device.download(buffers[2], d); !s) return s;
-        if (spoil) spoil(k.name, d);
+        if (spoil)
+            if (Status s = spoil(k.name, d); !s) return s;
         if (const std::string wrong = first_difference(p, d); !wrong.empty())
             return p.text + ": " + wrong + (i ? " in run " + std::to_string(i + 1) : "");
     }
     return std::string();
 }
 
-/// A device's name as far as a row can hold it.
+/// What a failure of the device says against the kernel that ran: nothing where memory was short, say.
+std::string against(const Product& p, const Status& failure) {
+    const bool its = failure.code == VKGEMM_ERROR_DEVICE_LOST || failure.code == VKGEMM_ERROR_VULKAN;
+    return its ? p.text + ": " + failure.text : "";
+}
+
+}  // namespace
+
 std::string row_device(const std::string& name) {
     std::string part = name.substr(0, name.find_first_of("|#"));
     part.erase(part.find_last_not_of(' ') + 1);
     return part;
 }
-
-}  // namespace
 
 Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options, const Spoil& spoil) {
     SelfTest result;
@@ -214,10 +220,11 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
             if (!device.context().checkKernel(options_of(k), &p.problem)) continue;  // a family may not serve it
             ++result.products;
             const auto wrong = run(device, k, p, options.runs, spoil);
-            if (!wrong) return wrong.status();
-            if (wrong->empty()) continue;
-            result.verdict += row_device(device.info().name) + " | " + k.name + " | " + *wrong + "\n";
-            break;
+            if (!wrong) result.failure = wrong.status();
+            const std::string why = wrong ? *wrong : against(p, wrong.status());
+            if (!why.empty()) result.verdict += row_device(device.info().name) + " | " + k.name + " | " + why + "\n";
+            if (!wrong) return result;
+            if (!why.empty()) break;
         }
     }
     return result;

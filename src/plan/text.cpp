@@ -99,13 +99,15 @@ std::optional<Layout> layout_of(char c) {
 
 // The options. One reader per kind of value; a row says which option takes which.
 struct Reader {
-    ProblemText& out;
-    size_t steps = 0;
-    bool c_said = false, layout_c_said = false;
-
+    explicit Reader(ProblemText& to) : out(to) {}
     std::optional<Refusal> read(const Token& token);
+    bool said(string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
    private:
+    ProblemText& out;
+    std::vector<string_view> keys;  // of the options so far
+    size_t steps = 0;
+
     std::optional<Refusal> whole(string_view v, size_t at, uint64_t& to) {
         const auto n = read_number<uint64_t>(v);
         if (!n) return wrong(at, "a whole number is wanted, not " + quoted(v));
@@ -168,7 +170,6 @@ struct Reader {
     }
     std::optional<Refusal> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
-        c_said = true;
         for (size_t i = 0; i < std::size(words); ++i)
             if (v == words[i]) return out.problem.c_source = CSource(i), std::nullopt;
         return wrong(at, not_one_of(v, words));
@@ -179,6 +180,7 @@ constexpr string_view option_words[] = {"batch=", "layout=", "layout_c=", "layou
                                         "ldc=",   "ldd=",    "stride_a=", "stride_b=", "stride_c=", "stride_d=",
                                         "alpha=", "beta=",   "c=",        "bias=",     "scale=",    "residual",
                                         "act=",   "clamp=",  "accuracy="};
+constexpr string_view step_words[] = {"bias=", "scale=", "residual", "act=", "clamp="};  // which may come again
 
 std::optional<Refusal> Reader::read(const Token& token) {
     Problem& p = out.problem;
@@ -186,9 +188,12 @@ std::optional<Refusal> Reader::read(const Token& token) {
     const string_view key = token.text.substr(0, equals == string_view::npos ? token.text.size() : equals + 1);
     const string_view v = token.text.substr(key.size());
     const size_t at = token.at + key.size();
+    const bool is_step = std::find(std::begin(step_words), std::end(step_words), key) != std::end(step_words);
+    if (!is_step && said(key)) return wrong(token.at, quoted(key) + " comes twice");
+    keys.push_back(key);
     if (key == "batch=") return whole(v, at, p.batch);
     if (key == "layout=") return layout(v, at, {&p.a.layout, &p.b.layout});
-    if (key == "layout_c=") return layout_c_said = true, layout(v, at, {&p.c.layout});
+    if (key == "layout_c=") return layout(v, at, {&p.c.layout});
     if (key == "layout_d=") return layout(v, at, {&p.d.layout});
     for (auto [letter, x] : {std::pair{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}}) {
         if (key == string("ld") + letter + "=") return whole(v, at, x->ld);
@@ -246,12 +251,12 @@ Result<ProblemText> parse_problem(string_view line) {
         if (auto r = read_types(tokens[i++], out.problem)) return *r;
     if (i == tokens.size()) return wrong(line.size(), "a size is missing: MxNxK, as in 64x128x256");
     if (auto r = read_size(tokens[i++], out.problem)) return *r;
-    Reader reader{out};
+    Reader reader(out);
     for (; i < tokens.size(); ++i)
         if (auto r = reader.read(tokens[i])) return *r;
     Problem& p = out.problem;
-    if (out.beta != 0 && !reader.c_said) p.c_source = CSource::is_d;
-    if (p.c_source == CSource::separate && !reader.layout_c_said) p.c.layout = p.d.layout;
+    if (out.beta != 0 && !reader.said("c=")) p.c_source = CSource::is_d;
+    if (p.c_source == CSource::separate && !reader.said("layout_c=")) p.c.layout = p.d.layout;
     return out;
 }
 

@@ -11,7 +11,7 @@
 //   step    = "bias=" row|col | "scale=" row|col|all | "residual" | "act=" relu|gelu|silu | "clamp=" X ":" X
 //
 // L is n (row-major) or t (column-major); layout_c follows layout_d where it is left out; stride 0 is broadcast; beta
-// other than 0 implies c=d. Steps run in the order written.
+// other than 0 implies c=d. Steps run in the order written; every other option comes at most once.
 #pragma once
 #include <string>
 

@@ -84,6 +84,7 @@ Result<std::vector<TunedRow>> parse_tuned(string_view text) {
     for (size_t number = 1; !text.empty(); ++number) {
         string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
+        if (line.find('\0') != string_view::npos) return wrong_row(number, zero_byte);
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         Result<TunedRow> row = read_row(line, number);

@@ -30,6 +30,7 @@ Result<std::vector<Verdict>> parse_verdicts(std::string_view text) {
     for (size_t number = 1; !text.empty(); ++number) {
         std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
+        if (line.find('\0') != std::string_view::npos) return wrong_verdict(number, zero_byte);
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         Result<Verdict> row = read_verdict(line, number);

@@ -46,6 +46,9 @@ inline std::string_view trimmed(std::string_view s) {
     return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
 }
 
+/// Said of a line that has one: whoever takes the text for a C string would lose what follows without a word.
+inline constexpr const char* zero_byte = "a zero byte, which no text has";
+
 /// The whole of `text` as a number, or nothing.
 template <class Number>
 std::optional<Number> read_number(std::string_view text) {

@@ -46,12 +46,12 @@ class Mutator {
     size_t below(size_t n) { return n ? random_() % n : 0; }
 
     void change(std::string& text) {
-        static constexpr const char* words[] = {"0",          "1",  "4294967296", "18446744073709551615",
-                                                "2147483648", "-1", "1e308",      "nan",
-                                                "inf",        "=",  "*",          "x",
-                                                "|",          "\n", " ",          "\t",
-                                                ",",          ":",  "#",          "->",
-                                                "\0",         "+",  "ld",         "4096"};
+        static constexpr std::string_view words[] = {"0",          "1",  "4294967296", "18446744073709551615",
+                                                     "2147483648", "-1", "1e308",      "nan",
+                                                     "inf",        "=",  "*",          "x",
+                                                     "|",          "\n", " ",          "\t",
+                                                     ",",          ":",  "#",          "->",
+                                                     {"\0", 1},    "+",  "ld",         "4096"};
         const size_t at = below(text.size() + 1), length = std::min(text.size() - at, 1 + below(8));
         switch (below(6)) {
             case 0:

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz/parsers.h"
 
-#include <cstdio>
-#include <cstdlib>
-
+#include "fuzz/promise.h"
 #include "host/capture.h"
 #include "plan/steps.h"
 #include "plan/text.h"
@@ -18,16 +16,6 @@ namespace {
 
 using namespace vkgemm::plan;
 using plan::Problem, plan::Step;  // not those of vkgemm.hpp
-
-/// What is being read, for a failure's message.
-std::string_view current;
-
-void promise(bool kept, const char* what) {
-    if (kept) return;
-    std::fprintf(stderr, "broken: %s, by this text of %zu bytes:\n%.*s\n", what, current.size(),
-                 static_cast<int>(current.size()), current.data());
-    std::abort();
-}
 
 const std::vector<DeviceFacts>& devices() {
     static const std::vector<DeviceFacts> all = [] {

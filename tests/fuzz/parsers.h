@@ -13,12 +13,22 @@ void tuned(std::string_view text);
 void facts(std::string_view text);
 void verdicts(std::string_view text);
 void capture(std::string_view text);
+#ifdef VKGEMM_FUZZ_TOOL  // where the tool is built
+void suite(std::string_view text);
+void shapes(std::string_view text);  // type and layout in lines before them
+void bench(std::string_view text);   // what --json wrote
+#endif
 
 struct Target {
     std::string_view name;  // of its folder in corpus/
     void (*take)(std::string_view text);
 };
-inline constexpr Target targets[] = {{"problem", problem}, {"tile", tile},         {"tuned", tuned},
-                                     {"facts", facts},     {"verdicts", verdicts}, {"capture", capture}};
+inline constexpr Target targets[] = {
+    {"problem", problem}, {"tile", tile},         {"tuned", tuned},
+    {"facts", facts},     {"verdicts", verdicts}, {"capture", capture},
+#ifdef VKGEMM_FUZZ_TOOL
+    {"suite", suite},     {"shapes", shapes},     {"bench", bench},
+#endif
+};
 
 }  // namespace vkgemm::test::fuzz

@@ -76,6 +76,9 @@ TEST_CASE("capture: refusals name the place") {
     CHECK(has_words(why(changed("workspace 0", "workspace -1")), "line 9", "whole number", "-1"));
     CHECK(has_words(why(changed("operand b", "operand x")), "line 11", "operand x"));
     CHECK(has_words(why(changed("operand b", "operand a")), "line 11", "operand a comes twice"));
+    CHECK(has_words(why(changed("kernel naive", std::string("kernel na\0ive", 13))), "line 6", "a zero byte"));
+    CHECK(has_words(why(changed("result 24", "operand bias 0 cbf29ce484222325\nresult 24")), "line 13",
+                    "operand bias has no bytes"));
     CHECK(has_words(why(changed("result 24", "result 2.4")), "line 13", "checksum of 16 digits"));
     CHECK(has_words(why(changed("\ndata\n", "\nDATA\n")), "line 14", "'data' is wanted"));
     CHECK(has_words(why(changed("operand b 48", "operand b 47")), "operand b is damaged"));

@@ -157,6 +157,10 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"1x2x3 residual=1", 7, {"'residual='"}},
         {"1x2x3 act=relu act=silu residual bias=row scale=all", 49, {"at most 4"}},
         {"1x2x3 4x5x6", 7, {"'4x5x6'"}},
+        {"1x2x3 batch=2 batch=3", 15, {"'batch=' comes twice"}},
+        {"1x2x3 layout=nn beta=1 layout=tt", 24, {"'layout=' comes twice"}},
+        {"1x2x3 ldc=4 lda=4 ldc=4", 19, {"'ldc=' comes twice"}},
+        {"1x2x3 accuracy=f32_split c=d accuracy=f32_split", 30, {"'accuracy=' comes twice"}},
     };
     for (const auto& row : rows) {
         const Result<ProblemText> read = parse_problem(row.line);

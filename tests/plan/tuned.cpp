@@ -68,6 +68,12 @@ TEST_CASE("tuned rows are read") {
     CHECK(parse_tuned("# nothing")->empty());
 }
 
+TEST_CASE("a zero byte, where a C string would end, is refused by its line") {
+    const auto cut = parse_tuned(std::string_view("H200|8x8x8|naive_f32_8x8|\n# a\0comment\n", 38));
+    REQUIRE(!cut);
+    CHECK(has_words(cut.refusal().why, "line 2", "a zero byte"));
+}
+
 TEST_CASE("a line that is no tuned row is refused with its number and the reason") {
     const std::pair<const char*, std::vector<std::string>> bad[] = {
         {"\n# x\nH200 | 8x8x8 | naive_f32_8x8\n", {"line 3:", "DEVICE | PROBLEM | KERNEL | TILE", "3 fields"}},

@@ -42,6 +42,8 @@ TEST_CASE("verdicts: what cannot be read is refused by its line") {
     CHECK(has_words(why("\nToy | naive_f32_8x8\n").why, "line 2", "DEVICE | KERNEL | REASON", "'Toy | naive_f32_8x8'"));
     CHECK(has_words(why(" | k | r").why, "line 1", "the device is missing"));
     CHECK(has_words(why("d | | r").why, "the kernel is missing"));
+    const std::string_view cut("d | k | r\n# a\0comment\nd | l | r\n", 32);  // a C string would end there
+    CHECK(has_words(parse_verdicts(cut).refusal().why, "line 2", "a zero byte"));
 }
 
 TEST_CASE("verdicts: the chosen kernel, left out, gives way to the next, and says why") {

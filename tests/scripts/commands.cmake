@@ -40,6 +40,11 @@ foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you m
     "bench 8x8x8 --json - --csv -@--json - and --csv - both want standard output"
     "bench 8x8x8 --csv - --plot -@--csv - and --plot - both want standard output"
     "bench --from none.json --csv - --plot -@both want standard output"
+    "bench 8x8x8 --json x --csv ./x@--json x and --csv ./x name the same file"
+    "bench --from none.json --device nobody@--from computes on no device"
+    "bench --from none.json --validate@--from computes on no device"
+    "devices --device nobody@devices lists all of them" "devices --validate@devices lists all of them"
+    "tune 8x8x8 --budget 0@takes a number from 0.1"
     "explain 8x8x8 --json ${FOLDER}/none/x.json@cannot write")
   string(REPLACE "@" ";" case "${case}")
   list(POP_BACK case words)
@@ -59,6 +64,11 @@ run(3 kernels --device nobody)
 expect("${err}" "llvmpipe")
 run(3 explain "f64*f64 8x8x8")
 run(3 explain 8x8x8 --kernel gemv_f16_16x8)
+run(3 bench "f64*f64 8x8x8" --kernel all)
+expect("${out}" "no kernel of these types in this build")
+file(WRITE ${FOLDER}/f64.txt "f64*f64 8x8x8\n")
+run(0 bench --suite f64.txt --kernel all)
+run(3 bench "f32*f32->f16 8x8x8 batch=2 accuracy=f32_split" --kernel all)
 run(3 inspect --kernel naive_f32_8x8 --asm code.s)
 expect("${err}" "gives no assembly")
 if(EXISTS ${FOLDER}/code.s OR EXISTS ${FOLDER}/code.s.partial)
@@ -80,9 +90,27 @@ expect_empty("${err}")
 expect_json("${out}" tiled_f32_8x8 cases 0 passes 0 kernel)
 expect_json("${out}" 512 cases 0 passes 0 declared_shared_bytes)
 
-# The ladder ends at what the library chooses.
+# The ladder ends at what the library chooses; a product of nothing has no best.
+run(0 ladder --shape 64x64x0)
+if(out MATCHES "nan|inf")
+  message(FATAL_ERROR "shares of nothing:\n${out}")
+endif()
 run(0 ladder --size 24 --json -)
 expect_json("${out}" vkgemm cases 7 rung)
+set(best 0)
+foreach(i RANGE 7)
+  string(JSON share GET "${out}" cases ${i} of_best)
+  if(share EQUAL 1)
+    math(EXPR best "${best} + 1")
+  endif()
+  string(JSON gain ERROR_VARIABLE none GET "${out}" cases ${i} gain)
+  if(i GREATER 0 AND NOT gain GREATER 0)
+    message(FATAL_ERROR "rung ${i} has no gain: ${gain}")
+  endif()
+endforeach()
+if(NOT best EQUAL 1)
+  message(FATAL_ERROR "${best} rungs are the best:\n${out}")
+endif()
 string(JSON chosen GET "${out}" cases 7 kernel)
 run(0 explain 24x24x24 --json -)
 expect_json("${out}" ${chosen} kernel)
@@ -124,7 +152,9 @@ endif()
 foreach(case "program@pogrom@is no result of vkgemm" "\"schema\": 1@\"schema\": 2@schema is 2, not 1"
     "\"tile\"@\"tiel\"@cases[0].tile is missing" "\"samples\"@\"simples\"@cases[0].samples is missing"
     "\"median\": @\"median\": 7, \"q\": @cases[0].median is 7, but" "\"p95\": @\"p95\": null, \"q\": @cases[0].p95 is no number"
-    "\"bench\"@\"ladder\"@command is" "17x17x17@17x17@cases[1].problem is none: character")
+    "\"bench\"@\"ladder\"@command is" "\"checked\": \"all\"@\"checked\": \"most\"@cases[0].checked is 'most', none of all,"
+    "\"clock\": \"@\"clock\": \"wall @cases[0].clock is 'wall " "_f32_@\\n@cases[0].kernel has more than one line"
+    "17x17x17@17x17@cases[1].problem is none: character")
   string(REPLACE "@" ";" case "${case}")
   list(GET case 0 from)
   list(GET case 1 to)
@@ -162,12 +192,54 @@ list(TRANSFORM lines REPLACE "^[^,]*,([^,]*),.*" "\\1")
 if(NOT lines STREQUAL "vkgemm;peer;vkgemm;peer")
   message(FATAL_ERROR "not two cases, each with its peer: ${lines}")
 endif()
-string(JSON twice SET "${twice}" cases 0 error "\"D[0][0] is 3 and should be 5\"")
 string(JSON twice SET "${twice}" interrupted true)
-file(WRITE ${FOLDER}/wrong.json "${twice}")
-run(1 bench --from wrong.json)
-expect("${out}" "WRONG" "D[0][0] is 3")
-expect("${err}" "that run was interrupted")
+foreach(case "wrong@1@WRONG" "error@0@not run")  # checked, and then?
+  string(REPLACE "@" ";" case "${case}")
+  list(GET case 0 key)
+  list(GET case 1 code)
+  list(GET case 2 words)
+  string(JSON other SET "${twice}" cases 0 ${key} "\"D[0][0] is 3 and should be 5\"")
+  file(WRITE ${FOLDER}/wrong.json "${other}")
+  run(${code} bench --from wrong.json)
+  expect("${out}" "${words}" "D[0][0] is 3")
+  expect("${err}" "that run was interrupted")
+endforeach()
+
+# Rates beyond all numbers are refused, and so is a time without a sample.
+foreach(case "reach_tflops@1e300@is no rate" "samples@[1e-310]@[0] is no time of a run" "samples@[]@has no sample")
+  string(REPLACE "@" ";" case "${case}")
+  list(GET case 0 key)
+  list(GET case 1 value)
+  list(GET case 2 words)
+  string(JSON other SET "${saved}" cases 0 ${key} "${value}")
+  file(WRITE ${FOLDER}/other.json "${other}")
+  run(2 bench --from other.json --plot other.svg)
+  expect("${err}" "other.json: cases[0].${key}")
+  expect("${err}" "${words}")
+endforeach()
+
+# What was asked for is in the file; what is no UTF-8 does not cost a run.
+string(ASCII 66 77 61 255 bytes)
+run(2 bench "8x8x8 batch=2" --shape 8x8x9 --layout nt --tile ${bytes} --device 0 --json bytes.json)
+file(READ ${FOLDER}/bytes.json bytes)
+foreach(option "8x8x8 batch=2@problems;0" "8x8x9@shape" "nt@layout" "0@device" "OFF@validate" "@suite" "@type")
+  string(REGEX MATCH "^(.*)@(.*)$" option "${option}")
+  expect_json("${bytes}" "${CMAKE_MATCH_1}" options ${CMAKE_MATCH_2})
+endforeach()
+
+# One file that cannot be written costs no other; a reader that goes away costs none.
+file(CREATE_LINK /dev/full ${FOLDER}/full.json SYMBOLIC)
+run(2 bench 8x8x8 --repeats 2 --json full.json --csv new.csv --plot new.svg)
+expect("${err}" "cannot write full.json")
+file(READ ${FOLDER}/new.csv csv)
+file(READ ${FOLDER}/new.svg picture)
+expect_picture("${picture}")
+expect("${csv}" "f32*f32+f32->f32 8x8x8")
+execute_process(COMMAND sh -c "\"$@\" | head -n 1" sh ${WITH} ${DRIVER} ${TOOL} bench 8x8x8 16x16x16 --json piped.json
+  WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE out ERROR_VARIABLE err)
+file(READ ${FOLDER}/piped.json piped)
+expect_json("${piped}" "f32*f32+f32->f32 16x16x16" cases 1 problem)
+expect("${err}" "cannot write to standard output")
 
 # Constants that pass a kernel over say so, and a result that was saved says it again.
 run(0 bench 64x64x64 --repeats 1)

@@ -35,3 +35,20 @@ function(expect text)
     endif()
   endforeach()
 endfunction()
+
+# interrupt(WHEN words...): the tool gets the signal (SIGNAL, or INT, as by Ctrl-C) once the shell finds WHEN to be true,
+# and must end by itself with 130. What it says goes to out.txt and err.txt in FOLDER. Sets `said`.
+function(interrupt when)
+  if(NOT SIGNAL)
+    set(SIGNAL INT)
+  endif()
+  execute_process(COMMAND sh -c "\"$@\" >out.txt 2>err.txt & pid=$!
+    until ${when}; do sleep 0.1; done; sleep 0.5; kill -${SIGNAL} $pid; wait $pid" sh ${WITH} ${DRIVER} ${TOOL} ${ARGN}
+    WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE result ERROR_VARIABLE err TIMEOUT 100)
+  file(READ ${FOLDER}/out.txt out)
+  file(READ ${FOLDER}/err.txt said)
+  if(NOT result EQUAL 130)
+    message(FATAL_ERROR "vkgemm ${ARGN} ended with ${result}, not 130:\n${out}${said}${err}")
+  endif()
+  set(said "${out}${said}" PARENT_SCOPE)
+endfunction()

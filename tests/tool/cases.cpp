@@ -32,11 +32,16 @@ TEST_CASE("suites: one problem a line, with what it should reach") {
     CHECK((*cases)[0].from_suite);
     CHECK((*cases)[1].reach == 1.5e12);
     CHECK((*cases)[1].beta == 1);
+    const auto cut = parse_suite(std::string_view("8x8x8\n9x9x9\0 lda=1\n", 19), "mine");
+    REQUIRE(!cut);
+    CHECK(has_words(cut.status().text, "mine:2: ", "character 6: a zero byte"));
     const std::pair<const char*, std::vector<std::string>> bad[] = {
         {"8x8x8\n\n8x8\n", {"mine:3: ", "MxNxK"}},
         {"8x8x8 reach=fast", {"mine:1: ", "'fast'", "reach=50"}},
         {"8x8x8 reach=-1", {"mine:1: ", "'-1'"}},
         {"8x8x8 reach=0", {"'0'"}},
+        {"8x8x8 reach=inf", {"'inf'"}},
+        {"8x8x8 reach=1e300", {"'1e300'"}},  // finite, but not in operations
         {"8x8x8 reach=5 beta=1", {"'5 beta=1'", "ends the line"}},
         {"8x8x8 lda=3", {"mine:1: ", "lda"}},
         {"# nothing\n", {"mine", "no problem"}},

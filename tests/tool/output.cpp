@@ -8,8 +8,15 @@
 #include <fstream>
 #include <iterator>
 
+#ifndef _WIN32
+#    include <sys/resource.h>
+
+#    include <csignal>
+#endif
+
 #include "support/words.h"
 
+using vkgemm::test::has_words;
 using vkgemm::tool::OutputFile;
 namespace fs = std::filesystem;
 
@@ -33,6 +40,22 @@ std::string content(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
+
+#ifndef _WIN32
+/// From here on no file can grow.
+struct FullDisk {
+    rlimit before{};
+    FullDisk() {
+        std::signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before);
+        const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &none);
+    }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+    ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before); }
+};
+#endif
 
 }  // namespace
 
@@ -87,7 +110,7 @@ TEST_CASE("what cannot be written is told before the work, and by name") {
     const std::string path = folder.file("missing/result.json");
     const auto file = OutputFile::open(path);
     REQUIRE(!file);
-    CHECK(vkgemm::test::has_words(file.status().text, "cannot write", path));
+    CHECK(has_words(file.status().text, "cannot write", path));
     auto none = OutputFile::open("");
     REQUIRE(none);
     CHECK(!none->wanted());
@@ -98,7 +121,7 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     const Folder folder;
     const auto into = OutputFile::open(folder.path.string());
     REQUIRE(!into);
-    CHECK(vkgemm::test::has_words(into.status().text, "cannot write", "irectory"));
+    CHECK(has_words(into.status().text, "cannot write", "irectory"));
     CHECK(!vkgemm::tool::read_file(folder.path.string()));
 #ifndef _WIN32
     const std::string link = folder.file("link"), target = folder.file("target");
@@ -108,13 +131,23 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     REQUIRE(through);
     CHECK(through->commit("new").code == VKGEMM_SUCCESS);
     CHECK((fs::is_symlink(link) && content(target) == "new"));
+    const std::string old = folder.file("old");
+    std::ofstream(old) << "old";
+    {
+        auto onto = OutputFile::open(old);
+        REQUIRE(onto);
+        const FullDisk full;
+        CHECK(has_words(onto->commit("new").text, "cannot write", old));
+        CHECK(content(old) == "old");
+    }
+    CHECK(folder.count() == 3);
     if (!fs::is_character_file("/dev/full")) return;
     const std::string device = folder.file("device");
     fs::create_symlink("/dev/full", device);  // were it renamed over, only the link would be lost
     auto full = OutputFile::open(device);
     REQUIRE(full);
     const auto status = full->commit("text");
-    CHECK((!status && vkgemm::test::has_words(status.text, "cannot write", device)));
+    CHECK((!status && has_words(status.text, "cannot write", device)));
     CHECK((fs::is_symlink(device) && fs::is_character_file(device)));
 #endif
 }

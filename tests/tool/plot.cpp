@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <regex>
 
 #include "support/words.h"
@@ -142,6 +143,23 @@ TEST_CASE("the labels of points make way for one another") {
         places.emplace_back(y[0], !numbers(text, "y=\"([^\"]*)\" [^>]*anchor=\"end\">" + word + "<").empty());
     }
     CHECK((places[0] != places[1] && places[1] != places[2] && places[0] != places[2]));
+}
+
+TEST_CASE("pictures of what is too great or too small to draw come to an end") {
+    const double least = std::numeric_limits<double>::denorm_min(), most = std::numeric_limits<double>::max();
+    for (const auto& values :
+         {std::vector{most}, {HUGE_VAL}, {1, most}, {1, HUGE_VAL}, {least, 1}, {least, most}, {least}, {NAN, 1}}) {
+        CHECK(svg(bars(values)).size() < 100000);
+        PointPlot dots;
+        LinePlot lines;
+        lines.panels = {{.series = {{"a", {}}}}, {.series = {{"a", {}}}, .logarithmic = true}};
+        for (const double v : values) {
+            dots.series.push_back({"a", {{v, v, ""}}});
+            for (LinePanel& p : lines.panels) p.series[0].points.emplace_back(64, v);
+        }
+        CHECK(svg(dots).size() < 100000);
+        CHECK(svg(lines).size() < 100000);
+    }
 }
 
 TEST_CASE("pictures of nothing, of one thing and of many are pictures") {

@@ -26,9 +26,29 @@ TEST_CASE("self-test: kernels that nobody knows are refused") {
     CHECK(has_words(t.status().text, "tiled_f32_9x9", "did you mean"));
 }
 
+TEST_CASE("self-test: a device that fails ends it, and what was found before is kept") {
+    const auto test = [&](VkgemmResult how) {
+        const auto spoil = [&](const std::string& kernel, std::span<std::byte> d) {
+            if (kernel == "naive_f32_8x8") d[0] ^= std::byte{0x80};
+            return kernel == "tiled_f32_8x8" ? Status{how, VK_SUCCESS, "as played"} : Status{};
+        };
+        return host::detail::self_test(device(), {.kernels = {"naive_f32_8x8", "tiled_f32_8x8", "tiled_i8_8x8"}},
+                                       spoil);
+    };
+    const auto lost = test(VKGEMM_ERROR_DEVICE_LOST);
+    REQUIRE_MESSAGE(bool(lost), lost.status().text);
+    CHECK(has_words(lost->verdict, "| naive_f32_8x8 | ", "D[0][0] is wrong\n", "| tiled_f32_8x8 | ", ": as played\n"));
+    CHECK((lost->failure.code == VKGEMM_ERROR_DEVICE_LOST && lost->kernels == 2));
+    const auto full = test(VKGEMM_ERROR_OUT_OF_MEMORY);  // no fault of the kernel
+    REQUIRE_MESSAGE(bool(full), full.status().text);
+    CHECK((has_words(full->verdict, "| naive_f32_8x8 | ") && !has_words(full->verdict, "tiled")));
+    CHECK(full->failure.code == VKGEMM_ERROR_OUT_OF_MEMORY);
+}
+
 TEST_CASE("self-test: a wrong element is found, and a context that loads the verdict leaves the kernel out") {
     const auto spoil = [](const std::string& kernel, std::span<std::byte> d) {
         if (kernel == "naive_f32_8x8") d[d.size() - 1] ^= std::byte{0x80};  // the sign of the last element
+        return Status{};
     };
     const auto t = host::detail::self_test(device(), {.kernels = {"naive_f32_8x8", "tiled_f32_8x8"}}, spoil);
     REQUIRE_MESSAGE(bool(t), t.status().text);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "plan/kernels.h"
 #include "plan/words.h"
+#include "tools/vkgemm/bench_report.h"
 #include "tools/vkgemm/bench_saved.h"
 #include "tools/vkgemm/peer.h"
 #include "tools/vkgemm/roofline.h"
@@ -34,14 +36,8 @@ Status check_options(const Options& o) {
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
         return usage("--type and --layout describe --shape; a PROBLEM names its own types and layout");
     if (o.kernel == "all" && !o.tile.empty()) return usage("--tile is for one kernel, not for --kernel all");
-    if (o.kernel == "all" || o.kernel == "auto") return {};
-    std::vector<std::string> names = {"all", "auto"};
-    for (const VkgemmKernelInfo& k : kernels()) names.push_back(k.name);
-    if (std::ranges::find(names, o.kernel) != names.end()) return {};
-    const std::string_view nearest = plan::nearest_word(o.kernel, names);
-    return usage(
-        "no kernel is called '" + o.kernel + "'" +
-        (nearest.empty() ? "; 'vkgemm kernels' lists them" : "; did you mean '" + std::string(nearest) + "'?"));
+    if (o.kernel == "all" || o.kernel == "auto" || plan::find_kernel(o.kernel)) return {};
+    return usage(plan::unknown_kernel(o.kernel));
 }
 
 Result<std::vector<Case>> collect_cases(const Options& o) {
@@ -133,7 +129,6 @@ class Bench {
     void begin() const;
     void run_case(const Case& c);
     void judge(BenchResult& result);
-    void worsen(Exit code);
 
     const Session& session_;
     const Options& o_;
@@ -148,14 +143,6 @@ class Bench {
     bool lost_ = false;
 };
 
-/// The code that says most: Vulkan failed, then wrong, then unsupported.
-void Bench::worsen(Exit code) {
-    const auto weight = [](Exit e) {
-        return e == exit_vulkan ? 4 : e == exit_wrong ? 3 : e == exit_usage ? 2 : e == exit_no_device ? 1 : 0;
-    };
-    if (weight(code) > weight(exit_)) exit_ = code;
-}
-
 /// What one of our results means for the run. Not to serve a case is no fault of a kernel of `all`, nor of a build
 /// whose suite holds more than its kernels do.
 void Bench::judge(BenchResult& result) {
@@ -164,10 +151,10 @@ void Bench::judge(BenchResult& result) {
         const Exit code = exit_code(m.failure);
         const bool listed = result.given->from_suite && o_.kernel == "auto" && code == exit_no_device;
         result.expected = listed || (o_.kernel == "all" && code != exit_vulkan);
-        if (!result.expected) worsen(code);
+        if (!result.expected) exit_ = worse(exit_, code);
         lost_ = lost_ || m.failure.code == VKGEMM_ERROR_DEVICE_LOST;
     } else if (!m.wrong.empty()) {
-        worsen(exit_wrong);
+        exit_ = worse(exit_, exit_wrong);
     }
 }
 
@@ -187,6 +174,7 @@ void Bench::run_case(const Case& c) {
         if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
         titled = true;
     };
+    Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
     const std::vector<PlanOptions> kernels = kernels_for(o_, c);
     std::deque<PeerRun> peers;  // they take turns with the last kernel
     for (const Contender& contender : contenders_)
@@ -199,15 +187,18 @@ void Bench::run_case(const Case& c) {
         progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
         BenchResult result{.given = &c,
                            .m = runner.run(kernel, &kernel == &kernels.back() ? between : std::function<void()>())};
-        result.m.note += passed_over(o_, device_, c, result.m);
+        if (const std::string why = passed_over(o_, device_, c, result.m); !why.empty())
+            result.m.note += (result.m.note.empty() ? "" : "; ") + why;
         judge(result);
+        if (!refused) refused = result.m.failure;  // from here on success: one serves
         show(std::move(result));
     }
     if (kernels.empty()) {
-        BenchResult none{.given = &c, .m = runner.blank(), .expected = true};
-        none.m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
+        BenchResult none{.given = &c, .m = runner.blank(), .expected = c.from_suite};
+        none.m.failure = refused;
         show(std::move(none));
     }
+    if (!refused && !c.from_suite) exit_ = worse(exit_, exit_code(refused));
     for (PeerRun& peer : peers) {
         if (lost_) break;
         progress_.begin(c.text + ", " + peer.name());
@@ -247,9 +238,11 @@ Exit Bench::run() {
 nlohmann::ordered_json Bench::json() const {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device_.info());
-    all["options"] = {{"kernel", o_.kernel},   {"tile", o_.tile}, {"check", !o_.no_check},
-                      {"cold", o_.cold},       {"hot", o_.hot},   {"min_time", o_.min_time},
-                      {"repeats", o_.repeats}, {"vs", o_.versus}, {"tuned", tuned_path()}};
+    all["options"] = {
+        {"problems", o_.problems},       {"suite", o_.suite},     {"shape", o_.shapes}, {"type", o_.type},
+        {"layout", o_.layout},           {"kernel", o_.kernel},   {"tile", o_.tile},    {"device", session_.device},
+        {"validate", session_.validate}, {"check", !o_.no_check}, {"cold", o_.cold},    {"hot", o_.hot},
+        {"min_time", o_.min_time},       {"repeats", o_.repeats}, {"vs", o_.versus},    {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
@@ -260,10 +253,44 @@ nlohmann::ordered_json Bench::json() const {
     return all;
 }
 
+/// `--from`: table, CSV and picture of it. exit_wrong where a result of ours was wrong then.
+int show_saved(const Session& session, const Options& o) {
+    if (!session.device.empty() || session.validate)
+        return session.fail(usage("--from computes on no device: --device and --validate say nothing beside it"));
+    const auto text = read_file(o.from);
+    if (!text) return session.fail(text.status());
+    const auto saved = parse_bench(*text);
+    if (!saved) return session.fail({saved.status().code, VK_SUCCESS, o.from + ": " + saved.status().text});
+    auto csv = OutputFile::open(o.csv);
+    if (!csv) return session.fail(csv.status());
+    auto plot = OutputFile::open(o.plot);
+    if (!plot) return session.fail(plot.status());
+    const std::string place = saved->device + ", vkgemm " + saved->version;
+    BenchReport report(saved->peers, saved->unchecked, of_several_accuracies(saved->cases));
+    std::string shown = place + "\n";
+    for (const BenchPeer& p : saved->peers)
+        shown +=
+            wrapped(p.missing.empty() ? "beside it: " + p.title : "no comparison with " + p.name + ": " + p.missing, 0);
+    shown += "\n" + report.header(session.colored());
+    const Case* last = nullptr;
+    for (const BenchResult& r : saved->results) {
+        if (r.given != last)
+            shown += (last ? report.footer(session.colored()) : "") + wrapped(r.given->text + heat_of(r.m), 0);
+        last = r.given;
+        shown += report.add(r, session.colored());
+    }
+    if (o.csv != "-" && o.plot != "-")
+        print(shown + report.footer(session.colored()) + report.summary(session.colored()));
+    if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what was measured until then");
+    const bool wrong =
+        std::ranges::any_of(saved->results, [](const BenchResult& r) { return !r.is_peer && !r.m.wrong.empty(); });
+    return session.commit({{&*csv, report.csv()}, {&*plot, report.svg(place)}}, wrong ? exit_wrong : exit_right);
+}
+
 int run(const Session& session, const Options& options) {
-    if (Status s = share_stdout({{"--json", options.json}, {"--csv", options.csv}, {"--plot", options.plot}}); !s)
+    if (Status s = own_places({{"--json", options.json}, {"--csv", options.csv}, {"--plot", options.plot}}); !s)
         return session.fail(s);
-    if (!options.from.empty()) return show_saved(session, options.from, options.csv, options.plot);
+    if (!options.from.empty()) return show_saved(session, options);
     if (Status s = check_options(options); !s) return session.fail(s);
     const auto cases = collect_cases(options);
     if (!cases) return session.fail(cases.status());
@@ -277,11 +304,11 @@ int run(const Session& session, const Options& options) {
     if (!device) return session.fail(device.status());
     Bench bench(session, options, *device, *cases);
     const Exit code = bench.run();
-    if (Status s = json->commit(bench.json().dump(2) + "\n"); !s) return session.fail(s);
-    if (Status s = csv->commit(bench.report().csv()); !s) return session.fail(s);
-    if (Status s = plot->commit(bench.report().svg(device_line(device->info()) + ", vkgemm " + tool_version())); !s)
-        return session.fail(s);
-    return session.finish(*device, code);
+    const std::string place = device_line(device->info()) + ", vkgemm " + tool_version();
+    return session.finish(*device, session.commit({{&*json, json_text(bench.json())},
+                                                   {&*csv, bench.report().csv()},
+                                                   {&*plot, bench.report().svg(place)}},
+                                                  code));
 }
 
 }  // namespace

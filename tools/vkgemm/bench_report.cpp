@@ -41,6 +41,11 @@ std::string csv_quoted(const std::string& text) {
     return quoted + "\"";
 }
 
+/// In quotes where it must be.
+std::string csv_word(const std::string& text) {
+    return text.find_first_of(",\"\r\n") == std::string::npos ? text : csv_quoted(text);
+}
+
 }  // namespace
 
 std::string rate_of(const Case& c, const Measurement& m) {
@@ -201,8 +206,10 @@ std::string BenchReport::csv() const {
         const auto cell = [&j](const char* key) {
             return !j.contains(key) ? "" : j[key].is_string() ? j[key].get<std::string>() : j[key].dump();
         };
-        all += csv_quoted(r.given->text) + "," + (r.is_peer ? m.kernel : "vkgemm") + "," + (r.is_peer ? "" : m.kernel);
-        all += "," + csv_quoted(m.tile) + "," + m.checked + "," + csv_quoted(!m.failure ? m.failure.text : m.wrong);
+        all += csv_quoted(r.given->text) + "," + (r.is_peer ? csv_word(m.kernel) : "vkgemm") + "," +
+               (r.is_peer ? "" : csv_word(m.kernel));
+        all += "," + csv_quoted(m.tile) + "," + csv_word(m.checked) + "," +
+               csv_quoted(!m.failure ? m.failure.text : m.wrong);
         all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");
         all += "," + cell("cold") + "," + std::to_string(m.times.runs);
         for (const char* key :

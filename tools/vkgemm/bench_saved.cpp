@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
+
+#include "tools/vkgemm/stats.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -42,10 +45,36 @@ struct Place {
             refuse("has characters that cannot be shown");
         return words;
     }
+    /// One line that may stand in a table and between commas.
+    std::string word() const {
+        auto words = text();
+        if (words.find('\n') != std::string::npos) refuse("has more than one line");
+        return words;
+    }
+    std::string one_of(std::initializer_list<std::string_view> known) const {
+        auto word = text();
+        if (std::ranges::find(known, word) != known.end()) return word;
+        std::string all;
+        for (const std::string_view k : known) all += (all.empty() ? "" : ", ") + std::string(k);
+        refuse("is '" + word + "', none of " + all);
+    }
     double number() const {
         if (!value.is_number()) refuse("is no number");
         const double x = value.get<double>();
         if (!std::isfinite(x) || x < 0) refuse("is not from 0 on");
+        return x;
+    }
+    /// Operations a second, of what is told in TFLOP/s.
+    double rate() const {
+        const double x = number() * 1e12;
+        if (!std::isfinite(x)) refuse("is no rate");
+        return x;
+    }
+    /// Of a run that does and moves so much.
+    double seconds(double flops, double bytes) const {
+        constexpr double most = 1e9;
+        const double x = number();
+        if (x > most || (x > 0 && !std::isfinite(std::max(flops, bytes) / x))) refuse("is no time of a run");
         return x;
     }
     double number_or_inf() const { return value == "inf" ? std::numeric_limits<double>::infinity() : number(); }
@@ -65,18 +94,14 @@ struct Place {
 Measurement measurement(const Place& p, const Case& c) {
     Measurement m;
     m.flops = flops(c.problem), m.bytes = least_bytes(c);
-    m.checked = p.at("checked").text();
+    m.checked = p.at("checked").one_of({"all", "projected", "sampled", "no"});
     if (p.has("note")) m.note = p.at("note").text();
-    if (p.has("error")) {
-        const std::string why = p.at("error").text();
-        if (m.checked == "no")
-            m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
-        else
-            m.wrong = why;
-        return m;
-    }
+    if (p.has("wrong")) m.wrong = p.at("wrong").text();
+    if (p.has("error")) m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, p.at("error").text()};
+    if (!m.wrong.empty() || !m.failure) return m;
     if (!p.has("samples") && !p.has("median")) return m;  // it was interrupted
-    for (const Place& s : p.at("samples").list()) m.samples.push_back(s.number());
+    for (const Place& s : p.at("samples").list()) m.samples.push_back(s.seconds(m.flops, m.bytes));
+    if (m.samples.empty()) p.at("samples").refuse("has no sample");
     m.times = summarise(m.samples);
     for (const auto& [key, told] : {std::pair("median", m.times.median), std::pair("min", m.times.min),
                                     std::pair("max", m.times.max), std::pair("p95", m.times.p95)})
@@ -85,14 +110,14 @@ Measurement measurement(const Place& p, const Case& c) {
     if (p.has("deviation")) m.deviation = p.at("deviation").number_or_inf();
     m.cold = p.at("cold").yes();
     m.sets = static_cast<size_t>(std::min(p.at("operand_sets").number(), 1e9));
-    m.clock = p.at("clock").text() == "device" ? host::Clock::device : host::Clock::host;
-    if (p.has("in_a_row")) m.in_a_row = p.at("in_a_row").number();
+    m.clock = p.at("clock").one_of({"device", "host"}) == "device" ? host::Clock::device : host::Clock::host;
+    if (p.has("in_a_row")) m.in_a_row = p.at("in_a_row").seconds(m.flops, m.bytes);
     return m;
 }
 
 void read_peers(const Place& all, SavedBench& bench) {
     for (const Place& p : all.list()) {
-        BenchPeer peer{.name = p.at("name").text(), .title = {}, .missing = {}};
+        BenchPeer peer{.name = p.at("name").word(), .title = {}, .missing = {}};
         (p.has("missing") ? peer.missing : peer.title) = p.at(p.has("missing") ? "missing" : "title").text();
         bench.peers.push_back(std::move(peer));
     }
@@ -106,7 +131,7 @@ void read_results_of_peers(const Place& p, SavedBench& bench) {
         const Case& given = bench.cases.back();
         BenchResult its{
             .given = &given, .m = measurement(peer, given), .is_peer = true, .expected = true, .roof = roof};
-        its.m.kernel = peer.at("name").text();
+        its.m.kernel = peer.at("name").word();
         bench.results.push_back(std::move(its));
     }
 }
@@ -118,8 +143,8 @@ void read_cases(const Place& list, SavedBench& bench) {
         const Place& p = all[i];
         auto c = parse_case(p.at("problem").text());
         if (!c) p.at("problem").refuse("is none: " + c.status().text);
-        if (p.has("reach_tflops")) c->reach = p.at("reach_tflops").number() * 1e12;
-        const std::string kernel = p.at("kernel").text();
+        if (p.has("reach_tflops")) c->reach = p.at("reach_tflops").rate();
+        const std::string kernel = p.at("kernel").word();
         if (bench.cases.empty() || bench.cases.back().text != c->text || kernels.contains(kernel)) {
             if (i) read_results_of_peers(all[i - 1], bench);
             bench.cases.push_back(*std::move(c));
@@ -130,9 +155,9 @@ void read_cases(const Place& list, SavedBench& bench) {
         BenchResult ours{.given = &given, .m = measurement(p, given), .expected = true};
         if (p.has("roof_tflops"))
             ours.roof = {.intensity = p.at("flop_per_byte").number(),
-                         .limit = p.at("roof_tflops").number() * 1e12,
-                         .by_memory = p.at("roof_by").text() == "memory"};
-        ours.m.kernel = kernel, ours.m.tile = p.at("tile").text();
+                         .limit = p.at("roof_tflops").rate(),
+                         .by_memory = p.at("roof_by").one_of({"arithmetic", "memory"}) == "memory"};
+        ours.m.kernel = kernel, ours.m.tile = p.at("tile").word();
         bench.results.push_back(std::move(ours));
     }
     if (!all.empty()) read_results_of_peers(all.back(), bench);
@@ -158,14 +183,10 @@ SavedBench bench_of(const json& file) {
 
 }  // namespace
 
-Result<SavedBench> read_bench(const std::string& path) {
-    const auto text = read_file(path);
-    if (!text) return text.status();
-    const auto refused = [&](const std::string& why) {
-        return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + ": " + why};
-    };
+Result<SavedBench> parse_bench(std::string_view text) {
+    const auto refused = [](const std::string& why) { return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, why}; };
     try {
-        return bench_of(json::parse(*text));
+        return bench_of(json::parse(text));
     } catch (const Foreign& foreign) {
         return refused(foreign.why);
     } catch (const json::exception& e) {  // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
@@ -173,37 +194,6 @@ Result<SavedBench> read_bench(const std::string& path) {
         const size_t line = why.find("line ");
         return refused(line == std::string::npos ? why : why.substr(line));
     }
-}
-
-int show_saved(const Session& session, const std::string& from, const std::string& csv_path,
-               const std::string& plot_path) {
-    const auto saved = read_bench(from);
-    if (!saved) return session.fail(saved.status());
-    auto csv = OutputFile::open(csv_path);
-    if (!csv) return session.fail(csv.status());
-    auto plot = OutputFile::open(plot_path);
-    if (!plot) return session.fail(plot.status());
-    BenchReport report(saved->peers, saved->unchecked, of_several_accuracies(saved->cases));
-    std::string text = saved->device + ", vkgemm " + saved->version + "\n";
-    for (const BenchPeer& p : saved->peers)
-        text +=
-            wrapped(p.missing.empty() ? "beside it: " + p.title : "no comparison with " + p.name + ": " + p.missing, 0);
-    text += "\n" + report.header(session.colored());
-    const Case* shown = nullptr;
-    for (const BenchResult& r : saved->results) {
-        if (r.given != shown)
-            text += (shown ? report.footer(session.colored()) : "") + wrapped(r.given->text + heat_of(r.m), 0);
-        shown = r.given;
-        text += report.add(r, session.colored());
-    }
-    if (csv_path != "-" && plot_path != "-")
-        print(text + report.footer(session.colored()) + report.summary(session.colored()));
-    if (Status s = csv->commit(report.csv()); !s) return session.fail(s);
-    if (Status s = plot->commit(report.svg(saved->device + ", vkgemm " + saved->version)); !s) return session.fail(s);
-    if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what was measured until then");
-    const bool wrong =
-        std::ranges::any_of(saved->results, [](const BenchResult& r) { return !r.is_peer && !r.m.wrong.empty(); });
-    return wrong ? exit_wrong : exit_right;
 }
 
 }  // namespace vkgemm::tool

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What `bench --json` wrote, read again: the same results, to be shown and drawn without the device.
+// What `bench --json` wrote, read again: the same results, to be shown and drawn without the device. Pure.
 #pragma once
 #include <deque>
+#include <string_view>
 
-#include "tools/vkgemm/bench_report.h"
+#include "tools/vkgemm/bench_result.h"
 
 namespace vkgemm::tool {
 
@@ -17,10 +18,8 @@ struct SavedBench {
     bool interrupted = false;          // it ended early
 };
 
-/// All of it, or a refusal that names the file and the place: a line and a column, or a key as in "cases[3].median".
-Result<SavedBench> read_bench(const std::string& path);
-
-/// `bench --from`: table, CSV and picture of it. exit_wrong where a result of ours was wrong then.
-int show_saved(const Session& session, const std::string& from, const std::string& csv, const std::string& plot);
+/// All of it, or a refusal that names the place: a line and a column, or a key as in "cases[3].median". Rates that come
+/// of it are finite.
+Result<SavedBench> parse_bench(std::string_view text);
 
 }  // namespace vkgemm::tool

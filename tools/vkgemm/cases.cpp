@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/vkgemm/cases.h"
 
+#include <cmath>
+
 #include "plan/words.h"
 #include "tools/vkgemm/output.h"
 #include "tools/vkgemm/text.h"
@@ -9,12 +11,6 @@ namespace vkgemm::tool {
 namespace {
 
 Status refuse(std::string text) { return {VKGEMM_ERROR_PARSE, VK_SUCCESS, std::move(text)}; }
-
-std::string_view trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// The pieces of `text` between `separator`s; one empty piece for an empty text.
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -69,6 +65,8 @@ Status about(const std::string& line, const Status& refusal) {
 }  // namespace
 
 Result<Case> parse_case(const std::string& line) {
+    if (const size_t at = line.find('\0'); at != std::string::npos)
+        return pointed_out(refuse("character " + std::to_string(at + 1) + ": " + plan::zero_byte), line);
     Result<ParsedProblem> parsed = parseProblem(line.c_str());
     if (!parsed) return pointed_out(parsed.status(), line);
     Case c{.problem = parsed->problem, .alpha = parsed->alpha, .beta = parsed->beta};
@@ -83,19 +81,19 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
     size_t number = 0;
     for (std::string_view line : split(text, '\n')) {
         ++number;
-        line = trimmed(line.substr(0, line.find('#')));
+        line = plan::trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         const std::string place = name + ":" + std::to_string(number) + ": ";
         double reach = 0;
         if (const size_t at = line.find(" reach="); at != std::string_view::npos) {
             const std::string_view tera = line.substr(at + 7);
             const auto value = plan::read_number<double>(tera);
-            if (!value || !(*value > 0))
+            if (!value || !(*value > 0) || !std::isfinite(*value * 1e12))
                 return refuse(place + "'" + std::string(tera) +
                               "' is no rate; reach= ends the line with TFLOP/s, as in "
                               "reach=50");
             reach = *value * 1e12;
-            line = trimmed(line.substr(0, at));
+            line = plan::trimmed(line.substr(0, at));
         }
         Result<Case> c = parse_case(std::string(line));
         if (!c) return Status{c.status().code, VK_SUCCESS, place + c.status().text};
@@ -112,7 +110,7 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
     const std::string types = type.empty() ? "" : (alone ? type + "*" + type : type) + " ";
     std::vector<Case> cases;
     for (const std::string_view shape : split(shapes, ',')) {
-        const std::vector<std::string_view> numbers = split(trimmed(shape), 'x');
+        const std::vector<std::string_view> numbers = split(plan::trimmed(shape), 'x');
         bool good = numbers.size() == 3 || numbers.size() == 4;
         for (const std::string_view n : numbers) good = good && plan::read_number<uint64_t>(n);
         if (!good)

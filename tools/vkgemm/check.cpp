@@ -186,6 +186,8 @@ int run(const Session& given, const Options& o) {
     std::vector<Job> jobs;
     const bool own = o.problems.empty() && o.suite.empty() && o.kernel != "auto";
     if (Status s = own ? add_own(o.kernel, jobs) : add_given(o, jobs); !s) return session.fail(s);
+    const auto old = old_rows(o.out);
+    if (!old) return session.fail(old.status());
     auto out = OutputFile::open(o.out);
     if (!out) return session.fail(out.status());
     const auto device = session.open();
@@ -207,15 +209,14 @@ int run(const Session& given, const Options& o) {
                               : !lost                               ? "Vulkan failed"
                               : interrupted()                       ? "interrupted"
                                                                     : "";
-    const auto old = early.empty() ? std::vector<plan::Verdict>() : old_rows(o.out);
-    if (!old) return session.fail(old.status());
-    if (Status s = out->commit(checker.verdict(early, *old)); !s) return session.fail(s);
-    if (!lost) return session.fail(lost);
-    if (interrupted()) {
+    const Exit code =
+        session.commit({{&*out, checker.verdict(early, *old)}}, interrupted() ? exit_interrupted : checker.exit());
+    if (!lost) return worse(code, session.fail(lost));
+    if (code == exit_interrupted) {
         warn("vkgemm: interrupted; what was found until then is kept");
-        return exit_interrupted;
+        return code;
     }
-    return session.finish(*device, checker.exit());
+    return session.finish(*device, code);
 }
 
 }  // namespace

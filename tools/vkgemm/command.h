@@ -14,15 +14,9 @@
 
 namespace vkgemm::tool {
 
-enum Exit : int {
-    exit_right = 0,
-    exit_wrong = 1,  // a wrong result, or a missed check
-    exit_usage = 2,
-    exit_no_device = 3,  // no device, or the device lacks it
-    exit_vulkan = 4,     // Vulkan failed, the device was lost, validation complained
-    exit_interrupted = 130
-};
 Exit exit_code(const Status& failure);
+/// The one that comes first of: Vulkan failed, wrong, bad usage, unsupported, interrupted, right.
+Exit worse(Exit one, Exit other);
 
 /// The common options, and what comes of them.
 struct Session {
@@ -39,6 +33,8 @@ struct Session {
     Exit fail(const Status& failure) const;
     /// `code`, or exit_vulkan where the validation layer had something to say.
     Exit finish(const host::Device& device, Exit code) const;
+    /// Writes all of them, whichever fails, and says which do; the worse of `code` and what comes of it.
+    Exit commit(std::initializer_list<std::pair<OutputFile*, std::string>> files, Exit code) const;
 };
 
 /// The file of tuned rows that VKGEMM_TUNED names; "": none.
@@ -75,6 +71,9 @@ std::string device_line(const host::DeviceInfo& info);
 /// "f16*f16+f32->f16", or "f32" where all four are f32.
 std::string types_text(Type a, Type b, Type accumulate, Type d);
 std::string tool_version();  // "0.1.0 (commit)"
+
+/// As a file has it. What is no UTF-8, in the name of a file above all, becomes U+FFFD.
+std::string json_text(const nlohmann::ordered_json& json);
 
 /// The parts of the JSON schema (docs/tool.md) that every command writes.
 nlohmann::ordered_json json_head(const char* command);

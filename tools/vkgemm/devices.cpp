@@ -35,6 +35,10 @@ nlohmann::ordered_json json(const std::vector<host::DeviceInfo>& devices) {
 }
 
 int run(const Session& session, const Options& options) {
+    if (!session.device.empty() || session.validate)
+        return session.fail(
+            {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+             "devices lists all of them and computes on none: --device and --validate say nothing here"});
     auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
     const auto devices = host::listDevices();
@@ -59,7 +63,7 @@ int run(const Session& session, const Options& options) {
         }
         if (!none) print(table.header(session.colored()) + table.body(session.colored()));
     }
-    if (Status s = file->commit(json(*devices).dump(2) + "\n"); !s) return session.fail(s);
+    if (Status s = file->commit(json_text(json(*devices))); !s) return session.fail(s);
     if (none) return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "there is no Vulkan device on this system"});
     return exit_right;
 }

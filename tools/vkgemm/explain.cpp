@@ -156,7 +156,7 @@ int run(const Session& session, const Options& o) {
         for (const std::string& note : e->notes) print(wrapped(note, 0));
         print_others(session, *e);
     }
-    if (Status s = file->commit(json(*device, *c, *e).dump(2) + "\n"); !s) return session.fail(s);
+    if (Status s = file->commit(json_text(json(*device, *c, *e))); !s) return session.fail(s);
     return session.finish(*device, code);
 }
 

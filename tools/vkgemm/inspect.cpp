@@ -236,7 +236,7 @@ int run(const Session& session, const Options& o) {
     if (o.kernel == "all" && !o.tile.empty())
         return session.fail(
             {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "--tile is for one kernel, not for --kernel all"});
-    if (Status s = share_stdout({{"--json", o.json}, {"--asm", o.assembly}}); !s) return session.fail(s);
+    if (Status s = own_places({{"--json", o.json}, {"--asm", o.assembly}}); !s) return session.fail(s);
     auto json_file = OutputFile::open(o.json), assembly_file = OutputFile::open(o.assembly);
     for (const auto* file : {&json_file, &assembly_file})
         if (!*file) return session.fail(file->status());
@@ -249,15 +249,14 @@ int run(const Session& session, const Options& o) {
 
     Inspection inspection(session, o, *device, *facts, jobs->size());
     if (Status s = inspection.run(*jobs); !s) return session.fail(s);
-    if (Status s = json_file->commit(json(*device, inspection.all()).dump(2) + "\n"); !s) return session.fail(s);
+    Exit code = session.commit({{&*json_file, json_text(json(*device, inspection.all()))}}, exit_right);
     if (assembly_file->wanted()) {
         const auto text = assembly(*device, inspection.all());
-        if (!text) return session.fail(text.status());
-        if (Status s = assembly_file->commit(*text); !s) return session.fail(s);
+        code = text ? session.commit({{&*assembly_file, *text}}, code) : worse(code, session.fail(text.status()));
     }
-    if (!interrupted()) return session.finish(*device, exit_right);
+    if (!interrupted()) return session.finish(*device, code);
     warn("vkgemm: interrupted; what was compiled until then is kept");
-    return exit_interrupted;
+    return worse(exit_interrupted, code);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ int run(const Session& session, const Options& options) {
         print(table.header(session.colored()) + table.body(session.colored()));
         print("\n" + std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit\n");
     }
-    if (Status s = file->commit(all.dump(2) + "\n"); !s) return session.fail(s);
+    if (Status s = file->commit(json_text(all)); !s) return session.fail(s);
     return session.finish(*device, exit_right);
 }
 

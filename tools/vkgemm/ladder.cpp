@@ -55,20 +55,27 @@ struct Climbed {
     Measurement m;
 };
 
-/// "2.31x" against the rung before that was timed; "" for the first.
-std::string gain(const std::vector<Climbed>& all, size_t i) {
+/// How much faster than the rung before that was timed; 0: there is none, or no time.
+double gain_of(const std::vector<Climbed>& all, size_t i) {
+    if (all[i].m.times.median <= 0) return 0;
     for (size_t before = i; before-- > 0;)
-        if (all[before].m.timed()) {
-            char text[32];
-            std::snprintf(text, sizeof text, "%.2fx", all[before].m.times.median / all[i].m.times.median);
-            return text;
-        }
-    return "";
+        if (all[before].m.timed()) return all[before].m.times.median / all[i].m.times.median;
+    return 0;
+}
+std::string gain_text(double gain) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2fx", gain);
+    return gain > 0 ? text : "";
+}
+
+double best_of(const std::vector<Climbed>& all) {
+    double best = 0;
+    for (const Climbed& c : all) best = std::max(best, c.m.flops_per_second());
+    return best;
 }
 
 std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored) {
-    double best = 0;
-    for (const Climbed& c : all) best = std::max(best, c.m.flops_per_second());
+    const double best = best_of(all);
     Table table({{.title = "rung"},
                  {.title = "kernel"},
                  {.title = "runs", .right = true},
@@ -80,14 +87,14 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
     for (size_t i = 0; i < all.size(); ++i) {
         const Measurement& m = all[i].m;
         if (m.timed()) {
-            char share[32];
-            std::snprintf(share, sizeof share, "%.0f %%", 100 * m.flops_per_second() / best);
+            char share[32] = "-";  // nothing was to be added
+            if (best > 0) std::snprintf(share, sizeof share, "%.0f %%", 100 * m.flops_per_second() / best);
             table.add({all[i].rung->name,
                        m.kernel,
                        std::to_string(m.times.runs),
                        seconds_text(m.times.median),
                        {m.flops > 0 ? rate_text(m.flops_per_second(), integer) : "-", Style::head},
-                       gain(all, i),
+                       gain_text(gain_of(all, i)),
                        share,
                        {m.checked, Style::good}});
         } else {
@@ -107,26 +114,37 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
 }
 
 std::string plot_of(const std::vector<Climbed>& all, const Case& c, const std::string& device) {
-    double most = 0;
-    for (const Climbed& rung : all) most = std::max(most, rung.m.flops_per_second());
     const bool floats = resolve(c.problem).is_float();
-    const RateUnit unit = rate_unit(most, floats, !floats);
+    const RateUnit unit = rate_unit(best_of(all), floats, !floats);
     BarPlot plot{.title = "vkgemm ladder: " + c.text, .subtitle = device, .axis = unit.name, .groups = {}};
     plot.series = {"rate, and gain over the rung before"};
     for (size_t i = 0; i < all.size(); ++i) {
         const Measurement& m = all[i].m;
         std::string text = m.timed() ? rate_text(m.flops_per_second(), !floats) : m.wrong.empty() ? "not run" : "wrong";
-        if (const std::string more = gain(all, i); m.timed() && !more.empty()) text += ", " + more;
+        if (const std::string more = gain_text(gain_of(all, i)); !more.empty()) text += ", " + more;
         plot.groups.push_back(
             {.label = all[i].rung->name, .bars = {{.value = m.flops_per_second() / unit.size, .text = text}}});
     }
     return svg(plot);
 }
 
+nlohmann::ordered_json json_of(const std::vector<Climbed>& all, const Case& c) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    const double best = best_of(all);
+    for (size_t i = 0; i < all.size(); ++i) {
+        nlohmann::ordered_json j = json_case(c, all[i].m);
+        j["rung"] = all[i].rung->name;
+        if (const double gain = gain_of(all, i); gain > 0) j["gain"] = gain;
+        if (all[i].m.timed() && best > 0) j["of_best"] = all[i].m.flops_per_second() / best;
+        list.push_back(std::move(j));
+    }
+    return list;
+}
+
 int run(const Session& session, const Options& o) {
     if (o.type != "f32" && o.type != "i32")
         return session.fail(usage("the ladder is there for f32 and i32, not for '" + o.type + "'"));
-    if (Status s = share_stdout({{"--json", o.json}, {"--plot", o.plot}}); !s) return session.fail(s);
+    if (Status s = own_places({{"--json", o.json}, {"--plot", o.plot}}); !s) return session.fail(s);
     auto file = OutputFile::open(o.json);
     if (!file) return session.fail(file.status());
     auto plot = OutputFile::open(o.plot);
@@ -138,7 +156,6 @@ int run(const Session& session, const Options& o) {
 
     CaseRunner runner(*device, *c, {});
     std::vector<Climbed> all;
-    nlohmann::ordered_json json_cases = nlohmann::ordered_json::array();
     Exit code = exit_right;
     {
         Progress progress(std::size(rungs), session.quiet);
@@ -149,8 +166,6 @@ int run(const Session& session, const Options& o) {
             all.push_back({&rung, runner.run(*kernel ? PlanOptions{.kernel = kernel}
                                                      : PlanOptions{.workspaceLimit = workspace_limit})});
             const Measurement& m = all.back().m;
-            json_cases.push_back(json_case(*c, m));
-            json_cases.back()["rung"] = rung.name;
             if (!m.wrong.empty()) code = exit_wrong;
             if (!m.failure && exit_code(m.failure) == exit_vulkan) code = exit_vulkan;
             if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) break;
@@ -167,11 +182,11 @@ int run(const Session& session, const Options& o) {
     json["device"] = json_device(device->info());
     json["options"] = {{"problem", c->text}};
     json["interrupted"] = interrupted();
-    json["cases"] = std::move(json_cases);
-    if (Status s = file->commit(json.dump(2) + "\n"); !s) return session.fail(s);
+    json["cases"] = json_of(all, *c);
     const std::string place = device_line(device->info()) + ", vkgemm " + tool_version();
-    if (Status s = plot->commit(plot_of(all, *c, place)); !s) return session.fail(s);
-    return session.finish(*device, interrupted() ? exit_interrupted : code);
+    if (interrupted()) code = exit_interrupted;
+    code = session.commit({{&*file, json_text(json)}, {&*plot, plot_of(all, *c, place)}}, code);
+    return session.finish(*device, code);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ int program(int argc, char** argv) {
         std::fputs(help(app).c_str(), stderr);
         return exit_usage;
     }
-    watch_interrupt();
+    watch_signals();
     const int code = action();
     if (!std::ferror(stdout)) return code;
     warn("vkgemm: cannot write to standard output");

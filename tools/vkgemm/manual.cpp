@@ -18,14 +18,6 @@ constexpr string_view problem_example = "f16*f16+f32->f16 64x128x256 batch=4 lay
 struct Word {
     string_view name, text;
 };
-constexpr Word exit_words[] = {
-    {"0", "right"},
-    {"1", "a wrong result, or a missed check"},
-    {"2", "bad usage"},
-    {"3", "no device, or the device lacks something"},
-    {"4", "Vulkan failed, the device was lost, or the validation layer had something to say"},
-    {"130", "interrupted; what was measured until then is kept"},
-};
 constexpr Word environment_words[] = {
     {"VKGEMM_TUNED", "a file of tuned rows, as vkgemm tune writes them, that every command follows"},
     {"VKGEMM_KERNEL", "the kernel to use where it can serve and none is named"},
@@ -68,7 +60,8 @@ string usage(const ManualCommand& c) {
 
 string codes() {
     string out = "Exit codes:";
-    for (const Word& w : exit_words) out += (w.name == "0" ? " " : "; ") + string(w.name) + " " + string(w.text);
+    for (const ExitWord& w : exit_words)
+        out += (w.code == exit_right ? " " : "; ") + std::to_string(w.code) + " " + string(w.text);
     return wrapped(out, 0);
 }
 
@@ -117,13 +110,6 @@ string roff_options(const std::vector<ManualOption>& options, bool common) {
     return out;
 }
 
-template <size_t N>
-string roff_words(const Word (&words)[N]) {
-    string out;
-    for (const Word& w : words) out += roff_entry(string(w.name), w.text);
-    return out;
-}
-
 }  // namespace
 
 string man_page(const Manual& m, string_view version) {
@@ -138,8 +124,11 @@ string man_page(const Manual& m, string_view version) {
         for (const ManualOption& a : c.arguments) out += roff_entry(head(a), a.text);
         out += roff_options(c.options, false);
     }
-    return out + ".SH COMMON OPTIONS\n" + roff_options(m.program.options, true) + ".SH EXIT STATUS\n" +
-           roff_words(exit_words) + ".SH ENVIRONMENT\n" + roff_words(environment_words);
+    out += ".SH COMMON OPTIONS\n" + roff_options(m.program.options, true) + ".SH EXIT STATUS\n";
+    for (const ExitWord& w : exit_words) out += roff_entry(std::to_string(w.code), w.text);
+    out += ".SH ENVIRONMENT\n";
+    for (const Word& w : environment_words) out += roff_entry(string(w.name), w.text);
+    return out;
 }
 
 }  // namespace vkgemm::tool

@@ -7,6 +7,27 @@
 
 namespace vkgemm::tool {
 
+enum Exit : int {
+    exit_right = 0,
+    exit_wrong = 1,
+    exit_usage = 2,
+    exit_no_device = 3,
+    exit_vulkan = 4,
+    exit_interrupted = 130
+};
+struct ExitWord {
+    Exit code;
+    std::string_view text;
+};
+inline constexpr ExitWord exit_words[] = {
+    {exit_right, "right"},
+    {exit_wrong, "a wrong result, or a missed check"},
+    {exit_usage, "bad usage"},
+    {exit_no_device, "no device, or the device lacks something"},
+    {exit_vulkan, "Vulkan failed, the device was lost, or the validation layer had something to say"},
+    {exit_interrupted, "interrupted; what was measured until then is kept"},
+};
+
 /// An option, or an argument without a name.
 struct ManualOption {
     std::vector<std::string> names;  // "-h", "--help"; an argument has none

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tools/vkgemm/terminal.h"
 
@@ -19,14 +20,18 @@ Status cannot_write(const std::string& path) {
 }
 }  // namespace
 
-Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> options) {
-    std::string first;
+Status own_places(std::initializer_list<std::pair<const char*, std::string>> options) {
+    std::map<fs::path, std::string> taken;  // by whom
     for (const auto& [name, path] : options) {
-        if (path != "-") continue;
-        if (!first.empty())
+        if (path.empty()) continue;
+        std::error_code ignored;
+        const fs::path place = path == "-" ? fs::path(path) : fs::weakly_canonical(fs::absolute(path), ignored);
+        const std::string said = std::string(name) + " " + path;
+        if (const auto [at, is_new] = taken.emplace(place, said); !is_new)
             return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                    first + " - and " + name + " - both want standard output; give one of them a file"};
-        first = name;
+                    at->second + " and " + said +
+                        (path == "-" ? " both want standard output; give one of them a file"
+                                     : " name the same file; give each one of its own")};
     }
     return {};
 }

@@ -9,8 +9,8 @@
 
 namespace vkgemm::tool {
 
-/// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written under a name that nobody
-/// has, beside it, and renamed at the end, so that a full disk or an interrupted run leaves the old one. What is no
+/// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written beside it, under a name
+/// that nobody has, and renamed at the end, so that a full disk or an interrupted run leaves the old one. What is no
 /// file, as a pipe or /dev/null, is written to as it is.
 class OutputFile {
    public:
@@ -29,11 +29,11 @@ class OutputFile {
 
    private:
     std::string path_, partial_;  // the latter "" where there is none
-    bool is_stream_ = false;  // nothing that could be renamed over
+    bool is_stream_ = false;      // nothing that could be renamed over
 };
 
-/// Standard output is for one result: refused where two options say "-". Each with what it says.
-Status share_stdout(std::initializer_list<std::pair<const char*, std::string>> options);
+/// A place is for one result: refused where two options name the same file, or both say "-". Each with what it says.
+Status own_places(std::initializer_list<std::pair<const char*, std::string>> options);
 
 /// All of a file, or why it cannot be read. What has no end, as /dev/zero, is too long.
 Result<std::string> read_file(const std::string& path);

@@ -6,7 +6,10 @@
 namespace vkgemm::tool::draw {
 namespace {
 
-constexpr double round_numbers[] = {1, 2, 5};  // and ten times them, and so on
+constexpr double round_numbers[] = {1, 2, 5};          // and ten times them, and so on
+constexpr double smallest = 1e-300, greatest = 1e300;  // on an axis: their neighbours are numbers, too
+
+double drawable(double value) { return std::fmax(smallest, std::fmin(value, greatest)); }
 
 /// One of them: a step that gives about five of them up to `high`.
 double nice_step(double high) {
@@ -24,7 +27,8 @@ double Scale::at(double value) const {
 }
 
 Scale value_scale(double least, double most, bool logarithmic) {
-    if (!logarithmic) return {.low = 0, .high = most > 0 ? most : 1};
+    if (!logarithmic) return {.low = 0, .high = most > 0 ? drawable(most) : 1};
+    least = drawable(least), most = drawable(most);
     Scale s{.low = std::pow(10, std::floor(std::log10(least))), .high = std::pow(10, std::ceil(std::log10(most)))};
     if (s.high <= s.low) s.high = 10 * s.low;
     s.logarithmic = true;
@@ -32,6 +36,7 @@ Scale value_scale(double least, double most, bool logarithmic) {
 }
 
 Scale fitted_scale(double least, double most) {
+    least = drawable(least), most = drawable(most);
     Scale s{.low = 0, .high = 0, .logarithmic = true};
     for (double power = std::pow(10, std::floor(std::log10(least))); s.high <= s.low; power *= 10)
         for (const double factor : round_numbers) {

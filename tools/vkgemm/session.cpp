@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +30,11 @@ Exit exit_code(const Status& failure) {
     }
 }
 
+Exit worse(Exit one, Exit other) {
+    constexpr Exit order[] = {exit_right, exit_interrupted, exit_no_device, exit_usage, exit_wrong, exit_vulkan};
+    return std::ranges::find(order, one) < std::ranges::find(order, other) ? other : one;
+}
+
 Exit Session::fail(const Status& failure) const {
     warn("vkgemm: " + (failure.code == VKGEMM_ERROR_TILE ? listed(failure.text) : failure.text));
     return exit_code(failure);
@@ -49,25 +55,30 @@ std::string tuned_path() {
     return path ? path : "";
 }
 
+namespace {
+
+/// The text of the file that a variable names, which `parse` takes; "" where it names none.
+template <class Parse>
+Result<std::string> rows_of(const char* variable, const std::string& path, const Parse& parse) {
+    if (path.empty()) return std::string();
+    const auto refused = [&](VkgemmResult code, const std::string& why) {
+        return Status{code, VK_SUCCESS, std::string(variable) + ": " + why};
+    };
+    auto text = read_file(path);
+    if (!text) return refused(text.status().code, text.status().text);
+    if (const auto read = parse(*text); !read) return refused(VKGEMM_ERROR_PARSE, path + ": " + read.refusal().why);
+    return text;
+}
+
+}  // namespace
+
 Result<host::Device> Session::open(bool inspect) const {
     static std::set<std::string> said;
-    std::string rows;
-    if (const std::string path = tuned_path(); !path.empty()) {
-        auto text = read_file(path);
-        if (!text) return Status{text.status().code, VK_SUCCESS, "VKGEMM_TUNED: " + text.status().text};
-        if (const auto read = plan::parse_tuned(*text); !read)
-            return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, "VKGEMM_TUNED: " + path + ": " + read.refusal().why};
-        rows = *std::move(text);
-    }
-    std::string verdicts;
-    if (const char* path = heed_verdicts ? std::getenv("VKGEMM_VERDICTS") : nullptr; path && *path) {
-        auto text = read_file(path);
-        if (!text) return Status{text.status().code, VK_SUCCESS, "VKGEMM_VERDICTS: " + text.status().text};
-        if (const auto read = plan::parse_verdicts(*text); !read)
-            return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS,
-                          std::string("VKGEMM_VERDICTS: ") + path + ": " + read.refusal().why};
-        verdicts = *std::move(text);
-    }
+    const auto rows = rows_of("VKGEMM_TUNED", tuned_path(), plan::parse_tuned);
+    if (!rows) return rows.status();
+    const char* path = heed_verdicts ? std::getenv("VKGEMM_VERDICTS") : nullptr;
+    const auto verdicts = rows_of("VKGEMM_VERDICTS", path ? path : "", plan::parse_verdicts);
+    if (!verdicts) return verdicts.status();
     return host::Device::open({.device = device,
                                .validation = validate ? host::Validation::required : host::Validation::off,
                                .onMessage =
@@ -77,8 +88,8 @@ Result<host::Device> Session::open(bool inspect) const {
                                    },
                                .log = say_once,
                                .logUser = &said,
-                               .tunedRows = rows.c_str(),
-                               .verdicts = verdicts.c_str(),
+                               .tunedRows = rows->c_str(),
+                               .verdicts = verdicts->c_str(),
                                .inspect = inspect});
 }
 
@@ -91,6 +102,12 @@ Exit Session::finish(const host::Device& opened, Exit code) const {
     }
     warn("vkgemm: the validation layer had " + std::to_string(count) + (count == 1 ? " message" : " messages"));
     return exit_vulkan;
+}
+
+Exit Session::commit(std::initializer_list<std::pair<OutputFile*, std::string>> files, Exit code) const {
+    for (const auto& [file, text] : files)
+        if (Status s = file->commit(text); !s) code = worse(code, fail(s));
+    return code;
 }
 
 std::string device_line(const host::DeviceInfo& info) {
@@ -108,6 +125,10 @@ std::string tool_version() {
     const std::string numbers =
         std::to_string(v >> 22) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
     return std::string(VKGEMM_COMMIT).empty() ? numbers : numbers + " (" + VKGEMM_COMMIT + ")";
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 nlohmann::ordered_json json_head(const char* command) {
@@ -129,9 +150,10 @@ nlohmann::ordered_json json_device(const host::DeviceInfo& info) {
 }
 
 nlohmann::ordered_json json_measurement(const Measurement& m) {
-    nlohmann::ordered_json j = {{"checked", m.checked}};
-    const std::string error = !m.failure ? m.failure.text : m.wrong;
-    j["error"] = error.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(error);
+    using nlohmann::ordered_json;
+    const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
+    ordered_json j = {
+        {"checked", m.checked}, {"wrong", or_null(m.wrong)}, {"error", or_null(!m.failure ? m.failure.text : "")}};
     if (!m.note.empty()) j["note"] = m.note;
     if (!m.timed()) return j;
     j["cold"] = m.cold;

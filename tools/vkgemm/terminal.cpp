@@ -70,8 +70,12 @@ void warn(std::string_view text) {
     std::fflush(stderr);
 }
 
-void watch_interrupt() {
+void watch_signals() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+#ifndef _WIN32
+    if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+    std::signal(SIGPIPE, SIG_IGN);
+#endif
 }
 bool interrupted() { return stop != 0; }
 

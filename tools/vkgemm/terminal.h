@@ -16,8 +16,9 @@ bool stderr_is_terminal();
 void print(std::string_view text);  // to standard output, at once
 void warn(std::string_view text);   // to standard error, fitted, in place of the progress line where one is shown
 
-/// From here on the first Ctrl-C only sets a flag; the second ends the program as usual.
-void watch_interrupt();
+/// From here on the first Ctrl-C, or a terminal that goes away, only sets a flag; the second ends the program as usual.
+/// A reader of standard output that goes away is an error of that file, no end.
+void watch_signals();
 bool interrupted();
 
 /// One line on standard error about what goes on, with the time left once that can be told; on terminals only.

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "host/self_test.h"
 #include "plan/text.h"
 #include "plan/tuned.h"
 #include "tools/vkgemm/candidates.h"
@@ -59,13 +60,6 @@ std::string row_problem(const plan::Problem& read) {
     return plan::to_text(p, 1, 0);
 }
 
-/// A device's name as far as a row can hold it.
-std::string row_device(const std::string& name) {
-    std::string part = name.substr(0, name.find_first_of("|#"));
-    part.erase(part.find_last_not_of(' ') + 1);
-    return part;
-}
-
 std::string today() {
     const std::time_t now = std::time(nullptr);
     char text[32] = "";
@@ -102,7 +96,7 @@ std::string command_line(const Options& o) {
 
 Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& device) {
     TunedFile f;
-    f.device_ = row_device(device.name);
+    f.device_ = host::detail::row_device(device.name);
     if (o.resume && std::filesystem::exists(o.out)) {
         auto text = read_file(o.out);
         if (!text) return text.status();
@@ -369,7 +363,7 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
     c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 for each)")
         ->type_name("SECONDS")
-        ->check(number_in(0, 1e6));
+        ->check(number_in(0.1, 1e6));
     c->add_option("--out", o->out, "where the rows go (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE has them followed")
         ->type_name("FILE");
     c->add_flag("--resume", o->resume, "keep the rows of FILE, and leave out the problems that have one");

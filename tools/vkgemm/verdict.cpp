@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host/self_test.h"
+
 namespace vkgemm::tool {
 namespace {
 
@@ -22,16 +24,12 @@ bool settled(const plan::Verdict& old, const CheckEnd& end, const CheckedKernels
 }  // namespace
 
 std::string verdict_text(const CheckEnd& end, const CheckedKernels& found, std::span<const plan::Verdict> old) {
-    std::string device = end.device.substr(0, end.device.find_first_of("|#"));  // which a row cannot hold
-    device.erase(device.find_last_not_of(' ') + 1);
     std::string text = end.head + "# device | kernel | reason\n";
-    if (!end.early.empty()) {
-        text += "# ended early: " + end.early + "; older rows of kernels that were not finished are kept\n";
-        for (const plan::Verdict& v : old)
-            if (!settled(v, end, found)) text += row(v.device, v.kernel, v.why);
-    }
+    if (!end.early.empty()) text += "# ended early: " + end.early + "\n";
+    for (const plan::Verdict& v : old)
+        if (!settled(v, end, found)) text += row(v.device, v.kernel, v.why);
     for (const auto& [name, c] : found)
-        if (!c.wrong.empty()) text += row(device, name, c.wrong.front());
+        if (!c.wrong.empty()) text += row(host::detail::row_device(end.device), name, c.wrong.front());
     return text;
 }
 

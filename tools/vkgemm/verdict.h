@@ -26,8 +26,9 @@ struct CheckEnd {
     std::string early;   // why not every kernel had its turn; "": each had
 };
 
-/// Rows of verdicts (vkgemm.h): the first thing that speaks against each kernel. A check that ended early says so, and
-/// keeps those `old` rows that it found nothing out about: of kernels that were not finished, and of other devices.
+/// Rows of verdicts (vkgemm.h): the first thing that speaks against each kernel, below those `old` rows that the check
+/// found nothing out about: of other devices, and of kernels that were not tried or not finished. A check that ended
+/// early says so.
 std::string verdict_text(const CheckEnd& end, const CheckedKernels& found, std::span<const plan::Verdict> old);
 
 }  // namespace vkgemm::tool

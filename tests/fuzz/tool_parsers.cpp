@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The targets that read what the tool is given.
+#include <algorithm>
+#include <cmath>
+
+#include "fuzz/parsers.h"
+#include "fuzz/promise.h"
+#include "tools/vkgemm/bench_saved.h"
+
+namespace vkgemm::test::fuzz {
+namespace {
+
+using namespace vkgemm::tool;
+
+/// A case is what its line says, and its rate is one that can be drawn.
+void check_case(const Case& c) {
+    const auto again = parse_case(c.text);
+    promise(again && again->text == c.text, "the line of a case is written the same again");
+    promise(std::isfinite(c.reach) && c.reach >= 0, "a rate that is aimed at is a number");
+}
+
+void check_cases(const Result<std::vector<Case>>& cases) {
+    if (!cases) return promise(!cases.status().text.empty(), "a refusal says why");
+    promise(!cases->empty(), "what holds no problem is refused");
+    for (const Case& c : *cases) check_case(c);
+}
+
+}  // namespace
+
+void suite(std::string_view text) {
+    current = text;
+    check_cases(parse_suite(text, "suite"));
+}
+
+void shapes(std::string_view text) {
+    current = text;
+    const size_t first = std::min(text.find('\n'), text.size()), from = std::min(first + 1, text.size());
+    const size_t second = std::min(text.find('\n', from), text.size()), rest = std::min(second + 1, text.size());
+    check_cases(parse_shapes(text.substr(rest), std::string(text.substr(0, first)),
+                             std::string(text.substr(from, second - from))));
+}
+
+void bench(std::string_view text) {
+    current = text;
+    const auto saved = parse_bench(text);
+    if (!saved) return promise(!saved.status().text.empty(), "a refusal says why");
+    for (const Case& c : saved->cases) check_case(c);
+    for (const BenchResult& r : saved->results) {
+        promise(std::ranges::any_of(saved->cases, [&](const Case& c) { return &c == r.given; }), "a result has a case");
+        promise(std::isfinite(r.m.flops_per_second()) && std::isfinite(r.m.flops_per_second_in_a_row()) &&
+                    std::isfinite(r.roof.limit),
+                "rates are numbers");
+        promise(r.m.samples.size() == r.m.times.runs, "times are of the samples");
+    }
+}
+
+}  // namespace vkgemm::test::fuzz
