@@ -29,9 +29,9 @@ endif()
 # On a terminal the progress counts through the kernels.
 find_program(script script)
 if(script)
-  execute_process(COMMAND ${script} -qec "${WITH} ${DRIVER} ${TOOL} cover 'f16*f16+f16 16x16x16' --kernel coopmat" /dev/null
+  execute_process(COMMAND ${script} -qec "${WITH} ${DRIVER} ${TOOL} cover 8x8x8 --kernel tiled" /dev/null
     WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE said ERROR_VARIABLE err)
-  expect("${said}" "[1/4]" "[4/4")
+  expect("${said}" "[1/5]" "[5/5")
 endif()
 
 run(0 check --kernel naive_f32_8x8 --runs 2 --out verdict.txt)
