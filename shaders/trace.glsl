@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Proof by execution: what an operand's index passes through in the modules that only `vkgemm cover` runs
 // (VKGEMM_TRACE). Counts every element that is touched, and lists what one work group touches, in which order of
-// barriers. An index outside its operand is counted apart, and the first element is touched instead.
+// barriers. An index outside its operand is counted apart; instead the first element is read, or the room behind D
+// written to.
 #extension GL_KHR_shader_subgroup_basic : require
 #ifdef TRACE_MEMORY_MODEL  // where it is enabled, device scope is a feature of its own; the queue family's does
 #pragma use_vulkan_memory_model
@@ -21,12 +22,15 @@ void counted_barrier() {
 uint noted(uint operand, uint i, uint size) {
 #ifdef PLANTED_OPERAND  // a fault, for tests: what index is used in place of which
     if (operand == PLANTED_OPERAND && i == PLANTED_FROM) i = PLANTED_TO;
+#ifdef PLANTED_SWAP  // and the other way round
+    else if (operand == PLANTED_OPERAND && i == PLANTED_TO) i = PLANTED_FROM;
+#endif
 #endif
     const uint first = i * size, span = trace[TRACE_SPAN + operand];
     if (first >= span || size > span - first) {
         atomicAdd(trace[TRACE_OUTSIDE + operand], 1);
         atomicMax(trace[TRACE_FARTHEST + operand], first + size - 1);
-        return 0;
+        return operand == BIND_D ? (span + size - 1) / size : 0;
     }
     const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     for (uint e = first; e < first + size; ++e) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vk/record.h"
 
-#include <bit>
-#include <cmath>
-
+#include "plan/factors.h"
 #include "plan/overlap.h"
 
 namespace vkgemm::vk {
@@ -135,30 +133,6 @@ std::optional<Refusal> overlap_with_workspace(const VkgemmPlan_T& p, const Resol
     return std::nullopt;
 }
 
-// alpha and beta as the accumulator holds them.
-std::optional<uint32_t> bits_of(double x, plan::Type accumulator) {
-    if (plan::info(accumulator).is_float) return std::bit_cast<uint32_t>(static_cast<float>(x));
-    if (!(x >= -2147483648.0 && x <= 2147483647.0) || x != std::floor(x)) return std::nullopt;
-    return static_cast<uint32_t>(static_cast<int32_t>(x));
-}
-
-bool is_zero(uint32_t bits, plan::Type accumulator) {
-    return plan::info(accumulator).is_float ? bits << 1 == 0 : bits == 0;  // 0 and -0
-}
-
-std::optional<Refusal> check_numbers(const VkgemmPlan_T& p, const VkgemmRun& run) {
-    const plan::Type acc = *p.problem.accumulate;
-    for (const auto& [name, x] : {std::pair{"alpha", run.alpha}, {"beta", run.beta}})
-        if (!bits_of(x, acc))
-            return Refusal{Refusal::argument, std::string(name) + " is " + to_string(x) + ", but " +
-                                                  std::string(plan::info(acc).name) +
-                                                  " sums need a whole number within 32 bits"};
-    if (run.beta != 0 && p.problem.c_source == plan::CSource::none)
-        return Refusal{Refusal::problem,
-                       "beta is " + to_string(run.beta) + ", but the problem has no C; set its cSource"};
-    return std::nullopt;
-}
-
 void memory_barrier(const DeviceFunctions& f, VkCommandBuffer cmd, VkPipelineStageFlags from, VkAccessFlags writes,
                     VkPipelineStageFlags to, VkAccessFlags uses) {
     const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, writes, uses};
@@ -217,7 +191,7 @@ plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& r
     if (p.dry)
         return Refusal{Refusal::argument,
                        "this plan was made with VKGEMM_PLAN_DRY: it has no pipelines and cannot be recorded"};
-    if (auto why = check_numbers(p, run)) return *why;
+    if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return *why;
     for (size_t i = 0; i < plan::slot_count; ++i) {
         const Requirement& need = p.steps.slots[i];
         if (need.bytes == 0) continue;
@@ -241,12 +215,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
-        args.alpha = *bits_of(run.alpha, *p.problem.accumulate);
-        args.beta = *bits_of(run.beta, *p.problem.accumulate);
-        if (is_zero(args.alpha, *p.problem.accumulate))
-            args.k = args.k_chunk = 0;  // alpha is 0 or -0: A and B are not read
-        if (args.k == 0)
-            args.lda = args.ldb = args.batch_a = args.batch_b = 0;  // nor may a stray load leave D, which stands in
+        plan::set_factors(args, run.alpha, run.beta, *p.problem.accumulate);
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, p.pipelines[i]);
         bind(p, step, cmd, operands, args);
         f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding), VK_SHADER_STAGE_COMPUTE_BIT, 0,

@@ -89,6 +89,8 @@ run(0 inspect --kernel tiled_f32_8x8 --json - --validate --quiet)
 expect_empty("${err}")
 expect_json("${out}" tiled_f32_8x8 cases 0 passes 0 kernel)
 expect_json("${out}" 512 cases 0 passes 0 declared_shared_bytes)
+run(0 inspect "f16*f16+f16 16x16x16" --kernel all --json - --quiet)
+expect("${err}" " kernels cannot; vkgemm explain says why")
 
 # The ladder ends at what the library chooses; a product of nothing has no best.
 run(0 ladder --shape 64x64x0)

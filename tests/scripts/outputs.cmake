@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Runs the commands of a page and compares what they print with what the page shows: every block that is fenced as console
-# and begins with "$ vkgemm ...". Times, rates and all numbers beside them may differ, so may the width of columns, where
-# lines are broken, the words of the device, and how many kernels there are. With -DWRITE=ON stale blocks are renewed.
+# and begins with "$ COMMAND", one after the other in a folder that is empty at first. Times, rates and all numbers beside
+# them may differ, so may the width of columns, where lines are broken, the words of the device, and how many kernels
+# there are. With -DWRITE=ON stale blocks are renewed.
 #   cmake -DPAGE=docs/tool.md -DWITH=tools/with -DDRIVER=lavapipe -DTOOL=build/vkgemm -DFOLDER=<to run in> [-DWRITE=ON]
 #     -P outputs.cmake
 cmake_minimum_required(VERSION 3.24)
+file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
 set(number "[0-9]+(\\.[0-9]+)?(e[+-][0-9]+)?")
 set(unit "(ns|us|ms|s|[MGT]FLOP/s|[MGT]OP/s)")
@@ -12,7 +14,7 @@ set(unit "(ns|us|ms|s|[MGT]FLOP/s|[MGT]OP/s)")
 # What of a text must be the same in every run.
 function(shape out text)
   string(REGEX REPLACE "\n +" " " text "${text}")  # broken lines are one, and so are the rows of a table
-  string(REGEX REPLACE "llvmpipe[^\n]*\\], Vulkan [0-9.]+" "llvmpipe" text "${text}")
+  string(REGEX REPLACE "llvmpipe[^\n]*\\](, Vulkan [0-9.]+)?" "llvmpipe" text "${text}")
   string(REGEX REPLACE "llvmpipe \\([^)]*\\) +CPU +lavapipe[^\n]* yes" "llvmpipe" text "${text}")
   string(REGEX REPLACE " drifts: its last runs [^,]*, or others work here" "" text "${text}")
   string(REGEX REPLACE "by (arithmetic|copy bandwidth); reached" "reached" text "${text}")
@@ -43,7 +45,7 @@ function(shape out text)
 endfunction()
 
 file(READ "${PAGE}" rest)
-set(fence "```console\n$ vkgemm ")
+set(fence "```console\n$ ")
 string(LENGTH "${fence}" length)
 set(page "")
 set(stale 0)
@@ -68,14 +70,14 @@ while(TRUE)
     string(SUBSTRING "${rest}" ${from} ${size} shown)
   endif()
   string(SUBSTRING "${rest}" ${to} -1 rest)
-  execute_process(COMMAND bash -c "vkgemm() { '${WITH}' ${DRIVER} '${TOOL}' \"$@\"; }; vkgemm ${command} 2>&1"
+  execute_process(COMMAND bash -c "vkgemm() { '${WITH}' ${DRIVER} '${TOOL}' \"$@\"; }; ${command} 2>&1"
     WORKING_DIRECTORY "${FOLDER}" OUTPUT_VARIABLE fresh)
   shape(was "${shown}")
   shape(is "${fresh}")
   if(NOT was STREQUAL is)
     math(EXPR stale "${stale} + 1")
     if(NOT WRITE)
-      message("vkgemm ${command}\nprints\n${is}\nand the page shows\n${was}")
+      message("${command}\nprints\n${is}\nand the page shows\n${was}")
     endif()
     set(shown "${fresh}")
   endif()

@@ -27,7 +27,7 @@ TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t l
 /// 4x6x2 in tiles of 4x3, two work groups of four invocations with a row each; D's rows are 8 apart.
 Trace right() {
     Trace t;
-    t.problem.m = m, t.problem.n = n, t.problem.k = k, t.problem.d.type = plan::Type::f32;
+    t.problem.m = m, t.problem.n = n, t.problem.k = t.k = k, t.problem.d.type = plan::Type::f32;
     t.kernel = "by_hand", t.tile.BM = 4, t.tile.BN = 3, t.tile.WG = 4, t.groups = 2;
     t.operands[BIND_A] = operand("A", m, k, k, 2);
     t.operands[BIND_B] = operand("B", k, n, n, 1);
@@ -91,6 +91,30 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
     t = right();
     t.traced[13] = std::byte{1};
     CHECK(has_words(only_fault(t), "traced and untraced D differ in 1 elements, the first is 3"));
+    t = right();
+    t.verdict.wrong = "D[0][1] is 3 and should be 5";
+    CHECK(has_words(only_fault(t), "traced D is wrong: D[0][1] is 3 and should be 5"));
+}
+
+TEST_CASE("coverage: A and B are read unless alpha is 0, C unless beta is, what the epilogue adds always") {
+    Trace t = right();
+    t.k = 0, t.watched.clear();
+    for (const uint32_t bind : {BIND_A, BIND_B}) t.operands[bind].counts.assign(t.operands[bind].counts.size(), 0);
+    CHECK((coverage_of(t).faults.empty() && coverage_of(t).formula == 0));
+    t.operands[BIND_B].counts[3] = 1;
+    CHECK(has_words(only_fault(t), "B is read, though alpha is 0"));
+    t = right();
+    t.operands[BIND_C] = operand("C", m, n, n, 0);
+    CHECK(coverage_of(t).faults.empty());
+    t.operands[BIND_C].counts[2] = 1;
+    CHECK(has_words(only_fault(t), "C is read, though beta is 0"));
+    t.adds_c = true;
+    CHECK(has_words(only_fault(t), "C[0][0] is never read, and 22 more"));
+    t = right();
+    t.operands[BIND_BIAS] = operand("bias", 1, n, n, 4);
+    CHECK(coverage_of(t).faults.empty());
+    t.operands[BIND_BIAS].counts[5] = 0;
+    CHECK(has_words(only_fault(t), "bias[0][5] is never read"));
 }
 
 TEST_CASE("coverage: elements that are read again in a step are counted, and a gap that is read is no fault") {

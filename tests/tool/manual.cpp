@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
 #include "tools/vkgemm/text.h"
 
 using namespace vkgemm::tool;
@@ -51,6 +55,24 @@ TEST_CASE("the man page is roff: hyphens, quotes and leading dots are escaped") 
     CHECK(has(page, ".TP\n.B \\-\\-json FILE|\\-\n\\&.where to\n"));
     CHECK(has(page, "colours; \\(aqauto\\(aq on a terminal"));
     CHECK(has(page, ".SH EXIT STATUS"));
+}
+
+TEST_CASE("the man page names every variable of ours that the sources read") {
+    const std::string page = man_page(manual, "1.2.3");
+    const std::regex read(R"re(getenv\("(VKGEMM_\w+)"\))re");
+    size_t found = 0;
+    for (const char* folder : {"src", "tools"})
+        for (const auto& entry :
+             std::filesystem::recursive_directory_iterator(std::string(VKGEMM_SOURCE_DIR "/") + folder)) {
+            if (entry.path().extension() != ".cpp") continue;
+            std::ifstream in(entry.path());
+            for (std::string line; std::getline(in, line);)
+                if (std::smatch what; std::regex_search(line, what, read)) {
+                    CHECK_MESSAGE(has(page, ".TP\n.B " + what[1].str() + "\n"), what[1].str());
+                    ++found;
+                }
+        }
+    CHECK(found >= 4);
 }
 
 TEST_CASE("completions offer words, files, and what the program is asked for") {

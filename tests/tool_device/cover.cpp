@@ -2,13 +2,15 @@
 // Proof by execution, on a device: the classic kernels touch what they must and nothing else, a planted fault is found.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "plan/kernels.h"
 #include "support/device.h"
 #include "support/words.h"
 #include "tools/vkgemm/coverage.h"
 
 namespace vkgemm::tool {
-std::vector<TracedModule> planted_a(), planted_b(), planted_d();
+std::vector<TracedModule> planted_a(), planted_b(), planted_d(), planted_store(), planted_swap();
 }  // namespace vkgemm::tool
 
 using namespace vkgemm;
@@ -58,8 +60,24 @@ TEST_CASE("cover: so do the families that read through the same accessors") {
     no_fault("130x70x33", "simt_f32_32x32x16");
     no_fault("128x64x32", "simt_f32_32x64x8");
     no_fault("1x256x256", "gemv_f32_1x64");
+    no_fault("1x256x256 alpha=0", "gemv_f32_1x64");  // nobody has a k
+    no_fault("1x64x64", "gemv_f32_1x8");             // whole subgroups have none
+    no_fault("16x1x64", "gemv_f32_16x1");
     no_fault("70x65x33", "panel_f32_32x32");
     no_fault("f16*f16 40x24x32", "tiled_f16_8x8");
+}
+
+TEST_CASE("cover: nothing is read that is multiplied by 0, and all else that D is made of") {
+    for (const char* kernel : {"naive_f32_8x8", "tiled_f32_16x16", "vec4_f32_64x64", "block_f32_64x64",
+                               "simt_f32_32x32x16", "panel_f32_32x32"}) {
+        no_fault("64x64x64 alpha=0 beta=1 c=separate", kernel);
+        no_fault("65x64x33 alpha=1e-60 beta=1", kernel);  // 0 in f32
+        no_fault("64x65x64 beta=1e-60 c=separate", kernel);
+        no_fault("64x65x63 beta=-3 scale=row bias=col residual", kernel);
+    }
+    Trace t;
+    covered("64x64x64 alpha=1e-60 beta=1", "naive_f32_8x8", traced_modules(), &t);
+    CHECK(t.k == 0);
 }
 
 TEST_CASE("cover: the traffic of whole tiles is that of the formula, and a step is BK deep") {
@@ -86,12 +104,34 @@ TEST_CASE("cover: a planted index fault is found, in each operand") {
     CHECK(has_words(faults(planted_b()), "reach outside B, which has 8192 elements", "B[0][12] is never read"));
 }
 
+TEST_CASE("cover: what the library's own kernel gets wrong, too, is found by the numbers of D") {
+    Trace t;
+    covered("128x128x64", "block_f32_64x64", planted_swap(), &t);
+    t.untraced = t.traced;
+    const Coverage c = coverage_of(t);
+    REQUIRE(c.faults.size() == 1);
+    CHECK(has_words(c.faults[0], "traced D is wrong: D[0][2", " and should be "));
+}
+
+TEST_CASE("cover: a store outside D is counted, and changes nothing of D") {
+    Trace t;
+    const Coverage c = covered("128x128x64", "block_f32_64x64", planted_store(), &t);
+    CHECK(c.touched.back().outside == 1);
+    constexpr size_t from = 20 * 4, to = 24 * 4;  // bytes of what was not written
+    for (size_t i = 0; i < t.traced.size(); ++i)
+        if (i < from || i >= to) REQUIRE_MESSAGE(t.traced[i] == t.untraced[i], "byte ", i);
+    CHECK(!std::equal(&t.traced[from], &t.traced[to], &t.untraced[from]));
+}
+
 TEST_CASE("cover: refusals say what is wrong") {
     const auto why = [](const std::string& problem, const std::string& kernel) {
         return trace(device(), *parse_case(problem), kernel, "", traced_modules()).status();
     };
     CHECK(has_words(why("0x8x8", "block_f32_64x64").text, "nothing to trace"));
     CHECK(has_words(why("i32*i32 8x8x8", "block_f32_64x64").text, "multiplies f32*f32"));
+    CHECK(has_words(why("i32*i32 8x8x8 alpha=0.5", "naive_i32_8x8").text, "alpha is 0.5", "a whole number"));
+    CHECK(trace(device(), *parse_case("64x64x64"), "block_f32_64x64", "BM=60", traced_modules()).status().code ==
+          VKGEMM_ERROR_TILE);
     CHECK(why("8x8x8", "pack_32_64x64").code < 0);
     CHECK(has_words(why("16384x16384x64", "block_f32_64x64").text, "one buffer of this device reaches"));
     CHECK(has_words(trace(device(), *parse_case("8x8x8"), "naive_f32_8x8", "", {}).status().text, "no traced module"));

@@ -116,6 +116,7 @@ Status Checker::check(const Job& job) {
         if (exit_code(m.failure) == exit_vulkan) return m.failure;
         if (!job.asked) return {};
         checked.unable.push_back(job.c.text + " cannot run: " + m.failure.text);
+        if (o_.out == "-") warn("vkgemm: " + checked.unable.back());  // a verdict does not hold it
         if (exit_ == exit_right) exit_ = exit_code(m.failure);
         return {};
     }
@@ -156,7 +157,7 @@ std::string Checker::table() {
                                       : "nothing was compared";
     return table.header(session_.colored()) + table.body(session_.colored()) + "\n" +
            wrapped(std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + std::to_string(runs) +
-                       " runs, seed " + std::to_string(o_.seed) + ": " + result +
+                       (runs == 1 ? " run, seed " : " runs, seed ") + std::to_string(o_.seed) + ": " + result +
                        (unable ? "; " + std::to_string(unable) + " could not run all that was asked for" : ""),
                    0);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Plans, compiled by the driver of a device that inspects.
 #pragma once
-#include "plan/select.h"
 #include "tools/vkgemm/figures.h"
+#include "tools/vkgemm/planned.h"
 
 namespace vkgemm::tool {
 
@@ -20,8 +20,6 @@ struct CompiledPlan {
     std::vector<CompiledStep> steps;  // in order
     double seconds = 0;               // that the driver took for what it had not compiled before
 };
-
-Result<plan::DeviceFacts> facts_of(const host::Device&);
 
 /// Of options: kernel, tile and workspaceLimit. A plan without steps: nothing to do.
 Result<CompiledPlan> compile(const host::Device&, const plan::DeviceFacts&, const Problem&, const PlanOptions& options);

@@ -12,7 +12,7 @@ namespace vkgemm::tool {
 namespace {
 
 struct Options {
-    std::string problem, kernel, tile, plot;
+    std::string problem, kernel, tile, plot, plant;
 };
 
 std::string counts_table(const Coverage& c, bool colored) {
@@ -92,10 +92,10 @@ std::string report(const Trace& t, const Coverage& c, const Case& of, bool color
     if (t.swapped)
         text += wrapped("D is column-major: the kernel computes the transpose, with B as its first operand", 0);
     text += "\n" + counts_table(c, colored) + "\n" + wrapped(traffic_text(c, t.tile), 0) + "\n" + sets_text(c) + "\n";
-    const bool agree = t.traced == t.untraced;
-    text += wrapped(
-        agree ? "traced and untraced D agree bit for bit, " + elements + " elements" : "traced and untraced D DIFFER",
-        0);
+    const std::string same = t.traced == t.untraced ? "agree bit for bit, " + elements + " elements" : "DIFFER";
+    const std::string right =
+        t.verdict.wrong.empty() ? "right, checked: " + std::string(extent_name(t.verdict.extent)) : "WRONG";
+    text += wrapped("traced and untraced D " + same + "; the traced one is " + right, 0);
     for (const std::string& fault : c.faults) text += styled("FAULT: ", Style::bad, colored) + fault + "\n";
     if (c.faults.empty()) text += styled("no fault", Style::good, colored) + "\n";
     return text;
@@ -120,34 +120,33 @@ int run(const Session& session, const Options& o) {
     if (modules.empty())
         return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                              "this build has no traced modules: it was made without a shader compiler"});
-    Exit code = exit_right;
-    bool first = true;
     if (kernels->front()->module.family.weaves)
         return session.fail(
             {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
              "'" + o.kernel + "' reads what a pass before it has laid out, and cannot be traced alone"});
+    Exit code = exit_right;
+    bool first = true;
+    Progress progress(kernels->size(), session.quiet);
     for (const plan::Kernel* k : *kernels) {
         if (interrupted()) return exit_interrupted;
         const Case now = c ? *c : *parse_case(problem_for(*k, 256, 256, 256));
-        Progress progress(kernels->size(), session.quiet);
         progress.begin(now.text + ", " + std::string(k->name));
-        const auto t = trace(*device, now, std::string(k->name), o.tile, modules);
+        auto t = trace(*device, now, std::string(k->name), o.tile, modules);
         progress.clear();
-        if (!t) {
-            if (kernels->size() == 1) return session.fail(t.status());
-            if (shown) print("\n" + wrapped(t.status().text, 0));
-            if (exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
-            continue;
-        }
+        if (!t && (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan)) return session.fail(t.status());
+        if (!t && shown) print("\n" + wrapped(t.status().text, 0));
+        if (!t && !shown) warn("vkgemm: " + t.status().text);
+        if (!t) continue;
+        if (o.plant == k->name) t->traced.back() ^= std::byte{0x80};
         const Coverage found = coverage_of(*t);
         if (shown) print("\n" + report(*t, found, now, session.colored()));
+        for (const std::string& fault : found.faults)
+            if (!shown) warn("vkgemm: " + t->kernel + ": FAULT: " + fault);
         if (!found.faults.empty()) code = exit_wrong;
         if (!first) continue;
         first = false;
-        const std::string where = device_line(device->info());
-        if (Status s =
-                plot->commit(plot->wanted() ? svg(*t, "vkgemm cover: " + t->kernel + ", " + now.text, where) : "");
-            !s)
+        const std::string title = "vkgemm cover: " + t->kernel + ", " + now.text;
+        if (Status s = plot->commit(plot->wanted() ? svg(*t, title, device_line(device->info())) : ""); !s)
             return session.fail(s);
     }
     if (first)
@@ -169,6 +168,9 @@ CLI::App* add_cover(CLI::App& program, const Session& session, Action& action) {
     command->add_option("--tile", options->tile, "constants to replace in its tile, BM=128,BN=64")->type_name("LIST");
     command->add_option("--plot", options->plot, "draw the tiles as SVG; of a family its first kernel")
         ->type_name("FILE.svg");
+#ifdef VKGEMM_PLANT
+    command->add_option("--plant", options->plant, "for tests: spoil an element of what this kernel leaves")->group("");
+#endif
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
     return command;

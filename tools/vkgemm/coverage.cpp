@@ -49,11 +49,17 @@ class Counter {
         if (times == 0 && touched_.never++ == 0) first_never_ = where();
         if (times > 1 && touched_.written && repeated_++ == 0) first_repeated_ = where();
     }
+    /// Each element is touched; else none is.
+    bool needed() const {
+        if (bind_ == BIND_A || bind_ == BIND_B) return t_.k != 0;
+        return bind_ != BIND_C || t_.adds_c;
+    }
     void judge() {
         const auto fault = [&](const std::string& text) { out_.faults.push_back(text); };
-        const bool needed = bind_ == BIND_D || ((bind_ == BIND_A || bind_ == BIND_B) && t_.problem.k != 0);
         const auto others = [](uint64_t n) { return n > 1 ? ", and " + to_string(n - 1) + " more" : std::string(); };
-        if (needed && touched_.never)
+        if (!needed() && (touched_.accesses || touched_.gap_elements))
+            fault(o_.name + " is read, though " + (bind_ == BIND_C ? "beta" : "alpha") + " is 0");
+        if (needed() && touched_.never)
             fault(first_never_ + " is never " + (touched_.written ? "written" : "read") + others(touched_.never));
         if (repeated_) fault(first_repeated_ + " is written more than once" + others(repeated_));
         if (touched_.written && touched_.gap_elements)
@@ -78,6 +84,7 @@ void compare(const Trace& t, Coverage& out) {
     uint64_t different = 0, first = 0;
     for (size_t i = 0; i + bytes <= t.traced.size(); i += bytes)
         if (!std::equal(&t.traced[i], &t.traced[i] + bytes, &t.untraced[i]) && different++ == 0) first = i / bytes;
+    if (!t.verdict.wrong.empty()) out.faults.push_back("traced D is wrong: " + t.verdict.wrong);
     if (different)
         out.faults.push_back("traced and untraced D differ in " + to_string(different) + " elements, the first is " +
                              to_string(first));
@@ -162,7 +169,7 @@ Coverage coverage_of(const Trace& t) {
     for (const uint32_t bind : factors)
         for (const uint32_t times : t.operands[bind].counts) out.read += times;
     const plan::Problem& p = t.problem;
-    out.formula = double(p.m) * double(p.n) * double(p.k) * double(p.batch) * (1.0 / t.tile.BM + 1.0 / t.tile.BN);
+    out.formula = double(p.m) * double(p.n) * double(t.k) * double(p.batch) * (1.0 / t.tile.BM + 1.0 / t.tile.BN);
     compare(t, out);
     for (const uint32_t bind : matrices) out.sets.push_back(sets_of(t, bind));
     out.cut = t.unlisted != 0;

@@ -224,7 +224,9 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     if (all_.empty() && !interrupted())
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel serves it on this device; vkgemm explain says why"};
     if (shown() && jobs.size() == 1) print_all(session_, all_[0].plan);
-    if (shown() && unfit_) print("\n" + std::to_string(unfit_) + " kernels cannot; vkgemm explain says why\n");
+    const std::string others = std::to_string(unfit_) + " kernels cannot; vkgemm explain says why";
+    if (unfit_ && shown()) print("\n" + others + "\n");
+    if (unfit_ && !shown()) warn("vkgemm: " + others);
     return {};
 }
 

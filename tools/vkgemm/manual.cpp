@@ -20,6 +20,10 @@ struct Word {
 };
 constexpr Word environment_words[] = {
     {"VKGEMM_TUNED", "a file of tuned rows, as vkgemm tune writes them, that every command follows"},
+    {"VKGEMM_VERDICTS",
+     "a file of kernels that vkgemm check --out found wrong: all commands but check and replay leave them out"},
+    {"VKGEMM_CAPTURE",
+     "a folder: each product that runs and is not timed is written to a file there, for vkgemm replay"},
     {"VKGEMM_KERNEL", "the kernel to use where it can serve and none is named"},
     {"VKGEMM_PEER_PATH", "folders in which bench looks for libraries to compare with, separated as in PATH"},
     {"NO_COLOR", "set: no colours unless --color always asks for them"},

@@ -91,7 +91,7 @@ int run(const Session& given, const std::string& path) {
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     print(device_line(device->info()) + "\n" + wrapped(c->problem, 0) + wrapped("on " + c->kernel + ", " + c->tile, 0) +
-          wrapped("captured on " + c->device + " [" + c->driver + "] by vkgemm " + c->version, 0) + "\n");
+          wrapped("captured on " + c->device + " [" + c->driver + "] by vkgemm " + c->version, 0, 4) + "\n");
     const auto again = replay(*device, *c, *problem);
     if (!again) return session.fail({again.status().code, again.status().vkResult, path + ": " + again.status().text});
     if (again->workspace != c->workspace)

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "plan/rounding.h"
-#include "plan/text.h"
 #include "shaders/peak.h"
+#include "tools/vkgemm/planned.h"
 #include "tools/vkgemm/stats.h"
 
 namespace vkgemm::tool {
@@ -154,8 +154,7 @@ std::optional<double> Roofline::peak(const Resolved& r) {
 Roof Roofline::of(const Case& c) {
     if (c.problem.accuracy != VKGEMM_ACCURACY_DEFAULT || flops(c.problem) == 0) return {};
     if (!facts_) {
-        const auto described = device_.context().describeDevice();
-        const auto facts = described ? plan::parse_facts(*described) : plan::Result<plan::DeviceFacts>(plan::Refusal{});
+        const auto facts = facts_of(device_);
         if (!facts) return {};
         facts_ = *facts;
     }

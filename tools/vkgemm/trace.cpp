@@ -2,13 +2,12 @@
 #include "tools/vkgemm/trace.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
 
-#include "plan/text.h"
+#include "plan/factors.h"
+#include "plan/rounding.h"
 #include "shaders/trace.h"
 #include "tools/vkgemm/measure.h"
+#include "tools/vkgemm/planned.h"
 #include "tools/vkgemm/text.h"
 #include "tools/vkgemm/trace_pipeline.h"
 
@@ -16,58 +15,49 @@ namespace vkgemm::tool {
 namespace {
 
 constexpr uint64_t list_room = 1u << 20;  // accesses of the watched group that are kept
+constexpr uint64_t room_behind = 32;      // bytes: the four elements that one store may write
 constexpr auto patience = std::chrono::seconds(600);
 
-Status refused(const plan::Refusal& r) {
-    switch (r.kind) {
-        case plan::Refusal::unsupported:
-        case plan::Refusal::limit:
-            return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, r.why};
-        default:
-            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, r.why};
-    }
-}
-
-/// The one dispatch that computes the problem.
-struct Chosen {
+/// What computes the problem in one dispatch.
+struct Chosen : Planned {
     plan::DeviceFacts facts;
-    plan::Normalised n;
-    plan::Choice choice;
-    plan::Steps steps;
 };
 
 Result<Chosen> choose(const host::Device& device, const Case& c, const std::string& kernel, const std::string& tile) {
-    const auto described = device.context().describeDevice();
-    if (!described) return described.status();
-    const auto facts = plan::parse_facts(*described);
-    if (!facts) return refused(facts.refusal());
+    auto facts = facts_of(device);
+    if (!facts) return facts.status();
     if (facts->max_storage_buffers <= BIND_TRACE)
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                       "tracing takes " + std::to_string(BIND_TRACE + 1) + " storage buffers, and this device allows " +
                           std::to_string(facts->max_storage_buffers)};
-    const auto words = plan::parse_problem(c.text);  // it was written by vkgemmFormatProblem
-    if (!words) return refused(words.refusal());
-    const auto completed = plan::complete(words->problem);
-    if (!completed) return refused(completed.refusal());
-    if (plan::is_empty(*completed))
-        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m, n or batch is 0"};
-    Chosen all{*facts, plan::normalise(*completed), {}, {}};
     plan::Request request;  // no workspace: one dispatch, of the product itself
     request.kernel = kernel, request.tile = tile;
-    auto choice = plan::select(*facts, all.n.problem, request);
-    if (!choice) return refused(choice.refusal());
-    all.choice = *std::move(choice);
-    all.choice.binding = plan::Binding::descriptors;
-    all.steps = plan::lay_out(all.choice, *completed, all.n, *facts, request);
-    if (all.steps.steps.size() == 1) return all;
+    auto planned = plan_of(*facts, c.text, request);
+    if (!planned) return planned.status();
+    const size_t dispatches = planned->steps.steps.size();
+    if (dispatches == 0)
+        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m, n or batch is 0"};
+    if (dispatches == 1) return Chosen{*std::move(planned), *std::move(facts)};
     return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                  std::string(all.choice.kernel->name) + " computes in " + std::to_string(all.steps.steps.size()) +
+                  std::string(planned->choice.kernel->name) + " computes in " + std::to_string(dispatches) +
                       " dispatches; only what takes one can be traced"};
 }
 
-uint32_t bits_of(double x, plan::Type accumulate) {
-    return plan::info(accumulate).is_float ? std::bit_cast<uint32_t>(static_cast<float>(x))
-                                           : static_cast<uint32_t>(static_cast<int32_t>(x));
+/// The case with factors for which D is known, and what knows it. What is 0 stays so.
+struct Known {
+    Case run;
+    OperandBytes operands;
+    ExactCase exact;
+};
+Known known(const host::Device& device, const Case& c, const Trace& t) {
+    Case full = c, summed = c;
+    if (!t.adds_c) full.beta = summed.beta = 0;
+    if (t.k == 0) summed.problem.k = 0;
+    CaseRunner runner(device, full, {});
+    Known all{c, runner.operands(true), ExactCase(summed)};
+    if (t.k) all.run.alpha = all.exact.alpha();
+    if (t.adds_c) all.run.beta = all.exact.beta();
+    return all;
 }
 
 /// Where the words of the trace lie, and how many there are.
@@ -137,13 +127,13 @@ void describe_operands(const Chosen& chosen, Trace& t) {
     }
 }
 
-/// A buffer for every operand that the problem has, filled.
+/// A buffer for every operand that the problem has, filled. Behind each there is room for what a trace sends there.
 using Buffers = std::array<host::Buffer, VKGEMM_SLOT_COUNT>;
 Result<Buffers> upload_all(const host::Device& device, const OperandBytes& bytes) {
     Buffers all;
     for (size_t i = 0; i < bytes.size(); ++i) {
         if (bytes[i].empty()) continue;
-        auto buffer = device.createBuffer((bytes[i].size() + 15) / 16 * 16);
+        auto buffer = device.createBuffer(plan::round_up(bytes[i].size(), 16) + room_behind);
         if (!buffer) return buffer.status();
         if (Status s = device.upload(*buffer, 0, bytes[i]); !s) return s;
         all[i] = *std::move(buffer);
@@ -164,10 +154,7 @@ Status run_untraced(const host::Device& device, const Case& c, const Trace& t, c
 Status run_traced(const host::Device& device, const Case& c, const Chosen& chosen, std::span<const uint32_t> code,
                   const Buffers& buffers, Trace& t) {
     plan::Step step = chosen.steps.steps.front();
-    step.args.alpha = bits_of(c.alpha, *chosen.n.problem.accumulate);
-    step.args.beta = bits_of(c.beta, *chosen.n.problem.accumulate);
-    if (c.alpha == 0) step.args.k = step.args.k_chunk = 0;  // as the library records it
-    if (step.args.k == 0) step.args.lda = step.args.ldb = step.args.batch_a = step.args.batch_b = 0;
+    plan::set_factors(step.args, c.alpha, c.beta, *chosen.n.problem.accumulate);
     uint64_t words = 0;
     const std::vector<uint32_t> head = head_of(t, words);
     auto notes = device.createBuffer(words * 4);
@@ -213,24 +200,28 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
         return Status{
             VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
             std::string(k.name) + " has no traced module in this build: its shader compiler could not make it"};
+    const plan::Problem& p = chosen->n.problem;
+    if (const auto why = plan::unfit_factors(p, c.alpha, c.beta)) return status_of(*why);
     const plan::Step& step = chosen->steps.steps.front();
-    Trace t{.problem = chosen->n.problem, .swapped = chosen->n.swapped, .kernel = std::string(k.name)};
+    Trace t{.problem = p, .swapped = chosen->n.swapped, .kernel = std::string(k.name)};
+    t.k = plan::is_zero_factor(c.alpha, *p.accumulate) ? 0 : p.k;
+    t.adds_c = !plan::is_zero_factor(c.beta, *p.accumulate);
     t.tile = step.tile, t.tile_text = plan::to_text(step.tile);
     t.groups = uint64_t{step.groups_x} * step.groups_y;
     describe_operands(*chosen, t);
     if (Status s = check_room(chosen->facts, t); !s) return s;
     const auto code = chosen->facts.features & plan::need::memory_model ? module->scoped : module->plain;
-    CaseRunner runner(device, c, {});
-    const OperandBytes& bytes = runner.operands(false);
+    const Known now = known(device, c, t);
     for (auto* d : {&t.untraced, &t.traced}) {
-        auto buffers = upload_all(device, bytes);
+        auto buffers = upload_all(device, now.operands);
         if (!buffers) return buffers.status();
-        const Status ran =
-            d == &t.untraced ? run_untraced(device, c, t, *buffers) : run_traced(device, c, *chosen, code, *buffers, t);
+        const Status ran = d == &t.untraced ? run_untraced(device, now.run, t, *buffers)
+                                            : run_traced(device, now.run, *chosen, code, *buffers, t);
         if (!ran) return ran;
-        d->resize(bytes[VKGEMM_SLOT_D].size());
+        d->resize(now.operands[VKGEMM_SLOT_D].size());
         if (Status s = device.download(buffers->at(VKGEMM_SLOT_D), *d); !s) return s;
     }
+    t.verdict = now.exact.verify(t.traced);
     return t;
 }
 

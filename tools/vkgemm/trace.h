@@ -6,6 +6,7 @@
 #include "plan/steps.h"
 #include "tools/vkgemm/cases.h"
 #include "tools/vkgemm/traced.h"
+#include "tools/vkgemm/verify.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
@@ -34,6 +35,8 @@ struct TracedOperand {
 struct Trace {
     plan::Problem problem;  // as the kernel sees it: a column-major D has become its transpose
     bool swapped = false;   // it has
+    uint64_t k = 0;         // that was summed over: 0 where alpha is 0
+    bool adds_c = false;    // beta is not 0
     std::string kernel{}, tile_text{};
     plan::Tile tile{};
     uint64_t groups = 0;
@@ -42,9 +45,11 @@ struct Trace {
     std::vector<Access> watched{};                     // of work group 0, in no order
     uint64_t unlisted = 0;                             // its accesses that found no room
     std::vector<std::byte> traced{}, untraced{};       // D, as each left it
+    ExactCase::Verdict verdict{};                      // on the traced one
 };
 
-/// Runs the kernel as the library has it, and as `modules` has it. The kernel is PlanOptions::kernel; "": the chosen.
+/// Runs the kernel as the library has it, and as `modules` has it, on operands of which D is known. Of the case's own
+/// alpha and beta it only counts whether they are 0. The kernel is PlanOptions::kernel; "": the chosen.
 Result<Trace> trace(const host::Device& device, const Case& c, const std::string& kernel, const std::string& tile,
                     std::span<const TracedModule> modules);
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/planned.h"
+
+#include "plan/text.h"
+
+namespace vkgemm::tool {
+
+Status status_of(const plan::Refusal& r) {
+    switch (r.kind) {
+        case plan::Refusal::unsupported:
+        case plan::Refusal::limit:
+            return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, r.why};
+        case plan::Refusal::tile:
+            return {VKGEMM_ERROR_TILE, VK_SUCCESS, r.why};
+        default:
+            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, r.why};
+    }
+}
+
+Result<plan::DeviceFacts> facts_of(const host::Device& device) {
+    const auto described = device.context().describeDevice();
+    if (!described) return described.status();
+    auto facts = plan::parse_facts(*described);
+    if (!facts) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, facts.refusal().why};
+    return *std::move(facts);
+}
+
+Result<Planned> plan_of(const plan::DeviceFacts& facts, const std::string& problem, const plan::Request& request) {
+    const auto read = plan::parse_problem(problem);
+    const auto completed = read ? plan::complete(read->problem) : read.refusal();
+    if (!completed) return status_of(completed.refusal());
+    Planned all{plan::normalise(*completed)};
+    if (plan::is_empty(*completed)) return all;
+    auto choice = plan::select(facts, all.n.problem, request);
+    if (!choice) return status_of(choice.refusal());
+    all.choice = *std::move(choice);
+    all.steps = plan::lay_out(all.choice, *completed, all.n, facts, request);
+    return all;
+}
+
+}  // namespace vkgemm::tool

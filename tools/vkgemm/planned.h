@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What the library decides for a problem, decided here once more: for those who want more of it than a Plan tells.
+#pragma once
+#include "plan/steps.h"
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::tool {
+
+Result<plan::DeviceFacts> facts_of(const host::Device&);
+
+struct Planned {
+    plan::Normalised n;
+    plan::Choice choice{};
+    plan::Steps steps{};  // none: there is nothing to do, and nothing was chosen
+};
+/// `problem` as formatProblem writes it. Refused as the library would.
+Result<Planned> plan_of(const plan::DeviceFacts&, const std::string& problem, const plan::Request&);
+
+Status status_of(const plan::Refusal&);
+
+}  // namespace vkgemm::tool
