@@ -211,6 +211,10 @@ std::optional<Refusal> Reader::read(const Token& token) {
     if (key == "clamp=") return clamp(v, at);
     if (key == "accuracy=") return accuracy(v, at);
     if (key == "residual") return step(token.at, {StepKind::residual, 0, 0});
+    for (const string_view option : {"layout=nn", "layout=nt", "layout=tn", "layout=tt", "bias=row", "bias=col",
+                                     "act=relu", "act=gelu", "act=silu", "accuracy=f32_split"})
+        if (option.substr(option.find('=') + 1) == token.text)
+            return wrong(token.at, quoted(token.text) + " is not known; did you mean " + quoted(option) + "?");
     return wrong(token.at, not_one_of(key, option_words));
 }
 

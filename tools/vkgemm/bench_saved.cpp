@@ -191,8 +191,10 @@ Result<SavedBench> parse_bench(std::string_view text) {
         return refused(foreign.why);
     } catch (const json::exception& e) {  // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
         const std::string why = e.what();
-        const size_t line = why.find("line ");
-        return refused(line == std::string::npos ? why : why.substr(line));
+        const size_t line = why.find("line "), head = why.find("] ");  // of numbers too large it knows no line
+        return refused(line != std::string::npos   ? why.substr(line)
+                       : head != std::string::npos ? why.substr(head + 2)
+                                                   : why);
     }
 }
 
