@@ -83,6 +83,9 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel))
         tell(*c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel));
     for (const std::string& text : plan::skipped_in_short(c->tuned)) tell(*c, VKGEMM_SEVERITY_INFO, text);
+    for (const plan::Verdict& v : *verdicts)
+        if (!plan::find_kernel(v.kernel))
+            tell(*c, VKGEMM_SEVERITY_INFO, "a verdict is not followed: " + plan::unknown_kernel(v.kernel));
     return c;
 }
 

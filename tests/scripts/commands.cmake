@@ -38,6 +38,9 @@ foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you m
     "inspect --kernel naive_f32_8x8 --json - --asm -@both want standard output"
     "ladder --json - --plot -@--json - and --plot - both want standard output"
     "bench 8x8x8 --json - --csv -@--json - and --csv - both want standard output"
+    "help@did you mean '--help'" "ladder 8x8x8@did you mean '--shape 8x8x8'" "bench --from x.json 8x8x8@exclude one another"
+    "bench 8x8x8 --vs openblas,openblas@--vs names openblas twice" "bench 8x8x8 --tile BM=x --json kept.json@not 'x'"
+    "check --seed -1@from 0" "tune 8x8x8 --resume --out none/none.txt@cannot write"
     "bench 8x8x8 --csv - --plot -@--csv - and --plot - both want standard output"
     "bench --from none.json --csv - --plot -@both want standard output"
     "bench 8x8x8 --json x --csv ./x@--json x and --csv ./x name the same file"
@@ -53,6 +56,15 @@ foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you m
   expect("${err}" "${words}")
   expect_empty("${out}")
 endforeach()
+if(EXISTS ${FOLDER}/kept.json)
+  message(FATAL_ERROR "words that are wrong made a file")
+endif()
+execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} bench 8x8x8 --json "" ERROR_VARIABLE err OUTPUT_VARIABLE out
+  RESULT_VARIABLE code WORKING_DIRECTORY ${FOLDER})
+expect("${code}: ${err}" "2: vkgemm: --json: the value is empty")
+expect_empty("${out}")
+execute_process(COMMAND ${WITH} ${DRIVER} ${TOOL} --help OUTPUT_FILE /dev/full ERROR_VARIABLE err RESULT_VARIABLE code)
+expect("${code}: ${err}" "2: " "cannot write to standard output")
 run(2 kernels "8x8x8 bais=row")
 expect("${err}" "\n    8x8x8 bais=row\n          ^")
 run(2 explain 8x8x8 --kernel block_f32_64x64 --tile BM=60,BK=6)
@@ -221,8 +233,11 @@ foreach(case "reach_tflops@1e300@is no rate" "samples@[1e-310]@[0] is no time of
 endforeach()
 
 # What was asked for is in the file; what is no UTF-8 does not cost a run.
-string(ASCII 66 77 61 255 bytes)
-run(2 bench "8x8x8 batch=2" --shape 8x8x9 --layout nt --tile ${bytes} --device 0 --json bytes.json)
+string(ASCII 114 111 119 115 233 bytes)
+file(WRITE ${FOLDER}/${bytes} "# none\n")
+set(ENV{VKGEMM_TUNED} ${FOLDER}/${bytes})
+run(0 bench "8x8x8 batch=2" --shape 8x8x9 --layout nt --repeats 1 --device 0 --json bytes.json)
+unset(ENV{VKGEMM_TUNED})
 file(READ ${FOLDER}/bytes.json bytes)
 foreach(option "8x8x8 batch=2@problems;0" "8x8x9@shape" "nt@layout" "0@device" "OFF@validate" "@suite" "@type")
   string(REGEX MATCH "^(.*)@(.*)$" option "${option}")

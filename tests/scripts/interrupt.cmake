@@ -27,7 +27,7 @@ expect("${said}" "</svg>")
 run(0 bench --from bench.json)
 
 set(SIGNAL HUP)  # a terminal that goes away is no other end
-interrupt("test -e ladder.json.partial" ladder --size 1024 --json ladder.json)
+interrupt("test -e ladder.json.partial && sleep 3" ladder --size 64 --json ladder.json)
 expect_cut_short(ladder.json)
 set(SIGNAL)
 
@@ -37,3 +37,12 @@ file(STRINGS ${FOLDER}/rows.txt rows REGEX "^[^#]")
 expect("${rows}" "| f16*f16+f16->f16 16x16x16 |")
 set(ENV{VKGEMM_TUNED} ${FOLDER}/rows.txt)
 run(0 explain "f16*f16+f16 16x16x16")
+
+# Before anything is known the old file stays.
+file(WRITE ${FOLDER}/kept.json "old")
+interrupt("test -e kept.json.partial" bench 2048x2048x2048 --json kept.json)
+expect("${said}" "interrupted before anything was measured; no file is written")
+file(READ ${FOLDER}/kept.json kept)
+if(NOT kept STREQUAL old OR EXISTS ${FOLDER}/kept.json.partial)
+  message(FATAL_ERROR "the old result is gone: ${kept}")
+endif()

@@ -50,6 +50,19 @@ TEST_CASE("older rows stay where a check found nothing out: of other devices, of
     CHECK(verdict_text(whole, found, old).find("ended early") == std::string::npos);
 }
 
+TEST_CASE("of given problems a check settles the rows of those alone") {
+    const std::vector<plan::Verdict> old = {{"GPU 7", "k", "f32 8x8x8: D[0][0] is 1"},
+                                            {"GPU 7", "k", "f32 9x9x9: old"}};
+    Checked right = with({}, {}, true);
+    right.with = {"f32 8x8x8"};
+    tool::CheckEnd given = whole;
+    given.whole = false;
+    CHECK(rows(given, {{"k", right}}, old) == Rows{"GPU 7|k|f32 9x9x9: old"});
+    CHECK(rows(whole, {{"k", right}}, old).empty());
+    right.finished = false;
+    CHECK(rows(given, {{"k", right}}, old).size() == 2);
+}
+
 TEST_CASE("a kernel that lost the device has a row, be it its first problem") {
     const tool::CheckedKernels found = {{"fatal", {.wrong = {"8x8x8: the device was lost"}, .unable = {}}}};
     CHECK(rows(early, found, {}) == Rows{"GPU 7|fatal|8x8x8: the device was lost"});

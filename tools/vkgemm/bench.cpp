@@ -33,6 +33,12 @@ Status check_options(const Options& o) {
         return usage("--vs knows cublas and openblas, not '" + name + "'" +
                      (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
+    for (size_t i = 0; i < o.versus.size(); ++i)
+        if (std::find(o.versus.begin(), o.versus.begin() + static_cast<std::ptrdiff_t>(i), o.versus[i]) !=
+            o.versus.begin() + static_cast<std::ptrdiff_t>(i))
+            return usage("--vs names " + o.versus[i] + " twice");
+    if (const auto tile = plan::with_constants({}, o.tile); !tile)
+        return {VKGEMM_ERROR_TILE, VK_SUCCESS, tile.refusal().why};
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
         return usage("--type and --layout describe --shape; a PROBLEM names its own types and layout");
     if (o.kernel == "all" && !o.tile.empty()) return usage("--tile is for one kernel, not for --kernel all");
@@ -118,6 +124,8 @@ class Bench {
     Exit run();
     nlohmann::ordered_json json() const;
     const BenchReport& report() const { return report_; }
+    /// It came to an end before there was anything to tell.
+    bool is_void() const { return interrupted() && report_.is_empty(); }
 
    private:
     size_t count() const {
@@ -229,7 +237,8 @@ Exit Bench::run() {
     }
     if (shown_) print(report_.summary(session_.colored()));
     if (interrupted()) {
-        std::fputs("vkgemm: interrupted; what was measured until then is kept\n", stderr);
+        warn(is_void() ? "vkgemm: interrupted before anything was measured; no file is written"
+                       : "vkgemm: interrupted; what was measured until then is kept");
         return exit_interrupted;
     }
     return exit_;
@@ -267,7 +276,7 @@ int show_saved(const Session& session, const Options& o) {
     if (!plot) return session.fail(plot.status());
     const std::string place = saved->device + ", vkgemm " + saved->version;
     BenchReport report(saved->peers, saved->unchecked, of_several_accuracies(saved->cases));
-    std::string shown = place + "\n";
+    std::string shown = wrapped(place, 0);
     for (const BenchPeer& p : saved->peers)
         shown +=
             wrapped(p.missing.empty() ? "beside it: " + p.title : "no comparison with " + p.name + ": " + p.missing, 0);
@@ -304,6 +313,7 @@ int run(const Session& session, const Options& options) {
     if (!device) return session.fail(device.status());
     Bench bench(session, options, *device, *cases);
     const Exit code = bench.run();
+    if (bench.is_void()) return code;
     const std::string place = device_line(device->info()) + ", vkgemm " + tool_version();
     return session.finish(*device, session.commit({{&*json, json_text(bench.json())},
                                                    {&*csv, bench.report().csv()},

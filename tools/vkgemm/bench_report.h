@@ -30,6 +30,7 @@ class BenchReport {
 
     /// Keeps a result; its lines for the table.
     std::string add(BenchResult result, bool colored);
+    bool is_empty() const { return results_.empty(); }
     std::string header(bool colored) const;
     /// The line below the rows of the last case: what bounds it, and how much of that was reached. "" where it is not
     /// known.

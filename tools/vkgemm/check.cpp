@@ -57,10 +57,12 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
     return {};
 }
 
-Status add_given(const Options& o, std::vector<Job>& jobs) {
+/// `asked`: those of them that no suite holds.
+Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::string>& asked) {
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return cases.status();
     for (const Case& c : *cases) {
+        if (!c.from_suite) asked.push_back(c.text);
         if (o.kernel == "auto") {
             jobs.push_back({c, "", "", !c.from_suite});
         } else if (o.kernel == "all") {
@@ -87,8 +89,12 @@ class Checker {
     /// The last of the jobs, which were not done.
     void leave(std::span<const Job> jobs);
     std::string table();
-    std::string verdict(const std::string& early, std::span<const plan::Verdict> old) const;
+    std::string verdict(const std::string& early, bool whole, std::span<const plan::Verdict> old) const;
+    /// Of the problems that were asked for, those that no kernel served; where none was, all of them.
+    void miss(const std::vector<std::string>& asked);
     Exit exit() const { return exit_; }
+    /// Is there anything that a verdict can rest on?
+    bool found_out() const;
 
    private:
     const Session& session_;
@@ -96,7 +102,8 @@ class Checker {
     const host::Device& device_;
     size_t runs_;
     Progress progress_;
-    CheckedKernels found_;  // in the order of the table
+    CheckedKernels found_;            // in the order of the table
+    std::set<std::string> compared_;  // problems
     Exit exit_ = exit_right;
 };
 
@@ -122,6 +129,7 @@ Status Checker::check(const Job& job) {
     }
     if (interrupted() && m.wrong.empty()) return {};
     ++checked.problems, checked.runs += m.times.runs;
+    checked.with.insert(job.c.text), compared_.insert(job.c.text);
     if (m.wrong.empty()) return {};
     checked.wrong.push_back(job.c.text + (job.tile.empty() ? "" : " " + job.tile) + ": " + m.wrong);
     exit_ = exit_wrong;
@@ -132,6 +140,20 @@ void Checker::leave(std::span<const Job> jobs) {
     for (auto& kernel : found_)
         kernel.second.finished = std::ranges::none_of(
             jobs, [&](const Job& job) { return job.kernel.empty() || job.kernel == kernel.first; });  // "" may be any
+}
+
+void Checker::miss(const std::vector<std::string>& asked) {
+    if (exit_ != exit_right) return;
+    if (asked.empty() && compared_.empty()) exit_ = exit_no_device;
+    for (const std::string& text : asked) {
+        if (compared_.contains(text)) continue;
+        exit_ = exit_no_device;
+        warn("vkgemm: no kernel of these serves " + text + " here: nothing was compared");
+    }
+}
+
+bool Checker::found_out() const {
+    return std::ranges::any_of(found_, [](const auto& k) { return k.second.problems > 0 || !k.second.wrong.empty(); });
 }
 
 std::string Checker::table() {
@@ -162,11 +184,12 @@ std::string Checker::table() {
                    0);
 }
 
-std::string Checker::verdict(const std::string& early, std::span<const plan::Verdict> old) const {
+std::string Checker::verdict(const std::string& early, bool whole, std::span<const plan::Verdict> old) const {
     const host::DeviceInfo& info = device_.info();
     return verdict_text({.head = "# vkgemm " + tool_version() + " check, " + device_line(info) + "\n",
                          .device = info.name,
-                         .early = early},
+                         .early = early,
+                         .whole = whole},
                         found_, old);
 }
 
@@ -186,7 +209,8 @@ int run(const Session& given, const Options& o) {
     session.heed_verdicts = false;  // what was found wrong once is checked again
     std::vector<Job> jobs;
     const bool own = o.problems.empty() && o.suite.empty() && o.kernel != "auto";
-    if (Status s = own ? add_own(o.kernel, jobs) : add_given(o, jobs); !s) return session.fail(s);
+    std::vector<std::string> asked;  // problems
+    if (Status s = own ? add_own(o.kernel, jobs) : add_given(o, jobs, asked); !s) return session.fail(s);
     const auto old = old_rows(o.out);
     if (!old) return session.fail(old.status());
     auto out = OutputFile::open(o.out);
@@ -206,15 +230,17 @@ int run(const Session& given, const Options& o) {
     checker.leave(std::span(jobs).subspan(done));
     const std::string table = checker.table();
     if (o.out != "-") print(table);
+    if (lost && !interrupted()) checker.miss(asked);
     const std::string early = lost.code == VKGEMM_ERROR_DEVICE_LOST ? "the device was lost"
                               : !lost                               ? "Vulkan failed"
                               : interrupted()                       ? "interrupted"
                                                                     : "";
-    const Exit code =
-        session.commit({{&*out, checker.verdict(early, *old)}}, interrupted() ? exit_interrupted : checker.exit());
+    Exit code = interrupted() ? exit_interrupted : checker.exit();
+    if (checker.found_out()) code = session.commit({{&*out, checker.verdict(early, own, *old)}}, code);
     if (!lost) return worse(code, session.fail(lost));
     if (code == exit_interrupted) {
-        warn("vkgemm: interrupted; what was found until then is kept");
+        warn(checker.found_out() ? "vkgemm: interrupted; what was found until then is kept"
+                                 : "vkgemm: interrupted before anything was found out; no verdict is written");
         return code;
     }
     return session.finish(*device, code);
@@ -228,7 +254,7 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
         program.add_subcommand("check", "compute many times what is known exactly, and compare every element");
     command
         ->add_option("problems", options->problems, "what to compute (default: for each kernel the edges of its tile)")
-        ->type_name("PROBLEM");
+        ->type_name("PROBLEM ...");
     command->add_option("--suite", options->suite, "a suite, or a file of problems")->type_name("NAME|FILE");
     command
         ->add_option("--kernel", options->kernel,
@@ -237,7 +263,9 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     command->add_option("--runs", options->runs, "of each problem and kernel (default: 10; of all kernels on a CPU: 2)")
         ->type_name("N")
         ->check(number_in(1, 1000000, true));
-    command->add_option("--seed", options->seed, "of the operands (default: 1)")->type_name("N");
+    command->add_option("--seed", options->seed, "of the operands (default: 1)")
+        ->type_name("N")
+        ->check(number_in(0, 1e15, true));
     command->add_option("--out", options->out, "write the verdict, for VKGEMM_VERDICTS; - is standard output")
         ->type_name("FILE");
 #ifdef VKGEMM_PLANT

@@ -56,7 +56,9 @@ std::string traffic_text(const Coverage& c, const plan::Tile& tile) {
 }
 
 std::string set_line(const std::string& what, const std::string& set) {
-    return "  " + what + std::string(28 - std::min<size_t>(27, what.size()), ' ') + set + "\n";
+    constexpr size_t column = 30;
+    std::string line = wrapped(set.empty() ? "-" : set, column);
+    return line.replace(0, std::min(column, 2 + what.size()), "  " + what);
 }
 
 std::string sets_text(const Coverage& c) {
@@ -126,9 +128,11 @@ int run(const Session& session, const Options& o) {
              "'" + o.kernel + "' reads what a pass before it has laid out, and cannot be traced alone"});
     Exit code = exit_right;
     bool first = true;
+    size_t covered = 0;  // kernels
     Progress progress(kernels->size(), session.quiet);
     for (const plan::Kernel* k : *kernels) {
-        if (interrupted()) return exit_interrupted;
+        if (interrupted()) break;
+        ++covered;
         const Case now = c ? *c : *parse_case(problem_for(*k, 256, 256, 256));
         progress.begin(now.text + ", " + std::string(k->name));
         auto t = trace(*device, now, std::string(k->name), o.tile, modules);
@@ -149,6 +153,11 @@ int run(const Session& session, const Options& o) {
         if (Status s = plot->commit(plot->wanted() ? svg(*t, title, device_line(device->info())) : ""); !s)
             return session.fail(s);
     }
+    if (interrupted() && covered < kernels->size()) {
+        warn("vkgemm: interrupted; " + std::to_string(covered) + " of " + std::to_string(kernels->size()) +
+             " kernels had their turn");
+        return exit_interrupted;
+    }
     if (first)
         return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of '" + o.kernel + "' could be covered"});
     return session.finish(*device, code);
@@ -166,8 +175,10 @@ CLI::App* add_cover(CLI::App& program, const Session& session, Action& action) {
         ->type_name("NAME")
         ->required();
     command->add_option("--tile", options->tile, "constants to replace in its tile, BM=128,BN=64")->type_name("LIST");
-    command->add_option("--plot", options->plot, "draw the tiles as SVG; of a family its first kernel")
-        ->type_name("FILE.svg");
+    command
+        ->add_option("--plot", options->plot,
+                     "draw the tiles as SVG; of a family its first kernel; - is standard output")
+        ->type_name("FILE.svg|-");
 #ifdef VKGEMM_PLANT
     command->add_option("--plant", options->plant, "for tests: spoil an element of what this kernel leaves")->group("");
 #endif

@@ -14,6 +14,7 @@ using namespace draw;
 constexpr double side = 360;         // pixels of the longer side of D
 constexpr uint64_t most_tiles = 16;  // of D that are drawn, down and across: what lies beyond looks the same
 constexpr double top = legend_top + 96, gap = 28;
+constexpr double second = margin + 440;  // column of the legend
 enum Label : uint32_t { by_group = 1, in_a_step = 2, by_invocation = 3 };
 
 /// A part of a matrix, from its first element, and where it is drawn.
@@ -179,16 +180,17 @@ std::string svg(const Trace& t, const std::string& title, const std::string& sub
     body += text_at(b.x, b.y - 8, t.operands[BIND_B].name + ", " + size(k, n) + " elements", "class=\"dim\"");
     const bool part = m < t.problem.m || n < t.problem.n;
     body += caption(d, "D, " + size(m, n) + (part ? " of " + size(t.problem.m, t.problem.n) : ""));
-    body += key(margin + 440, legend_top + 24, "f0 tile", "D by work groups, with their numbers");
+    body += key(second, legend_top + 24, "f0 tile", "D by work groups, with their numbers");
     body += caption(tile, "work group 0's part of D, " + size(tile_rows, tile_cols));
     body += key(margin, legend_top + 4, "f0 faint", "read by work group 0");
     body += key(margin, legend_top + 24, "f0 half", "in its first step");
     body += key(margin, legend_top + 44, "f1", "by its first invocation, read in that step or written");
-    body += key(margin + 440, legend_top + 4, "f3 half",
-                "work group 0's " + std::to_string(subgroups) +
-                    (subgroups == 1 ? " subgroup" : " subgroups, by colour and number"));
-    const double width =
-        std::max({tile.x + std::max(tile.width(), 300.0), width_of(title) * 1.3, width_of(subtitle)}) + margin;
+    const std::string whose = "work group 0's " + std::to_string(subgroups) +
+                              (subgroups == 1 ? " subgroup" : " subgroups, by colour and number");
+    body += key(second, legend_top + 4, "f3 half", whose);
+    const double width = std::max({tile.x + std::max(tile.width(), 300.0), width_of(title) * 1.3, width_of(subtitle),
+                                   second + 18 + width_of(whose)}) +
+                         margin;
     return page(width, std::max(d.y + d.height(), tile.y + tile.height()) + 30 + margin, title, subtitle, body);
 }
 

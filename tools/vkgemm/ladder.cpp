@@ -178,6 +178,12 @@ int run(const Session& session, const Options& o) {
             std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() && r.m.clock == host::Clock::host; });
         if (on_host) print("timed by the host's clock: the device has no timestamps\n");
     }
+    if (interrupted()) {
+        const bool some = std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed(); });
+        warn(some ? "vkgemm: interrupted; what was measured until then is kept"
+                  : "vkgemm: interrupted before anything was measured; no file is written");
+        if (!some) return exit_interrupted;
+    }
     nlohmann::ordered_json json = json_head("ladder");
     json["device"] = json_device(device->info());
     json["options"] = {{"problem", c->text}};
@@ -201,7 +207,7 @@ CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) 
     c->add_option("--shape", o->shape, "the product's sizes")->type_name("MxNxK")->excludes(size);
     c->add_option("--type", o->type, "of all four matrices (default: f32)")->type_name("f32|i32");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
-    c->add_option("--plot", o->plot, "draw the rungs as bars")->type_name("FILE.svg");
+    c->add_option("--plot", o->plot, "draw the rungs as bars; - is standard output")->type_name("FILE.svg|-");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

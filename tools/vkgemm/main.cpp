@@ -63,6 +63,11 @@ std::string said_of(const CLI::ParseError& error) {
         for (size_t i = 0; i < at; ++i) text[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i])));
         return "a " + text.substr(0, at) + " is missing";
     }
+    if (const size_t at = text.find(" excludes "); at != std::string::npos) {
+        const std::string one = text.substr(0, at), other = text.substr(at + 10);
+        return (one.starts_with("--") ? one : "a PROBLEM") + " and " + (other.starts_with("--") ? other : "a PROBLEM") +
+               " exclude one another";
+    }
     const size_t wants = text.find(": 1 required "), missing = text.rfind(" missing");
     if (wants == std::string::npos || missing == std::string::npos) return text;
     return text.substr(0, wants) + " wants " + text.substr(wants + 13, missing - wants - 13);
@@ -82,6 +87,13 @@ std::string help(const CLI::App& app) {
         for (const ManualCommand& c : manual.commands)
             if (c.name == named->get_name()) return help_text(c);
     return help_text(manual);
+}
+
+/// `code`, unless standard output did not take everything.
+int written(int code) {
+    if (!std::ferror(stdout)) return code;
+    warn("vkgemm: cannot write to standard output");
+    return code == exit_right ? exit_usage : code;
 }
 
 int program(int argc, char** argv) {
@@ -111,10 +123,10 @@ int program(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         print(help(app));
-        return exit_right;
+        return written(exit_right);
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
-        return exit_right;
+        return written(exit_right);
     } catch (const CLI::ParseError& error) {
         warn("vkgemm: " + said_of(error));
         return exit_usage;
@@ -128,10 +140,7 @@ int program(int argc, char** argv) {
         return exit_usage;
     }
     watch_signals();
-    const int code = action();
-    if (!std::ferror(stdout)) return code;
-    warn("vkgemm: cannot write to standard output");
-    return code == exit_right ? exit_usage : code;
+    return written(action());
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ extern "C" void on_interrupt(int signal) {
 
 bool wants_color(ColorMode mode) {
     if (mode != ColorMode::automatic) return mode == ColorMode::always;
-    return is_terminal(stdout) && !std::getenv("NO_COLOR");
+    const char* const kind = std::getenv("TERM");
+    return is_terminal(stdout) && !std::getenv("NO_COLOR") && !(kind && std::string_view(kind) == "dumb");
 }
 
 bool stderr_is_terminal() { return is_terminal(stderr); }

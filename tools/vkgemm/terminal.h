@@ -9,7 +9,8 @@ namespace vkgemm::tool {
 
 enum class ColorMode { automatic, always, never };
 
-/// Are colours wanted on standard output? automatic: when it is a terminal and NO_COLOR is not set.
+/// Are colours wanted on standard output? automatic: when it is a terminal, no dumb one, and NO_COLOR is not
+/// set.
 bool wants_color(ColorMode mode);
 bool stderr_is_terminal();
 

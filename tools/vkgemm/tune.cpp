@@ -97,7 +97,8 @@ std::string command_line(const Options& o) {
 Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& device) {
     TunedFile f;
     f.device_ = host::detail::row_device(device.name);
-    if (o.resume && std::filesystem::exists(o.out)) {
+    std::error_code ignored;
+    if (o.resume && std::filesystem::exists(o.out, ignored)) {
         auto text = read_file(o.out);
         if (!text) return text.status();
         auto rows = plan::parse_tuned(*text);
@@ -348,7 +349,7 @@ int run(const Session& session, const Options& o) {
     }
     tuner.summary(o.out);
     if (interrupted()) {
-        std::fputs("vkgemm: interrupted; what was tuned until then is kept\n", stderr);
+        warn("vkgemm: interrupted; what was tuned until then is kept");
         return exit_interrupted;
     }
     return session.finish(*device, tuner.exit());

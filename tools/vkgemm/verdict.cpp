@@ -17,7 +17,10 @@ bool settled(const plan::Verdict& old, const CheckEnd& end, const CheckedKernels
     if (end.device.find(old.device) == std::string::npos) return false;
     return std::ranges::any_of(found, [&](const auto& kernel) {
         const Checked& c = kernel.second;
-        return kernel.first == old.kernel && (!c.wrong.empty() || (c.finished && c.problems > 0));
+        if (kernel.first != old.kernel) return false;
+        const bool its_problem =
+            std::ranges::any_of(c.with, [&](const std::string& text) { return old.why.starts_with(text); });
+        return !c.wrong.empty() || (c.finished && (its_problem || (end.whole && c.problems > 0)));
     });
 }
 
