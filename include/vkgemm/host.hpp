@@ -210,14 +210,14 @@ struct SelfTestOptions {
 
 struct SelfTest {
     size_t kernels = 0, products = 0;  ///< that were tested
-    std::string verdict{};             ///< for DeviceOptions::verdicts: a row for each wrong kernel; "": none is
+    std::string verdict{};             ///< for DeviceOptions::verdicts: a row for each wrong kernel of those
     Status failure{};                  ///< of the device, where it ended the test: later kernels were not tested
 };
 
 /// Runs kernels on small products with whole and partial tiles, whose operands are small whole numbers, for which every
 /// order of summation gives the same bits, and compares every element. Takes seconds, most of them the driver's
 /// compiler's. Where the device fails the test ends: what was found is there, with a row for the kernel that lost the
-/// device or made Vulkan fail. Fails where a kernel is not known.
+/// device, if one did. Fails where a kernel is not known.
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options = {});
 
 }  // namespace vkgemm::host

@@ -193,10 +193,9 @@ Result<std::string> run(const Device& device, const VkgemmKernelInfo& k, const P
     return std::string();
 }
 
-/// What a failure of the device says against the kernel that ran: nothing where memory was short, say.
+/// What a failure of the device says against the kernel that ran: nothing unless it was lost.
 std::string against(const Product& p, const Status& failure) {
-    const bool its = failure.code == VKGEMM_ERROR_DEVICE_LOST || failure.code == VKGEMM_ERROR_VULKAN;
-    return its ? p.text + ": " + failure.text : "";
+    return failure.code == VKGEMM_ERROR_DEVICE_LOST ? p.text + ": " + failure.text : "";
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ foreach(case "explian 8x8x8@did you mean 'explain'" "explain --kernl x@did you m
     "ladder --json - --plot -@--json - and --plot - both want standard output"
     "bench 8x8x8 --json - --csv -@--json - and --csv - both want standard output"
     "help@did you mean '--help'" "ladder 8x8x8@did you mean '--shape 8x8x8'" "bench --from x.json 8x8x8@exclude one another"
-    "bench 8x8x8 --vs openblas,openblas@--vs names openblas twice" "bench 8x8x8 --tile BM=x --json kept.json@not 'x'"
+    "bench 8x8x8 --vs openblas,openblas@--vs names a library twice" "bench 8x8x8 --tile BM=x --json kept.json@not 'x'"
     "check --seed -1@from 0" "tune 8x8x8 --resume --out none/none.txt@cannot write"
     "bench 8x8x8 --csv - --plot -@--csv - and --plot - both want standard output"
     "bench --from none.json --csv - --plot -@both want standard output"

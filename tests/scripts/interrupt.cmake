@@ -27,8 +27,10 @@ expect("${said}" "</svg>")
 run(0 bench --from bench.json)
 
 set(SIGNAL HUP)  # a terminal that goes away is no other end
-interrupt("test -e ladder.json.partial && sleep 3" ladder --size 64 --json ladder.json)
-expect_cut_short(ladder.json)
+interrupt("test -e ladder.json.partial && sleep 3" ladder --size 128 --json ladder.json)
+if(NOT said MATCHES "interrupted before anything was measured")  # as on a machine that is slow
+  expect_cut_short(ladder.json)
+endif()
 set(SIGNAL)
 
 interrupt("grep -qs '| [a-z]' rows.txt" tune "f16*f16+f16 16x16x16" 512x512x512 --budget 90 --out rows.txt)

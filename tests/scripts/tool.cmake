@@ -43,7 +43,7 @@ function(interrupt when)
     set(SIGNAL INT)
   endif()
   execute_process(COMMAND sh -c "\"$@\" >out.txt 2>err.txt & pid=$!
-    until ${when}; do sleep 0.1; done; sleep 0.5; kill -${SIGNAL} $pid; wait $pid" sh ${WITH} ${DRIVER} ${TOOL} ${ARGN}
+    until ${when} || ! kill -0 $pid; do sleep 0.1; done; sleep 0.5; kill -${SIGNAL} $pid; wait $pid" sh ${WITH} ${DRIVER} ${TOOL} ${ARGN}
     WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE result ERROR_VARIABLE err TIMEOUT 100)
   file(READ ${FOLDER}/out.txt out)
   file(READ ${FOLDER}/err.txt said)

@@ -51,16 +51,20 @@ TEST_CASE("older rows stay where a check found nothing out: of other devices, of
 }
 
 TEST_CASE("of given problems a check settles the rows of those alone") {
-    const std::vector<plan::Verdict> old = {{"GPU 7", "k", "f32 8x8x8: D[0][0] is 1"},
-                                            {"GPU 7", "k", "f32 9x9x9: old"}};
+    const std::vector<plan::Verdict> old = {{"GPU 7", "k", "8x8x8: D[0][0] is 1"},
+                                            {"GPU 7", "k", "9x9x9: old"},
+                                            {"GPU 7", "k", "8x8x80: old"},
+                                            {"GPU 7", "k", "8x8x8 layout=nt: old"},
+                                            {"GPU 7", "k", "8x8x8 SPLIT=3: old"}};
     Checked right = with({}, {}, true);
-    right.with = {"f32 8x8x8"};
+    right.with = {"8x8x8"};
     tool::CheckEnd given = whole;
     given.whole = false;
-    CHECK(rows(given, {{"k", right}}, old) == Rows{"GPU 7|k|f32 9x9x9: old"});
+    CHECK(rows(given, {{"k", right}}, old) == Rows{"GPU 7|k|9x9x9: old", "GPU 7|k|8x8x80: old",
+                                                   "GPU 7|k|8x8x8 layout=nt: old", "GPU 7|k|8x8x8 SPLIT=3: old"});
     CHECK(rows(whole, {{"k", right}}, old).empty());
     right.finished = false;
-    CHECK(rows(given, {{"k", right}}, old).size() == 2);
+    CHECK(rows(given, {{"k", right}}, old).size() == 5);
 }
 
 TEST_CASE("a kernel that lost the device has a row, be it its first problem") {

@@ -2,6 +2,7 @@
 // vkgemm bench: checks, then times, problems on kernels.
 #include <algorithm>
 #include <deque>
+#include <set>
 
 #include "plan/kernels.h"
 #include "plan/words.h"
@@ -33,10 +34,8 @@ Status check_options(const Options& o) {
         return usage("--vs knows cublas and openblas, not '" + name + "'" +
                      (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
-    for (size_t i = 0; i < o.versus.size(); ++i)
-        if (std::find(o.versus.begin(), o.versus.begin() + static_cast<std::ptrdiff_t>(i), o.versus[i]) !=
-            o.versus.begin() + static_cast<std::ptrdiff_t>(i))
-            return usage("--vs names " + o.versus[i] + " twice");
+    if (std::set<std::string>(o.versus.begin(), o.versus.end()).size() != o.versus.size())
+        return usage("--vs names a library twice");
     if (const auto tile = plan::with_constants({}, o.tile); !tile)
         return {VKGEMM_ERROR_TILE, VK_SUCCESS, tile.refusal().why};
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
@@ -184,17 +183,16 @@ void Bench::run_case(const Case& c) {
     };
     Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
     const std::vector<PlanOptions> kernels = kernels_for(o_, c);
-    std::deque<PeerRun> peers;  // they take turns with the last kernel
+    std::deque<PeerRun> peers;  // they take turns with the first kernel that serves
     for (const Contender& contender : contenders_)
-        if (contender.peer && !interrupted() && !lost_) peers.emplace_back(*contender.peer, runner);
+        if (contender.peer) peers.emplace_back(*contender.peer, runner);
     const std::function<void()> between = [&] {
         for (PeerRun& peer : peers) peer.part();
     };
     for (const PlanOptions& kernel : kernels) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
-        BenchResult result{.given = &c,
-                           .m = runner.run(kernel, &kernel == &kernels.back() ? between : std::function<void()>())};
+        BenchResult result{.given = &c, .m = runner.run(kernel, between)};
         if (const std::string why = passed_over(o_, device_, c, result.m); !why.empty())
             result.m.note += (result.m.note.empty() ? "" : "; ") + why;
         judge(result);
@@ -297,7 +295,9 @@ int show_saved(const Session& session, const Options& o) {
 }
 
 int run(const Session& session, const Options& options) {
-    if (Status s = own_places({{"--json", options.json}, {"--csv", options.csv}, {"--plot", options.plot}}); !s)
+    if (Status s = own_places(
+            {{"--from", options.from}, {"--json", options.json}, {"--csv", options.csv}, {"--plot", options.plot}});
+        !s)
         return session.fail(s);
     if (!options.from.empty()) return show_saved(session, options);
     if (Status s = check_options(options); !s) return session.fail(s);

@@ -96,8 +96,12 @@ Measurement measurement(const Place& p, const Case& c) {
     m.flops = flops(c.problem), m.bytes = least_bytes(c);
     m.checked = p.at("checked").one_of({"all", "projected", "sampled", "no"});
     if (p.has("note")) m.note = p.at("note").text();
-    if (p.has("wrong")) m.wrong = p.at("wrong").text();
-    if (p.has("error")) m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, p.at("error").text()};
+    if (p.has("wrong"))
+        m.wrong = p.at("wrong").text();
+    else if (p.has("error") && !p.value.contains("wrong") && m.checked != "no")
+        m.wrong = p.at("error").text();  // before there was that key
+    else if (p.has("error"))
+        m.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, p.at("error").text()};
     if (!m.wrong.empty() || !m.failure) return m;
     if (!p.has("samples") && !p.has("median")) return m;  // it was interrupted
     for (const Place& s : p.at("samples").list()) m.samples.push_back(s.seconds(m.flops, m.bytes));

@@ -113,12 +113,13 @@ Status Checker::check(const Job& job) {
     PlanOptions options{.tile = job.tile.c_str(), .workspaceLimit = workspace_limit};
     if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
     const Measurement m = runner.check_only(options, runs_);
+    const std::string what = job.c.text + (job.tile.empty() ? "" : " " + job.tile);
     const std::string name = m.kernel.empty() ? "-" : m.kernel;
     auto at = std::ranges::find(found_, name, &std::pair<std::string, Checked>::first);
     if (at == found_.end()) at = found_.insert(at, {name, {}});
     Checked& checked = at->second;
     if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST && !m.kernel.empty())
-        checked.wrong.push_back(job.c.text + ": " + m.failure.text);
+        checked.wrong.push_back(what + ": " + m.failure.text);
     if (!m.failure) {
         if (exit_code(m.failure) == exit_vulkan) return m.failure;
         if (!job.asked) return {};
@@ -129,9 +130,9 @@ Status Checker::check(const Job& job) {
     }
     if (interrupted() && m.wrong.empty()) return {};
     ++checked.problems, checked.runs += m.times.runs;
-    checked.with.insert(job.c.text), compared_.insert(job.c.text);
+    checked.with.insert(what), compared_.insert(job.c.text);
     if (m.wrong.empty()) return {};
-    checked.wrong.push_back(job.c.text + (job.tile.empty() ? "" : " " + job.tile) + ": " + m.wrong);
+    checked.wrong.push_back(what + ": " + m.wrong);
     exit_ = exit_wrong;
     return {};
 }
@@ -218,7 +219,8 @@ int run(const Session& given, const Options& o) {
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     if (o.out != "-") print(device_line(device->info()) + "\n\n");
-    if (own && o.kernel == "all" && is_cpu(*device)) std::erase_if(jobs, [](const Job& job) { return job.extra; });
+    const bool in_short = own && o.kernel == "all" && is_cpu(*device);
+    if (in_short) std::erase_if(jobs, [](const Job& job) { return job.extra; });
     Checker checker(session, o, *device, jobs.size());
     Status lost;
     size_t done = 0;  // jobs; not one that was cut short
@@ -236,7 +238,7 @@ int run(const Session& given, const Options& o) {
                               : interrupted()                       ? "interrupted"
                                                                     : "";
     Exit code = interrupted() ? exit_interrupted : checker.exit();
-    if (checker.found_out()) code = session.commit({{&*out, checker.verdict(early, own, *old)}}, code);
+    if (checker.found_out()) code = session.commit({{&*out, checker.verdict(early, own && !in_short, *old)}}, code);
     if (!lost) return worse(code, session.fail(lost));
     if (code == exit_interrupted) {
         warn(checker.found_out() ? "vkgemm: interrupted; what was found until then is kept"

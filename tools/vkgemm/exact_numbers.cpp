@@ -32,16 +32,16 @@ uint64_t parts_of(uint64_t whole, int64_t most) {
     return std::max<uint64_t>(1, (whole + part - 1) / part);
 }
 
-/// Which k of a row count, and how: k and k + half are a pair, and one pair of `alone` does not come to 0.
+/// Which k of a row count, and how: k and last - k are a pair, and one pair of `alone` does not come to 0.
 struct Pairs {
-    uint64_t half, alone;
+    uint64_t half, last, alone;
     uint64_t active;            // one pair of so many is there at all
     std::vector<int8_t> signs;  // of B's second half by its first; empty: the types have no sign, nothing is taken back
 };
 
 void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
     for (uint64_t i = 0; i < p.half; ++i) {
-        int8_t &first = row[i], &second = row[i + p.half];
+        int8_t &first = row[i], &second = row[p.last - i];
         const bool alone = i % p.alone == number % p.alone, there = i % p.active == number % p.active;
         if (!alone && (!there || p.signs.empty()))
             first = second = 0;
@@ -70,8 +70,9 @@ ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& lim
     constexpr int range = 2, term = range * range;
     const int64_t lonely = room / (2 * term) - static_cast<int64_t>(k % 2);  // an odd k has its last without a partner
     Pairs p = {.half = k / 2,
+               .last = k - 1,
                .alone = without_seven(parts_of(k / 2, lonely)),
-               .active = without_seven(parts_of(k * term, limits.terms - limits.sum / 2 - 2 * term)),
+               .active = without_seven(parts_of(k * term, limits.terms - 3 * limits.sum / 4 - 2 * term)),
                .signs = {}};
     const bool signless_a = r.a.type == plan::Type::u8, signless_b = r.b.type == plan::Type::u8;
     Random random{seed ^ 0x5eed};
@@ -84,7 +85,7 @@ ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& lim
     for (uint64_t matrix = 0; matrix < of_b; ++matrix)
         for (uint64_t i = 0; i < p.signs.size(); ++i) {
             const int8_t* const first = &v.b[(matrix * k + i) * r.b.cols];
-            int8_t* const second = &v.b[(matrix * k + i + p.half) * r.b.cols];
+            int8_t* const second = &v.b[(matrix * k + p.last - i) * r.b.cols];
             for (uint64_t col = 0; col < r.b.cols; ++col) second[col] = static_cast<int8_t>(p.signs[i] * first[col]);
         }
     return v;

@@ -21,9 +21,11 @@ struct ExactNumbers {
 };
 
 /// Where sums of `k` terms keep to the limits by themselves: numbers up to 7. Where D is too short for that every k
-/// still counts: what the first half of k adds, the second takes back, term by term, and in a few places of each row
-/// twice over. Whoever leaves a k out, or takes one twice, is off by a term. Types without a sign cannot take back: of
-/// those all but a few are 0, others in each row.
+/// still counts: the second half of k, walked from its end, takes back what the first half adds, term by term, and in a
+/// few places of each row twice over. Whoever leaves k out is off by their terms, unless it leaves out both ends alike;
+/// lanes and slices that are near one another at one end are not so at the other. An accumulator too short for all
+/// terms has some of them in each row, others in others. Types without a sign cannot take back: of those all but a few
+/// are 0, others in each row.
 ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& limits, uint64_t seed);
 
 }  // namespace vkgemm::tool

@@ -23,8 +23,10 @@ Status cannot_write(const std::string& path) {
 Status own_places(std::initializer_list<std::pair<const char*, std::string>> options) {
     std::map<fs::path, std::string> taken;  // by whom
     for (const auto& [name, path] : options) {
-        if (path.empty()) continue;
         std::error_code ignored;
+        const fs::file_status status = fs::status(path, ignored);
+        const bool shared = path != "-" && fs::exists(status) && !fs::is_regular_file(status);  // as /dev/null
+        if (path.empty() || shared) continue;
         const fs::path place = path == "-" ? fs::path(path) : fs::weakly_canonical(fs::absolute(path), ignored);
         const std::string said = std::string(name) + " " + path;
         if (const auto [at, is_new] = taken.emplace(place, said); !is_new)
@@ -93,6 +95,7 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
     if (fs::is_symlink(path, ignored) && fs::exists(status)) file.path_ = fs::canonical(path, ignored).string();
     file.partial_ = new_file_beside(file.path_);
     if (file.partial_.empty()) return cannot_write(path);
+    if (fs::exists(status)) fs::permissions(file.partial_, status.permissions(), ignored);
     return file;
 }
 

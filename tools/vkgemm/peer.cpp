@@ -36,14 +36,20 @@ PeerRun::PeerRun(Peer& peer, CaseRunner& runner)
       result_(runner.blank()),
       timing_(runner.options(), result_, [this](size_t runs) { return run(runs); }) {
     result_.kernel = peer.name();
-    if (const std::string why = peer.unfit(runner.given()); !why.empty())
-        result_.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
-    else if (runner.options().check)
-        result_.failure = check(peer, runner, result_);
-    if (goes_on()) result_.failure = peer.load(runner.given(), runner.operands(false), runner.sets());
 }
 
-bool PeerRun::goes_on() const { return result_.failure && result_.wrong.empty() && !interrupted(); }
+bool PeerRun::goes_on() {
+    if (!begun_ && !interrupted()) {
+        begun_ = true;
+        if (const std::string why = peer_.unfit(runner_.given()); !why.empty())
+            result_.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
+        else if (runner_.options().check)
+            result_.failure = check(peer_, runner_, result_);
+        if (result_.failure && result_.wrong.empty())
+            result_.failure = peer_.load(runner_.given(), runner_.operands(false), runner_.sets());
+    }
+    return begun_ && result_.failure && result_.wrong.empty() && !interrupted();
+}
 
 Result<host::Times> PeerRun::run(size_t runs) {
     const Case& c = runner_.given();

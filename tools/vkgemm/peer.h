@@ -40,7 +40,7 @@ Result<std::unique_ptr<Peer>> open_openblas();
 /// A peer on one case, as CaseRunner has it for a kernel: the same operands, as many sets of them, the same rules.
 class PeerRun {
    public:
-    PeerRun(Peer& peer, CaseRunner& runner);  // checks it and takes the operands
+    PeerRun(Peer& peer, CaseRunner& runner);
     ~PeerRun() { peer_.unload(); }
     PeerRun(const PeerRun&) = delete;
     PeerRun& operator=(const PeerRun&) = delete;
@@ -50,7 +50,8 @@ class PeerRun {
     Measurement finish();  // the rest; once
 
    private:
-    bool goes_on() const;
+    /// Is it to be timed? The first time it is checked, and takes the operands: by then the kernel has its memory.
+    bool goes_on();
     Result<host::Times> run(size_t runs);
     Status time_the_rest();
 
@@ -58,6 +59,7 @@ class PeerRun {
     CaseRunner& runner_;
     Measurement result_;
     Timing timing_;
+    bool begun_ = false;
     size_t next_ = 0;  // the set of operands, counted on and on
 };
 

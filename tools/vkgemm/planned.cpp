@@ -6,15 +6,25 @@
 namespace vkgemm::tool {
 
 Status status_of(const plan::Refusal& r) {
-    switch (r.kind) {
-        case plan::Refusal::unsupported:
-        case plan::Refusal::limit:
-            return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, r.why};
-        case plan::Refusal::tile:
-            return {VKGEMM_ERROR_TILE, VK_SUCCESS, r.why};
-        default:
-            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, r.why};
-    }
+    const auto code = [&] {
+        switch (r.kind) {
+            case plan::Refusal::problem:
+                return VKGEMM_ERROR_INVALID_PROBLEM;
+            case plan::Refusal::unsupported:
+                return VKGEMM_ERROR_UNSUPPORTED;
+            case plan::Refusal::limit:
+                return VKGEMM_ERROR_LIMIT;
+            case plan::Refusal::tile:
+                return VKGEMM_ERROR_TILE;
+            case plan::Refusal::workspace:
+                return VKGEMM_ERROR_WORKSPACE;
+            case plan::Refusal::parse:
+                return VKGEMM_ERROR_PARSE;
+            default:  // nothing else comes of planning
+                return VKGEMM_ERROR_INVALID_ARGUMENT;
+        }
+    };
+    return {code(), VK_SUCCESS, r.why};
 }
 
 Result<plan::DeviceFacts> facts_of(const host::Device& device) {

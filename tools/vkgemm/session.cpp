@@ -153,7 +153,7 @@ nlohmann::ordered_json json_measurement(const Measurement& m) {
     using nlohmann::ordered_json;
     const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
     ordered_json j = {
-        {"checked", m.checked}, {"wrong", or_null(m.wrong)}, {"error", or_null(!m.failure ? m.failure.text : "")}};
+        {"checked", m.checked}, {"error", or_null(!m.failure ? m.failure.text : m.wrong)}, {"wrong", or_null(m.wrong)}};
     if (!m.note.empty()) j["note"] = m.note;
     if (!m.timed()) return j;
     j["cold"] = m.cold;

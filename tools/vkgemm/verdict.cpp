@@ -19,7 +19,7 @@ bool settled(const plan::Verdict& old, const CheckEnd& end, const CheckedKernels
         const Checked& c = kernel.second;
         if (kernel.first != old.kernel) return false;
         const bool its_problem =
-            std::ranges::any_of(c.with, [&](const std::string& text) { return old.why.starts_with(text); });
+            std::ranges::any_of(c.with, [&](const std::string& text) { return old.why.starts_with(text + ": "); });
         return !c.wrong.empty() || (c.finished && (its_problem || (end.whole && c.problems > 0)));
     });
 }

@@ -16,7 +16,7 @@ struct Checked {
     size_t problems = 0, runs = 0;
     std::vector<std::string> wrong;   // what speaks against it: wrong results, a device that was lost
     std::vector<std::string> unable;  // what it was asked for by name and does not serve: no fault of it
-    std::set<std::string> with{};     // the problems whose results were compared
+    std::set<std::string> with{};     // problems, and constants of the tile, whose results were compared
     bool finished = true;             // all that it was to be checked with had its turn
 };
 using CheckedKernels = std::vector<std::pair<std::string, Checked>>;  // by name
