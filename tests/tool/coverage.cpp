@@ -99,7 +99,8 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
 TEST_CASE("coverage: A and B are read unless alpha is 0, C unless beta is, what the epilogue adds always") {
     Trace t = right();
     t.k = 0, t.watched.clear();
-    for (const uint32_t bind : {BIND_A, BIND_B}) t.operands[bind].counts.assign(t.operands[bind].counts.size(), 0);
+    for (const uint32_t bind : {uint32_t{BIND_A}, uint32_t{BIND_B}})
+        t.operands[bind].counts.assign(t.operands[bind].counts.size(), 0);
     CHECK((coverage_of(t).faults.empty() && coverage_of(t).formula == 0));
     t.operands[BIND_B].counts[3] = 1;
     CHECK(has_words(only_fault(t), "B is read, though alpha is 0"));

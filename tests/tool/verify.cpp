@@ -97,19 +97,17 @@ TEST_CASE("sums are exact in any order, and whoever leaves some k out is found")
         const bool plain = std::string_view(line).find("bias") == std::string_view::npos;
         if (plain) {
             CHECK(exact.verify(right_result(exact)).wrong == "");
-            for (const auto& [begin, end] : {std::pair{uint64_t{1}, k},
-                                             {uint64_t{0}, k - 1},
-                                             {uint64_t{0}, k - k / 40},
-                                             {uint64_t{0}, k / 2},
-                                             {k / 4, k}}) {
-                CAPTURE(begin);
-                CAPTURE(end);
-                const auto takes = [begin = begin, end = end](uint64_t i) { return i >= begin && i < end; };
+            const std::pair<uint64_t, uint64_t> parts[] = {{1, k}, {0, k - 1}, {0, k - k / 40}, {0, k / 2}, {k / 4, k}};
+            for (const auto& part : parts) {
+                CAPTURE(part.first);
+                CAPTURE(part.second);
+                const auto takes = [part](uint64_t i) { return i >= part.first && i < part.second; };
                 CHECK(exact.verify(result_of(exact, takes)).wrong != "");
             }
             if (std::string_view(line).find("u8") != std::string_view::npos) continue;
-            for (const uint64_t lanes : {4, 32, 64})  // one of those that share k, one or eight neighbours at a time
-                for (const uint64_t piece : {1, 8})
+            for (const uint64_t lanes : {uint64_t{4}, uint64_t{32},
+                                         uint64_t{64}})  // one of those that share k, one or eight neighbours at a time
+                for (const uint64_t piece : {uint64_t{1}, uint64_t{8}})
                     for (const uint64_t lost : {uint64_t{0}, uint64_t{1}, lanes - 1}) {
                         CAPTURE(lanes);
                         CAPTURE(piece);
