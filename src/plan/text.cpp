@@ -191,7 +191,11 @@ std::optional<Refusal> Reader::read(const Token& token) {
     const bool is_step = std::find(std::begin(step_words), std::end(step_words), key) != std::end(step_words);
     if (!is_step && said(key)) return wrong(token.at, quoted(key) + " comes twice");
     keys.push_back(key);
-    if (key == "batch=") return whole(v, at, p.batch);
+    if (key == "batch=") {
+        if (auto r = whole(v, at, p.batch)) return r;
+        if (p.batch == 0) return wrong(at, "a batch is one matrix or more, not " + quoted(v));
+        return std::nullopt;
+    }
     if (key == "layout=") return layout(v, at, {&p.a.layout, &p.b.layout});
     if (key == "layout_c=") return layout(v, at, {&p.c.layout});
     if (key == "layout_d=") return layout(v, at, {&p.d.layout});

@@ -135,6 +135,7 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"1x2x3x4", 5, {"K", "'3x4'"}},
         {"-1x2x3", 1, {"M", "'-1'"}},
         {"1x2x99999999999999999999", 5, {"K"}},
+        {"1x2x3 batch=0", 13, {"one matrix or more", "'0'"}},
         {"1x2x3 btach=4", 7, {"'btach='", "did you mean", "'batch='"}},
         {"1x2x3 gelu", 7, {"'gelu'", "did you mean", "'act=gelu'"}},
         {"1x2x3 batch=2 nt", 15, {"'nt'", "did you mean", "'layout=nt'"}},

@@ -290,7 +290,7 @@ Status Tuner::tune(const Case& c) {
     const auto read = plan::parse_problem(c.text);  // it was written by vkgemmFormatProblem
     const auto completed = plan::complete(read->problem);
     if (!completed || plan::is_empty(*completed)) {
-        say(c, completed ? "nothing to do: m, n or batch is 0" : completed.refusal().why);
+        say(c, completed ? "nothing to do: m or n is 0" : completed.refusal().why);
         if (!completed && !c.from_suite) exit_ = exit_usage;
         return {};
     }
