@@ -35,8 +35,7 @@ Result<Chosen> choose(const host::Device& device, const Case& c, const std::stri
     auto planned = plan_of(*facts, c.text, request);
     if (!planned) return planned.status();
     const size_t dispatches = planned->steps.steps.size();
-    if (dispatches == 0)
-        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m or n is 0"};
+    if (dispatches == 0) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m or n is 0"};
     if (dispatches == 1) return Chosen{*std::move(planned), *std::move(facts)};
     return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                   std::string(planned->choice.kernel->name) + " computes in " + std::to_string(dispatches) +
