@@ -52,3 +52,13 @@ function(interrupt when)
   endif()
   set(said "${out}${said}" PARENT_SCOPE)
 endfunction()
+
+# unpack(NAMES...): the parts of `case`, "a@b@c", one for each name.
+macro(unpack)
+  string(REPLACE "@" ";" case "${case}")
+  set(field 0)
+  foreach(name ${ARGN})
+    list(GET case ${field} ${name})
+    math(EXPR field "${field} + 1")
+  endforeach()
+endmacro()
