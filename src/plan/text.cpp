@@ -275,7 +275,8 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != Layout::row_major) s += string(" layout_d=") + letter(p.d.layout);
-    if (p.c_source == CSource::separate && p.c.layout != p.d.layout) s += string(" layout_c=") + letter(p.c.layout);
+    const bool own_c = p.c_source == CSource::separate || p.d.layout == Layout::row_major;  // else it may be D's
+    if (own_c && p.c.layout != p.d.layout) s += string(" layout_c=") + letter(p.c.layout);
     const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}};
     for (const auto& [c, x] : all)
         if (x->ld) s += string(" ld") + c + "=" + std::to_string(x->ld);
