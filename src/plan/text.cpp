@@ -101,11 +101,17 @@ std::optional<Layout> layout_of(char c) {
 struct Reader {
     explicit Reader(ProblemText& to) : out(to) {}
     std::optional<Refusal> read(const Token& token);
-    bool said(string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+    std::optional<Refusal> end();  ///< what only the whole line can tell
 
    private:
+    const Token* said(string_view key) const {
+        const auto same = [&](const Token& t) { return t.text == key; };
+        const auto it = std::find_if(keys.begin(), keys.end(), same);
+        return it == keys.end() ? nullptr : &*it;
+    }
+
     ProblemText& out;
-    std::vector<string_view> keys;  // of the options so far
+    std::vector<Token> keys;  // of the options so far
     size_t steps = 0;
 
     std::optional<Refusal> whole(string_view v, size_t at, uint64_t& to) {
@@ -190,7 +196,7 @@ std::optional<Refusal> Reader::read(const Token& token) {
     const size_t at = token.at + key.size();
     const bool is_step = std::find(std::begin(step_words), std::end(step_words), key) != std::end(step_words);
     if (!is_step && said(key)) return wrong(token.at, quoted(key) + " comes twice");
-    keys.push_back(key);
+    keys.push_back({key, token.at});
     if (key == "batch=") {
         if (auto r = whole(v, at, p.batch)) return r;
         if (p.batch == 0) return wrong(at, "a batch is one matrix or more, not " + quoted(v));
@@ -220,6 +226,20 @@ std::optional<Refusal> Reader::read(const Token& token) {
         if (option.substr(option.find('=') + 1) == token.text)
             return wrong(token.at, quoted(token.text) + " is not known; did you mean " + quoted(option) + "?");
     return wrong(token.at, not_one_of(key, option_words));
+}
+
+std::optional<Refusal> Reader::end() {
+    Problem& p = out.problem;
+    if (out.beta != 0 && !said("c=")) p.c_source = CSource::is_d;
+    if (p.c_source == CSource::separate) {
+        if (!said("layout_c=")) p.c.layout = p.d.layout;
+        return std::nullopt;
+    }
+    for (const string_view key : {"layout_c=", "ldc=", "stride_c="})
+        if (const Token* t = said(key))
+            return wrong(t->at, quoted(key) + " describes a C of its own, but " +
+                                    (p.c_source == CSource::is_d ? "C is D" : "there is no C") + "; say c=separate");
+    return std::nullopt;
 }
 
 string number(double x) {
@@ -262,9 +282,7 @@ Result<ProblemText> parse_problem(string_view line) {
     Reader reader(out);
     for (; i < tokens.size(); ++i)
         if (auto r = reader.read(tokens[i])) return *r;
-    Problem& p = out.problem;
-    if (out.beta != 0 && !reader.said("c=")) p.c_source = CSource::is_d;
-    if (p.c_source == CSource::separate && !reader.said("layout_c=")) p.c.layout = p.d.layout;
+    if (auto r = reader.end()) return *r;
     return out;
 }
 
@@ -275,9 +293,10 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != Layout::row_major) s += string(" layout_d=") + letter(p.d.layout);
-    const bool own_c = p.c_source == CSource::separate || p.d.layout == Layout::row_major;  // else it may be D's
+    const bool own_c = p.c_source == CSource::separate;
     if (own_c && p.c.layout != p.d.layout) s += string(" layout_c=") + letter(p.c.layout);
-    const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}};
+    const Matrix none, *const c_said = own_c ? &p.c : &none;
+    const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', c_said}, {'d', &p.d}};
     for (const auto& [c, x] : all)
         if (x->ld) s += string(" ld") + c + "=" + std::to_string(x->ld);
     for (const auto& [c, x] : all)

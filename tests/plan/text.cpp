@@ -163,6 +163,10 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"1x2x3 batch=2 batch=3", 15, {"'batch=' comes twice"}},
         {"1x2x3 layout=nn beta=1 layout=tt", 24, {"'layout=' comes twice"}},
         {"1x2x3 ldc=4 lda=4 ldc=4", 19, {"'ldc=' comes twice"}},
+        {"1x2x3 layout_c=t", 7, {"'layout_c='", "there is no C", "c=separate"}},
+        {"1x2x3 layout_d=t layout_c=t ldc=0", 18, {"'layout_c='", "there is no C"}},
+        {"1x2x3 lda=3 ldc=4 beta=1", 13, {"'ldc='", "C is D", "c=separate"}},
+        {"1x2x3 batch=2 stride_c=0 c=d", 15, {"'stride_c='", "C is D"}},
         {"1x2x3 accuracy=f32_split c=d accuracy=f32_split", 30, {"'accuracy=' comes twice"}},
     };
     for (const auto& row : rows) {
