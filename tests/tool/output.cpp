@@ -131,6 +131,20 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     REQUIRE(through);
     CHECK(through->commit("new").code == VKGEMM_SUCCESS);
     CHECK((fs::is_symlink(link) && content(target) == "new"));
+    const std::string to_nothing = folder.file("to_nothing"), made = folder.file("made"),
+                      circle = folder.file("circle");
+    fs::create_symlink("made", to_nothing);
+    auto onto_nothing = OutputFile::open(to_nothing);
+    REQUIRE(onto_nothing);
+    CHECK(onto_nothing->commit("made").code == VKGEMM_SUCCESS);
+    CHECK((fs::is_symlink(to_nothing) && content(made) == "made"));
+    fs::remove(made);
+    CHECK(has_words(vkgemm::tool::own_places({{"--json", to_nothing}, {"--csv", made}}).text, "the same file"));
+    fs::remove(to_nothing);
+    fs::create_symlink("circle", circle);
+    CHECK(has_words(OutputFile::open(circle).status().text, "cannot write", circle));
+    CHECK(fs::is_symlink(circle));
+    fs::remove(circle);
     const std::string old = folder.file("old");
     std::ofstream(old) << "old";
     {

@@ -18,6 +18,17 @@ Status cannot_write(const std::string& path) {
     return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
             "cannot write " + path + (why ? std::string(": ") + std::strerror(why) : "")};
 }
+
+// Where a link leads, be there a file or not yet. A path that is no link, or a circle of them: the path itself.
+fs::path end_of_links(const fs::path& path) {
+    std::error_code ignored;
+    fs::path at = path;
+    for (int most = 40; fs::is_symlink(at, ignored); --most) {
+        if (most == 0) return path;
+        at = at.parent_path() / fs::read_symlink(at, ignored);
+    }
+    return at;
+}
 }  // namespace
 
 Status own_places(std::initializer_list<std::pair<const char*, std::string>> options) {
@@ -27,7 +38,8 @@ Status own_places(std::initializer_list<std::pair<const char*, std::string>> opt
         const fs::file_status status = fs::status(path, ignored);
         const bool shared = path != "-" && fs::exists(status) && !fs::is_regular_file(status);  // as /dev/null
         if (path.empty() || shared) continue;
-        const fs::path place = path == "-" ? fs::path(path) : fs::weakly_canonical(fs::absolute(path), ignored);
+        const fs::path place =
+            path == "-" ? fs::path(path) : fs::weakly_canonical(fs::absolute(end_of_links(path)), ignored);
         const std::string said = std::string(name) + " " + path;
         if (const auto [at, is_new] = taken.emplace(place, said); !is_new)
             return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
@@ -92,7 +104,11 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
         return cannot_write(path);
     }
     if (file.is_stream_) return file;
-    if (fs::is_symlink(path, ignored) && fs::exists(status)) file.path_ = fs::canonical(path, ignored).string();
+    file.path_ = end_of_links(path).string();
+    if (fs::is_symlink(file.path_, ignored)) {
+        errno = ELOOP;
+        return cannot_write(path);
+    }
     file.partial_ = new_file_beside(file.path_);
     if (file.partial_.empty()) return cannot_write(path);
     if (fs::exists(status)) fs::permissions(file.partial_, status.permissions(), ignored);
