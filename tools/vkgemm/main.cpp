@@ -147,6 +147,7 @@ int program(int argc, char** argv) {
 }  // namespace vkgemm::tool
 
 int main(int argc, char** argv) {
+    vkgemm::tool::hold_streams();
     try {
         return vkgemm::tool::program(argc, argv);
     } catch (const std::exception& e) {  // out of memory, above all

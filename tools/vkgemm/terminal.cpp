@@ -8,6 +8,7 @@
 #ifdef _WIN32
 #    include <io.h>
 #else
+#    include <fcntl.h>
 #    include <sys/ioctl.h>
 #    include <unistd.h>
 #endif
@@ -48,6 +49,14 @@ extern "C" void on_interrupt(int signal) {
 }
 
 }  // namespace
+
+void hold_streams() {
+#ifndef _WIN32
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) == -1)  // open() takes the lowest number, so this one
+            static_cast<void>(open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR));
+#endif
+}
 
 bool wants_color(ColorMode mode) {
     if (mode != ColorMode::automatic) return mode == ColorMode::always;

@@ -9,6 +9,10 @@ namespace vkgemm::tool {
 
 enum class ColorMode { automatic, always, never };
 
+/// Call it first: a standard stream that is closed must not become the next file that is opened. What is written to a
+/// standard output that was closed is refused, as on a full disk.
+void hold_streams();
+
 /// Are colours wanted on standard output? automatic: when it is a terminal, no dumb one, and NO_COLOR is not
 /// set.
 bool wants_color(ColorMode mode);
