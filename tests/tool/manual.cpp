@@ -20,7 +20,10 @@ const Manual manual = {
     {{"bench",
       "time it (at length)",
       {{{}, "PROBLEM ...", "what to compute, and this goes on for so long that it does not fit a line of the page"}},
-      {{{"-k", "--kernel"}, "NAME|all", "which: [one]"}, {{"--json"}, "FILE|-", ".where to"}, color}},
+      {{{"-k", "--kernel"}, "NAME|all", "which: [one]"},
+       {{"--json"}, "FILE|-", ".where to"},
+       {{"--vs"}, "cublas,openblas", "beside"},
+       color}},
      {"explain", "say why", {{{}, "PROBLEM", "what", false, true}}, {color}}}};
 
 bool has(const std::string& text, std::string_view part) {
@@ -82,8 +85,11 @@ TEST_CASE("completions offer words, files, and what the program is asked for") {
     CHECK(has(bash, "bench:-k) words=\"all $(vkgemm generate kernels 2>/dev/null)\" ;;"));
     CHECK(has(bash, "'') words=\"bench explain --color\" ;;"));
     CHECK(has(zsh, "'bench:time it'"));
-    CHECK(has(zsh, "'--kernel[which\\: \\[one\\]]:NAME|all:{compadd -- all $(vkgemm generate kernels 2>/dev/null)}'"));
-    CHECK(has(zsh, "'--json[.where to]:FILE|-:_files'"));
+    CHECK(has(zsh, "'--kernel=[which\\: \\[one\\]]:NAME|all:{compadd -- all $(vkgemm generate kernels 2>/dev/null)}'"));
+    CHECK(has(zsh, "'--json=[.where to]:FILE|-:_files'"));
     CHECK(has(fish, "-s k -l kernel -x -a 'all (vkgemm generate kernels)' -d 'which: [one]'"));
     CHECK(has(fish, "-l json -r -F"));
+    CHECK(has(bash, "bench:--vs) words=\"cublas openblas\" lead=${current%\"${current##*,}\"} ;;"));
+    CHECK(has(zsh, "'--vs=[beside]:cublas,openblas:{_values -s , cublas,openblas cublas openblas}'"));
+    CHECK(has(fish, "-l vs -x -a '(__fish_append , cublas openblas)'"));
 }

@@ -1,10 +1,16 @@
 # Made by 'vkgemm generate bash'; do not edit.
 _vkgemm() {
-    local current=${COMP_WORDS[COMP_CWORD]} command= word words= files=
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    local command= word words= files= lead=
+    if [[ $current == '=' ]]; then  # --option=value is three words
+        current=
+    elif [[ $before == '=' ]]; then
+        before=${COMP_WORDS[COMP_CWORD-2]}
+    fi
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in devices|kernels|bench|ladder|tune|explain|inspect|cover|check|replay) command=$word; break ;; esac
     done
-    case $command:${COMP_WORDS[COMP_CWORD-1]} in
+    case $command:$before in
     *:--color) words="auto always never" ;;
     *:--device) ;;
     devices:--json) files=1 ;;
@@ -12,7 +18,7 @@ _vkgemm() {
     bench:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
     bench:--layout) words="nn nt tn tt" ;;
     bench:--kernel) words="all auto $(vkgemm generate kernels 2>/dev/null)" ;;
-    bench:--vs) words="cublas openblas" ;;
+    bench:--vs) words="cublas openblas" lead=${current%"${current##*,}"} ;;
     bench:--json) files=1 ;;
     bench:--csv) files=1 ;;
     bench:--plot) files=1 ;;
@@ -36,7 +42,7 @@ _vkgemm() {
     cover:--plot) files=1 ;;
     cover:--tile) ;;
     check:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
-    check:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
+    check:--kernel) words="all auto $(vkgemm generate kernels 2>/dev/null)" ;;
     check:--out) files=1 ;;
     check:--runs|check:--seed) ;;
     *)
@@ -54,7 +60,7 @@ _vkgemm() {
         replay) words="--device --validate --quiet --color -h --help" ;;
         esac ;;
     esac
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    COMPREPLY=($(compgen -W "$words" -P "$lead" -- "${current#"$lead"}"))
     [[ -z $files ]] || COMPREPLY+=($(compgen -f -- "$current"))
 }
 complete -o filenames -F _vkgemm vkgemm

@@ -261,7 +261,7 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     command
         ->add_option("--kernel", options->kernel,
                      "a kernel, a family, all, or auto: what the library chooses (default: all)")
-        ->type_name("NAME");
+        ->type_name("NAME|all|auto");
     command->add_option("--runs", options->runs, "of each problem and kernel (default: 10; of all kernels on a CPU: 2)")
         ->type_name("N")
         ->check(number_in(1, 1000000, true));

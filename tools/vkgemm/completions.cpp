@@ -16,6 +16,7 @@ struct Values {
     std::vector<string> words;
     string list;  // what 'vkgemm generate' is asked for; "": nothing
     bool files = false;
+    bool several = false;  // with commas between them
     bool any() const { return !words.empty() || !list.empty() || files; }
 };
 
@@ -26,6 +27,7 @@ Values values_of(const ManualOption& o) {
         if (name == "--suite") v.list = "suites";
     }
     v.files = o.value.find("FILE") != string::npos;
+    v.several = o.value.find(',') != string::npos;
     if (o.value.find('=') != string::npos || o.value.find("...") != string::npos) return v;
     string word;
     for (const char c : o.value + "|") {
@@ -86,7 +88,7 @@ string bash_cases(const ManualCommand& c, bool common) {
                 nothing += (nothing.empty() ? "" : "|") + when;
             else
                 out += "    " + when + ")" + (words.empty() ? "" : " words=\"" + words + "\"") +
-                       (v.files ? " files=1" : "") + " ;;\n";
+                       (v.files ? " files=1" : "") + (v.several ? " lead=${current%\"${current##*,}\"}" : "") + " ;;\n";
         }
     }
     return out + (nothing.empty() ? "" : "    " + nothing + ") ;;\n");
@@ -97,12 +99,18 @@ string bash_cases(const ManualCommand& c, bool common) {
 string bash_completion(const Manual& m) {
     string out = made_by("bash") +
                  "_vkgemm() {\n"
-                 "    local current=${COMP_WORDS[COMP_CWORD]} command= word words= files=\n"
+                 "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+                 "    local command= word words= files= lead=\n"
+                 "    if [[ $current == '=' ]]; then  # --option=value is three words\n"
+                 "        current=\n"
+                 "    elif [[ $before == '=' ]]; then\n"
+                 "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+                 "    fi\n"
                  "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
                  "        case $word in " +
                  joined(names_of(m.commands), "|") +
                  ") command=$word; break ;; esac\n    done\n"
-                 "    case $command:${COMP_WORDS[COMP_CWORD-1]} in\n";
+                 "    case $command:$before in\n";
     out += bash_cases(m.program, true);
     for (const ManualCommand& c : m.commands) out += bash_cases(c, false);
     out += "    *)\n        case $command in\n        '') words=\"" + joined(names_of(m.commands)) + " " +
@@ -111,7 +119,7 @@ string bash_completion(const Manual& m) {
         out += "        " + c.name + ") words=\"" + joined(names_of(c.options)) + "\" ;;\n";
     return out +
            "        esac ;;\n    esac\n"
-           "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+           "    COMPREPLY=($(compgen -W \"$words\" -P \"$lead\" -- \"${current#\"$lead\"}\"))\n"
            "    [[ -z $files ]] || COMPREPLY+=($(compgen -f -- \"$current\"))\n"
            "}\ncomplete -o filenames -F _vkgemm vkgemm\n";
 }
@@ -137,11 +145,14 @@ string zsh_options(const std::vector<ManualOption>& options) {
                          (v.files ? "; _files" : "") + "}";
             else if (v.files)
                 after += "_files";
+            else if (v.several && !v.words.empty())
+                after += "{_values -s , " + zsh_text(o.value) + " " + joined(v.words) + "}";
             else if (!v.words.empty())
                 after += "(" + joined(v.words) + ")";
         }
         for (const string& name : o.names)
-            out += " \\\n        '" + name + "[" + zsh_text(brief(o.text)) + "]" + after + "'";
+            out += " \\\n        '" + name + (!o.value.empty() && name.starts_with("--") ? "=[" : "[") +
+                   zsh_text(brief(o.text)) + "]" + after + "'";
     }
     return out;
 }
@@ -177,6 +188,7 @@ string fish_line(const string& when, const ManualOption& o) {
         out += v.files ? " -r -F" : " -x";
         string words = joined(v.words);
         if (!v.list.empty()) words += (words.empty() ? "" : " ") + string("(vkgemm generate ") + v.list + ")";
+        if (v.several && !words.empty()) words = "(__fish_append , " + words + ")";
         if (!words.empty()) out += " -a '" + words + "'";
     }
     return out + " -d '" + brief(o.text) + "'\n";
