@@ -53,7 +53,15 @@ class Mutator {
                                                      ",",          ":",  "#",          "->",
                                                      {"\0", 1},    "+",  "ld",         "4096"};
         const size_t at = below(text.size() + 1), length = std::min(text.size() - at, 1 + below(8));
-        switch (below(6)) {
+        switch (below(8)) {
+            case 6:
+            case 7: {  // a word of another text, for one of its own or beside it
+                const auto [to, to_length] = word(text);
+                const std::string& other = seeds_[below(seeds_.size())];
+                const auto [from, from_length] = word(other);
+                text.replace(to, below(2) ? to_length : 0, other.substr(from, from_length) + " ");
+                break;
+            }
             case 0:
                 text.erase(at, length);
                 break;
@@ -74,6 +82,14 @@ class Mutator {
                 text = text.substr(0, at) + other.substr(below(other.size()));
             }
         }
+    }
+
+    // Where a word begins, and how long it is with the space behind it.
+    std::pair<size_t, size_t> word(const std::string& text) {
+        const size_t space = text.rfind(' ', below(text.size()));
+        const size_t begin = space == std::string::npos ? 0 : space + 1;
+        const size_t end = std::min(text.find(' ', begin), text.size());
+        return {begin, std::min(end + 1, text.size()) - begin};
     }
 
     const std::vector<std::string>& seeds_;
