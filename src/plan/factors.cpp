@@ -4,12 +4,18 @@
 #include <bit>
 #include <cmath>
 
+#include "plan/words.h"
+
 namespace vkgemm::plan {
 namespace {
 
 // As the accumulator holds it; nullopt where it cannot.
 std::optional<uint32_t> bits_of(double x, Type accumulator) {
-    if (info(accumulator).is_float) return std::bit_cast<uint32_t>(static_cast<float>(x));
+    if (info(accumulator).is_float) {
+        const auto held = static_cast<float>(x);
+        if (std::isfinite(x) && !std::isfinite(held)) return std::nullopt;
+        return std::bit_cast<uint32_t>(held);
+    }
     if (!(x >= -2147483648.0 && x <= 2147483647.0) || x != std::floor(x)) return std::nullopt;
     return static_cast<uint32_t>(static_cast<int32_t>(x));
 }
@@ -24,12 +30,14 @@ bool is_zero_factor(double x, Type accumulator) {
 std::optional<Refusal> unfit_factors(const Problem& p, double alpha, double beta) {
     for (const auto& [name, x] : {std::pair{"alpha", alpha}, {"beta", beta}})
         if (!bits_of(x, *p.accumulate))
-            return Refusal{Refusal::argument, std::string(name) + " is " + std::to_string(x) + ", but " +
-                                                  std::string(info(*p.accumulate).name) +
-                                                  " sums need a whole number within 32 bits"};
+            return Refusal{Refusal::argument, std::string(name) + " is " + number_text(x) + ", but " +
+                                                  std::string(info(*p.accumulate).name) + " sums need a " +
+                                                  (info(*p.accumulate).is_float ? "number within the range of f32"
+                                                                                : "whole number within 32 bits")};
     if (beta != 0 && p.c_source == CSource::none)
         return Refusal{Refusal::problem,
-                       "beta is " + std::to_string(beta) + ", but the problem has no C; set its cSource"};
+                       "beta is " + number_text(beta) +
+                           ", but the problem has no C; set its cSource (c=d or c=separate in its line)"};
     return std::nullopt;
 }
 

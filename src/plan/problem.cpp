@@ -62,7 +62,8 @@ std::string check_result_stride(const Problem& p, bool broadcast_d) {
 std::string check_c(const Problem& p) {
     const bool said = p.c.ld || p.c.stride || p.c.layout != Layout::row_major;
     if (p.c_source == CSource::none && said)
-        return "C is described (ldc, stride or layout) but the problem has none; set its source";
+        return "C is described (ldc, stride or layout) but the problem has none; set its cSource (c=separate in its "
+               "line)";
     if (p.c_source == CSource::is_d && said) return "C is D, so its ld, stride and layout are D's and must be left out";
     return "";
 }

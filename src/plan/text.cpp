@@ -101,17 +101,11 @@ std::optional<Layout> layout_of(char c) {
 struct Reader {
     explicit Reader(ProblemText& to) : out(to) {}
     std::optional<Refusal> read(const Token& token);
-    std::optional<Refusal> end();  ///< what only the whole line can tell
+    bool said(string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
    private:
-    const Token* said(string_view key) const {
-        const auto same = [&](const Token& t) { return t.text == key; };
-        const auto it = std::find_if(keys.begin(), keys.end(), same);
-        return it == keys.end() ? nullptr : &*it;
-    }
-
     ProblemText& out;
-    std::vector<Token> keys;  // of the options so far
+    std::vector<string_view> keys;  // of the options so far
     size_t steps = 0;
 
     std::optional<Refusal> whole(string_view v, size_t at, uint64_t& to) {
@@ -161,10 +155,16 @@ struct Reader {
     std::optional<Refusal> clamp(string_view v, size_t at) {
         const size_t colon = v.find(':');
         if (colon == string_view::npos) return wrong(at, "clamp is LOW:HIGH, as in clamp=-1:1");
-        const auto low = read_number<float>(v.substr(0, colon)), high = read_number<float>(v.substr(colon + 1));
-        if (!low) return wrong(at, "a number is wanted, not " + quoted(v.substr(0, colon)));
-        if (!high) return wrong(at + colon + 1, "a number is wanted, not " + quoted(v.substr(colon + 1)));
-        return step(at, {StepKind::clamp, *low, *high});
+        EpilogueStep s = {StepKind::clamp, 0, 0};
+        if (auto r = bound(v.substr(0, colon), at, s.low)) return r;
+        if (auto r = bound(v.substr(colon + 1), at + colon + 1, s.high)) return r;
+        return step(at, s);
+    }
+    std::optional<Refusal> bound(string_view v, size_t at, float& to) {
+        const auto n = read_number<float>(v);
+        if (!n && read_number<double>(v)) return wrong(at, quoted(v) + " is not within the range of f32");
+        if (!n) return wrong(at, "a number is wanted, not " + quoted(v));
+        return to = *n, std::nullopt;
     }
     std::optional<Refusal> accuracy(string_view v, size_t at) {
         std::vector<string_view> known;
@@ -196,7 +196,7 @@ std::optional<Refusal> Reader::read(const Token& token) {
     const size_t at = token.at + key.size();
     const bool is_step = std::find(std::begin(step_words), std::end(step_words), key) != std::end(step_words);
     if (!is_step && said(key)) return wrong(token.at, quoted(key) + " comes twice");
-    keys.push_back({key, token.at});
+    keys.push_back(key);
     if (key == "batch=") {
         if (auto r = whole(v, at, p.batch)) return r;
         if (p.batch == 0) return wrong(at, "a batch is one matrix or more, not " + quoted(v));
@@ -228,35 +228,13 @@ std::optional<Refusal> Reader::read(const Token& token) {
     return wrong(token.at, not_one_of(key, option_words));
 }
 
-std::optional<Refusal> Reader::end() {
-    Problem& p = out.problem;
-    if (out.beta != 0 && !said("c=")) p.c_source = CSource::is_d;
-    if (p.c_source == CSource::separate) {
-        if (!said("layout_c=")) p.c.layout = p.d.layout;
-        return std::nullopt;
-    }
-    for (const string_view key : {"layout_c=", "ldc=", "stride_c="})
-        if (const Token* t = said(key))
-            return wrong(t->at, quoted(key) + " describes a C of its own, but " +
-                                    (p.c_source == CSource::is_d ? "C is D" : "there is no C") + "; say c=separate");
-    return std::nullopt;
-}
-
-string number(double x) {
-    char s[32];
-    const auto [end, error] = std::to_chars(s, s + sizeof s, x);
-    return error == std::errc{} ? string(s, end) : "0";
-}
-string number(float x) {
-    char s[32];
-    const auto [end, error] = std::to_chars(s, s + sizeof s, x);
-    return error == std::errc{} ? string(s, end) : "0";
-}
+// Where a line does not say it: a C of its own lies as D does; any other is not described.
+Layout unsaid_c_layout(const Problem& p) { return p.c_source == CSource::separate ? p.d.layout : Layout::row_major; }
 
 string step_text(const EpilogueStep& s) {
     constexpr string_view words[] = {"",          "bias=row", "bias=col", "scale=row", "scale=col",
                                      "scale=all", "residual", "act=relu", "act=gelu",  "act=silu"};
-    if (s.kind == StepKind::clamp) return "clamp=" + number(s.low) + ":" + number(s.high);
+    if (s.kind == StepKind::clamp) return "clamp=" + number_text(s.low) + ":" + number_text(s.high);
     return string(words[size_t(s.kind)]);
 }
 
@@ -282,7 +260,9 @@ Result<ProblemText> parse_problem(string_view line) {
     Reader reader(out);
     for (; i < tokens.size(); ++i)
         if (auto r = reader.read(tokens[i])) return *r;
-    if (auto r = reader.end()) return *r;
+    Problem& p = out.problem;
+    if (out.beta != 0 && !reader.said("c=")) p.c_source = CSource::is_d;
+    if (!reader.said("layout_c=")) p.c.layout = unsaid_c_layout(p);
     return out;
 }
 
@@ -293,16 +273,14 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != Layout::row_major) s += string(" layout_d=") + letter(p.d.layout);
-    const bool own_c = p.c_source == CSource::separate;
-    if (own_c && p.c.layout != p.d.layout) s += string(" layout_c=") + letter(p.c.layout);
-    const Matrix none, *const c_said = own_c ? &p.c : &none;
-    const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', c_said}, {'d', &p.d}};
+    if (p.c.layout != unsaid_c_layout(p)) s += string(" layout_c=") + letter(p.c.layout);
+    const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}};
     for (const auto& [c, x] : all)
         if (x->ld) s += string(" ld") + c + "=" + std::to_string(x->ld);
     for (const auto& [c, x] : all)
         if (x->stride) s += string(" stride_") + c + "=" + std::to_string(x->stride == broadcast ? 0 : x->stride);
-    if (alpha != 1) s += " alpha=" + number(alpha);
-    if (beta != 0) s += " beta=" + number(beta);
+    if (alpha != 1) s += " alpha=" + number_text(alpha);
+    if (beta != 0) s += " beta=" + number_text(beta);
     if (p.c_source == CSource::separate) s += " c=separate";
     if (p.c_source == CSource::is_d && beta == 0) s += " c=d";
     if (p.c_source == CSource::none && beta != 0) s += " c=none";

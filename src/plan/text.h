@@ -10,9 +10,9 @@
 //           | "stride_a=" N ... "stride_d=" N | "alpha=" X | "beta=" X | "c=" none|d|separate | step
 //   step    = "bias=" row|col | "scale=" row|col|all | "residual" | "act=" relu|gelu|silu | "clamp=" X ":" X
 //
-// L is n (row-major) or t (column-major); stride 0 is broadcast; beta other than 0 implies c=d. layout_c, ldc and
-// stride_c are for c=separate; there layout_c follows layout_d where it is left out. Steps run in the order written;
-// every other option comes at most once.
+// L is n (row-major) or t (column-major); layout_c of c=separate follows layout_d where it is left out; stride 0 is
+// broadcast; beta other than 0 implies c=d. Steps run in the order written; every other option comes at most once.
+// A line can be read that breaks the rules of problems (complete() tells): whatever was refused can be written down.
 #pragma once
 #include <string>
 

@@ -58,4 +58,12 @@ std::optional<Number> read_number(std::string_view text) {
     return value;
 }
 
+/// The shortest text that reads back as the same number.
+template <class Number>
+std::string number_text(Number x) {
+    char text[32];
+    const auto [end, error] = std::to_chars(text, text + sizeof text, x);
+    return error == std::errc{} ? std::string(text, end) : "0";
+}
+
 }  // namespace vkgemm::plan

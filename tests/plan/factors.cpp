@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "support/words.h"
 
 using namespace vkgemm;
@@ -43,6 +45,8 @@ TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a
     for (const double x : {0.5, 2147483648.0, 1e-60}) CHECK(unfit_factors(p, x, 0)->kind == Refusal::argument);
     CHECK(test::has_words(unfit_factors(p, 1, 0.5)->why, "beta is 0.5", "i32 sums need a whole number"));
     p.accumulate = Type::f32, p.c_source = CSource::none;
-    CHECK(!unfit_factors(p, 0.5, 0));
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const double x : {0.5, 1e-60, 3.4e38, -infinity, infinity - infinity}) CHECK(!unfit_factors(p, x, 0));
+    CHECK(test::has_words(unfit_factors(p, 1e300, 0)->why, "alpha is 1e+300", "f32 sums", "range of f32"));
     CHECK(unfit_factors(p, 1, 1)->kind == Refusal::problem);
 }

@@ -164,7 +164,7 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          Refusal::problem,
          {"b spans", "2^64"}},
         {"m*k beyond 2^64", [](Problem& p) { p.m = p.k = uint64_t{1} << 40; }, Refusal::problem, {"2^64"}},
-        {"C described but absent", [](Problem& p) { p.c.ld = 3; }, Refusal::problem, {"ldc", "source"}},
+        {"C described but absent", [](Problem& p) { p.c.ld = 3; }, Refusal::problem, {"ldc", "cSource", "c=separate"}},
         {"C is D but described",
          [](Problem& p) { p.c_source = CSource::is_d, p.c.ld = 3; },
          Refusal::problem,

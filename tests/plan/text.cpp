@@ -30,8 +30,9 @@ Problem random_problem(Random& random) {
         if (random.one_in(3)) x->stride = 20000 + random.below(50);
     }
     if (random.one_in(3)) p.a.stride = broadcast;
-    if (p.c_source == CSource::separate)
-        p.c = {std::nullopt, static_cast<Layout>(random.below(2)), 130, random.one_in(2) ? broadcast : 0};
+    if (p.c_source == CSource::separate || random.one_in(4))  // else C is described for nothing, and refused
+        p.c = {std::nullopt, static_cast<Layout>(random.below(2)), random.one_in(2) ? 130u : 0,
+               random.one_in(2) ? broadcast : 0};
     std::vector<EpilogueStep> steps = {
         {StepKind::bias_row, 0, 0}, {StepKind::scale_all, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::relu, 0, 0}};
     if (info(p.accumulate.value_or(info(*p.a.type).default_accumulator)).is_float)
@@ -82,6 +83,9 @@ TEST_CASE("what is at its default is left out") {
         {"f32*f32 1x1x1 beta=2 c=separate layout_d=t", "f32*f32+f32->f32 1x1x1 layout_d=t beta=2 c=separate"},
         {"f32*f32 1x1x1 batch=2 stride_b=0", "f32*f32+f32->f32 1x1x1 batch=2 stride_b=0"},
         {"f32*f32 1x1x1 c=d", "f32*f32+f32->f32 1x1x1 c=d"},
+        {"1x1x1 layout_c=t ldc=3", "f32*f32+f32->f32 1x1x1 layout_c=t ldc=3"},
+        {"1x1x1 layout_c=t layout_d=t", "f32*f32+f32->f32 1x1x1 layout_d=t layout_c=t"},
+        {"1x1x1 c=d layout_c=t layout_d=t", "f32*f32+f32->f32 1x1x1 layout_d=t layout_c=t c=d"},
         {"f32*f32 1x1x1 beta=1 c=none", "f32*f32+f32->f32 1x1x1 beta=1 c=none"},
         {"1x1x1 clamp=-1:0.5 scale=all residual bias=row",
          "f32*f32+f32->f32 1x1x1 clamp=-1:0.5 scale=all residual bias=row"},
@@ -157,16 +161,13 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"1x2x3 clamp=1", 13, {"LOW:HIGH"}},
         {"1x2x3 clamp=a:1", 13, {"'a'"}},
         {"1x2x3 clamp=0:b", 15, {"'b'"}},
+        {"1x2x3 clamp=1:1e39", 15, {"'1e39'", "range of f32"}},
         {"1x2x3 residual=1", 7, {"'residual='"}},
         {"1x2x3 act=relu act=silu residual bias=row scale=all", 49, {"at most 4"}},
         {"1x2x3 4x5x6", 7, {"'4x5x6'"}},
         {"1x2x3 batch=2 batch=3", 15, {"'batch=' comes twice"}},
         {"1x2x3 layout=nn beta=1 layout=tt", 24, {"'layout=' comes twice"}},
         {"1x2x3 ldc=4 lda=4 ldc=4", 19, {"'ldc=' comes twice"}},
-        {"1x2x3 layout_c=t", 7, {"'layout_c='", "there is no C", "c=separate"}},
-        {"1x2x3 layout_d=t layout_c=t ldc=0", 18, {"'layout_c='", "there is no C"}},
-        {"1x2x3 lda=3 ldc=4 beta=1", 13, {"'ldc='", "C is D", "c=separate"}},
-        {"1x2x3 batch=2 stride_c=0 c=d", 15, {"'stride_c='", "C is D"}},
         {"1x2x3 accuracy=f32_split c=d accuracy=f32_split", 30, {"'accuracy=' comes twice"}},
     };
     for (const auto& row : rows) {
