@@ -93,6 +93,7 @@ struct PipelineReport {
     struct Statistic {
         std::string name;
         double value = 0;
+        std::string text{};  ///< of the value, all digits: one of 64 bits may be more than a double holds
     };
     struct Text {
         std::string name, text;  ///< "Assembly", or an intermediate form

@@ -70,11 +70,14 @@ Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_v
     uint32_t index = 0;
     const bool by_index = is_index(wanted, devices.size(), index);
 
+    const auto is_called = [&](const DeviceInfo& d) {
+        const std::string driver = d.driver.substr(0, d.driver.find(','));  // its name, without the version
+        return lower(d.name + "\n" + driver).find(part) != std::string::npos;
+    };
     const DeviceInfo* best = nullptr;
     const DeviceInfo* unfit = nullptr;
     for (const DeviceInfo& d : devices) {
-        const bool meant = by_index ? d.index == index : lower(d.name + " " + d.driver).find(part) != std::string::npos;
-        if (!meant) continue;
+        if (by_index ? d.index != index : !is_called(d)) continue;
         if (!d.unfit.empty())
             unfit = &d;
         else if (!best || preference(d.kind) < preference(best->kind))

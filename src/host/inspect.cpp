@@ -20,16 +20,19 @@ uint64_t feature_bit(std::string_view wanted) {
     return 0;
 }
 
-double number_of(const VkPipelineExecutableStatisticKHR& s) {
+PipelineReport::Statistic statistic(const VkPipelineExecutableStatisticKHR& s) {
     switch (s.format) {
         case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
-            return s.value.b32;
+            return {s.name, static_cast<double>(s.value.b32), std::to_string(s.value.b32)};
         case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
-            return static_cast<double>(s.value.i64);
+            return {s.name, static_cast<double>(s.value.i64), std::to_string(s.value.i64)};
         case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
-            return static_cast<double>(s.value.u64);
-        default:
-            return s.value.f64;
+            return {s.name, static_cast<double>(s.value.u64), std::to_string(s.value.u64)};
+        default: {
+            char text[32];
+            std::snprintf(text, sizeof text, "%.12g", s.value.f64);
+            return {s.name, s.value.f64, text};
+        }
     }
 }
 
@@ -50,7 +53,7 @@ Status read(const DeviceState& d, const VkPipelineExecutableInfoKHR& which, Pipe
                                   d.vk.vkGetPipelineExecutableStatisticsKHR, which);
         r < VK_SUCCESS)
         return failed(r, "vkGetPipelineExecutableStatisticsKHR");
-    for (const auto& s : statistics) report.statistics.push_back({s.name, number_of(s)});
+    for (const auto& s : statistics) report.statistics.push_back(statistic(s));
 
     const auto call = d.vk.vkGetPipelineExecutableInternalRepresentationsKHR;
     std::vector<VkPipelineExecutableInternalRepresentationKHR> texts;

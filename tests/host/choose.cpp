@@ -19,7 +19,7 @@ DeviceInfo info(uint32_t index, const char* name, const char* driver, VkPhysical
 }
 
 const std::vector<DeviceInfo> all = {
-    info(0, "llvmpipe (LLVM 21, 256 bits)", "lavapipe, Mesa 26", VK_PHYSICAL_DEVICE_TYPE_CPU),
+    info(0, "llvmpipe (LLVM 21, 256 bits)", "lavapipe, Mesa 26.1-1", VK_PHYSICAL_DEVICE_TYPE_CPU),
     info(1, "Intel UHD 770", "Intel open-source", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU),
     info(2, "Old Card", "ancient", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, "it offers Vulkan 1.0.3, and 1.1 is needed"),
     info(3, "NVIDIA GeForce RTX 3090", "NVIDIA, 580", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU),
@@ -74,7 +74,7 @@ TEST_CASE("by index, as it was enumerated") {
 }
 
 TEST_CASE("what is not there is refused with a list of what is") {
-    for (const char* const wanted : {"7", "99", "radeon", "-1", "4294967296"}) {
+    for (const char* const wanted : {"7", "99", "radeon", "-1", "mesa", "580", "4294967296"}) {
         const std::string why = refusal(all, wanted);
         INFO(why);
         CHECK(has_words(why, std::string("'") + wanted + "'"));
