@@ -139,6 +139,14 @@ TEST_CASE("a refusal points at the character") {
     CHECK(told("8x8x8 lda=1").find('\n') == std::string::npos);  // it contradicts itself: no one character is wrong
 }
 
+TEST_CASE("factors that no run of the problem can have, and products without an element, are refused") {
+    CHECK(has_words(parse_case("i32*i32 8x8x8 alpha=0.5").status().text, "alpha is 0.5", "a whole number"));
+    CHECK(has_words(parse_case("8x8x8 beta=2e39").status().text, "beta is 2e+39", "range of f32"));
+    CHECK(has_words(parse_case("8x8x8 beta=1 c=none").status().text, "has no C", "c=separate"));
+    CHECK(nothing_to_do(one("8x8x0")));  // D is beta C
+    for (const char* line : {"0x8x8", "8x0x8"}) CHECK(has_words(nothing_to_do(one(line)).text, "m or n is 0"));
+}
+
 TEST_CASE("a problem that lost its quotes is told so") {
     const auto told = [](const std::vector<std::string>& words) { return load_cases(words, "").status().text; };
     CHECK(told({"64x64x64", "layout=nt"}).ends_with("wants quotes: '64x64x64 layout=nt'"));

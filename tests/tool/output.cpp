@@ -142,6 +142,8 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     CHECK(has_words(vkgemm::tool::own_places({{"--json", to_nothing}, {"--csv", made}}).text, "the same file"));
     fs::remove(to_nothing);
     fs::create_symlink("circle", circle);
+    const std::string long_name = folder.file(std::string(300, 'x').c_str());
+    CHECK(vkgemm::tool::own_places({{"--json", circle}, {"--csv", long_name}}));
     CHECK(has_words(OutputFile::open(circle).status().text, "cannot write", circle));
     CHECK(fs::is_symlink(circle));
     fs::remove(circle);

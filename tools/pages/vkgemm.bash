@@ -2,9 +2,9 @@
 _vkgemm() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
     local command= word words= files= lead=
-    if [[ $current == '=' ]]; then  # --option=value is three words
+    if [[ $current == '=' && $before == --* ]]; then  # --option=value is three words
         current=
-    elif [[ $before == '=' ]]; then
+    elif [[ $before == '=' && ${COMP_WORDS[COMP_CWORD-2]} == --* ]]; then
         before=${COMP_WORDS[COMP_CWORD-2]}
     fi
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -57,7 +57,7 @@ _vkgemm() {
         inspect) words="--kernel --tile --asm --json --device --validate --quiet --color -h --help" ;;
         cover) words="--kernel --tile --plot --device --validate --quiet --color -h --help" ;;
         check) words="--suite --kernel --runs --seed --out --device --validate --quiet --color -h --help" ;;
-        replay) words="--device --validate --quiet --color -h --help" ;;
+        replay) words="--device --validate --quiet --color -h --help" files=1 ;;
         esac ;;
     esac
     COMPREPLY=($(compgen -W "$words" -P "$lead" -- "${current#"$lead"}"))

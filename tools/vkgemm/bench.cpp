@@ -8,6 +8,7 @@
 #include "plan/words.h"
 #include "tools/vkgemm/bench_report.h"
 #include "tools/vkgemm/bench_saved.h"
+#include "tools/vkgemm/passed_over.h"
 #include "tools/vkgemm/peer.h"
 #include "tools/vkgemm/roofline.h"
 
@@ -67,19 +68,6 @@ std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
         if (same(k.a, r.a.type) && same(k.b, r.b.type) && same(k.accumulate, r.accumulate) && same(k.d, r.d.type))
             all.push_back({.kernel = k.name, .workspaceLimit = workspace_limit});
     return all;
-}
-
-/// Constants of --tile narrow the choice to kernels that can take them: says which kernel is passed over, if one is.
-std::string passed_over(const Options& o, const host::Device& device, const Case& c, const Measurement& m) {
-    if (o.kernel != "auto" || o.tile.empty() || !m.failure) return "";
-    const auto plan = device.context().createPlan(c.problem, {.workspaceLimit = workspace_limit});
-    if (!plan || plan->info().kernel == m.kernel) return "";
-    const std::string its = plan->info().kernel;
-    const PlanOptions wanted{.kernel = its.c_str(), .tile = o.tile.c_str(), .workspaceLimit = workspace_limit};
-    const auto refused = device.context().createPlan(c.problem, wanted);
-    std::string_view why = refused ? "" : std::string_view(refused.status().text);
-    if (why.starts_with(its + ": ")) why.remove_prefix(its.size() + 2);
-    return "without --tile it is " + its + (why.empty() ? "" : ", which cannot take it: " + std::string(why));
 }
 
 /// A peer that was asked for: open, or a sentence why not.
@@ -193,7 +181,9 @@ void Bench::run_case(const Case& c) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
         BenchResult result{.given = &c, .m = runner.run(kernel, between)};
-        if (const std::string why = passed_over(o_, device_, c, result.m); !why.empty())
+        const bool narrowed = o_.kernel == "auto" && !o_.tile.empty() && result.m.failure;
+        if (const std::string why = narrowed ? passed_over(device_, c.problem, o_.tile, result.m.kernel) : "";
+            !why.empty())
             result.m.note += (result.m.note.empty() ? "" : "; ") + why;
         judge(result);
         if (!refused) refused = result.m.failure;  // from here on success: one serves
@@ -295,14 +285,19 @@ int show_saved(const Session& session, const Options& o) {
 }
 
 int run(const Session& session, const Options& options) {
-    if (Status s = own_places(
-            {{"--from", options.from}, {"--json", options.json}, {"--csv", options.csv}, {"--plot", options.plot}});
+    if (Status s = own_places({{"--from", options.from},
+                               {"--suite", suite_file(options.suite)},
+                               {"--json", options.json},
+                               {"--csv", options.csv},
+                               {"--plot", options.plot}});
         !s)
         return session.fail(s);
     if (!options.from.empty()) return show_saved(session, options);
     if (Status s = check_options(options); !s) return session.fail(s);
     const auto cases = collect_cases(options);
     if (!cases) return session.fail(cases.status());
+    for (const Case& c : *cases)
+        if (Status s = nothing_to_do(c); !s) return session.fail(s);
     auto json = OutputFile::open(options.json);
     if (!json) return session.fail(json.status());
     auto csv = OutputFile::open(options.csv);
@@ -345,13 +340,15 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     CLI::Option* cold =
         c->add_flag("--cold", o->cold, "rotate the operands over 256 MB (default on GPUs, where it fits)");
     c->add_flag("--hot", o->hot, "use the same operands every time (default on CPUs)")->excludes(cold);
-    c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5, or 20 to 1000 runs)")
-        ->type_name("S")
-        ->check(number_in(0.001, 3600));
+    CLI::Option* min_time =
+        c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5, or 20 to 1000 runs)")
+            ->type_name("S")
+            ->check(number_in(0.001, 3600));
     c->add_option("--repeats", o->repeats,
                   "time exactly N runs (default: as many as fill --min-time; if one takes over 0.25 s, 3 to 20)")
         ->type_name("N")
-        ->check(number_in(1, 100000, true));
+        ->check(number_in(1, 100000, true))
+        ->excludes(min_time);
     c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");

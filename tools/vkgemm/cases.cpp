@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "plan/factors.h"
+#include "plan/text.h"
 #include "plan/words.h"
 #include "tools/vkgemm/output.h"
 #include "tools/vkgemm/text.h"
@@ -73,7 +75,14 @@ Result<Case> parse_case(const std::string& line) {
     Result<std::string> text = formatProblem(c.problem, c.alpha, c.beta);
     if (!text) return text.status();
     c.text = *text;
+    if (const auto completed = plan::complete(plan::parse_problem(line)->problem))  // else the library says why not
+        if (const auto unfit = plan::unfit_factors(*completed, c.alpha, c.beta)) return refuse(unfit->why);
     return c;
+}
+
+Status nothing_to_do(const Case& c) {
+    if (c.problem.m && c.problem.n) return {};
+    return {VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, c.text + ": m or n is 0, so there is nothing to compute"};
 }
 
 Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name) {
@@ -142,6 +151,12 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
                       (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
     return parse_suite(*text, name_or_file);
+}
+
+std::string suite_file(const std::string& name_or_file) {
+    for (const Suite& s : suites())
+        if (s.name == name_or_file) return "";
+    return name_or_file;
 }
 
 Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite) {

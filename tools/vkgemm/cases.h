@@ -25,6 +25,9 @@ struct Case {
 /// A refusal that names a character shows the line and points there: its text then has three lines.
 Result<Case> parse_case(const std::string& line);
 
+/// Refuses, in words, what has no element to compute: there is nothing to measure or to compare.
+Status nothing_to_do(const Case&);
+
 /// A file of problems: one a line; empty lines and what follows '#' are skipped. A line may say which rate is aimed at,
 /// in TFLOP/s: "4096x4096x4096 reach=50". `name` is for refusals: "name:3: why".
 Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name);
@@ -40,6 +43,9 @@ std::span<const Suite> suites();
 
 /// A built-in suite, or a file.
 Result<std::vector<Case>> load_suite(const std::string& name_or_file);
+
+/// The path, where it is a file; "" where it is built in, or "".
+std::string suite_file(const std::string& name_or_file);
 
 /// Problems of the command line, then those of a suite: "classic" where neither is named.
 Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite);

@@ -38,7 +38,7 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
         for (const plan::Kernel& k : plan::kernels())
             if (k.module.family.role == plan::Role::product) all.push_back(&k);
     } else {
-        const auto named = kernels_named(name, nullptr);
+        const auto named = kernels_named(name, nullptr, {"all", "auto"});
         if (!named) return named.status();
         all = *named;
     }
@@ -62,6 +62,7 @@ Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::stri
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return cases.status();
     for (const Case& c : *cases) {
+        if (Status s = nothing_to_do(c); !s) return s;
         if (!c.from_suite) asked.push_back(c.text);
         if (o.kernel == "auto") {
             jobs.push_back({c, "", "", !c.from_suite});
@@ -70,7 +71,7 @@ Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::stri
                 if (k.module.family.role == plan::Role::product && has_types(k, resolve(c.problem)))
                     jobs.push_back({c, std::string(k.name), "", false});
         } else {
-            const auto named = kernels_named(o.kernel, &c);
+            const auto named = kernels_named(o.kernel, &c, {"all", "auto"});
             if (!named) return named.status();
             for (const plan::Kernel* k : *named) jobs.push_back({c, std::string(k->name), "", named->size() == 1});
         }
@@ -208,6 +209,7 @@ Result<std::vector<plan::Verdict>> old_rows(const std::string& path) {
 int run(const Session& given, const Options& o) {
     Session session = given;
     session.heed_verdicts = false;  // what was found wrong once is checked again
+    if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
     std::vector<Job> jobs;
     const bool own = o.problems.empty() && o.suite.empty() && o.kernel != "auto";
     std::vector<std::string> asked;  // problems

@@ -73,6 +73,11 @@ std::vector<string> names_of(const std::vector<ManualCommand>& commands) {
 
 string made_by(string_view shell) { return "# Made by 'vkgemm generate " + string(shell) + "'; do not edit.\n"; }
 
+/// Beside its options.
+bool takes_file(const ManualCommand& c) {
+    return std::ranges::any_of(c.arguments, [](const ManualOption& a) { return a.value.find("FILE") != string::npos; });
+}
+
 /// What follows the options of one command, "bench:--json) files=1 ;;", of those that are common or the others.
 string bash_cases(const ManualCommand& c, bool common) {
     string out, nothing;
@@ -101,9 +106,9 @@ string bash_completion(const Manual& m) {
                  "_vkgemm() {\n"
                  "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
                  "    local command= word words= files= lead=\n"
-                 "    if [[ $current == '=' ]]; then  # --option=value is three words\n"
+                 "    if [[ $current == '=' && $before == --* ]]; then  # --option=value is three words\n"
                  "        current=\n"
-                 "    elif [[ $before == '=' ]]; then\n"
+                 "    elif [[ $before == '=' && ${COMP_WORDS[COMP_CWORD-2]} == --* ]]; then\n"
                  "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
                  "    fi\n"
                  "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
@@ -116,7 +121,8 @@ string bash_completion(const Manual& m) {
     out += "    *)\n        case $command in\n        '') words=\"" + joined(names_of(m.commands)) + " " +
            joined(names_of(m.program.options)) + "\" ;;\n";
     for (const ManualCommand& c : m.commands)
-        out += "        " + c.name + ") words=\"" + joined(names_of(c.options)) + "\" ;;\n";
+        out += "        " + c.name + ") words=\"" + joined(names_of(c.options)) + "\"" +
+               (takes_file(c) ? " files=1" : "") + " ;;\n";
     return out +
            "        esac ;;\n    esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -P \"$lead\" -- \"${current#\"$lead\"}\"))\n"
@@ -202,8 +208,11 @@ string fish_completion(const Manual& m) {
     for (const ManualCommand& c : m.commands)
         out += "complete -c vkgemm -n '" + none + "' -a " + c.name + " -d '" + brief(c.text) + "'\n";
     for (const ManualOption& o : m.program.options) out += fish_line(none, o);
-    for (const ManualCommand& c : m.commands)
-        for (const ManualOption& o : c.options) out += fish_line("__fish_seen_subcommand_from " + c.name, o);
+    for (const ManualCommand& c : m.commands) {
+        const string when = "__fish_seen_subcommand_from " + c.name;
+        if (takes_file(c)) out += "complete -c vkgemm -n '" + when + "' -F\n";
+        for (const ManualOption& o : c.options) out += fish_line(when, o);
+    }
     return out;
 }
 

@@ -103,6 +103,17 @@ std::string report(const Trace& t, const Coverage& c, const Case& of, bool color
     return text;
 }
 
+/// Why no kernel of that name can be traced.
+Status traceable(const std::string& name, const plan::Kernel& first, const std::vector<TracedModule>& modules) {
+    if (modules.empty())
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                "this build has no traced modules: it was made without a shader compiler"};
+    if (first.module.family.weaves)
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                "'" + name + "' reads what a pass before it has laid out, and cannot be traced alone"};
+    return {};
+}
+
 int run(const Session& session, const Options& o) {
     std::optional<Case> c;
     if (!o.problem.empty()) {
@@ -119,16 +130,11 @@ int run(const Session& session, const Options& o) {
     const bool shown = o.plot != "-";
     if (shown) print(device_line(device->info()) + "\n");
     const std::vector<TracedModule> modules = traced_modules();
-    if (modules.empty())
-        return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                             "this build has no traced modules: it was made without a shader compiler"});
-    if (kernels->front()->module.family.weaves)
-        return session.fail(
-            {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-             "'" + o.kernel + "' reads what a pass before it has laid out, and cannot be traced alone"});
+    if (Status s = traceable(o.kernel, *kernels->front(), modules); !s) return session.fail(s);
     Exit code = exit_right;
     bool first = true;
     size_t covered = 0;  // kernels
+    Exit refused = exit_right;
     Progress progress(kernels->size(), session.quiet);
     for (const plan::Kernel* k : *kernels) {
         if (interrupted()) break;
@@ -140,6 +146,7 @@ int run(const Session& session, const Options& o) {
         if (!t && (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan)) return session.fail(t.status());
         if (!t && shown) print("\n" + wrapped(t.status().text, 0));
         if (!t && !shown) warn("vkgemm: " + t.status().text);
+        if (!t) refused = worse(refused, exit_code(t.status()));
         if (!t) continue;
         if (o.plant == k->name) t->traced.back() ^= std::byte{0x80};
         const Coverage found = coverage_of(*t);
@@ -158,8 +165,10 @@ int run(const Session& session, const Options& o) {
              " kernels had their turn");
         return exit_interrupted;
     }
-    if (first)
-        return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of '" + o.kernel + "' could be covered"});
+    if (first) {
+        warn("vkgemm: no kernel of '" + o.kernel + "' could be covered");
+        return refused;
+    }
     return session.finish(*device, code);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tools/vkgemm/command.h"
 #include "tools/vkgemm/explanation.h"
+#include "tools/vkgemm/passed_over.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -124,7 +125,11 @@ Result<Explanation> explain(const host::Device& device, const Options& o, const 
     const auto choice = device.context().explain(c.problem, options);
     if (!choice) return choice.status();
     Explanation asked = read_explanation(*choice);
+    if (!e.kernel.empty()) e.others.push_back({e.kernel, e.cost, ""});
     std::erase_if(e.others, [&](const auto& other) { return other.kernel == asked.kernel; });
+    if (const std::string why = passed_over(device, c.problem, o.tile, asked.kernel);
+        o.kernel.empty() && !asked.kernel.empty() && !why.empty())
+        asked.notes.push_back(why);
     asked.others = std::move(e.others);
     return asked;
 }

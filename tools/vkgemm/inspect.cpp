@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // vkgemm inspect: what the driver made of kernels.
+#include <algorithm>
 #include <cmath>
 
 #include "tools/vkgemm/command.h"
 #include "tools/vkgemm/compiled.h"
 #include "tools/vkgemm/named.h"
+#include "tools/vkgemm/passed_over.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -73,7 +75,11 @@ nlohmann::ordered_json step_json(const CompiledStep& step) {
                                 {"code_bytes", optional_json(f.code)},
                                 {"matrix", f.matrix}};
     j["statistics"] = nlohmann::ordered_json::array();
-    for (const auto& s : step.told.statistics) j["statistics"].push_back({{"name", s.name}, {"value", s.value}});
+    for (const auto& s : step.told.statistics) {
+        const auto digits =
+            nlohmann::ordered_json::parse(s.text, nullptr, false);  // discarded: inf, which JSON has not
+        j["statistics"].push_back({{"name", s.name}, {"value", digits.is_number() ? digits : nullptr}});
+    }
     j["texts"] = nlohmann::ordered_json::array();
     for (const auto& t : step.told.texts) j["texts"].push_back({{"name", t.name}, {"bytes", t.text.size()}});
     return j;
@@ -101,11 +107,7 @@ void print_all(const Session& session, const CompiledPlan& plan) {
               wrapped(plan::to_text(step.tile), 2));
         if (step.told.statistics.empty()) continue;
         Table table({{.title = "", .width = 30}, {.title = "", .right = true, .width = 8}});
-        for (const auto& s : step.told.statistics) {
-            char number[32];
-            std::snprintf(number, sizeof number, "%.12g", s.value);
-            table.add({"  " + s.name, number});
-        }
+        for (const auto& s : step.told.statistics) table.add({"  " + s.name, s.text});
         print("  in the driver's own words:\n" + table.body(session.colored()));
         std::string texts;
         for (const auto& t : step.told.texts)
@@ -143,6 +145,7 @@ Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceFacts& fact
     if (!o.problem.empty()) {
         auto c = parse_case(o.problem);
         if (!c) return c.status();
+        if (Status s = nothing_to_do(*c); !s) return s;
         wanted = *std::move(c);
     }
     std::vector<Job> jobs;
@@ -224,6 +227,15 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     if (all_.empty() && !interrupted())
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel serves it on this device; vkgemm explain says why"};
     if (shown() && jobs.size() == 1) print_all(session_, all_[0].plan);
+    if (o_.kernel.empty() && !o_.tile.empty() && !all_.empty()) {
+        const auto& steps = all_[0].plan.steps;
+        const auto product = std::ranges::find_if(
+            steps, [](const CompiledStep& s) { return s.kernel->module.family.role == plan::Role::product; });
+        const std::string why =
+            passed_over(device_, jobs[0].given.problem, o_.tile, std::string(product->kernel->name));
+        if (!why.empty() && shown()) print("\n" + wrapped(why, 0));
+        if (!why.empty() && !shown()) warn("vkgemm: " + why);
+    }
     const std::string others = std::to_string(unfit_) + " kernels cannot; vkgemm explain says why";
     if (unfit_ && shown()) print("\n" + others + "\n");
     if (unfit_ && !shown()) warn("vkgemm: " + others);

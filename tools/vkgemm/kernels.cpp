@@ -21,6 +21,7 @@ int run(const Session& session, const Options& options) {
     if (!options.problem.empty()) {
         auto c = parse_case(options.problem);
         if (!c) return session.fail(c.status());
+        if (Status s = nothing_to_do(*c); !s) return session.fail(s);
         wanted = *std::move(c);
     }
     const auto device = session.open();
@@ -35,7 +36,7 @@ int run(const Session& session, const Options& options) {
     for (const VkgemmKernelInfo& k : kernels()) {
         const Status s = device->context().checkKernel({.kernel = k.name}, wanted ? &wanted->problem : nullptr);
         if (!s && exit_code(s) == exit_vulkan) return session.fail(s);
-        fitting += static_cast<bool>(s);
+        fitting += s && !k.helper;
         products += !k.helper;
         const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
         const bool long_needs = needs.size() > 30;
@@ -54,7 +55,7 @@ int run(const Session& session, const Options& options) {
                                   {"unfit", s ? nlohmann::ordered_json() : nlohmann::ordered_json(s.text)}});
     }
     if (options.json != "-") {
-        print(device_line(device->info()) + "\n" + (wanted ? wanted->text + "\n" : "") + "\n");
+        print(device_line(device->info()) + "\n" + (wanted ? wrapped(wanted->text, 0) : "") + "\n");
         print(table.header(session.colored()) + table.body(session.colored()));
         print("\n" + std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit\n");
     }

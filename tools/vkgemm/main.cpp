@@ -17,7 +17,8 @@ ColorMode color_mode(const std::string& word) {
 }
 
 void add_common(CLI::App& app, Session& session) {
-    app.add_option("--device", session.device, "the device, by index or a part of its name (default: the best)")
+    app.add_option("--device", session.device,
+                   "the device, by index or a part of its name or driver (default: the best)")
         ->type_name("N|NAME-PART")
         ->group("Common options");
     app.add_flag("--validate", session.validate, "watch with the Vulkan validation layer; its messages end in code 4")
@@ -68,6 +69,8 @@ std::string said_of(const CLI::ParseError& error) {
         return (one.starts_with("--") ? one : "a PROBLEM") + " and " + (other.starts_with("--") ? other : "a PROBLEM") +
                " exclude one another";
     }
+    if (const size_t at = text.find(": At most 1 required"); at != std::string::npos)
+        return text.substr(0, at) + " is given more than once";
     const size_t wants = text.find(": 1 required "), missing = text.rfind(" missing");
     if (wants == std::string::npos || missing == std::string::npos) return text;
     return text.substr(0, wants) + " wants " + text.substr(wants + 13, missing - wants - 13);
@@ -91,7 +94,7 @@ std::string help(const CLI::App& app) {
 
 /// `code`, unless standard output did not take everything.
 int written(int code) {
-    if (!std::ferror(stdout)) return code;
+    if (!std::ferror(stdout) || reader_left()) return code;
     warn("vkgemm: cannot write to standard output");
     return code == exit_right ? exit_usage : code;
 }

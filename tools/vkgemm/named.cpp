@@ -18,12 +18,12 @@ bool has_types(const plan::Kernel& k, const Resolved& r) {
            k.module.accumulate == r.accumulate;
 }
 
-Result<std::vector<const plan::Kernel*>> kernels_named(const std::string& name, const Case* c) {
+Result<std::vector<const plan::Kernel*>> kernels_named(const std::string& name, const Case* c,
+                                                       std::vector<std::string_view> also) {
     std::vector<const plan::Kernel*> all;
     bool helper = false, family = false;
-    std::vector<std::string_view> words = {"all", "auto"};
     for (const plan::Kernel& k : plan::kernels()) {
-        words.push_back(k.module.family.name);
+        also.push_back(k.module.family.name);
         if (k.name != name && k.module.family.name != name) continue;
         helper = k.module.family.role != plan::Role::product;
         family = family || k.module.family.name == name;
@@ -32,7 +32,7 @@ Result<std::vector<const plan::Kernel*>> kernels_named(const std::string& name, 
     if (helper) return usage("'" + name + "' only works beside another kernel, not by itself");
     if (!all.empty()) return all;
     return usage(family ? "no kernel of the family '" + name + "' has the types of " + c->text
-                        : plan::unknown_kernel(name, words));
+                        : plan::unknown_kernel(name, also));
 }
 
 std::string problem_for(const plan::Kernel& k, uint64_t m, uint64_t n, uint64_t depth) {

@@ -11,8 +11,9 @@ std::string types_of(const plan::Kernel& k);
 bool has_types(const plan::Kernel& k, const Resolved& r);
 
 /// The kernels that a name means: itself, or all of its family. With `c`, of a family those that have its types.
-/// Refused where it is no product or none is left.
-Result<std::vector<const plan::Kernel*>> kernels_named(const std::string& name, const Case* c);
+/// Refused where it is no product or none is left; `also` are the other words that the caller takes.
+Result<std::vector<const plan::Kernel*>> kernels_named(const std::string& name, const Case* c,
+                                                       std::vector<std::string_view> also = {});
 
 /// Something of a kernel's own types that it serves: about `m` x `n` x `k`, of families that take few rows or columns
 /// as few as its tile has.

@@ -38,8 +38,9 @@ Status own_places(std::initializer_list<std::pair<const char*, std::string>> opt
         const fs::file_status status = fs::status(path, ignored);
         const bool shared = path != "-" && fs::exists(status) && !fs::is_regular_file(status);  // as /dev/null
         if (path.empty() || shared) continue;
-        const fs::path place =
-            path == "-" ? fs::path(path) : fs::weakly_canonical(fs::absolute(end_of_links(path)), ignored);
+        const fs::path known =
+            path == "-" ? "" : fs::weakly_canonical(fs::absolute(end_of_links(path), ignored), ignored);
+        const fs::path place = known.empty() ? fs::path(path) : known;  // "-", or a path that nothing can be written to
         const std::string said = std::string(name) + " " + path;
         if (const auto [at, is_new] = taken.emplace(place, said); !is_new)
             return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,

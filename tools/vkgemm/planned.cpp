@@ -5,6 +5,8 @@
 
 namespace vkgemm::tool {
 
+namespace {
+
 Status status_of(const plan::Refusal& r) {
     const auto code = [&] {
         switch (r.kind) {
@@ -26,6 +28,8 @@ Status status_of(const plan::Refusal& r) {
     };
     return {code(), VK_SUCCESS, r.why};
 }
+
+}  // namespace
 
 Result<plan::DeviceFacts> facts_of(const host::Device& device) {
     const auto described = device.context().describeDevice();

@@ -16,6 +16,4 @@ struct Planned {
 /// `problem` as formatProblem writes it. Refused as the library would.
 Result<Planned> plan_of(const plan::DeviceFacts&, const std::string& problem, const plan::Request&);
 
-Status status_of(const plan::Refusal&);
-
 }  // namespace vkgemm::tool

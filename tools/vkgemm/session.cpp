@@ -5,13 +5,10 @@
 #include <cstdlib>
 #include <set>
 
+#include "commit.h"
 #include "plan/tuned.h"
 #include "plan/verdicts.h"
 #include "tools/vkgemm/command.h"
-
-#ifndef VKGEMM_COMMIT
-#    define VKGEMM_COMMIT ""
-#endif
 
 namespace vkgemm::tool {
 

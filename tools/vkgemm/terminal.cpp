@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/vkgemm/terminal.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,7 @@ size_t terminal_columns() {
 }
 
 volatile std::sig_atomic_t stop = 0;
+bool stdout_reader_left = false;
 bool progress_stands = false;  // on the last line of standard error
 
 void clear_line() {
@@ -67,9 +69,11 @@ bool wants_color(ColorMode mode) {
 bool stderr_is_terminal() { return is_terminal(stderr); }
 
 void print(std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        stdout_reader_left = stdout_reader_left || errno == EPIPE;
 }
+bool reader_left() { return stdout_reader_left; }
 
 void warn(std::string_view text) {
     clear_line();

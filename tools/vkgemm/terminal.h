@@ -19,10 +19,11 @@ bool wants_color(ColorMode mode);
 bool stderr_is_terminal();
 
 void print(std::string_view text);  // to standard output, at once
+bool reader_left();                 // of standard output, as head(1) does: it has what it wanted
 void warn(std::string_view text);   // to standard error, fitted, in place of the progress line where one is shown
 
 /// From here on the first Ctrl-C, or a terminal that goes away, only sets a flag; the second ends the program as usual.
-/// A reader of standard output that goes away is an error of that file, no end.
+/// A reader of standard output that goes away ends nothing: what files are to hold goes on.
 void watch_signals();
 bool interrupted();
 

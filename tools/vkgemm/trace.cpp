@@ -200,7 +200,6 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
             VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
             std::string(k.name) + " has no traced module in this build: its shader compiler could not make it"};
     const plan::Problem& p = chosen->n.problem;
-    if (const auto why = plan::unfit_factors(p, c.alpha, c.beta)) return status_of(*why);
     const plan::Step& step = chosen->steps.steps.front();
     Trace t{.problem = p, .swapped = chosen->n.swapped, .kernel = std::string(k.name)};
     t.k = plan::is_zero_factor(c.alpha, *p.accumulate) ? 0 : p.k;

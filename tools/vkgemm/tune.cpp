@@ -332,6 +332,7 @@ void Tuner::summary(const std::string& path) {
 int run(const Session& session, const Options& o) {
     if (o.out.empty() || o.out == "-")
         return session.fail(usage("--out wants a file: rows are added to it as they come"));
+    if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return session.fail(cases.status());
     const auto device = session.open();
