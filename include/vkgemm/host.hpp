@@ -55,10 +55,10 @@ const char* kindName(VkPhysicalDeviceType kind);  ///< "discrete GPU"
 /// All devices that the loader knows, those below the floor too. Fails when there is no loader or no driver.
 Result<std::vector<DeviceInfo>> listDevices();
 
-/// Which of `devices` is meant: by index, or by a part of name or driver in any case ("lavapipe", "rtx", also "3090": a
-/// number of three digits or more that is no index), of several the preferred one; "": of all. Discrete GPUs are
-/// preferred to integrated ones, then virtual ones, then CPUs. A device below the floor is never meant. Fails with a
-/// list of what there is.
+/// Which of `devices` is meant: by index, or by a part of its name or of its driver's in any case ("lavapipe", "rtx",
+/// also "3090": a number of three digits or more that is no index), of several the preferred one; "": of all. Discrete
+/// GPUs are preferred to integrated ones, then virtual ones, then CPUs. A device below the floor is never meant. Fails
+/// with a list of what there is.
 Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_view wanted);
 
 /// One message of the validation layer: a warning or an error.

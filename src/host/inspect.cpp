@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a driver made of a pipeline: VK_KHR_pipeline_executable_properties.
+#include <charconv>
+
 #include "host/state.h"
 
 namespace vkgemm::host {
@@ -30,8 +32,8 @@ PipelineReport::Statistic statistic(const VkPipelineExecutableStatisticKHR& s) {
             return {s.name, static_cast<double>(s.value.u64), std::to_string(s.value.u64)};
         default: {
             char text[32];
-            std::snprintf(text, sizeof text, "%.12g", s.value.f64);
-            return {s.name, s.value.f64, text};
+            const auto end = std::to_chars(text, text + sizeof text, s.value.f64).ptr;
+            return {s.name, s.value.f64, std::string(text, end)};
         }
     }
 }

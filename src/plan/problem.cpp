@@ -164,7 +164,7 @@ Result<Problem> complete(Problem p) {
     const bool broadcast_d = p.d.stride == broadcast;
     for (const std::string& why :
          {complete_matrix(p.a, "a", p.m, p.k, p.batch), complete_matrix(p.b, "b", p.k, p.n, p.batch),
-          complete_matrix(p.c, "c", p.m, p.n, p.batch), complete_matrix(p.d, "d", p.m, p.n, p.batch)})
+          complete_matrix(p.d, "d", p.m, p.n, p.batch), complete_matrix(p.c, "c", p.m, p.n, p.batch)})
         if (!why.empty()) return broken(why);
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);

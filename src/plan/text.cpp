@@ -115,7 +115,7 @@ struct Reader {
     }
     std::optional<Refusal> real(string_view v, size_t at, double& to) {
         const auto n = read_number<double>(v);
-        if (!n || !std::isfinite(*n)) return wrong(at, "a finite number is wanted, not " + quoted(v));
+        if (!n) return wrong(at, "a number is wanted, not " + quoted(v));
         return to = *n, std::nullopt;
     }
     std::optional<Refusal> stride(string_view v, size_t at, uint64_t& to) {
@@ -162,9 +162,10 @@ struct Reader {
     }
     std::optional<Refusal> bound(string_view v, size_t at, float& to) {
         const auto n = read_number<float>(v);
-        if (!n && read_number<double>(v)) return wrong(at, quoted(v) + " is not within the range of f32");
-        if (!n) return wrong(at, "a number is wanted, not " + quoted(v));
-        return to = *n, std::nullopt;
+        const auto wide = n ? *n : read_number<double>(v);
+        if (!wide) return wrong(at, "a number is wanted, not " + quoted(v));
+        if (!n && std::abs(*wide) > 1) return wrong(at, quoted(v) + " is not within the range of f32");
+        return to = n ? *n : static_cast<float>(*wide), std::nullopt;
     }
     std::optional<Refusal> accuracy(string_view v, size_t at) {
         std::vector<string_view> known;

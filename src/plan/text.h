@@ -12,7 +12,8 @@
 //
 // L is n (row-major) or t (column-major); layout_c of c=separate follows layout_d where it is left out; stride 0 is
 // broadcast; beta other than 0 implies c=d. Steps run in the order written; every other option comes at most once.
-// A line can be read that breaks the rules of problems (complete() tells): whatever was refused can be written down.
+// X may be inf or nan. A line can be read that breaks the rules of problems (complete() tells): what was refused can be
+// written down, all but a type of C's own.
 #pragma once
 #include <string>
 

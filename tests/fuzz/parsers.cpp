@@ -64,7 +64,9 @@ void problem(std::string_view text) {
     promise(bool(again), "the line of a problem can be read");
     promise(to_text(again->problem, again->alpha, again->beta) == line,
             "the line of a problem is written the same again");
-    promise(again->alpha == read->alpha && again->beta == read->beta, "the factors are the same again");
+    const auto same_number = [](double x, double y) { return x == y || (x != x && y != y); };
+    promise(same_number(again->alpha, read->alpha) && same_number(again->beta, read->beta),
+            "the factors are the same again");
     const auto completed = complete(read->problem), twice = complete(again->problem);
     promise(bool(completed) == bool(twice), "a problem that is read again breaks the same rules");
     if (!completed) return check_refusal(completed.refusal(), text);

@@ -59,6 +59,7 @@ TEST_CASE("capture: what is written is read back") {
         CHECK(again->operands[i].bytes == c.operands[i].bytes);
     }
     CHECK(to_text(*again) == to_text(c));
+    for (const char* alpha : {"alpha=inf", "alpha=-nan"}) CHECK(why(changed("alpha=2", alpha)) == "read");
     CHECK(checksum({}) == 0xcbf29ce484222325u);  // FNV-1a
     const std::byte a[] = {std::byte{'a'}};
     CHECK(checksum(a) == 0xaf63dc4c8601ec8cu);

@@ -70,6 +70,8 @@ execute_process(COMMAND sh -c "exec \"$@\" >&-" sh ${WITH} ${DRIVER} ${TOOL} ker
 expect("${code}: ${err}" "2: " "cannot write to standard output")
 file(READ ${FOLDER}/closed.json text)
 expect("${text}" "\"kernels\"")
+run(2 bench --suite - --json -)
+expect("${err}" "'-' is neither a suite")
 foreach(empty "bench 0x8x8" "check 8x0x8 --kernel naive" "ladder --shape 0x8x8" "inspect 0x8x8" "kernels 0x8x8")
   separate_arguments(words UNIX_COMMAND "${empty}")
   run(2 ${words})

@@ -24,7 +24,7 @@ Case one(const std::string& line) {
 }  // namespace
 
 TEST_CASE("suites: one problem a line, with what it should reach") {
-    const auto cases = parse_suite("# all of it\n\n 64x128x256\t\r\nf16*f16 8x8x8 beta=1 reach=1.5 # aim\n", "mine");
+    const auto cases = parse_suite("# all of it\n\n 64x128x256\t\r\nf16*f16 8x8x8 beta=1\treach=1.5 # aim\n", "mine");
     REQUIRE_MESSAGE(bool(cases), cases.status().text);
     REQUIRE(cases->size() == 2);
     CHECK((*cases)[0].text == "f32*f32+f32->f32 64x128x256");
@@ -44,6 +44,7 @@ TEST_CASE("suites: one problem a line, with what it should reach") {
         {"8x8x8 reach=1e300", {"'1e300'"}},  // finite, but not in operations
         {"8x8x8 reach=5 beta=1", {"'5 beta=1'", "ends the line"}},
         {"8x8x8 lda=3", {"mine:1: ", "lda"}},
+        {"8x8x8\n0x8x8", {"mine:2: ", "m or n is 0"}},
         {"# nothing\n", {"mine", "no problem"}},
         {"", {"mine", "no problem"}},
     };
@@ -142,6 +143,7 @@ TEST_CASE("a refusal points at the character") {
 TEST_CASE("factors that no run of the problem can have, and products without an element, are refused") {
     CHECK(has_words(parse_case("i32*i32 8x8x8 alpha=0.5").status().text, "alpha is 0.5", "a whole number"));
     CHECK(has_words(parse_case("8x8x8 beta=2e39").status().text, "beta is 2e+39", "range of f32"));
+    CHECK(has_words(parse_case("8x8x8 alpha=-inf").status().text, "alpha is -inf", "finite"));
     CHECK(has_words(parse_case("8x8x8 beta=1 c=none").status().text, "has no C", "c=separate"));
     CHECK(nothing_to_do(one("8x8x0")));  // D is beta C
     for (const char* line : {"0x8x8", "8x0x8"}) CHECK(has_words(nothing_to_do(one(line)).text, "m or n is 0"));

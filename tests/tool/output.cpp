@@ -105,6 +105,16 @@ TEST_CASE("what others have beside the file stays theirs, and who may read it") 
 #endif
 }
 
+TEST_CASE("a file is read without the mark that some editors begin it with") {
+    const Folder folder;
+    for (const char* text : {"\xef\xbb\xbf"
+                             "8x8x8\n",
+                             "8x8x8\n"}) {
+        std::ofstream(folder.file("text"), std::ios::binary) << text;
+        CHECK(*vkgemm::tool::read_file(folder.file("text")) == "8x8x8\n");
+    }
+}
+
 TEST_CASE("what cannot be written is told before the work, and by name") {
     const Folder folder;
     const std::string path = folder.file("missing/result.json");

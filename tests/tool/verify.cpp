@@ -52,9 +52,10 @@ std::vector<std::byte> right_result(const ExactCase& exact) {
 }  // namespace
 
 TEST_CASE("what is right passes; an element that is wrong, was never written, or lies in a gap does not") {
-    for (const char* line : {"33x47x65", "f16*f16 33x47x65 layout=tn", "bf16*bf16+f32->f32 9x70x33 batch=3 layout=nt",
-                             "i8*i8 33x47x65", "f16*f16 17x19x23 batch=2 layout_d=t", "40x30x20 ldd=37",
-                             "24x30x20 beta=1", "f16*f16 520x520x520 layout=tt", "u8*u8 600x500x512 layout_d=t"}) {
+    for (const char* line :
+         {"33x47x65", "f16*f16 33x47x65 layout=tn", "bf16*bf16+f32->f32 9x70x33 batch=3 layout=nt", "i8*i8 33x47x65",
+          "f16*f16 17x19x23 batch=2 layout_d=t", "40x30x20 ldd=37", "24x30x20 beta=1", "24x30x20 alpha=0 beta=1",
+          "520x520x520 alpha=0 beta=1", "f16*f16 520x520x520 layout=tt", "u8*u8 600x500x512 layout_d=t"}) {
         CAPTURE(line);
         const auto c = parse_case(line);
         REQUIRE(c);
@@ -76,6 +77,7 @@ TEST_CASE("what is right passes; an element that is wrong, was never written, or
         else
             CHECK(exact.verify(wrong).wrong != "");
     }
+    for (const char* line : {"8x8x8 alpha=0", "8x8x8 alpha=-1e-60"}) CHECK(ExactCase(*parse_case(line)).alpha() == 0);
     const ExactCase exact(*parse_case("40x30x20 ldd=37"));
     std::vector<std::byte> gap = right_result(exact);
     std::memset(&gap[33 * 4], 0, 4);

@@ -25,6 +25,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     }
 }
 
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 plan::Type plan_type(Type type, plan::Type otherwise) {
     return type == VKGEMM_TYPE_DEFAULT ? otherwise : static_cast<plan::Type>(type - VKGEMM_TYPE_F32);
 }
@@ -75,6 +77,9 @@ Result<Case> parse_case(const std::string& line) {
     Result<std::string> text = formatProblem(c.problem, c.alpha, c.beta);
     if (!text) return text.status();
     c.text = *text;
+    for (const auto& [name, x] : {std::pair{"alpha", c.alpha}, {"beta", c.beta}})
+        if (!std::isfinite(x))
+            return refuse(std::string(name) + " is " + plan::number_text(x) + "; only a finite one can be checked");
     if (const auto completed = plan::complete(plan::parse_problem(line)->problem))  // else the library says why not
         if (const auto unfit = plan::unfit_factors(*completed, c.alpha, c.beta)) return refuse(unfit->why);
     return c;
@@ -94,8 +99,8 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
         if (line.empty()) continue;
         const std::string place = name + ":" + std::to_string(number) + ": ";
         double reach = 0;
-        if (const size_t at = line.find(" reach="); at != std::string_view::npos) {
-            const std::string_view tera = line.substr(at + 7);
+        if (const size_t at = line.find("reach="); at != std::string_view::npos && at > 0 && is_blank(line[at - 1])) {
+            const std::string_view tera = line.substr(at + 6);
             const auto value = plan::read_number<double>(tera);
             if (!value || !(*value > 0) || !std::isfinite(*value * 1e12))
                 return refuse(place + "'" + std::string(tera) +
@@ -106,6 +111,7 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
         }
         Result<Case> c = parse_case(std::string(line));
         if (!c) return Status{c.status().code, VK_SUCCESS, place + c.status().text};
+        if (Status s = nothing_to_do(*c); !s) return Status{s.code, VK_SUCCESS, place + s.text};
         c->reach = reach;
         c->from_suite = true;
         cases.push_back(*std::move(c));
@@ -156,7 +162,7 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
 std::string suite_file(const std::string& name_or_file) {
     for (const Suite& s : suites())
         if (s.name == name_or_file) return "";
-    return name_or_file;
+    return name_or_file == "-" ? "" : name_or_file;  // which no suite is read from
 }
 
 Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite) {

@@ -58,13 +58,14 @@ void print_choice(const Session& session, const Case& c, const Explanation& e) {
 }
 
 /// Every other kernel: those that could, the least costly first, then the reasons against the rest.
-void print_others(const Session& session, const Explanation& e) {
+void print_others(const Session& session, const Options& o, const Explanation& e) {
     std::vector<Explanation::Other> could = e.others;
     std::erase_if(could, [](const auto& other) { return !other.cost; });
     std::ranges::stable_sort(could, {}, [](const auto& other) { return *other.cost; });
     if (!could.empty()) {
-        Table table(
-            {{.title = "could, too"}, {.title = "predicted", .right = true}, {.title = "against it", .right = true}});
+        Table table({{.title = o.tile.empty() ? "could, too" : "could, with its own tile"},
+                     {.title = "predicted", .right = true},
+                     {.title = "against it", .right = true}});
         for (const auto& other : could) {
             char cost[32];
             std::snprintf(cost, sizeof cost, "%.3g", *other.cost);
@@ -127,9 +128,9 @@ Result<Explanation> explain(const host::Device& device, const Options& o, const 
     Explanation asked = read_explanation(*choice);
     if (!e.kernel.empty()) e.others.push_back({e.kernel, e.cost, ""});
     std::erase_if(e.others, [&](const auto& other) { return other.kernel == asked.kernel; });
-    if (const std::string why = passed_over(device, c.problem, o.tile, asked.kernel);
-        o.kernel.empty() && !asked.kernel.empty() && !why.empty())
-        asked.notes.push_back(why);
+    if (o.kernel.empty() && !asked.kernel.empty())
+        if (const std::string why = passed_over(device, c.problem, o.tile, asked.kernel); !why.empty())
+            asked.notes.push_back(why);
     asked.others = std::move(e.others);
     return asked;
 }
@@ -159,7 +160,7 @@ int run(const Session& session, const Options& o) {
     if (o.json != "-") {
         if (!e->kernel.empty()) print_choice(session, *c, *e);
         for (const std::string& note : e->notes) print(wrapped(note, 0));
-        print_others(session, *e);
+        print_others(session, o, *e);
     }
     if (Status s = file->commit(json_text(json(*device, *c, *e))); !s) return session.fail(s);
     return session.finish(*device, code);

@@ -142,7 +142,6 @@ int program(int argc, char** argv) {
         std::fputs(help(app).c_str(), stderr);
         return exit_usage;
     }
-    watch_signals();
     return written(action());
 }
 
@@ -151,6 +150,7 @@ int program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     vkgemm::tool::hold_streams();
+    vkgemm::tool::watch_signals();
     try {
         return vkgemm::tool::program(argc, argv);
     } catch (const std::exception& e) {  // out of memory, above all

@@ -52,6 +52,7 @@ Status own_places(std::initializer_list<std::pair<const char*, std::string>> opt
 }
 
 Result<std::string> read_file(const std::string& path) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as some editors begin a text
     constexpr size_t most = size_t{1} << 30, piece = size_t{1} << 20;
     errno = 0;
     std::error_code ignored;
@@ -67,7 +68,8 @@ Result<std::string> read_file(const std::string& path) {
     if (folder) errno = EISDIR;
     if (text.size() > most)
         return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot read " + path + ": it is longer than 1 GiB"};
-    if (!folder && file.is_open() && !file.bad()) return text;
+    if (!folder && file.is_open() && !file.bad())
+        return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
     const int why = errno;
     return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                   "cannot read " + path + (why ? std::string(": ") + std::strerror(why) : "")};

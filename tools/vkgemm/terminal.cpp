@@ -36,6 +36,12 @@ size_t terminal_columns() {
     return page_width;
 }
 
+/// A terminal that only prints.
+bool is_dumb() {
+    const char* const kind = std::getenv("TERM");
+    return kind && std::string_view(kind) == "dumb";
+}
+
 volatile std::sig_atomic_t stop = 0;
 bool stdout_reader_left = false;
 bool progress_stands = false;  // on the last line of standard error
@@ -62,8 +68,7 @@ void hold_streams() {
 
 bool wants_color(ColorMode mode) {
     if (mode != ColorMode::automatic) return mode == ColorMode::always;
-    const char* const kind = std::getenv("TERM");
-    return is_terminal(stdout) && !std::getenv("NO_COLOR") && !(kind && std::string_view(kind) == "dumb");
+    return is_terminal(stdout) && !std::getenv("NO_COLOR") && !is_dumb();
 }
 
 bool stderr_is_terminal() { return is_terminal(stderr); }
@@ -93,7 +98,7 @@ void watch_signals() {
 }
 bool interrupted() { return stop != 0; }
 
-Progress::Progress(size_t steps, bool quiet) : steps_(steps), shown_(!quiet && stderr_is_terminal()) {}
+Progress::Progress(size_t steps, bool quiet) : steps_(steps), shown_(!quiet && stderr_is_terminal() && !is_dumb()) {}
 
 void Progress::begin(std::string_view what) {
     const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -70,9 +70,9 @@ std::string today() {
 /// What is found, as a file of rows: what was there, then this run's.
 class TunedFile {
    public:
-    static Result<TunedFile> open(const Options& o, const host::DeviceInfo& device);
+    static Result<TunedFile> open(const Options& o, const host::DeviceInfo& device, const plan::DeviceFacts& facts);
 
-    /// Is there a row for this very problem on this device?
+    /// Is there a row for this very problem that this device can follow?
     bool has(const plan::Problem& normalised) const;
     Status add(const plan::Problem& read, const plan::Problem& normalised, const Outcome& found);
     size_t added() const { return added_; }
@@ -80,7 +80,7 @@ class TunedFile {
    private:
     std::optional<OutputFile> file_;
     std::string device_, text_, head_;
-    std::vector<plan::TunedRow> rows_;
+    std::vector<plan::TunedRow> rows_;  // of this device
     size_t added_ = 0;
 };
 
@@ -94,7 +94,7 @@ std::string command_line(const Options& o) {
     return text;
 }
 
-Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& device) {
+Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& device, const plan::DeviceFacts& facts) {
     TunedFile f;
     f.device_ = host::detail::row_device(device.name);
     std::error_code ignored;
@@ -103,7 +103,8 @@ Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& devi
         if (!text) return text.status();
         auto rows = plan::parse_tuned(*text);
         if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.refusal().why};
-        f.text_ = *std::move(text), f.rows_ = *std::move(rows);
+        f.text_ = *std::move(text), f.rows_ = plan::tuned_for(facts, *rows);
+        for (const std::string& why : plan::skipped_in_short(f.rows_)) warn("vkgemm: " + o.out + ": " + why);
         if (!f.text_.empty() && !f.text_.ends_with('\n')) f.text_ += '\n';
     }
     f.head_ = "# " + device_line(device) + ", " + today() + ", vkgemm " + tool_version() + "\n# " + command_line(o) +
@@ -116,7 +117,7 @@ Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& devi
 
 bool TunedFile::has(const plan::Problem& normalised) const {
     return std::ranges::any_of(rows_, [&](const plan::TunedRow& row) {
-        return device_.find(row.device) != std::string::npos && plan::tuned_distance(row, normalised, 16) == 0.0;
+        return row.skipped.empty() && plan::tuned_distance(row, normalised, 16) == 0.0;
     });
 }
 
@@ -339,7 +340,7 @@ int run(const Session& session, const Options& o) {
     if (!device) return session.fail(device.status());
     const auto facts = facts_of(*device);
     if (!facts) return session.fail(facts.status());
-    auto file = TunedFile::open(o, device->info());
+    auto file = TunedFile::open(o, device->info(), *facts);
     if (!file) return session.fail(file.status());
 
     print(device_line(device->info()) + "\n");
@@ -350,7 +351,8 @@ int run(const Session& session, const Options& o) {
     }
     tuner.summary(o.out);
     if (interrupted()) {
-        warn("vkgemm: interrupted; what was tuned until then is kept");
+        warn(file->added() ? "vkgemm: interrupted; what was tuned until then is kept"
+                           : "vkgemm: interrupted before anything was tuned; no row is written");
         return exit_interrupted;
     }
     return session.finish(*device, tuner.exit());

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plan/factors.h"
 #include "tools/vkgemm/exact_numbers.h"
 #include "tools/vkgemm/numbers.h"
 
@@ -104,7 +105,10 @@ const char* extent_name(ExactCase::Extent extent) {
 }
 
 ExactCase::ExactCase(const Case& c, uint64_t seed)
-    : p_(c.problem), r_(resolve(c.problem)), beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
+    : p_(c.problem),
+      r_(resolve(c.problem)),
+      alpha_(plan::is_zero_factor(c.alpha, r_.accumulate) ? 0 : 2),
+      beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
     for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
     const auto exactly = [](plan::Type type) { return int64_t{1} << std::min(plan::info(type).exact_bits, 30); };
     const int64_t terms = exactly(r_.accumulate);
@@ -159,7 +163,7 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
 }
 
 ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
-    double value = alpha() * static_cast<double>(sum), slack = 0;
+    double value = alpha_ * static_cast<double>(sum), slack = 0;
     if (beta_ != 0) value += beta_ * c(batch, row, col);
     // What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a
     // fast one. Both curves are straight lines far from 0. Scales may double it.
@@ -273,7 +277,7 @@ std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) 
 }
 
 std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte> d, uint64_t batch) const {
-    // D x = 2 A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
+    // D x = alpha A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
     std::vector<int64_t> x(p_.n), bx(p_.k);
     std::vector<double> values(p_.n);
     for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(plan::Type::i32, 1000, mixed(6, batch, col, 0));
@@ -283,7 +287,7 @@ std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte
     }
     for (uint64_t row = 0; row < p_.m; ++row) {
         int64_t want = 0, got = 0;
-        for (uint64_t k = 0; k < p_.k; ++k) want += 2 * a(batch, row, k) * bx[k];
+        for (uint64_t k = 0; k < p_.k; ++k) want += static_cast<int64_t>(alpha_) * a(batch, row, k) * bx[k];
         bool whole_numbers = true;
         decode(r_.d.type, &d[r_.d.position(batch, row, 0) * r_.d.bytes], r_.d.col_step, values);
         for (uint64_t col = 0; col < p_.n; ++col) {

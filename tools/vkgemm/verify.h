@@ -12,13 +12,12 @@
 namespace vkgemm::tool {
 
 /// Whole numbers for one case, chosen so that every sum, in any order, is exact in the accumulator and in D.
-/// Runs that are checked use alpha 2 and beta -1 (0 where the case's beta is 0): a wrong factor shows, and nothing
-/// rounds.
+/// Runs that are checked use alpha 2 and beta -1, each 0 where the case's is: a wrong factor shows, and nothing rounds.
 class ExactCase {
    public:
     explicit ExactCase(const Case& c, uint64_t seed = 0);
 
-    double alpha() const { return 2; }
+    double alpha() const { return alpha_; }
     double beta() const { return beta_; }
     const Resolved& matrices() const { return r_; }
 
@@ -62,7 +61,7 @@ class ExactCase {
 
     Problem p_;
     Resolved r_;
-    double beta_ = 0;
+    double alpha_ = 2, beta_ = 0;
     bool plain_ = true;          // no epilogue
     std::vector<int8_t> a_, b_;  // row-major and dense, whatever the layout
 };
