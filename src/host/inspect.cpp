@@ -32,7 +32,7 @@ PipelineReport::Statistic statistic(const VkPipelineExecutableStatisticKHR& s) {
             return {s.name, static_cast<double>(s.value.u64), std::to_string(s.value.u64)};
         default: {
             char text[32];
-            const auto end = std::to_chars(text, text + sizeof text, s.value.f64).ptr;
+            char* const end = std::to_chars(text, text + sizeof text, s.value.f64).ptr;
             return {s.name, s.value.f64, std::string(text, end)};
         }
     }
