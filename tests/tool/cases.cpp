@@ -119,13 +119,14 @@ TEST_CASE("matrices lie where the library says that they lie") {
 }
 
 TEST_CASE("operations and bytes are counted once") {
-    CHECK(flops(one("5x6x7 batch=3").problem) == 2 * 5 * 6 * 7 * 3);
+    CHECK(flops(one("5x6x7 batch=3")) == 2 * 5 * 6 * 7 * 3);
     CHECK(least_bytes(one("5x6x7")) == 4 * (35 + 42 + 30));
     CHECK(least_bytes(one("5x6x7 beta=1")) == 4 * (35 + 42 + 30 + 30));
     CHECK(least_bytes(one("5x6x7 c=separate beta=0")) == 4 * (35 + 42 + 30));
     CHECK(least_bytes(one("f16*f16 5x6x7 batch=3 stride_b=0 lda=50")) == 2 * (3 * 35 + 42 + 3 * 30));
     CHECK(least_bytes(one("i8*i8 5x6x7")) == 35 + 42 + 4 * 30);
     CHECK(least_bytes(one("0x6x7")) == 4 * 42);
+    CHECK((flops(one("5x6x7 alpha=0 beta=1")) == 0 && least_bytes(one("5x6x7 alpha=0 beta=1")) == 4 * (30 + 30)));
 }
 
 TEST_CASE("a refusal points at the character") {

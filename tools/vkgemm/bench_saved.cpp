@@ -93,7 +93,7 @@ struct Place {
 
 Measurement measurement(const Place& p, const Case& c) {
     Measurement m;
-    m.flops = flops(c.problem), m.bytes = least_bytes(c);
+    m.flops = flops(c), m.bytes = least_bytes(c);
     m.checked = p.at("checked").one_of({"all", "projected", "sampled", "no"});
     if (p.has("note")) m.note = p.at("note").text();
     if (p.has("wrong"))

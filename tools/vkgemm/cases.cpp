@@ -199,19 +199,31 @@ Resolved resolve(const Problem& p) {
     return r;
 }
 
-double flops(const Problem& p) {
+namespace {
+
+/// alpha 0 leaves A and B alone.
+bool multiplies(const Case& c, const Resolved& r) { return !plan::is_zero_factor(c.alpha, r.accumulate); }
+
+}  // namespace
+
+double flops(const Case& c) {
+    const Problem& p = c.problem;
+    const Resolved r = resolve(p);
+    if (!multiplies(c, r)) return 0;
     return 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-           static_cast<double>(p.batch ? p.batch : 1);
+           static_cast<double>(r.batch);
 }
 
 double least_bytes(const Case& c) {
     const Resolved r = resolve(c.problem);
     double bytes = 0;
-    for (const MatrixInfo* m : {&r.a, &r.b, &r.d, &r.c}) {
-        if (m == &r.c && c.beta == 0) continue;
-        const uint64_t matrices = m->batch_step ? r.batch : 1;
-        bytes += static_cast<double>(m->rows) * static_cast<double>(m->cols) * static_cast<double>(matrices) * m->bytes;
-    }
+    const auto add = [&](const MatrixInfo& m) {
+        const uint64_t matrices = m.batch_step ? r.batch : 1;
+        bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(matrices) * m.bytes;
+    };
+    if (multiplies(c, r)) add(r.a), add(r.b);
+    if (c.beta != 0) add(r.c);
+    add(r.d);
     return bytes;
 }
 

@@ -74,8 +74,8 @@ struct Resolved {
 };
 Resolved resolve(const Problem& problem);
 
-double flops(const Problem& problem);  // 2 m n k batch
-/// What must at least be moved: A, B, D, and C where beta is not 0, each once.
+double flops(const Case& c);  // 2 m n k batch; none where alpha is 0
+/// What must at least be moved: A and B where alpha is not 0, C where beta is not, and D, each once.
 double least_bytes(const Case& c);
 
 }  // namespace vkgemm::tool

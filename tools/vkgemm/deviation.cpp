@@ -23,7 +23,7 @@ double element(const MatrixInfo& m, std::span<const std::byte> bytes, uint64_t b
 bool has_deviation(const Case& c) {
     const Resolved r = resolve(c.problem);
     return r.is_float() && c.alpha != 0 && c.beta == 0 && c.problem.epilogue.begin() == c.problem.epilogue.end() &&
-           flops(c.problem) > 0 && r.d.span_bytes() <= most_bytes;
+           flops(c) > 0 && r.d.span_bytes() <= most_bytes;
 }
 
 double deviation_of(const Case& c, const OperandBytes& operands, std::span<const std::byte> d) {

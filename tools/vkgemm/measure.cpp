@@ -314,7 +314,7 @@ Status CaseRunner::in_a_row(const Plan& plan, const host::Buffer& space, Measure
 
 Measurement CaseRunner::blank() const {
     Measurement m;
-    m.flops = flops(case_.problem);
+    m.flops = flops(case_);
     m.bytes = least_bytes(case_);
     m.cold = cold_;
     m.sets = sets_;

@@ -152,7 +152,7 @@ std::optional<double> Roofline::peak(const Resolved& r) {
 }
 
 Roof Roofline::of(const Case& c) {
-    if (c.problem.accuracy != VKGEMM_ACCURACY_DEFAULT || flops(c.problem) == 0) return {};
+    if (c.problem.accuracy != VKGEMM_ACCURACY_DEFAULT || flops(c) == 0) return {};
     if (!facts_) {
         const auto facts = facts_of(device_);
         if (!facts) return {};
@@ -163,7 +163,7 @@ Roof Roofline::of(const Case& c) {
         copied_ = copied ? *copied : 0;
     }
     const std::optional<double> most = peak(resolve(c.problem));
-    return most ? roof_of(flops(c.problem), least_bytes(c), *most, *copied_) : Roof{};
+    return most ? roof_of(flops(c), least_bytes(c), *most, *copied_) : Roof{};
 }
 
 }  // namespace vkgemm::tool

@@ -270,7 +270,7 @@ void Tuner::show(const Case& c, const Outcome& found) {
                    t.candidate.kernel,
                    t.candidate.tile,
                    seconds_text(t.seconds),
-                   {rate_text(flops(c.problem) / t.seconds, integer), Style::head},
+                   {flops(c) > 0 ? rate_text(flops(c) / t.seconds, integer) : "-", Style::head},
                    gain});
     };
     char gain[32];
