@@ -7,21 +7,21 @@
 
 namespace vkgemm::plan {
 
-/// Why something was refused: the kind (the public codes map one to one) and a sentence for the reader of a log.
+/// Why something was refused: the kind (numbered as the public codes are) and a sentence for the reader of a log.
 struct Refusal {
     enum Kind {
-        argument,
-        problem,
-        unsupported,
-        limit,
-        tile,
-        operand,
-        workspace,
-        missing_function,
-        memory,
-        device_lost,
-        vulkan,
-        parse
+        argument = -1,
+        problem = -2,
+        unsupported = -3,
+        limit = -4,
+        tile = -5,
+        operand = -6,
+        workspace = -7,
+        missing_function = -8,
+        memory = -9,
+        device_lost = -10,
+        vulkan = -11,
+        parse = -12
     };
     Kind kind;
     std::string why;

@@ -21,36 +21,16 @@ static_assert(VKGEMM_STEP_BIAS_ROW == STEP_BIAS_ROW && VKGEMM_STEP_RESIDUAL == S
 static_assert(VKGEMM_C_SEPARATE == int(plan::CSource::separate) &&
               VKGEMM_LAYOUT_COLUMN_MAJOR == int(plan::Layout::column_major));
 static_assert(VKGEMM_MAX_EPILOGUE_STEPS == plan::max_epilogue_steps);
-
-VkgemmResult code_of(Refusal::Kind k) {
-    switch (k) {
-        case Refusal::argument:
-            return VKGEMM_ERROR_INVALID_ARGUMENT;
-        case Refusal::problem:
-            return VKGEMM_ERROR_INVALID_PROBLEM;
-        case Refusal::unsupported:
-            return VKGEMM_ERROR_UNSUPPORTED;
-        case Refusal::limit:
-            return VKGEMM_ERROR_LIMIT;
-        case Refusal::tile:
-            return VKGEMM_ERROR_TILE;
-        case Refusal::operand:
-            return VKGEMM_ERROR_OPERAND;
-        case Refusal::workspace:
-            return VKGEMM_ERROR_WORKSPACE;
-        case Refusal::missing_function:
-            return VKGEMM_ERROR_MISSING_FUNCTION;
-        case Refusal::memory:
-            return VKGEMM_ERROR_OUT_OF_MEMORY;
-        case Refusal::device_lost:
-            return VKGEMM_ERROR_DEVICE_LOST;
-        case Refusal::vulkan:
-            return VKGEMM_ERROR_VULKAN;
-        case Refusal::parse:
-            return VKGEMM_ERROR_PARSE;
-    }
-    return VKGEMM_ERROR_INVALID_ARGUMENT;
-}
+static_assert(VKGEMM_ERROR_INVALID_ARGUMENT == int(Refusal::argument) &&
+                  VKGEMM_ERROR_INVALID_PROBLEM == int(Refusal::problem) &&
+                  VKGEMM_ERROR_UNSUPPORTED == int(Refusal::unsupported) && VKGEMM_ERROR_LIMIT == int(Refusal::limit) &&
+                  VKGEMM_ERROR_TILE == int(Refusal::tile) && VKGEMM_ERROR_OPERAND == int(Refusal::operand) &&
+                  VKGEMM_ERROR_WORKSPACE == int(Refusal::workspace) &&
+                  VKGEMM_ERROR_MISSING_FUNCTION == int(Refusal::missing_function) &&
+                  VKGEMM_ERROR_OUT_OF_MEMORY == int(Refusal::memory) &&
+                  VKGEMM_ERROR_DEVICE_LOST == int(Refusal::device_lost) &&
+                  VKGEMM_ERROR_VULKAN == int(Refusal::vulkan) && VKGEMM_ERROR_PARSE == int(Refusal::parse),
+              "refusals have the public codes");
 
 // As much of `text` as fits into `room` bytes with a terminating null, and no half character at its end.
 size_t copy_text(std::string_view text, char* to, size_t room) {
@@ -99,7 +79,7 @@ VkgemmMatrix matrix_to(const plan::Matrix& m) {
 
 VkgemmResult answer(VkgemmError* error, const Refusal& r) {
     put_text(error, r.why, static_cast<VkResult>(r.vk_result));
-    return code_of(r.kind);
+    return static_cast<VkgemmResult>(r.kind);
 }
 
 VkgemmResult answer(VkgemmError* error, VkgemmResult positive, std::string_view text) {

@@ -146,8 +146,13 @@ TEST_CASE("factors that no run of the problem can have, and products without an 
     CHECK(has_words(parse_case("8x8x8 beta=2e39").status().text, "beta is 2e+39", "range of f32"));
     CHECK(has_words(parse_case("8x8x8 alpha=-inf").status().text, "alpha is -inf", "finite"));
     CHECK(has_words(parse_case("8x8x8 beta=1 c=none").status().text, "has no C", "c=separate"));
-    CHECK(nothing_to_do(one("8x8x0")));  // D is beta C
-    for (const char* line : {"0x8x8", "8x0x8"}) CHECK(has_words(nothing_to_do(one(line)).text, "m or n is 0"));
+    CHECK(parse_work("8x8x0"));  // D is beta C
+    for (const char* line : {"0x8x8", "8x0x8"}) {
+        CHECK(parse_case(line));
+        CHECK(has_words(parse_work(line).status().text, "m or n is 0"));
+        CHECK(has_words(parse_shapes(line, "", "").status().text, line, "m or n is 0"));
+        CHECK(has_words(load_cases({line}, "").status().text, line, "m or n is 0"));
+    }
 }
 
 TEST_CASE("a problem that lost its quotes is told so") {

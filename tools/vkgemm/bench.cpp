@@ -296,8 +296,6 @@ int run(const Session& session, const Options& options) {
     if (Status s = check_options(options); !s) return session.fail(s);
     const auto cases = collect_cases(options);
     if (!cases) return session.fail(cases.status());
-    for (const Case& c : *cases)
-        if (Status s = nothing_to_do(c); !s) return session.fail(s);
     auto json = OutputFile::open(options.json);
     if (!json) return session.fail(json.status());
     auto csv = OutputFile::open(options.csv);

@@ -85,9 +85,10 @@ Result<Case> parse_case(const std::string& line) {
     return c;
 }
 
-Status nothing_to_do(const Case& c) {
-    if (c.problem.m && c.problem.n) return {};
-    return {VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, c.text + ": m or n is 0, so there is nothing to compute"};
+Result<Case> parse_work(const std::string& line) {
+    Result<Case> c = parse_case(line);
+    if (!c || (c->problem.m && c->problem.n)) return c;
+    return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0, so there is nothing to compute"};
 }
 
 Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name) {
@@ -109,9 +110,8 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
             reach = *value * 1e12;
             line = plan::trimmed(line.substr(0, at));
         }
-        Result<Case> c = parse_case(std::string(line));
+        Result<Case> c = parse_work(std::string(line));
         if (!c) return Status{c.status().code, VK_SUCCESS, place + c.status().text};
-        if (Status s = nothing_to_do(*c); !s) return Status{s.code, VK_SUCCESS, place + s.text};
         c->reach = reach;
         c->from_suite = true;
         cases.push_back(*std::move(c));
@@ -135,7 +135,7 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
             types + std::string(numbers[0]) + "x" + std::string(numbers[1]) + "x" + std::string(numbers[2]);
         if (numbers.size() == 4) line += " batch=" + std::string(numbers[3]);
         if (!layout.empty()) line += " layout=" + layout;
-        Result<Case> c = parse_case(line);
+        Result<Case> c = parse_work(line);
         if (!c) return about(line, c.status());
         cases.push_back(*std::move(c));
     }
@@ -168,7 +168,7 @@ std::string suite_file(const std::string& name_or_file) {
 Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite) {
     std::vector<Case> cases;
     for (const std::string& line : problems) {
-        auto c = parse_case(line);
+        auto c = parse_work(line);
         if (!c) {
             Status why = about(line, c.status());
             if (&line != &problems.front() && line.find(' ') == std::string::npos &&

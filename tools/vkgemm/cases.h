@@ -25,8 +25,8 @@ struct Case {
 /// A refusal that names a character shows the line and points there: its text then has three lines.
 Result<Case> parse_case(const std::string& line);
 
-/// Refuses, in words, what has no element to compute: there is nothing to measure or to compare.
-Status nothing_to_do(const Case&);
+/// The same for what is to be measured or compared: refused where D has no element.
+Result<Case> parse_work(const std::string& line);
 
 /// A file of problems: one a line; empty lines and what follows '#' are skipped. A line may say which rate is aimed at,
 /// in TFLOP/s: "4096x4096x4096 reach=50". `name` is for refusals: "name:3: why".

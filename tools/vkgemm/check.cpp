@@ -62,7 +62,6 @@ Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::stri
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return cases.status();
     for (const Case& c : *cases) {
-        if (Status s = nothing_to_do(c); !s) return s;
         if (!c.from_suite) asked.push_back(c.text);
         if (o.kernel == "auto") {
             jobs.push_back({c, "", "", !c.from_suite});

@@ -117,7 +117,7 @@ Status traceable(const std::string& name, const plan::Kernel& first, const std::
 int run(const Session& session, const Options& o) {
     std::optional<Case> c;
     if (!o.problem.empty()) {
-        auto read = parse_case(o.problem);
+        auto read = parse_work(o.problem);
         if (!read) return session.fail(read.status());
         c = *std::move(read);
     }
@@ -143,11 +143,12 @@ int run(const Session& session, const Options& o) {
         progress.begin(now.text + ", " + std::string(k->name));
         auto t = trace(*device, now, std::string(k->name), o.tile, modules);
         progress.clear();
-        if (!t && (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan)) return session.fail(t.status());
-        if (!t && shown) print("\n" + wrapped(t.status().text, 0));
-        if (!t && !shown) warn("vkgemm: " + t.status().text);
-        if (!t) refused = worse(refused, exit_code(t.status()));
-        if (!t) continue;
+        if (!t) {
+            if (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
+            shown ? print("\n" + wrapped(t.status().text, 0)) : warn("vkgemm: " + t.status().text);
+            refused = worse(refused, exit_code(t.status()));
+            continue;
+        }
         if (o.plant == k->name) t->traced.back() ^= std::byte{0x80};
         const Coverage found = coverage_of(*t);
         if (shown) print("\n" + report(*t, found, now, session.colored()));

@@ -143,9 +143,8 @@ struct Job {
 Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceFacts& facts) {
     std::optional<Case> wanted;
     if (!o.problem.empty()) {
-        auto c = parse_case(o.problem);
+        auto c = parse_work(o.problem);
         if (!c) return c.status();
-        if (Status s = nothing_to_do(*c); !s) return s;
         wanted = *std::move(c);
     }
     std::vector<Job> jobs;

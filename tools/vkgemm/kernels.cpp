@@ -19,9 +19,8 @@ int run(const Session& session, const Options& options) {
     if (!file) return session.fail(file.status());
     std::optional<Case> wanted;
     if (!options.problem.empty()) {
-        auto c = parse_case(options.problem);
+        auto c = parse_work(options.problem);
         if (!c) return session.fail(c.status());
-        if (Status s = nothing_to_do(*c); !s) return session.fail(s);
         wanted = *std::move(c);
     }
     const auto device = session.open();

@@ -4,30 +4,9 @@
 #include "plan/text.h"
 
 namespace vkgemm::tool {
-
 namespace {
 
-Status status_of(const plan::Refusal& r) {
-    const auto code = [&] {
-        switch (r.kind) {
-            case plan::Refusal::problem:
-                return VKGEMM_ERROR_INVALID_PROBLEM;
-            case plan::Refusal::unsupported:
-                return VKGEMM_ERROR_UNSUPPORTED;
-            case plan::Refusal::limit:
-                return VKGEMM_ERROR_LIMIT;
-            case plan::Refusal::tile:
-                return VKGEMM_ERROR_TILE;
-            case plan::Refusal::workspace:
-                return VKGEMM_ERROR_WORKSPACE;
-            case plan::Refusal::parse:
-                return VKGEMM_ERROR_PARSE;
-            default:  // nothing else comes of planning
-                return VKGEMM_ERROR_INVALID_ARGUMENT;
-        }
-    };
-    return {code(), VK_SUCCESS, r.why};
-}
+Status status_of(const plan::Refusal& r) { return {static_cast<VkgemmResult>(r.kind), VK_SUCCESS, r.why}; }
 
 }  // namespace
 

@@ -42,23 +42,6 @@ Result<Chosen> choose(const host::Device& device, const Case& c, const std::stri
                       " dispatches; only what takes one can be traced"};
 }
 
-/// The case with factors for which D is known, and what knows it. What is 0 stays so.
-struct Known {
-    Case run;
-    OperandBytes operands;
-    ExactCase exact;
-};
-Known known(const host::Device& device, const Case& c, const Trace& t) {
-    Case full = c, summed = c;
-    if (!t.adds_c) full.beta = summed.beta = 0;
-    if (t.k == 0) summed.problem.k = 0;
-    CaseRunner runner(device, full, {});
-    Known all{c, runner.operands(true), ExactCase(summed)};
-    if (t.k) all.run.alpha = all.exact.alpha();
-    if (t.adds_c) all.run.beta = all.exact.beta();
-    return all;
-}
-
 /// Where the words of the trace lie, and how many there are.
 std::vector<uint32_t> head_of(const Trace& t, uint64_t& words) {
     std::vector<uint32_t> head(TRACE_HEAD);
@@ -209,17 +192,21 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
     describe_operands(*chosen, t);
     if (Status s = check_room(chosen->facts, t); !s) return s;
     const auto code = chosen->facts.features & plan::need::memory_model ? module->scoped : module->plain;
-    const Known now = known(device, c, t);
+    CaseRunner runner(device, c, {});
+    const ExactCase& exact = runner.exact();
+    const OperandBytes& operands = runner.operands(true);
+    Case known = c;  // with factors for which D is
+    known.alpha = exact.alpha(), known.beta = exact.beta();
     for (auto* d : {&t.untraced, &t.traced}) {
-        auto buffers = upload_all(device, now.operands);
+        auto buffers = upload_all(device, operands);
         if (!buffers) return buffers.status();
-        const Status ran = d == &t.untraced ? run_untraced(device, now.run, t, *buffers)
-                                            : run_traced(device, now.run, *chosen, code, *buffers, t);
+        const Status ran = d == &t.untraced ? run_untraced(device, known, t, *buffers)
+                                            : run_traced(device, known, *chosen, code, *buffers, t);
         if (!ran) return ran;
-        d->resize(now.operands[VKGEMM_SLOT_D].size());
+        d->resize(operands[VKGEMM_SLOT_D].size());
         if (Status s = device.download(buffers->at(VKGEMM_SLOT_D), *d); !s) return s;
     }
-    t.verdict = now.exact.verify(t.traced);
+    t.verdict = exact.verify(t.traced);
     return t;
 }
 

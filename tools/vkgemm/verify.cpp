@@ -108,7 +108,7 @@ ExactCase::ExactCase(const Case& c, uint64_t seed)
     : p_(c.problem),
       r_(resolve(c.problem)),
       alpha_(plan::is_zero_factor(c.alpha, r_.accumulate) ? 0 : 2),
-      beta_(c.beta == 0 || !r_.c.span ? 0 : -1) {
+      beta_(plan::is_zero_factor(c.beta, r_.accumulate) || !r_.c.span ? 0 : -1) {
     for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
     const auto exactly = [](plan::Type type) { return int64_t{1} << std::min(plan::info(type).exact_bits, 30); };
     const int64_t terms = exactly(r_.accumulate);
