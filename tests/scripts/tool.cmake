@@ -10,7 +10,12 @@ function(run code)
   if(NOT result EQUAL code)
     message(FATAL_ERROR "vkgemm ${ARGN} ended with ${result}, not ${code}:\n${out}${err}")
   endif()
-  string(REGEX REPLACE "[][;]" "," lines "${err}")
+  set(told "${err}")
+  if(NOT out MATCHES "^[{<]" AND NOT "-" IN_LIST ARGN)  # no JSON, SVG or CSV
+    string(APPEND told "${out}")
+  endif()
+  string(REGEX REPLACE "[][;]" "," lines "${told}")
+  string(REGEX REPLACE "[^ -~\n]" "" lines "${lines}")  # of drawings: they are counted by bytes
   string(REPLACE "\n" ";" lines "${lines}")
   foreach(line IN LISTS lines)
     string(LENGTH "${line}" columns)
