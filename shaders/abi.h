@@ -66,17 +66,17 @@ struct uvec2 {
 #define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps strips on 16 bytes
 #define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
 #define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
-#define PANEL_ABREAST 8  // rows that panel sums side by side
+#define CPU_ROWS 8  // rows that cpu sums side by side
 #define SIMT_TEAM 32     // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
-// coopmat, in pieces of 16 bytes: SLOTS slices of one operand (ALONG_K: k is its fast index), and D on its way out.
+// coopmat, in 16-byte chunks: SLOTS slices of one operand (ALONG_K: k is its fast index), and D on its way out.
 #define COOPMAT_PIECES(ALONG_K, SIDE, MK, SLOTS, PIECE) \
     ((ALONG_K) ? ((SLOTS) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * (SLOTS) * (MK))
-// weave, in pieces of 16 bytes: a tile whose lines are ALONG elements long.
+// pack_fragments, in 16-byte chunks: a tile whose lines are ALONG elements long.
 #define WEAVE_PIECES(LINES, ALONG, PIECE) ((LINES) * ((ALONG) / (PIECE) + 1))
-#define WOVEN_STRIPE 64  // lines of an operand that weave keeps together
+#define PACKED_ROW_BLOCK 64  // lines of an operand that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.

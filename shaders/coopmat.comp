@@ -20,7 +20,7 @@
 #extension GL_EXT_bfloat16 : require
 #pragma use_vulkan_memory_model
 #include "gemm.glsl"
-#include "pieces.glsl"
+#include "chunk16.glsl"
 #include "matrix.glsl"
 
 const uint PA = PIECE(TYPE_A), PB = PIECE(TYPE_B);
@@ -44,7 +44,7 @@ const uint WINDOW = 32;
 SUMS sums[NI * NJ];
 A_MATRIX a0[NI], a1[NI];  // fragments: even slice, odd slice
 B_MATRIX b0[NJ], b1[NJ];
-uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight, see pieces.glsl
+uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight, see chunk16.glsl
 uint k_next;                                                               // and its place on k
 
 uint row0, col0, steps, phase, sub_row, sub_col, set;     // sub_: the subgroup's part of the tile; which of its sharers

@@ -26,7 +26,7 @@ layout(local_size_x_id = 0) in;  // WG
 layout(push_constant, std430) uniform Push { GemmArgs args; };
 
 // Every index that touches an operand passes through NOTED, in units of `size` elements: the tool's own modules, which
-// are built with VKGEMM_TRACE, write it down on the way.
+// are built with VKGEMM_TRACE, write it down on the schedule.
 #ifdef VKGEMM_TRACE
 #include "trace.glsl"
 #else

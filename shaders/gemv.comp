@@ -9,7 +9,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
-#include "pieces.glsl"
+#include "chunk16.glsl"
 
 const bool TALL = BM > BN;                                    // few columns: A is the large operand; else B is
 const uint V = TALL ? BN : BM, OUT = TALL ? BM : BN;

@@ -14,7 +14,7 @@
 #define f32_four(bits) uintBitsToFloat(bits)
 #define f16_four(bits) uintBitsToFloat(bits)
 #define i32_four(bits) ivec4(bits)
-#ifndef UNIT_A  // else an operand is taken apart, see woven.glsl
+#ifndef UNIT_A  // else an operand is taken apart, see coopmat_packed.glsl
 #define UNIT_A TYPE_A
 #define UNIT_B TYPE_B
 #endif

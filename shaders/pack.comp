@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The first pass where an operand lies badly: copies it to the workspace so that the product can read it 16 bytes
 // at a time, with its rows beginning on 16 bytes and filled up with zeros; where TRANS_B differs from TRANS_A also
-// turned, so that the other index is the fast one. In terms of A: m rows, k columns (n = k), from A to D, D
+// transposed, so that the other index is the fast one. In terms of A: m rows, k columns (n = k), from A to D, D
 // being the workspace. Elements are moved, not understood: a type of the same size stands for all.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
-#include "pieces.glsl"
+#include "chunk16.glsl"
 
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 16) writeonly restrict buffer packed_line { uvec4 at[]; };

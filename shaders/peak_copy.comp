@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies args.k pieces of 16 bytes from A to D, PEAK_PIECES an invocation: how fast a device's memory is.
+// Copies args.k 16-byte chunks from A to D, PEAK_PIECES an invocation: how fast a device's memory is.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

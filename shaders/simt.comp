@@ -19,7 +19,7 @@ const uint X4 = TM / 4, Y4 = TN / 4;
 shared acc4_t tile_a[SIMT_A(BM, BN, BK) / 4];
 shared acc4_t tile_b[SIMT_B(BM, BN, BK) / 4];
 acc4_t sums[TM * Y4], next_a[LOADS_A], next_b[LOADS_B], x[X4], y[Y4], x_next[X4], y_next[Y4];
-uint row0, col0, strip_a, strip_b;                // this invocation's first strips in shared memory
+uint row0, col0, frag_a, frag_b;                // this invocation's first strips in shared memory
 uint down_a, down_b, place_a, place_b, at_a, at_b;  // what it copies: row, place in the row, index in memory
 
 float madd(float a, float b, float c) { return fma(a, b, c); }
@@ -55,12 +55,12 @@ void put() {
 }
 
 void compute() {
-    [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = tile_a[strip_a + i * DOWN];
-    [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = tile_b[strip_b + j * ACROSS];
+    [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = tile_a[frag_a + i * DOWN];
+    [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = tile_b[frag_b + j * ACROSS];
     [[unroll]] for (uint k = 0; k < BK; ++k) {
         if (k + 1 < BK) {
-            [[unroll]] for (uint i = 0; i < X4; ++i) x_next[i] = tile_a[(k + 1) * ROW_A + strip_a + i * DOWN];
-            [[unroll]] for (uint j = 0; j < Y4; ++j) y_next[j] = tile_b[(k + 1) * ROW_B + strip_b + j * ACROSS];
+            [[unroll]] for (uint i = 0; i < X4; ++i) x_next[i] = tile_a[(k + 1) * ROW_A + frag_a + i * DOWN];
+            [[unroll]] for (uint j = 0; j < Y4; ++j) y_next[j] = tile_b[(k + 1) * ROW_B + frag_b + j * ACROSS];
         }
         [[unroll]] for (uint j = 0; j < TN; ++j)
             [[unroll]] for (uint i = 0; i < TM; ++i)
@@ -74,7 +74,7 @@ void main() {
     if (!tile_of(row0, col0)) return;
     const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
     const uint row = team / (BN / WN) * WM + lane % DOWN * 4, col = team % (BN / WN) * WN + lane / DOWN * 4;
-    strip_a = row / 4, strip_b = col / 4;
+    frag_a = row / 4, frag_b = col / 4;
     down_a = tid / ACROSS_A, place_a = tid % ACROSS_A * 4;
     down_b = tid / ACROSS_B, place_b = tid % ACROSS_B * 4;
     at_a = batch * args.batch_a;

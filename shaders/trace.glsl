@@ -20,10 +20,10 @@ void counted_barrier() {
 #define barrier counted_barrier
 
 uint noted(uint operand, uint i, uint size) {
-#ifdef PLANTED_OPERAND  // a fault, for tests: what index is used in place of which
-    if (operand == PLANTED_OPERAND && i == PLANTED_FROM) i = PLANTED_TO;
-#ifdef PLANTED_SWAP  // and the other way round
-    else if (operand == PLANTED_OPERAND && i == PLANTED_TO) i = PLANTED_FROM;
+#ifdef INJECTED_OPERAND  // a fault, for tests: what index is used in place of which
+    if (operand == INJECTED_OPERAND && i == INJECTED_FROM) i = INJECTED_TO;
+#ifdef INJECTED_SWAP  // and the other way round
+    else if (operand == INJECTED_OPERAND && i == INJECTED_TO) i = INJECTED_FROM;
 #endif
 #endif
     const uint first = i * size, span = trace[TRACE_SPAN + operand];

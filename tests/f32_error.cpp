@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "support/random.h"
-#include "tools/vkgemm/cases.h"
-#include "tools/vkgemm/peer.h"
-#include "tools/vkgemm/plot.h"
+#include "tools/vkgemm/measure/cases.h"
+#include "tools/vkgemm/baselines/baseline.h"
+#include "tools/vkgemm/report/plot.h"
 #include "vkgemm/host.hpp"
 
 namespace {
@@ -144,8 +144,8 @@ struct Method {
 };
 constexpr Method methods[] = {
     {"true f32", "simt_f32_64x64x16", ""},
-    {"f32_split", "thirds_f32_64x64x32", " accuracy=f32_split"},
-    {"f32_split_rows", "halves_f32_64x64x32", " accuracy=f32_split_rows"},
+    {"f32_split", "bf16x3_f32_64x64x32", " accuracy=f32_split"},
+    {"f32_split_rows", "f16x2_f32_64x64x32", " accuracy=f32_split_rows"},
 };
 constexpr size_t cublas_at = std::size(methods), series = cublas_at + 1;
 
@@ -195,17 +195,17 @@ Product computed(const host::Device& device, const char* kernel, const char* acc
     return out;
 }
 
-Product computed(tool::Peer& peer, const Operands& x, uint32_t runs) {
+Product computed(tool::Baseline& baseline, const Operands& x, uint32_t runs) {
     tool::OperandBytes bytes;
     bytes[VKGEMM_SLOT_A] = bytes_of(x.a), bytes[VKGEMM_SLOT_B] = bytes_of(x.b);
     bytes[VKGEMM_SLOT_D].resize(x.lines * x.lines * 4);
-    if (const Status s = peer.load(case_of(x, ""), bytes, 1); !s) give_up(s);
-    if (runs > 1) value(peer.run(runs, 0, 1, 0));
+    if (const Status s = baseline.load(case_of(x, ""), bytes, 1); !s) give_up(s);
+    if (runs > 1) value(baseline.run(runs, 0, 1, 0));
     Product out{.d = std::vector<float>(x.lines * x.lines),
-                .seconds = median(value(peer.run(runs, 0, 1, 0))),
-                .by = peer.name()};
-    const std::vector<std::byte> d = value(peer.result());
-    peer.unload();
+                .seconds = median(value(baseline.run(runs, 0, 1, 0))),
+                .by = baseline.name()};
+    const std::vector<std::byte> d = value(baseline.result());
+    baseline.unload();
     std::memcpy(out.d.data(), d.data(), d.size());
     return out;
 }
@@ -224,7 +224,7 @@ tool::LinePanel panel_of(const Kind& kind, const std::vector<uint64_t>& depths,
     return panel;
 }
 
-tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& device, tool::Peer* cublas) {
+tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& device, tool::Baseline* cublas) {
     std::vector<uint64_t> depths;
     std::vector<std::array<Error, series>> rows;
     std::printf("\n%s\n\n| K | true f32 | f32_split | f32_split_rows | cuBLAS f32 |\n| --- | --- | --- | --- | --- |\n",
@@ -253,7 +253,7 @@ void draw(const std::string& folder, const char* name, const std::string& pictur
 }
 
 /// What the library chooses for a large product: its speed beside its error, one point each.
-void compare(const host::Device& device, tool::Peer* cublas, const std::string& folder) {
+void compare(const host::Device& device, tool::Baseline* cublas, const std::string& folder) {
     constexpr uint32_t runs = 401;
     const Kind& kind = kinds[2];
     const Operands x(kind, timed_side, timed_side);
@@ -284,14 +284,14 @@ int main(int count, char** arguments) {
     const uint64_t most_k = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1 << 20;
     const std::string folder = count > 2 ? arguments[2] : "";
     const host::Device device = value(host::Device::open());
-    const auto peer = tool::open_peer("cublas", device);
+    const auto baseline = tool::open_baseline("cublas", device);
     std::printf("%s, %s. Errors: largest (mean) |error| of an element of D, in units of 2^-24 of the sum of |a·b|.\n",
-                device.info().name.c_str(), peer ? (*peer)->title().c_str() : peer.status().text.c_str());
+                device.info().name.c_str(), baseline ? (*baseline)->title().c_str() : baseline.status().text.c_str());
     tool::LinePlot plot{.title = device.info().name + ": errors of f32 products, 64 x 64 x K in one piece",
                         .subtitle = "largest |error| of an element, in units of 2^-24 of the sum of |a·b|, logarithmic",
                         .x_axis = "K",
                         .panels = {}};
-    for (const Kind& kind : kinds) plot.panels.push_back(study(kind, most_k, device, peer ? peer->get() : nullptr));
+    for (const Kind& kind : kinds) plot.panels.push_back(study(kind, most_k, device, baseline ? baseline->get() : nullptr));
     draw(folder, "f32_error.svg", svg(plot));
-    if (most_k >= timed_side) compare(device, peer ? peer->get() : nullptr, folder);
+    if (most_k >= timed_side) compare(device, baseline ? baseline->get() : nullptr, folder);
 }

@@ -2,7 +2,7 @@
 // Prints the table of docs/kernels.md from the rows.
 #include <cstdio>
 
-#include "plan/kernels.h"
+#include "plan/kernels/kernels.h"
 
 using namespace vkgemm::plan;
 

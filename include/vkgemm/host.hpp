@@ -83,7 +83,7 @@ struct DeviceOptions {
     VkgemmLogFn log = nullptr;            ///< the context's
     void* logUser = nullptr;
     const char* tunedRows = nullptr;  ///< the context's
-    const char* verdicts = nullptr;   ///< the context's
+    const char* disabledKernels = nullptr;   ///< the context's
     bool inspect = false;  ///< enable what Device::inspect wants, where the device has it; and shaderInt8, which no
                            ///< built-in kernel may want there, but a tile that one tries
 };
@@ -211,7 +211,7 @@ struct SelfTestOptions {
 
 struct SelfTest {
     size_t kernels = 0, products = 0;  ///< that were tested
-    std::string verdict{};             ///< for DeviceOptions::verdicts: a row for each wrong kernel of those
+    std::string disabledKernels{};             ///< for DeviceOptions::disabledKernels: a row for each wrong kernel of those
     Status failure{};                  ///< of the device, where it ended the test: later kernels were not tested
 };
 

@@ -193,13 +193,13 @@ typedef struct VkgemmContextInfo {
      * part of the device's name, kernel, reason. Where the device is meant the kernel is left out: it is never chosen,
      * and refused where it is named, in each case with the reason; vkgemmExplain gives it, too. A line that cannot be
      * read is refused (PARSE), with its number. */
-    const char* verdicts;
+    const char* disabledKernels;
 
     VkgemmRecordedFn recorded; /* may be NULL */
     void* recordedUser;        /* handed to recorded; may be NULL */
 } VkgemmContextInfo;
 
-/* Reads the device's facts and finds the functions; compiles nothing. *context is NULL on failure. error may be NULL.
+/* Reads the device's caps and finds the functions; compiles nothing. *context is NULL on failure. error may be NULL.
  * Any thread. */
 VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error);
 
@@ -207,7 +207,7 @@ VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, Vkgem
  * made from it must be destroyed first. context may be NULL. Any thread, but not while another uses the context. */
 VKGEMM_API void vkgemmDestroyContext(VkgemmContext context);
 
-/* The facts that choices rest on, as text: one "name = value" a line, as tests/devices/ keeps them. text and size as in
+/* The caps that choices rest on, as text: one "name = value" a line, as tests/devices/ keeps them. text and size as in
  * vkgemmFormatProblem. Any thread. */
 VKGEMM_API VkgemmResult vkgemmDescribeDevice(VkgemmContext context, char* text, size_t* size);
 
@@ -215,13 +215,13 @@ VKGEMM_API VkgemmResult vkgemmDescribeDevice(VkgemmContext context, char* text, 
  * Kernels and tiles
  * ---------------------------------------------------------------------------------------------------- */
 
-/* One built-in kernel: a row of src/plan/kernels.def. */
+/* One built-in kernel: a row of src/plan/kernels/kernels.def. */
 typedef struct VkgemmKernelInfo {
     uint32_t structSize;
     const char* name;   /* as VkgemmPlanOptions::kernel takes it; static */
     const char* family; /* "tiled"; static */
     char tile[192];     /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
-    char needs[320];    /* features by the names of src/plan/features.def, space-separated; "" for none */
+    char needs[320];    /* features by the names of src/plan/device/features.def, space-separated; "" for none */
     VkgemmType a, b, d, accumulate;
     uint32_t built;  /* 0: this build's shader compiler could not compile it */
     uint32_t helper; /* 1: only ever part of a plan beside another kernel, which it packs an operand for or whose
@@ -268,7 +268,7 @@ typedef struct VkgemmPlanOptions {
 
     /* Bytes of workspace that you are ready to bring; 0: none. Products with a small D and a long K gain from some, for
      * then K is split and its parts run side by side (64 MiB is plenty); so do those whose A or B cannot be read in
-     * pieces of 16 bytes, for then it is copied into shape first (its own size, and a little). What a plan really wants
+     * 16-byte chunks, for then it is copied into shape first (its own size, and a little). What a plan really wants
      * is VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
     uint64_t workspaceLimit;
 } VkgemmPlanOptions;

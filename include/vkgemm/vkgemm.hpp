@@ -143,7 +143,7 @@ struct ContextInfo {
     VkgemmLogFn log = nullptr;
     void* logUser = nullptr;
     const char* tunedRows = nullptr;
-    const char* verdicts = nullptr;
+    const char* disabledKernels = nullptr;
     VkgemmRecordedFn recorded = nullptr;
     void* recordedUser = nullptr;
 };
@@ -363,7 +363,7 @@ class Context {
                                   info.log,
                                   info.logUser,
                                   info.tunedRows,
-                                  info.verdicts,
+                                  info.disabledKernels,
                                   info.recorded,
                                   info.recordedUser};
         VkgemmContext context = nullptr;

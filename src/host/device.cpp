@@ -128,7 +128,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
                                     .log = options.log,
                                     .logUser = options.logUser,
                                     .tunedRows = options.tunedRows,
-                                    .verdicts = options.verdicts,
+                                    .disabledKernels = options.disabledKernels,
                                     .recorded = captures ? detail::CallWatch::recorded : nullptr,
                                     .recordedUser = state.get()});
     if (!context) return context.status();

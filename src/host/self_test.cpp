@@ -94,13 +94,13 @@ std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
     return bytes;
 }
 
-Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool turned, uint64_t seed) {
+Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool transposed, uint64_t seed) {
     Product p;
     p.problem = {.m = m, .n = n, .k = depth};
     p.problem.a.type = k.a, p.problem.b.type = k.b, p.problem.d.type = k.d, p.problem.accumulate = k.accumulate;
     if (k.a == f32 && k.b == f32 && k.d == f32)
         p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT_ROWS;  // so that every kernel serves; -1, 0 and 1 stay exact
-    if (turned) p.problem.a.layout = p.problem.b.layout = columnMajor;
+    if (transposed) p.problem.a.layout = p.problem.b.layout = columnMajor;
     if (const auto text = formatProblem(p.problem)) p.text = *text;
     Random random{seed};
     const uint64_t sparse = std::max<uint64_t>(2, depth / 64);  // so that a sum stays far below 256, bf16's last
@@ -110,11 +110,11 @@ Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t
     for (uint64_t row = 0; row < m; ++row)
         for (uint64_t q = 0; q < depth; ++q) {
             const int left = a[row * depth + q];
-            a_there[turned ? q * m + row : row * depth + q] = left;
+            a_there[transposed ? q * m + row : row * depth + q] = left;
             for (uint64_t col = 0; left && col < n; ++col) d[row * n + col] += left * b[q * n + col];
         }
     for (uint64_t q = 0; q < depth; ++q)
-        for (uint64_t col = 0; col < n; ++col) b_there[turned ? col * depth + q : q * n + col] = b[q * n + col];
+        for (uint64_t col = 0; col < n; ++col) b_there[transposed ? col * depth + q : q * n + col] = b[q * n + col];
     p.a = encoded(k.a, a_there), p.b = encoded(k.b, b_there), p.d = encoded(k.d, d);
     return p;
 }
@@ -221,7 +221,7 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
             const auto wrong = run(device, k, p, options.runs, spoil);
             if (!wrong) result.failure = wrong.status();
             const std::string why = wrong ? *wrong : against(p, wrong.status());
-            if (!why.empty()) result.verdict += row_device(device.info().name) + " | " + k.name + " | " + why + "\n";
+            if (!why.empty()) result.disabledKernels += row_device(device.info().name) + " | " + k.name + " | " + why + "\n";
             if (!wrong) return result;
             if (!why.empty()) break;
         }

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "plan/needs.h"
-#include "vk/boundary.h"
+#include "plan/device/needs.h"
+#include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
 
@@ -28,7 +28,7 @@ std::string cost_text(double cost) {
 
 std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
     std::string out = "kernel     " + std::string(c.kernel->name) + "\ntile       " + plan::to_text(c.tile) +
-                      "\ncost       " + cost_text(c.way.cost) + "\noperands   " +
+                      "\ncost       " + cost_text(c.schedule.cost) + "\noperands   " +
                       (steps.binding == plan::Binding::descriptors ? "pushed descriptors" : "device addresses") +
                       "\nworkspace  " + std::to_string(steps.slots[size_t(plan::Slot::workspace)].bytes) + " bytes\n";
     for (const plan::Step& s : steps.steps)
@@ -39,12 +39,12 @@ std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
     return out;
 }
 
-std::string others_text(const std::vector<plan::Passed>& rows, const plan::Kernel* chosen) {
+std::string candidates_text(const std::vector<plan::Candidate>& rows, const plan::Kernel* chosen) {
     std::string out;
-    for (const plan::Passed& x : rows)
+    for (const plan::Candidate& x : rows)
         if (x.kernel != chosen)
             out += "not        " + std::string(x.kernel->name) + ": " +
-                   (x.why ? x.why->why : "costs " + cost_text(x.way.cost)) + "\n";
+                   (x.why ? x.why->why : "costs " + cost_text(x.schedule.cost)) + "\n";
     return out;
 }
 
@@ -92,8 +92,8 @@ Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto problems = read_problems(info);
     if (!problems) return problems.refusal();
     const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, *version);
-    const plan::DeviceFacts facts = vk::read_facts(*f, info.physicalDevice, *version, offered);
-    auto needs = plan::needs_of(facts, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
+    const plan::DeviceCaps caps = vk::read_device_caps(*f, info.physicalDevice, *version, offered);
+    auto needs = plan::needs_of(caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
     if (!needs) return needs.refusal();
     return FoundNeeds{*needs, *version, vk::device_extensions(*f, info.physicalDevice)};
 }
@@ -152,11 +152,11 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
                                 VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!text || !problem)
-            return vk::answer(error, Refusal{Refusal::argument, text ? "problem is null" : "text is null"});
+            return vk::to_result(error, Refusal{Refusal::argument, text ? "problem is null" : "text is null"});
         auto read = plan::parse_problem(text);
-        if (!read) return vk::answer(error, read.refusal());
+        if (!read) return vk::to_result(error, read.refusal());
         if (auto completed = plan::complete(read->problem); !completed && completed.refusal().kind == Refusal::problem)
-            return vk::answer(error, completed.refusal());
+            return vk::to_result(error, completed.refusal());
         *problem = vk::problem_to(read->problem);
         if (alpha) *alpha = read->alpha;
         if (beta) *beta = read->beta;
@@ -167,16 +167,16 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
 VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double alpha, double beta, char* text, size_t* size) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
         auto p = vk::problem_from(problem);
-        return p ? vk::give_text(plan::to_text(*p, alpha, beta), text, size) : VKGEMM_ERROR_INVALID_ARGUMENT;
+        return p ? vk::copy_text(plan::to_text(*p, alpha, beta), text, size) : VKGEMM_ERROR_INVALID_ARGUMENT;
     });
 }
 
 VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (auto why = vk::check_struct(needs, "VkgemmNeeds")) return vk::answer(error, *why);
-        if (auto why = check_needs_info(info)) return vk::answer(error, *why);
+        if (auto why = vk::check_struct(needs, "VkgemmNeeds")) return vk::to_result(error, *why);
+        if (auto why = check_needs_info(info)) return vk::to_result(error, *why);
         auto found = find_needs(*info);
-        if (!found) return vk::answer(error, found.refusal());
+        if (!found) return vk::to_result(error, found.refusal());
         const plan::Needs& f = found->features;
         const std::vector<const char*> required = extensions_of(f.required, *found);
         const std::vector<const char*> all = extensions_of(f.required | f.optional, *found);
@@ -211,7 +211,7 @@ const char* vkgemmFeatureName(uint32_t bit) { return vk::vulkan_feature_name(bit
 
 VkgemmResult vkgemmDescribeDevice(VkgemmContext context, char* text, size_t* size) {
     if (!context) return VKGEMM_ERROR_INVALID_ARGUMENT;
-    return vk::guarded(nullptr, [&] { return vk::give_text(plan::to_text(context->facts), text, size); });
+    return vk::guarded(nullptr, [&] { return vk::copy_text(plan::to_text(context->caps), text, size); });
 }
 
 uint32_t vkgemmKernelCount(void) { return static_cast<uint32_t>(plan::kernels().size()); }
@@ -224,8 +224,8 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         const plan::Module& m = k.module;
         size_t tile_size = sizeof out->tile, needs_size = sizeof out->needs;
         out->name = k.name.data(), out->family = m.family.name.data();
-        vk::give_text(plan::to_text(k.tile), out->tile, &tile_size);
-        vk::give_text(plan::feature_names(k.needs), out->needs, &needs_size);
+        vk::copy_text(plan::to_text(k.tile), out->tile, &tile_size);
+        vk::copy_text(plan::feature_names(k.needs), out->needs, &needs_size);
         out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
         out->accumulate = vk::type_to(m.accumulate);
         out->built = m.built();

@@ -4,10 +4,10 @@
 #include <memory>
 #include <new>
 
-#include "plan/needs.h"
-#include "plan/text.h"
-#include "plan/verdicts.h"
-#include "vk/boundary.h"
+#include "plan/device/needs.h"
+#include "plan/problem/problem_text.h"
+#include "plan/device/disabled_kernels.h"
+#include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
 #include "vk/record.h"
@@ -39,16 +39,16 @@ const char* forced_kernel() {
     return name ? name : "";
 }
 
-Result<std::vector<plan::TunedRow>> tuned_rows(const char* of_caller, const plan::DeviceFacts& facts) {
+Result<std::vector<plan::TunedRow>> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
     auto rows = plan::parse_tuned(of_caller ? of_caller : "");
     if (!rows) return rows.refusal();
     auto built_in = plan::parse_tuned(plan::built_in_tuned());
     if (!built_in) return built_in.refusal();
     rows->insert(rows->end(), built_in->begin(), built_in->end());
-    return plan::tuned_for(facts, *rows);
+    return plan::tuned_for(caps, *rows);
 }
 
-void tell(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
+void log(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
     if (c.log) c.log(c.log_user, severity, text.c_str());
 }
 
@@ -65,36 +65,36 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
         vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c->facts = vk::read_facts(*instance, info.physicalDevice, *version, features);
-    c->device = {info.device, *functions, nullptr, info.pipelineCache, features, c->facts.subgroup_required != 0};
+    c->caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
+    c->device = {info.device, *functions, nullptr, info.pipelineCache, features, c->caps.subgroup_required != 0};
     if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
-    if (c->facts.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
-        c->device.features = c->facts.features = features & ~plan::need::push_descriptor;
+    if (c->caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
+        c->device.features = c->caps.features = features & ~plan::need::push_descriptor;
     c->forced_kernel = forced_kernel();
     c->log = info.log, c->log_user = info.logUser;
     c->recorded = info.recorded, c->recorded_user = info.recordedUser;
-    const auto verdicts = plan::parse_verdicts(info.verdicts ? info.verdicts : "");
-    if (!verdicts) return verdicts.refusal();
-    plan::leave_out(*verdicts, c->facts);
-    auto tuned = tuned_rows(info.tunedRows, c->facts);
+    const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
+    if (!disabled) return disabled.refusal();
+    plan::mark_disabled(*disabled, c->caps);
+    auto tuned = tuned_rows(info.tunedRows, c->caps);
     if (!tuned) return tuned.refusal();
     c->tuned = std::move(*tuned);
     if (auto why = c->pipelines.init(c->device)) return *why;
     if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel))
-        tell(*c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel));
-    for (const std::string& text : plan::skipped_in_short(c->tuned)) tell(*c, VKGEMM_SEVERITY_INFO, text);
-    for (const plan::Verdict& v : *verdicts)
+        log(*c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel));
+    for (const std::string& text : plan::skipped_in_short(c->tuned)) log(*c, VKGEMM_SEVERITY_INFO, text);
+    for (const plan::DisabledKernelRow& v : *disabled)
         if (!plan::find_kernel(v.kernel))
-            tell(*c, VKGEMM_SEVERITY_INFO, "a verdict is not followed: " + plan::unknown_kernel(v.kernel));
+            log(*c, VKGEMM_SEVERITY_INFO, "a self-test result is not followed: " + plan::unknown_kernel(v.kernel));
     return c;
 }
 
-std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceFacts& facts) {
+std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
     constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
     if (flags & ~known)
         return Refusal{Refusal::argument,
                        "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(flags & ~known)};
-    if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(facts.features & plan::need::executable_info))
+    if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(caps.features & plan::need::executable_info))
         return Refusal{Refusal::unsupported,
                        "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
                        "on this device"};
@@ -121,7 +121,7 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o, const VkgemmConte
     if (r.operand_alignment & (r.operand_alignment - 1))
         return Refusal{Refusal::argument,
                        "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
-    if (auto why = check_flags(o->flags, c.facts)) return *why;
+    if (auto why = check_flags(o->flags, c.caps)) return *why;
     if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = {};
     return r;
 }
@@ -129,24 +129,24 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o, const VkgemmConte
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
 Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, const plan::Request& request,
                             std::string& fallback) {
-    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(c.facts, p, request);
+    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(c.caps, p, request);
     plan::Request forced = request;
     forced.kernel = c.forced_kernel;
-    Result<plan::Choice> choice = plan::select(c.facts, p, forced);
+    Result<plan::Choice> choice = plan::select(c.caps, p, forced);
     if (choice) return choice;
     fallback = "VKGEMM_KERNEL was not followed: " + choice.refusal().why;
-    return plan::select(c.facts, p, request);
+    return plan::select(c.caps, p, request);
 }
 
-struct Thought {
+struct PlannedProblem {
     plan::Problem given, problem;  // in the caller's words, completed
     plan::Choice choice;           // kernel null for an empty problem
     plan::Steps steps;
     std::string fallback;
 };
 
-Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Request& request) {
-    Thought t;
+Result<PlannedProblem> plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Request& request) {
+    PlannedProblem t;
     auto words = vk::problem_from(problem);
     if (!words) return words.refusal();
     auto completed = plan::complete(*words);
@@ -158,17 +158,17 @@ Result<Thought> think(const VkgemmContext_T& c, const VkgemmProblem* problem, co
         if (!choice) return choice.refusal();
         t.choice = std::move(*choice);
     }
-    t.steps = plan::lay_out(t.choice, t.problem, n, c.facts, request);
+    t.steps = plan::make_steps(t.choice, t.problem, n, c.caps, request);
     return t;
 }
 
-Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uint32_t flags) {
+Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, PlannedProblem& t, uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
     const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
     p->context = c;
     p->given = t.given, p->problem = t.problem;
     p->dry = flags & VKGEMM_PLAN_DRY;
-    p->cost = t.choice.way.cost;
+    p->cost = t.choice.schedule.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->steps = std::move(t.steps);
     if (p->dry) return p;
@@ -181,26 +181,26 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, Thought& t, uin
 }
 
 // The part of planning that does not look at the problem.
-std::optional<Refusal> unfit_alone(const plan::DeviceFacts& facts, const plan::Request& request) {
+std::optional<Refusal> unfit_alone(const plan::DeviceCaps& caps, const plan::Request& request) {
     const plan::Kernel& kernel = *plan::find_kernel(request.kernel);  // request_from() knew it
-    const auto binding = plan::choose_binding(facts, request);
+    const auto binding = plan::choose_binding(caps, request);
     if (!binding) return binding.refusal();
     if (kernel.module.family.role != plan::Role::product)
         return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
-    return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), facts);
+    return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), caps);
 }
 
 // What vkgemmExplain writes. `p` is the problem, normalised.
 std::string explained(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& p,
                       const plan::Request& request) {
-    const auto thought = think(c, problem, request);
-    if (thought && !thought->choice.kernel) return "nothing to do: m, n or batch is 0\n";
+    const auto planned = plan_problem(c, problem, request);
+    if (planned && !planned->choice.kernel) return "nothing to do: m, n or batch is 0\n";
     std::string out =
-        thought ? vk::explanation(thought->choice, thought->steps) : "no kernel: " + thought.refusal().why + "\n";
-    if (thought && !thought->fallback.empty()) out += "note       " + thought->fallback + "\n";
+        planned ? vk::explanation(planned->choice, planned->steps) : "no kernel: " + planned.refusal().why + "\n";
+    if (planned && !planned->fallback.empty()) out += "note       " + planned->fallback + "\n";
     for (const std::string& why : plan::skipped_near(request.tuned, p, request.operand_alignment))
         out += "note       " + why + "\n";
-    return out + vk::others_text(plan::survey(c.facts, p, request), thought ? thought->choice.kernel : nullptr);
+    return out + vk::candidates_text(plan::list_candidates(c.caps, p, request), planned ? planned->choice.kernel : nullptr);
 }
 
 // Everything that could be wrong with a run, found before anything is recorded.
@@ -218,12 +218,12 @@ Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
 VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context)
-            return vk::answer(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
+            return vk::to_result(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
         *context = nullptr;
-        if (auto why = vk::check_struct(info, "VkgemmContextInfo")) return vk::answer(error, *why);
-        if (auto why = check_handles(*info)) return vk::answer(error, *why);
+        if (auto why = vk::check_struct(info, "VkgemmContextInfo")) return vk::to_result(error, *why);
+        if (auto why = check_handles(*info)) return vk::to_result(error, *why);
         auto made = make_context(*info);
-        if (!made) return vk::answer(error, made.refusal());
+        if (!made) return vk::to_result(error, made.refusal());
         *context = made->release();
         return vk::success(error);
     });
@@ -235,19 +235,19 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
                               VkgemmPlan* plan, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!plan)
-            return vk::answer(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
+            return vk::to_result(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
         *plan = nullptr;
-        if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
+        if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
         auto request = request_from(options, *context);
-        if (!request) return vk::answer(error, request.refusal());
-        auto thought = think(*context, problem, *request);
-        if (!thought) return vk::answer(error, thought.refusal());
-        auto made = make_plan(context, *thought, options ? options->flags : 0);
-        if (!made) return vk::answer(error, made.refusal());
-        const VkgemmResult result = thought->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
-        if (result != VKGEMM_SUCCESS) tell(*context, VKGEMM_SEVERITY_WARNING, thought->fallback);
+        if (!request) return vk::to_result(error, request.refusal());
+        auto planned = plan_problem(*context, problem, *request);
+        if (!planned) return vk::to_result(error, planned.refusal());
+        auto made = make_plan(context, *planned, options ? options->flags : 0);
+        if (!made) return vk::to_result(error, made.refusal());
+        const VkgemmResult result = planned->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
+        if (result != VKGEMM_SUCCESS) log(*context, VKGEMM_SEVERITY_WARNING, planned->fallback);
         *plan = made->release();  // last: nothing after it can throw
-        return vk::answer(error, result, thought->fallback);
+        return vk::to_result(error, result, planned->fallback);
     });
 }
 
@@ -256,17 +256,17 @@ void vkgemmDestroyPlan(VkgemmPlan plan) { delete plan; }
 VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                                VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context) return vk::answer(error, Refusal{Refusal::argument, "context is null"});
+        if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
         auto request = request_from(options, *context);
-        if (!request) return vk::answer(error, request.refusal());
+        if (!request) return vk::to_result(error, request.refusal());
         if (request->kernel.empty())
-            return vk::answer(error, Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
+            return vk::to_result(error, Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
         if (!problem) {
-            const auto why = unfit_alone(context->facts, *request);
-            return why ? vk::answer(error, *why) : vk::success(error);
+            const auto why = unfit_alone(context->caps, *request);
+            return why ? vk::to_result(error, *why) : vk::success(error);
         }
-        const auto thought = think(*context, problem, *request);
-        return thought ? vk::success(error) : vk::answer(error, thought.refusal());
+        const auto planned = plan_problem(*context, problem, *request);
+        return planned ? vk::success(error) : vk::to_result(error, planned.refusal());
     });
 }
 
@@ -274,31 +274,31 @@ VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, 
                            char* text, size_t* size, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context || !size)
-            return vk::answer(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
+            return vk::to_result(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
         auto request = request_from(options, *context);
-        if (!request) return vk::answer(error, request.refusal());
+        if (!request) return vk::to_result(error, request.refusal());
         auto words = vk::problem_from(problem);
-        if (!words) return vk::answer(error, words.refusal());
+        if (!words) return vk::to_result(error, words.refusal());
         auto completed = plan::complete(*words);
-        if (!completed) return vk::answer(error, completed.refusal());
+        if (!completed) return vk::to_result(error, completed.refusal());
         const std::string out = explained(*context, problem, plan::normalise(*completed).problem, *request);
         vk::success(error);
-        return vk::give_text(out, text, size);
+        return vk::copy_text(out, text, size);
     });
 }
 
 VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         const auto operands = checked(plan, run);
-        return operands ? vk::success(error) : vk::answer(error, operands.refusal());
+        return operands ? vk::success(error) : vk::to_result(error, operands.refusal());
     });
 }
 
 VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!commandBuffer) return vk::answer(error, Refusal{Refusal::argument, "commandBuffer is null"});
+        if (!commandBuffer) return vk::to_result(error, Refusal{Refusal::argument, "commandBuffer is null"});
         const auto operands = checked(plan, run);
-        if (!operands) return vk::answer(error, operands.refusal());
+        if (!operands) return vk::to_result(error, operands.refusal());
         vk::record(*plan, commandBuffer, *run, *operands);
         if (auto* const c = plan->context; c->recorded)
             c->recorded(c->recorded_user, plan::to_text(plan->given, run->alpha, run->beta).c_str(), plan, run);

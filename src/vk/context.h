@@ -9,7 +9,7 @@
 struct VkgemmContext_T {
     vkgemm::vk::Device device;
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
-    vkgemm::plan::DeviceFacts facts;
+    vkgemm::plan::DeviceCaps caps;
     std::string forced_kernel;                  // VKGEMM_KERNEL, "" where it is not set
     std::vector<vkgemm::plan::TunedRow> tuned;  // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;

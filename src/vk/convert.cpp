@@ -77,19 +77,19 @@ VkgemmMatrix matrix_to(const plan::Matrix& m) {
 
 }  // namespace
 
-VkgemmResult answer(VkgemmError* error, const Refusal& r) {
+VkgemmResult to_result(VkgemmError* error, const Refusal& r) {
     put_text(error, r.why, static_cast<VkResult>(r.vk_result));
     return static_cast<VkgemmResult>(r.kind);
 }
 
-VkgemmResult answer(VkgemmError* error, VkgemmResult positive, std::string_view text) {
+VkgemmResult to_result(VkgemmError* error, VkgemmResult positive, std::string_view text) {
     put_text(error, text, VK_SUCCESS);
     return positive;
 }
 
-VkgemmResult success(VkgemmError* error) { return answer(error, VKGEMM_SUCCESS, ""); }
+VkgemmResult success(VkgemmError* error) { return to_result(error, VKGEMM_SUCCESS, ""); }
 
-VkgemmResult give_text(std::string_view text, char* to, size_t* size) {
+VkgemmResult copy_text(std::string_view text, char* to, size_t* size) {
     if (!size) return VKGEMM_ERROR_INVALID_ARGUMENT;
     const size_t room = *size;
     *size = text.size() + 1;

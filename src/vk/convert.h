@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Between the public structs and the plain data of src/plan: words checked, defaults kept, text cut to fit.
 #pragma once
-#include "plan/text.h"
+#include "plan/problem/problem_text.h"
 #include "vkgemm/vkgemm.h"
 
 namespace vkgemm::vk {
 
 /// The public code of a refusal, and its words in *error (may be null).
-VkgemmResult answer(VkgemmError* error, const plan::Refusal&);
-VkgemmResult answer(VkgemmError* error, VkgemmResult positive, std::string_view text);
+VkgemmResult to_result(VkgemmError* error, const plan::Refusal&);
+VkgemmResult to_result(VkgemmError* error, VkgemmResult positive, std::string_view text);
 VkgemmResult success(VkgemmError* error);
 
 /// Writes text by the rule of vkgemmFormatProblem. *size: in, the room; out, the need.
-VkgemmResult give_text(std::string_view text, char* to, size_t* size);
+VkgemmResult copy_text(std::string_view text, char* to, size_t* size);
 
 /// Every public input struct: present, of the size this version knows, with nothing chained.
 template <class T>

@@ -9,7 +9,7 @@
 namespace vkgemm::vk {
 namespace {
 
-using plan::DeviceFacts;
+using plan::DeviceCaps;
 using plan::Type;
 
 std::optional<Type> type_of(VkComponentTypeKHR t) {
@@ -33,7 +33,7 @@ std::optional<Type> type_of(VkComponentTypeKHR t) {
     }
 }
 
-void read_matrix_shapes(const InstanceFunctions& f, VkPhysicalDevice device, DeviceFacts& out) {
+void read_matrix_shapes(const InstanceFunctions& f, VkPhysicalDevice device, DeviceCaps& out) {
     uint32_t count = 0;
     if (!(out.features & plan::need::coopmat) || !f.GetPhysicalDeviceCooperativeMatrixPropertiesKHR) return;
     if (f.GetPhysicalDeviceCooperativeMatrixPropertiesKHR(device, &count, nullptr) != VK_SUCCESS) return;
@@ -112,13 +112,13 @@ plan::Result<uint32_t> usable_version(const InstanceFunctions& f, VkPhysicalDevi
     return std::min(asked, offered);
 }
 
-DeviceFacts read_facts(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
+DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
                        plan::FeatureSet features) {
     Properties p;
     query(f, device, api_version, p);
     const VkPhysicalDeviceProperties& base = p.base.properties;
     const VkPhysicalDeviceLimits& limits = base.limits;
-    DeviceFacts out;
+    DeviceCaps out;
     out.name = base.deviceName;
     out.driver =
         std::string(p.driver.driverName) + (*p.driver.driverInfo ? " " + std::string(p.driver.driverInfo) : "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A physical device becomes plan::DeviceFacts. Nothing else here asks a driver what it can do.
+// A physical device becomes plan::DeviceCaps. Nothing else here asks a driver what it can do.
 #pragma once
-#include "plan/facts.h"
+#include "plan/device/device_caps.h"
 #include "vk/functions.h"
 
 namespace vkgemm::vk {
@@ -10,7 +10,7 @@ namespace vkgemm::vk {
 plan::Result<uint32_t> usable_version(const InstanceFunctions&, VkPhysicalDevice, uint32_t asked);
 
 /// `features`: those that choices may rest on (enabled, or merely offered when nothing is made yet).
-plan::DeviceFacts read_facts(const InstanceFunctions&, VkPhysicalDevice, uint32_t usable_version,
+plan::DeviceCaps read_device_caps(const InstanceFunctions&, VkPhysicalDevice, uint32_t usable_version,
                              plan::FeatureSet features);
 
 }  // namespace vkgemm::vk

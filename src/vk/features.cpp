@@ -46,7 +46,7 @@ constexpr Row feature_rows[] = {
      core},
 #define FEATURE_EXTENSION(id, member, extension, core, CoreStruct) \
     {#member, {}, CORE_##CoreStruct(member), extension, core},
-#include "plan/features.def"
+#include "plan/device/features.def"
 #undef FEATURE
 #undef FEATURE_EXTENSION
 };

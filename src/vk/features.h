@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/facts.h"
+#include "plan/device/device_caps.h"
 #include "vk/functions.h"
 
 namespace vkgemm::vk {

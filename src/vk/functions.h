@@ -4,7 +4,7 @@
 #pragma once
 #include <vulkan/vulkan_core.h>
 
-#include "plan/result.h"
+#include "plan/base/result.h"
 
 namespace vkgemm::vk {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "plan/steps.h"
+#include "plan/steps/steps.h"
 #include "vk/functions.h"
 
 namespace vkgemm::vk {

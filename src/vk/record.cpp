@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "vk/record.h"
 
-#include "plan/factors.h"
-#include "plan/overlap.h"
+#include "plan/problem/factors.h"
+#include "plan/problem/overlap.h"
 
 namespace vkgemm::vk {
 namespace {
@@ -165,7 +165,7 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
         return;
     }
     // A descriptor begins where the device allows; what lies below travels in the arguments.
-    const VkDeviceSize alignment = p.context->facts.offset_alignment;
+    const VkDeviceSize alignment = p.context->caps.offset_alignment;
     std::array<VkDescriptorBufferInfo, BIND_COUNT> buffers;
     std::array<VkWriteDescriptorSet, BIND_COUNT> writes;
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "support/device.h"
-#include "support/words.h"
+#include "support/string_util.h"
 #include "vkgemm/vkgemm.h"
 
 namespace vkgemm::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The helper library and the C++ wrapper on a device: operands of buffers, timing, chains of features.
 #include "api/api.h"
-#include "plan/facts.h"
+#include "plan/device/device_caps.h"
 
 using namespace vkgemm::test;
 using vkgemm::Status;

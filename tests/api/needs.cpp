@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "api/api.h"
-#include "plan/facts.h"
+#include "plan/device/device_caps.h"
 
 using namespace vkgemm::test;
 namespace need = vkgemm::plan::need;

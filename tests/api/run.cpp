@@ -125,9 +125,9 @@ TEST_CASE("numbers that do not fit the sums, and a C that is not there") {
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "nan"});
     VkgemmPlanOptions dry = options();
     dry.flags = VKGEMM_PLAN_DRY;
-    Bench thought("20x30x40 c=separate", dry);
-    expect(thought.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY"});
-    CHECK(info_of(thought.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 3200);
+    Bench planned("20x30x40 c=separate", dry);
+    expect(planned.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY"});
+    CHECK(info_of(planned.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 3200);
 }
 
 TEST_CASE("overlaps that are allowed") {

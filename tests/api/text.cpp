@@ -115,7 +115,7 @@ TEST_CASE("the table of kernels") {
         CHECK(std::string(k.tile).find("WG=") != std::string::npos);
         CHECK(k.built == 1);
         const std::string family = k.family;
-        CHECK(k.helper == (family == "reduce_k" || family == "pack" || family.starts_with("weave")));
+        CHECK(k.helper == (family == "reduce_k" || family == "pack" || family.starts_with("pack_fragments")));
         CHECK(k.a >= VKGEMM_TYPE_F32);
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }
@@ -141,9 +141,9 @@ TEST_CASE("features have their Vulkan names") {
 TEST_CASE("a device and a choice are put into words") {
     size_t size = 0;
     REQUIRE(vkgemmDescribeDevice(context(), nullptr, &size) == VKGEMM_SUCCESS);
-    std::string facts(size, '#');
-    REQUIRE(vkgemmDescribeDevice(context(), facts.data(), &size) == VKGEMM_SUCCESS);
-    CHECK(has_words(facts, "name = ", "shared_bytes = ", "features = "));
+    std::string caps(size, '#');
+    REQUIRE(vkgemmDescribeDevice(context(), caps.data(), &size) == VKGEMM_SUCCESS);
+    CHECK(has_words(caps, "name = ", "shared_bytes = ", "features = "));
     CHECK(vkgemmDescribeDevice(nullptr, nullptr, &size) == VKGEMM_ERROR_INVALID_ARGUMENT);
 
     const auto explain = [](const VkgemmProblem& p, const VkgemmPlanOptions& o) {

@@ -12,8 +12,8 @@
 #include <span>
 
 #include "support/files.h"
-#include "tools/vkgemm/compiled.h"
-#include "tools/vkgemm/named.h"
+#include "tools/vkgemm/measure/compiled.h"
+#include "tools/vkgemm/measure/kernel_lookup.h"
 
 namespace {
 
@@ -26,14 +26,14 @@ constexpr uint64_t workspace = 64 << 20;
 /// One dispatch of a plan, compiled, in words that all drivers share.
 struct Compiled {
     CompiledStep step;
-    Figures figures;
+    ShaderStats figures;
     const plan::Kernel& kernel() const { return *step.kernel; }
 };
 
 /// A device that tells what its compiler made of a pipeline.
 struct Compiler {
     host::Device device;
-    plan::DeviceFacts facts;
+    plan::DeviceCaps caps;
 };
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -50,8 +50,8 @@ T value(Result<T> result) {
 Compiler open_compiler() {
     host::Device device = value(host::Device::open({.inspect = true}));
     if (!device.inspects()) give_up(device.info().name + " tells nothing of its pipelines");
-    plan::DeviceFacts facts = value(facts_of(device));
-    return {std::move(device), std::move(facts)};
+    plan::DeviceCaps caps = value(caps_of(device));
+    return {std::move(device), std::move(caps)};
 }
 
 std::string told_words(const host::PipelineReport& told) {
@@ -65,13 +65,13 @@ std::vector<Compiled> compile(const Compiler& compiler, const std::string& line,
     const auto words = parseProblem(line.c_str());
     if (!words) give_up(line + ": no problem");
     const auto plan =
-        tool::compile(compiler.device, compiler.facts, words->problem,
+        tool::compile(compiler.device, compiler.caps, words->problem,
                       {.kernel = k ? k->name.data() : nullptr, .workspaceLimit = k ? workspace_for(*k) : workspace});
     if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
     for (const CompiledStep& step : plan->steps) {
-        const Figures figures = figures_of(step.told);
+        const ShaderStats figures = shader_stats_of(step.told);
         if (!figures.registers || !figures.spills)
             give_up("this driver tells of no registers or spills in words known here: " + told_words(step.told));
         out.push_back({step, figures});
@@ -95,7 +95,7 @@ void print_head(const std::vector<const char*>& first) {
 }
 
 void print_row(const std::string& first, const Compiled& c) {
-    const Figures& f = c.figures;
+    const ShaderStats& f = c.figures;
     // Who does not tell is believed to need what the shader declares.
     const double declared = static_cast<double>(c.step.declared_shared());
     std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel().name.data(),
@@ -107,13 +107,13 @@ void print_row(const std::string& first, const Compiled& c) {
 
 /// Why a row does not fit, however many features were enabled: what it lacks in features is mostly enabled on a device
 /// with matrix units and no shape for it.
-std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceFacts facts) {
-    const auto first = plan::unfit_device(k, k.tile, facts);
+std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCaps caps) {
+    const auto first = plan::unfit_device(k, k.tile, caps);
     if (!first) return std::nullopt;
-    if (k.module.family.uses_matrix_units && facts.matrix_shapes.empty())
+    if (k.module.family.uses_matrix_units && caps.matrix_shapes.empty())
         return "the driver offers no cooperative matrices";
-    facts.features |= k.needs;
-    const auto why = plan::unfit_device(k, k.tile, facts);
+    caps.features |= k.needs;
+    const auto why = plan::unfit_device(k, k.tile, caps);
     if (!why) return first->why;
     if (why->kind != plan::Refusal::tile || why->why.find(" (") == std::string::npos) return why->why;
     return why->why.substr(0, why->why.find(" ("));  // numbers of one tile say nothing of the others
@@ -122,7 +122,7 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceFac
 void print_unfit(const Compiler& device) {
     std::map<std::string, std::map<std::string, int>> rows;  // by reason, by module
     for (const plan::Kernel& k : plan::kernels())
-        if (const auto why = reason_against(k, device.facts)) ++rows[*why][std::string(k.module.name)];
+        if (const auto why = reason_against(k, device.caps)) ++rows[*why][std::string(k.module.name)];
     if (rows.empty()) return;
     std::printf("\nRows that do not fit, with their number:\n\n");
     for (const auto& [why, modules] : rows) {
@@ -134,14 +134,14 @@ void print_unfit(const Compiler& device) {
 }
 
 void print_tables(const Compiler& device) {
-    const plan::DeviceFacts& facts = device.facts;
-    std::printf("%s, %s. Subgroups of %u", facts.name.c_str(), facts.driver.c_str(), facts.subgroup_size);
-    if (facts.subgroup_min != facts.subgroup_max)
-        std::printf(" unless a kernel asks for another size, %u to %u", facts.subgroup_min, facts.subgroup_max);
+    const plan::DeviceCaps& caps = device.caps;
+    std::printf("%s, %s. Subgroups of %u", caps.name.c_str(), caps.driver.c_str(), caps.subgroup_size);
+    if (caps.subgroup_min != caps.subgroup_max)
+        std::printf(" unless a kernel asks for another size, %u to %u", caps.subgroup_min, caps.subgroup_max);
     std::printf(
         "; %u bytes of shared memory.\n\nWhat is chosen, with 64 MiB of workspace; "
         "a plan of several dispatches has a row for each:\n",
-        facts.shared_bytes);
+        caps.shared_bytes);
     print_head({"problem", "kernel"});
     for (const std::string& line : lines_of("drivers/problems.txt")) {
         const auto all = compile(device, line, nullptr);
@@ -151,7 +151,7 @@ void print_tables(const Compiler& device) {
     std::printf("\nEvery product that fits, on whole aligned tiles:\n");
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
-        if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, facts)) continue;
+        if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)) continue;
         for (const Compiled& c : compile(device, problem_for(k, 2048, 2048, 2048), &k))
             if (c.step.kernel == &k) print_row("", c);
     }
@@ -202,7 +202,7 @@ int check(const Compiler& device, const std::string& driver) {
             std::printf("%s: %s no longer spills: take it out of tests/drivers/known.txt\n", driver.c_str(),
                         k.kernel.c_str());
         }
-    std::printf("%s: %d dispatches looked at\n", device.facts.name.c_str(), dispatches);
+    std::printf("%s: %d dispatches looked at\n", device.caps.name.c_str(), dispatches);
     return bad || dispatches == 0;
 }
 

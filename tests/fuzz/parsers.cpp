@@ -3,11 +3,11 @@
 
 #include "fuzz/promise.h"
 #include "host/capture.h"
-#include "plan/steps.h"
-#include "plan/text.h"
-#include "plan/tuned.h"
-#include "plan/verdicts.h"
-#include "plan/words.h"
+#include "plan/steps/steps.h"
+#include "plan/problem/problem_text.h"
+#include "plan/choice/tuned.h"
+#include "plan/device/disabled_kernels.h"
+#include "plan/base/string_util.h"
 #include "support/files.h"
 #include "support/same.h"
 
@@ -17,10 +17,10 @@ namespace {
 using namespace vkgemm::plan;
 using plan::Problem, plan::Step;  // not those of vkgemm.hpp
 
-const std::vector<DeviceFacts>& devices() {
-    static const std::vector<DeviceFacts> all = [] {
-        std::vector<DeviceFacts> out;
-        for (const std::string& file : device_files()) out.push_back(*parse_facts(file_text(file)));
+const std::vector<DeviceCaps>& devices() {
+    static const std::vector<DeviceCaps> all = [] {
+        std::vector<DeviceCaps> out;
+        for (const std::string& file : device_files()) out.push_back(*parse_device_caps(file_text(file)));
         return out;
     }();
     return all;
@@ -37,13 +37,13 @@ void check_refusal(const Refusal& r, std::string_view text) {
 }
 
 /// A problem that is in order is chosen for and laid out, or refused in words.
-void plan_on(const DeviceFacts& device, const Problem& completed) {
+void plan_on(const DeviceCaps& device, const Problem& completed) {
     const Normalised n = normalise(completed);
     Request request;
     request.workspace_limit = uint64_t{64} << 20;
     const auto choice = select(device, n.problem, request);
     if (!choice) return promise(!choice.refusal().why.empty(), "a refusal says why");
-    const Steps steps = lay_out(*choice, completed, n, device, request);
+    const Steps steps = make_steps(*choice, completed, n, device, request);
     promise(!steps.steps.empty(), "what is chosen has a step");
     promise(steps.slots[size_t(Slot::workspace)].bytes <= request.workspace_limit, "the workspace is within its limit");
     for (const Step& s : steps.steps) {
@@ -72,7 +72,7 @@ void problem(std::string_view text) {
     if (!completed) return check_refusal(completed.refusal(), text);
     promise(same(*completed, *twice), "the line of a problem means the same again");
     if (is_empty(*completed)) return;
-    for (const DeviceFacts& device : devices()) plan_on(device, *completed);
+    for (const DeviceCaps& device : devices()) plan_on(device, *completed);
 }
 
 void tile(std::string_view text) {
@@ -99,7 +99,7 @@ void tuned(std::string_view text) {
     current = text;
     const auto rows = parse_tuned(text);
     if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
-    for (const DeviceFacts& device : devices()) {
+    for (const DeviceCaps& device : devices()) {
         const std::vector<TunedRow> mine = tuned_for(device, *rows);
         promise(mine.size() <= rows->size(), "no row is made up");
         for (const std::string& why : skipped_in_short(mine)) promise(!why.empty(), "a skipped row has a reason");
@@ -112,19 +112,19 @@ void tuned(std::string_view text) {
     }
 }
 
-void verdicts(std::string_view text) {
+void disabled_kernels(std::string_view text) {
     current = text;
-    const auto rows = parse_verdicts(text);
+    const auto rows = parse_disabled_kernels(text);
     if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
     std::string lines;
-    for (const Verdict& v : *rows) lines += v.device + " | " + v.kernel + " | " + v.why + "\n";
-    const auto again = parse_verdicts(lines);
-    promise(again && again->size() == rows->size(), "verdicts that are written again can be read");
+    for (const DisabledKernelRow& v : *rows) lines += v.device + " | " + v.kernel + " | " + v.why + "\n";
+    const auto again = parse_disabled_kernels(lines);
+    promise(again && again->size() == rows->size(), "disabled kernels that are written again can be read");
     for (size_t i = 0; i < rows->size(); ++i)
         promise(again->at(i).kernel == rows->at(i).kernel && again->at(i).why == rows->at(i).why, "and mean the same");
-    for (DeviceFacts device : devices()) {
-        leave_out(*rows, device);
-        promise(device.left_out.size() <= rows->size(), "no kernel is left out that no row names");
+    for (DeviceCaps device : devices()) {
+        mark_disabled(*rows, device);
+        promise(device.disabled.size() <= rows->size(), "no kernel is left out that no row names");
     }
 }
 
@@ -138,12 +138,12 @@ void capture(std::string_view text) {
     promise(host::detail::to_text(*again) == file, "a capture is written the same again");
 }
 
-void facts(std::string_view text) {
+void device_caps(std::string_view text) {
     current = text;
-    const auto read = parse_facts(text);
+    const auto read = parse_device_caps(text);
     if (!read) return check_refusal(read.refusal(), text);
     const std::string lines = to_text(*read);
-    const auto again = parse_facts(lines);
+    const auto again = parse_device_caps(lines);
     promise(again && to_text(*again) == lines, "the text of a device means the same again");
 }
 

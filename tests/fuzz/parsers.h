@@ -10,8 +10,8 @@ namespace vkgemm::test::fuzz {
 void problem(std::string_view text);  // and the choice and the steps that it leads to, on recorded devices
 void tile(std::string_view text);     // and every family's rules
 void tuned(std::string_view text);
-void facts(std::string_view text);
-void verdicts(std::string_view text);
+void device_caps(std::string_view text);
+void disabled_kernels(std::string_view text);
 void capture(std::string_view text);
 #ifdef VKGEMM_FUZZ_TOOL  // where the tool is built
 void suite(std::string_view text);
@@ -25,7 +25,7 @@ struct Target {
 };
 inline constexpr Target targets[] = {
     {"problem", problem}, {"tile", tile},         {"tuned", tuned},
-    {"facts", facts},     {"verdicts", verdicts}, {"capture", capture},
+    {"device_caps", device_caps},     {"disabled_kernels", disabled_kernels}, {"capture", capture},
 #ifdef VKGEMM_FUZZ_TOOL
     {"suite", suite},     {"shapes", shapes},     {"bench", bench},
 #endif

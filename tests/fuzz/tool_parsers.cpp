@@ -5,7 +5,7 @@
 
 #include "fuzz/parsers.h"
 #include "fuzz/promise.h"
-#include "tools/vkgemm/bench_saved.h"
+#include "tools/vkgemm/report/bench_saved.h"
 
 namespace vkgemm::test::fuzz {
 namespace {
@@ -16,7 +16,7 @@ using namespace vkgemm::tool;
 void check_case(const Case& c) {
     const auto again = parse_case(c.text);
     promise(again && again->text == c.text, "the line of a case is written the same again");
-    promise(std::isfinite(c.reach) && c.reach >= 0, "a rate that is aimed at is a number");
+    promise(std::isfinite(c.target) && c.target >= 0, "a rate that is aimed at is a number");
 }
 
 void check_cases(const Result<std::vector<Case>>& cases) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "support/random.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::host::detail;
 using vkgemm::test::has_words;

@@ -2,7 +2,7 @@
 // Which device is meant, over descriptions alone.
 #include <doctest/doctest.h>
 
-#include "support/words.h"
+#include "support/string_util.h"
 #include "vkgemm/host.hpp"
 
 using namespace vkgemm;

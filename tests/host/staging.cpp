@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Buffers on a device that is played: what fails halfway leaves nothing behind, and fails again when asked again.
+// Buffers on a device that is mocked: what fails halfway leaves nothing behind, and fails again when asked again.
 #include <doctest/doctest.h>
 
 #include "host/state.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::host;
 using detail::Allocation;

@@ -9,7 +9,7 @@
 
 #include "kernels/rows.h"
 #include "kernels/run.h"
-#include "plan/words.h"
+#include "plan/base/string_util.h"
 
 using namespace vkgemm::test;
 

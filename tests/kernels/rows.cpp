@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/tally.h"
-#include "support/modest.h"
+#include "support/limited_device.h"
 
 namespace vkgemm::test {
 namespace {
@@ -51,7 +51,7 @@ struct Row {
 /// so what a packer fills up with, past the end of K; more slices than a team of a reducer has invocations.
 Twist twist_for(const Kernel& helper) {
     const plan::Family& family = helper.module.family;
-    if (family.weaves) return {"PACK=4,SPLIT=1"};
+    if (family.packs_fragments) return {"PACK=4,SPLIT=1"};
     const char* const constants = family.role == plan::Role::packer
                                       ? "PACK=4,SPLIT=1,WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
                                   : helper.tile.TM == 1 ? "PACK=1,SPLIT=3"
@@ -60,9 +60,9 @@ Twist twist_for(const Kernel& helper) {
 }
 
 bool helps(const Kernel& helper, const Kernel& product) {
-    if (helper.module.family.weaves)
-        return product.module.family.role == plan::Role::product && product.module.family.weaves &&
-               product.module.a == helper.module.a && product.module.family.parts == helper.module.family.parts &&
+    if (helper.module.family.packs_fragments)
+        return product.module.family.role == plan::Role::product && product.module.family.packs_fragments &&
+               product.module.a == helper.module.a && product.module.family.operand_split == helper.module.family.operand_split &&
                product.tile.MK == helper.tile.MK;
     const bool packs = helper.module.family.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
@@ -72,7 +72,7 @@ bool helps(const Kernel& helper, const Kernel& product) {
 
 /// The tile that shapes come from: a helper's own edges are to be crossed, not those of its product.
 Tile shaping(const Row& row, Tile tile) {
-    if (!row.helper || row.family().weaves) return tile;
+    if (!row.helper || row.family().packs_fragments) return tile;
     const Tile& own = row.helper->tile;
     if (row.family().role == plan::Role::packer) {
         tile.BM = own.BM, tile.BN = own.BN, tile.BK = own.BN / 2;
@@ -109,7 +109,7 @@ size_t hash(std::string_view s) {
     return h;
 }
 
-/// On CPU drivers operands are addresses unless a GPU is played: rows whose every case is run take turns.
+/// On CPU drivers operands are addresses unless a GPU is mocked: rows whose every case is run take turns.
 Twist in_turn(const Row& row) { return {"", hash(row.kernel().name) % 2 ? as_on_a_gpu : 0}; }
 
 /// Was a case run?
@@ -172,9 +172,9 @@ bool any_row_fits() { return !rows_that_fit(true).empty(); }
 
 void for_each_row(const OnKernel& each) {
     for (const Row& row : rows_that_fit(true)) {
-        if (walk(row, each, every_own, in_turn(row)) && row.helper && !row.family().weaves &&
-            every_own == 1)  // the products of those that weave run with no other
-            CHECK_MESSAGE(modestly_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
+        if (walk(row, each, every_own, in_turn(row)) && row.helper && !row.family().packs_fragments &&
+            every_own == 1)  // the products of those that pack_fragments run with no other
+            CHECK_MESSAGE(limited_plan_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
     }
 }
 

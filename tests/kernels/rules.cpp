@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "kernels/tally.h"
-#include "plan/text.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
 
 using namespace vkgemm::test;

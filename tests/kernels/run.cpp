@@ -8,10 +8,10 @@
 #include <numeric>
 #include <optional>
 
-#include "plan/text.h"
-#include "plan/words.h"
+#include "plan/problem/problem_text.h"
+#include "plan/base/string_util.h"
 #include "support/guarded.h"
-#include "support/modest.h"
+#include "support/limited_device.h"
 #include "support/random.h"
 #include "support/reference.h"
 
@@ -383,7 +383,7 @@ std::string execute_case(const Case& x, Ran& out) {
     options.workspaceLimit = 64 << 20;
     OwnedPlan plan;
     VkgemmError error{};
-    const VkgemmContext context = x.invocations ? modest_context(x.invocations) : device().context().handle();
+    const VkgemmContext context = x.invocations ? limited_context(x.invocations) : device().context().handle();
     if (vkgemmCreatePlan(context, &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
         return std::string("no plan: ") + error.text;
     VkgemmPlanInfo info{};

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/kernels.h"
-#include "plan/problem.h"
+#include "plan/kernels/kernels.h"
+#include "plan/problem/problem.h"
 #include "support/device.h"
 
 namespace vkgemm::test {

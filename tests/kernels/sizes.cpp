@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kernels/tally.h"
-#include "plan/kernels.h"
+#include "plan/kernels/kernels.h"
 
 using namespace vkgemm::test;
 using vkgemm::plan::find_kernel;
@@ -42,7 +42,7 @@ TEST_CASE("slow, whole size: 1600 x 1600 x 1007 of integers, oblong tiles agains
     if (!can_run(square.kernel)) return;
     const std::vector<double> want = result(square);
     CHECK(want.size() == 1600 * 1600);
-    for (const char* name : {"tiled_i32_oblong16", "tiled_i32_oblong32"}) {
+    for (const char* name : {"tiled_i32_8x8x32", "tiled_i32_16x16x64"}) {
         Case oblong = square;
         oblong.kernel = name;
         if (!can_run(name)) continue;

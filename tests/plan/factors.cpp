@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What alpha and beta become, and which are refused.
-#include "plan/factors.h"
+#include "plan/problem/factors.h"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm;
 using namespace vkgemm::plan;

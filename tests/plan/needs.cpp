@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What to enable, and whether operands share elements.
-#include "plan/needs.h"
+#include "plan/device/needs.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "plan/overlap.h"
-#include "plan/text.h"
+#include "plan/problem/overlap.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
 
@@ -16,7 +16,7 @@ using namespace vkgemm::test;
 
 namespace {
 
-DeviceFacts device(const std::string& name) { return *parse_facts(file_text("devices/" + name + ".txt")); }
+DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 Problem completed(const std::string& line) { return *complete(parse_problem(line)->problem); }
 
 std::set<uint64_t> bytes_of(const Footprint& f, uint64_t runs, uint64_t batch) {
@@ -53,7 +53,7 @@ TEST_CASE("needs of what cannot be served are refused with the reason") {
     REQUIRE(!refused);
     CHECK(refused.refusal().why.find("f32*f32+f64->f32") != std::string::npos);
     CHECK(refused.refusal().why.starts_with("problems[1]: "));
-    DeviceFacts none = device("bare");
+    DeviceCaps none = device("bare");
     none.features = 0;
     CHECK(!needs_of(none, {}));
     CHECK(bool(needs_of(device("bare"), std::vector<Problem>{completed("0x5x5")})));  // empty: anything serves

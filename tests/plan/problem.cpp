@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // complete() fills in every default or names the rule that is broken; normalise() changes the question, never the
 // answer.
-#include "plan/problem.h"
+#include "plan/problem/problem.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include "support/guarded.h"
 #include "support/random.h"
 #include "support/reference.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;

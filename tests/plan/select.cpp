@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Choosing, pinned: (device, problem) -> kernel. A change of the cost model shows here as changed lines.
-#include "plan/select.h"
+#include "plan/choice/select.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "plan/text.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
 
 namespace {
 
-DeviceFacts device(const std::string& name) {
-    const Result<DeviceFacts> facts = parse_facts(file_text("devices/" + name + ".txt"));
-    REQUIRE_MESSAGE(bool(facts), name, ": ", facts.refusal().why);
-    return *facts;
+DeviceCaps device(const std::string& name) {
+    const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/" + name + ".txt"));
+    REQUIRE_MESSAGE(bool(caps), name, ": ", caps.refusal().why);
+    return *caps;
 }
 
 Problem normalised(const std::string& line) {
@@ -29,13 +29,13 @@ Problem normalised(const std::string& line) {
     return normalise(*full).problem;
 }
 
-Result<Choice> choose(const std::string& facts, const std::string& line, const Request& request = {}) {
-    return select(device(facts), normalised(line), request);
+Result<Choice> choose(const std::string& caps, const std::string& line, const Request& request = {}) {
+    return select(device(caps), normalised(line), request);
 }
 
 /// The refusal of a request that must be refused.
-Refusal refusal(const std::string& facts, const std::string& line, const Request& request = {}) {
-    const Result<Choice> choice = choose(facts, line, request);
+Refusal refusal(const std::string& caps, const std::string& line, const Request& request = {}) {
+    const Result<Choice> choice = choose(caps, line, request);
     REQUIRE_MESSAGE(!choice, "chosen: ", std::string(choice->kernel->name));
     return choice.refusal();
 }
@@ -61,13 +61,13 @@ TEST_CASE("the golden table: who is chosen") {
 TEST_CASE("something always fits: every f32 and i32 corner on every device") {
     int checked = 0;
     for (const std::string& file : device_files()) {
-        const Result<DeviceFacts> facts = parse_facts(file_text(file));
-        REQUIRE(facts);
+        const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
+        REQUIRE(caps);
         for (const char* problems : {"problems/corners.txt", "problems/seeds.txt"})
             for (const std::string& line : lines_of(problems)) {
                 const Problem p = normalised(line);
                 if (p.a.type != Type::f32 && p.a.type != Type::i32) continue;
-                const Result<Choice> choice = select(*facts, p, {});
+                const Result<Choice> choice = select(*caps, p, {});
                 const bool fits = bool(choice);
                 CHECK_MESSAGE(fits, file, ": ", line, ": ", choice.refusal().why);
                 ++checked;
@@ -87,12 +87,12 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         p.c.type = p.d.type = kernel.module.d;
         p.accuracy = kernel.module.family.accuracy;
         Request request = forced(std::string(kernel.name));
-        request.workspace_limit = 64 << 20;  // for the operands of `woven`
+        request.workspace_limit = 64 << 20;  // for the operands of `coopmat_packed`
         const Result<Choice> choice = select(device("huge"), p, request);
         REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
         CHECK(choice->kernel == &kernel);
         CHECK(choice->tile == kernel.tile);
-        CHECK(choice->passed.size() == kernels().size() - 1);
+        CHECK(choice->candidates.size() == kernels().size() - 1);
     }
 }
 
@@ -103,8 +103,8 @@ TEST_CASE("operands are taken apart only as far as the problem allows, and as th
         const Result<Choice> choice = choose("h200", line, request);
         REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
         const Family& family = choice->kernel->module.family;
-        for (const Packing& x : {choice->way.a, choice->way.b})
-            CHECK((x.kernel ? x.kernel->module.family.parts == family.parts : family.parts.count == 1));
+        for (const Packing& x : {choice->schedule.a, choice->schedule.b})
+            CHECK((x.kernel ? x.kernel->module.family.operand_split == family.operand_split : family.operand_split.count == 1));
         return std::string(choice->kernel->name);
     };
     for (const std::string size : {"4096x4096x4096", "8192x8192x8192"}) {
@@ -118,26 +118,26 @@ TEST_CASE("operands are taken apart only as far as the problem allows, and as th
 
 TEST_CASE("the chosen one costs least, and every other says its cost or the reason against it") {
     for (const std::string& file : device_files()) {
-        const Result<DeviceFacts> facts = parse_facts(file_text(file));
+        const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
         for (const std::string& line : problem_lines()) {
             const Problem p = normalised(line);
-            const Result<Choice> choice = select(*facts, p, {});
+            const Result<Choice> choice = select(*caps, p, {});
             if (!choice) continue;
-            for (const Passed& other : choice->passed) {
+            for (const Candidate& other : choice->candidates) {
                 CHECK(other.kernel != choice->kernel);
                 if (other.why)
                     CHECK(!other.why->why.empty());
                 else
-                    CHECK(other.cost() >= choice->way.cost);
+                    CHECK(other.cost() >= choice->schedule.cost);
             }
             const bool wide = reads_wide(p, {});
-            CHECK(choice->way.cost == cost(*choice->kernel, choice->tile, *facts, p, choice->way.split, wide));
+            CHECK(choice->schedule.cost == cost(*choice->kernel, choice->tile, *caps, p, choice->schedule.split, wide));
         }
     }
 }
 
 TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at all") {
-    DeviceFacts d = device("huge");
+    DeviceCaps d = device("huge");
     Request by_address;
     by_address.addresses = true;
     CHECK(*choose_binding(d, {}) == Binding::descriptors);
@@ -255,7 +255,7 @@ TEST_CASE("what one descriptor cannot span, an address can") {
 }
 
 TEST_CASE("too many work groups are refused with their number") {
-    DeviceFacts d = device("bare");
+    DeviceCaps d = device("bare");
     d.max_groups_x = 10, d.max_groups_y = 3;
     const Problem fits = normalised("8x240x1"), one_more = normalised("8x241x1");
     CHECK(bool(select(d, fits, forced("tiled_f32_8x8"))));
@@ -274,7 +274,7 @@ TEST_CASE("a tile is checked with the device's limits, not with the row's") {
 }
 
 TEST_CASE("a subgroup size that a pipeline would not get is refused") {
-    DeviceFacts d = device("h200");
+    DeviceCaps d = device("h200");
     d.subgroup_min = 16, d.subgroup_max = 64, d.max_subgroups = 4;
     const auto why = [&](const std::string& kernel, const std::string& tile) {
         const Result<Choice> choice = select(d, normalised("64x64x64"), forced(kernel, tile));
@@ -296,7 +296,7 @@ TEST_CASE("a subgroup size that a pipeline would not get is refused") {
 
 TEST_CASE("a feature that is missing is named") {
     for (const Kernel& kernel : kernels()) {
-        DeviceFacts d = device("huge");
+        DeviceCaps d = device("huge");
         if (!kernel.needs) continue;
         d.features = 0;
         const auto why = unfit_device(kernel, kernel.tile, d);
@@ -304,17 +304,17 @@ TEST_CASE("a feature that is missing is named") {
         CHECK(has_words(why->why, feature_names(kernel.needs)));
     }
     static const uint32_t words[] = {0};
-    const Module planted = {
-        "planted", find_kernel("tiled_f32_8x8")->module.family, Type::f32, Type::f32, Type::f32, Type::f32, {words, 4},
+    const Module injected = {
+        "injected", find_kernel("tiled_f32_8x8")->module.family, Type::f32, Type::f32, Type::f32, Type::f32, {words, 4},
         {words, 4}};
-    const Kernel wants = {"planted_8x8", planted, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
-    DeviceFacts d = device("huge");
+    const Kernel wants = {"injected_8x8", injected, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
+    DeviceCaps d = device("huge");
     CHECK(!unfit_device(wants, wants.tile, d));
     d.features &= ~need::coopmat;
     CHECK(has_words(unfit_device(wants, wants.tile, d)->why, "coopmat"));
     CHECK(!has_words(unfit_device(wants, wants.tile, d)->why, "float16"));
 
-    const Module unbuilt = {"unbuilt", planted.family, Type::f32,  Type::f32,
+    const Module unbuilt = {"unbuilt", injected.family, Type::f32,  Type::f32,
                             Type::f32, Type::f32,      {words, 4}, {words, 0}};
     CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->why, "not built", "unbuilt"));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // From a choice to dispatches: the grid covers every tile and stays within limits, operands span what the problem says.
-#include "plan/steps.h"
+#include "plan/steps/steps.h"
 
 #include <doctest/doctest.h>
 
-#include "plan/text.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
 
@@ -31,18 +31,18 @@ Request aligned_to(uint32_t bytes) {
     return r;
 }
 
-Made made(const std::string& line, const DeviceFacts& facts, const Request& request = {}) {
+Made made(const std::string& line, const DeviceCaps& caps, const Request& request = {}) {
     const Result<ProblemText> read = parse_problem(line);
     REQUIRE_MESSAGE(bool(read), line);
     const Result<Problem> full = complete(read->problem);
     REQUIRE_MESSAGE(bool(full), line, ": ", full.refusal().why);
     const Normalised n = normalise(*full);
-    const Result<Choice> choice = select(facts, n.problem, request);
+    const Result<Choice> choice = select(caps, n.problem, request);
     REQUIRE_MESSAGE(bool(choice), line, ": ", choice.refusal().why);
-    return {*full, n, *choice, lay_out(*choice, *full, n, facts, request)};
+    return {*full, n, *choice, make_steps(*choice, *full, n, caps, request)};
 }
 
-DeviceFacts device(const std::string& name) { return *parse_facts(file_text("devices/" + name + ".txt")); }
+DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 uint64_t bytes_of(const Made& x, Slot s) { return x.steps.slots[size_t(s)].bytes; }
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE("the grid covers every tile once and stays within the device's limits"
     for (const uint32_t limit_x : {7u, 100u, 65535u})
         for (uint64_t seed = 1; seed <= 300; ++seed) {
             Random random(seed);
-            DeviceFacts d = device("huge");
+            DeviceCaps d = device("huge");
             d.max_groups_x = limit_x, d.max_groups_y = 65535;
             const std::string size = std::to_string(1 + random.below(900)) + "x" +
                                      std::to_string(1 + random.below(900)) + "x" + std::to_string(random.below(40));
@@ -191,13 +191,13 @@ TEST_CASE("the error bound grows with k and is 0 for integers") {
     CHECK(bound("9x9x1000") > 1000 * 1000 * 0x1p-25);  // a rounding of every partial sum, k/2 large on average
 }
 
-TEST_CASE("what woven reads is woven first: whole stripes of lines, whole steps of k, once for a broadcast operand") {
-    Request request = forced("woven_f16_128x128x32");
+TEST_CASE("what coopmat_packed reads is coopmat_packed first: whole row_blocks of lines, whole steps of k, once for a broadcast operand") {
+    Request request = forced("coopmat_packed_f16_128x128x32");
     request.workspace_limit = 1 << 20;
     const Made x = made("f16*f16 100x70x33 batch=3 stride_b=0 layout=tn", device("huge"), request);
     REQUIRE(x.steps.steps.size() == 3);
     const Step &a = x.steps.steps[0], &b = x.steps.steps[1], &product = x.steps.steps[2];
-    CHECK(a.kernel->name == "weave_f16_64x64");
+    CHECK(a.kernel->name == "pack_fragments_f16_64x64");
     CHECK(!b.waits);
     CHECK(product.waits);
     CHECK(a.args.m == 100);  // lines

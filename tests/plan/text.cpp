@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Problems and devices as text: what is written is read back the same, what cannot be read is refused at its character.
-#include "plan/text.h"
+#include "plan/problem/problem_text.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "support/files.h"
 #include "support/random.h"
 #include "support/same.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -223,29 +223,29 @@ TEST_CASE("the lines of tests/problems are all readable, and written back the sa
 TEST_CASE("devices survive being written and read") {
     for (const std::string& name : device_files()) {
         CAPTURE(name);
-        const Result<DeviceFacts> facts = parse_facts(file_text(name));
-        REQUIRE_MESSAGE(bool(facts), facts.refusal().why);
-        const std::string text = to_text(*facts);
-        const Result<DeviceFacts> again = parse_facts(text);
+        const Result<DeviceCaps> caps = parse_device_caps(file_text(name));
+        REQUIRE_MESSAGE(bool(caps), caps.refusal().why);
+        const std::string text = to_text(*caps);
+        const Result<DeviceCaps> again = parse_device_caps(text);
         REQUIRE(again);
         CHECK(to_text(*again) == text);
-        CHECK(facts->name != "");
-        CHECK(facts->max_invocations >= 128);
+        CHECK(caps->name != "");
+        CHECK(caps->max_invocations >= 128);
     }
 }
 
 TEST_CASE("device text is read as written") {
-    const Result<DeviceFacts> facts = parse_facts(
+    const Result<DeviceCaps> caps = parse_device_caps(
         "# a comment\r\n\n  shared_bytes = 49152  # 48 KiB\nkind = discrete\nfeatures = float64 coopmat\n"
         "max_storage_range=4294967296\nmatrix_shape = f16 bf16 f32 i32 16x8x32\nname = A = B\n");
-    REQUIRE_MESSAGE(bool(facts), facts.refusal().why);
-    CHECK(facts->shared_bytes == 49152);
-    CHECK(facts->kind == DeviceKind::discrete);
-    CHECK(facts->features == (need::float64 | need::coopmat));
-    CHECK(facts->max_storage_range == uint64_t{1} << 32);
-    CHECK(facts->name == "A = B");
-    REQUIRE(facts->matrix_shapes.size() == 1);
-    CHECK(facts->matrix_shapes[0] == MatrixShape{Type::f16, Type::bf16, Type::f32, Type::i32, 16, 8, 32});
+    REQUIRE_MESSAGE(bool(caps), caps.refusal().why);
+    CHECK(caps->shared_bytes == 49152);
+    CHECK(caps->kind == DeviceKind::discrete);
+    CHECK(caps->features == (need::float64 | need::coopmat));
+    CHECK(caps->max_storage_range == uint64_t{1} << 32);
+    CHECK(caps->name == "A = B");
+    REQUIRE(caps->matrix_shapes.size() == 1);
+    CHECK(caps->matrix_shapes[0] == MatrixShape{Type::f16, Type::bf16, Type::f32, Type::i32, 16, 8, 32});
 }
 
 TEST_CASE("broken device text is refused with its line") {
@@ -261,10 +261,10 @@ TEST_CASE("broken device text is refused with its line") {
                                 "= 4"};
     for (const std::string& row : rows) {
         CAPTURE(row);
-        const Result<DeviceFacts> facts = parse_facts("name = x\n\n" + row + "\n");
-        REQUIRE(!facts);
-        CHECK(facts.refusal().kind == Refusal::parse);
-        CHECK_MESSAGE(has_words(facts.refusal().why, "line 3", row), facts.refusal().why);
+        const Result<DeviceCaps> caps = parse_device_caps("name = x\n\n" + row + "\n");
+        REQUIRE(!caps);
+        CHECK(caps.refusal().kind == Refusal::parse);
+        CHECK_MESSAGE(has_words(caps.refusal().why, "line 3", row), caps.refusal().why);
     }
 }
 

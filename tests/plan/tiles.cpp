@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The rules of the families: every built-in row keeps them, every planted bad tile names all that it breaks, with
+// The rules of the families: every built-in row keeps them, every injected bad tile names all that it breaks, with
 // numbers.
 #include <doctest/doctest.h>
 
 #include <set>
 #include <string>
 
-#include "plan/kernels.h"
-#include "support/words.h"
+#include "plan/kernels/kernels.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using vkgemm::test::has_words;
@@ -18,7 +18,7 @@ TileRules broken(const Kernel& kernel, const Tile& tile, const TileLimits& limit
     return broken_rules(kernel.module.family, tile, kernel.module.element_bytes(), limits);
 }
 
-const Kernel& kernel_named(std::string_view name) {
+const Kernel& find_kernel_by_name(std::string_view name) {
     const Kernel* kernel = find_kernel(name);
     REQUIRE_MESSAGE(kernel, "no row named ", name);
     return *kernel;
@@ -39,7 +39,7 @@ TEST_CASE("every built-in row is well formed, and named for what it is") {
 }
 
 TEST_CASE("the fallback asks for 64 invocations, at most 1 KiB, and nothing else") {
-    const Kernel& least = kernel_named("tiled_f32_8x8");
+    const Kernel& least = find_kernel_by_name("tiled_f32_8x8");
     CHECK(least.needs == 0);
     CHECK(broken(least, least.tile, {.shared_bytes = 1024, .max_invocations = 64}).count == 0);
     CHECK(broken(least, least.tile, {.shared_bytes = 1024, .max_invocations = 63}).count == 1);
@@ -49,12 +49,12 @@ TEST_CASE("the ladder's shared memory is that of the texts") {
     const struct {
         std::string kernel;
         uint32_t bytes;
-    } rows[] = {{"naive_f32_8x8", 0},        {"tiled_f32_16x16", 2048},  {"tiled_f32_oblong16", 2048},
+    } rows[] = {{"naive_f32_8x8", 0},        {"tiled_f32_16x16", 2048},  {"tiled_f32_8x8x32", 2048},
                 {"vec4_f32_64x64", 8192},    {"vec4_f32_128x64", 12288}, {"vec4_f32_64x128", 12288},
                 {"vec4_f32_128x128", 16384}, {"tiled_i32_16x16", 2048}};
     for (const auto& row : rows) {
         CAPTURE(row.kernel);
-        const Kernel& kernel = kernel_named(row.kernel);
+        const Kernel& kernel = find_kernel_by_name(row.kernel);
         CHECK(kernel.module.family.shared_bytes(kernel.tile, kernel.module.element_bytes()) == row.bytes);
         CHECK(broken(kernel, kernel.tile, {.shared_bytes = row.bytes}).count == 0);
         if (row.bytes) {
@@ -87,7 +87,7 @@ TEST_CASE("a bad tile lists every rule that it breaks, with both numbers") {
         {"tiled_f32_8x8", "PACK=5", 1, {"PACK 5", "limit 4"}},
     };
     for (const auto& row : rows) {
-        const Kernel& kernel = kernel_named(row.kernel);
+        const Kernel& kernel = find_kernel_by_name(row.kernel);
         const Result<Tile> tile = with_constants(kernel.tile, row.change);
         REQUIRE(tile);
         const TileRules rules = broken(kernel, *tile);
@@ -116,7 +116,7 @@ TEST_CASE("a constant that the family does not read is refused by name, with tho
         {"reduce_f32_64", "RASTER=8", {"RASTER 8"}},
     };
     for (const auto& row : rows) {
-        const Kernel& kernel = kernel_named(row.kernel);
+        const Kernel& kernel = find_kernel_by_name(row.kernel);
         const std::string why = to_text(broken(kernel, *with_constants(kernel.tile, row.change)));
         INFO(row.kernel, " ", row.change, ": ", why);
         CHECK(why.find("does not read this constant") != std::string::npos);
@@ -130,7 +130,7 @@ TEST_CASE("a constant that the family does not read is refused by name, with tho
 }
 
 TEST_CASE("no product of constants wraps around into something that looks right") {
-    const Kernel& naive = kernel_named("naive_f32_8x8");
+    const Kernel& naive = find_kernel_by_name("naive_f32_8x8");
     for (const std::string text :
          {"BM=1073741840,BN=4", "BM=65536,BN=65537,WG=65536", "WG=4294967295", "TM=65536,TN=65537"}) {
         CAPTURE(text);
@@ -146,7 +146,7 @@ TEST_CASE("a tile is written and read back") {
         REQUIRE(again);
         CHECK(*again == kernel.tile);
     }
-    CHECK(to_text(kernel_named("tiled_f32_8x8").tile) == "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1");
+    CHECK(to_text(find_kernel_by_name("tiled_f32_8x8").tile) == "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1");
     CHECK(to_text(Tile{}) == "");
 }
 

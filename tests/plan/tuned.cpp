@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Tuned rows: reading them, which of them is near, and what becomes of it.
-#include "plan/tuned.h"
+#include "plan/choice/tuned.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "plan/select.h"
-#include "plan/text.h"
+#include "plan/choice/select.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -18,10 +18,10 @@ namespace {
 
 constexpr uint64_t much = uint64_t{1} << 30;
 
-DeviceFacts h200() {
-    const Result<DeviceFacts> facts = parse_facts(file_text("devices/h200.txt"));
-    REQUIRE(facts);
-    return *facts;
+DeviceCaps h200() {
+    const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/h200.txt"));
+    REQUIRE(caps);
+    return *caps;
 }
 
 Problem normalised(const std::string& line) {
@@ -116,7 +116,7 @@ TEST_CASE("a row speaks of problems within a factor of 1.5, of its types, layout
     CHECK(distance("64x64x64", "64x64x64 batch=2") < 0);
     CHECK(distance("64x64x64 batch=2", "64x64x64 batch=3") == doctest::Approx(std::log(1.5)));
     CHECK(distance("64x64x64 batch=2", "64x64x64 batch=4") < 0);
-    CHECK(distance("64x64x64", "64x64x63") < 0);  // A's rows are no whole pieces of 16 bytes
+    CHECK(distance("64x64x64", "64x64x63") < 0);  // A's rows are no whole 16-byte chunks
     CHECK(distance("64x64x63", "64x64x64") < 0);
     CHECK(distance("64x64x63", "64x64x61") > 0);
     CHECK(distance("64x64x63", "64x63x61") < 0);  // neither are B's
@@ -155,7 +155,7 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(tuned->tuned == &rows[0]);
     CHECK(tuned->tile.RASTER == 4);
     CHECK(tuned->tile.WG == tuned->kernel->tile.WG);
-    CHECK(tuned->passed.size() == kernels().size() - 1);
+    CHECK(tuned->candidates.size() == kernels().size() - 1);
     CHECK(choose(rows, "2048x1024x1024")->tuned == nullptr);
     Request forced, tile;
     forced.kernel = "tiled_f32_8x8", tile.tile = "RASTER=2";
@@ -175,7 +175,7 @@ TEST_CASE("a row that this problem cannot follow is passed over, and says why") 
     const Result<Choice> with = choose(split, "128x128x65536", roomy);
     REQUIRE(with);
     CHECK(with->kernel->name == "simt_f32_64x64x16");
-    CHECK(with->way.split.slices == 8);
+    CHECK(with->schedule.split.slices == 8);
     CHECK(with->tuned_unfit.empty());
 
     const auto few = on_h200("H200 | 16x4096x4096 | gemv_f32_8x16 |");
@@ -187,7 +187,7 @@ TEST_CASE("a row that this problem cannot follow is passed over, and says why") 
 }
 
 TEST_CASE("rows whose kernel is gone, or does not fit the device, are skipped and said") {
-    DeviceFacts bare = h200();
+    DeviceCaps bare = h200();
     bare.features = need::push_descriptor;
     const auto rows = tuned_for(bare, rows_of("H200 | 64x64x64 | naive_f32_8x9 |\n"
                                               "H200 | 64x64x64 | naive_f32_8x8 | WG=4096\n"
@@ -214,13 +214,13 @@ TEST_CASE("the built-in rows can be followed, each for its own problem") {
     const auto rows = rows_of(std::string(built_in_tuned()));
     for (const TunedRow& row : rows) CHECK_MESSAGE(find_kernel(row.kernel), row.text);
     for (const std::string& file : device_files()) {
-        const Result<DeviceFacts> facts = parse_facts(file_text(file));
-        const auto here = tuned_for(*facts, rows);
+        const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
+        const auto here = tuned_for(*caps, rows);
         Request request;
         request.tuned = here, request.workspace_limit = much;
         for (const TunedRow& row : here) {
             CHECK_MESSAGE(row.skipped.empty(), file, ": ", row.text, ": ", row.skipped);
-            const Result<Choice> choice = select(*facts, row.problem, request);
+            const Result<Choice> choice = select(*caps, row.problem, request);
             const bool followed = choice && choice->tuned && choice->kernel->name == row.kernel;
             CHECK_MESSAGE(followed, file, ": ", row.text, ": ", choice ? choice->tuned_unfit : choice.refusal().why);
         }
@@ -233,12 +233,12 @@ TEST_CASE("the golden table of the built-in rows: who is chosen") {
     for (const std::string& line : lines_of("tuned_choices.txt")) {
         const auto field = fields_of(line);
         REQUIRE_MESSAGE(field.size() == 3, line);
-        const Result<DeviceFacts> facts = parse_facts(file_text("devices/" + field[0] + ".txt"));
-        REQUIRE_MESSAGE(bool(facts), line);
-        const auto here = tuned_for(*facts, rows);
+        const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/" + field[0] + ".txt"));
+        REQUIRE_MESSAGE(bool(caps), line);
+        const auto here = tuned_for(*caps, rows);
         Request request;
         request.tuned = here, request.workspace_limit = much;
-        const Result<Choice> choice = select(*facts, normalised(field[1]), request);
+        const Result<Choice> choice = select(*caps, normalised(field[1]), request);
         CAPTURE(line);
         CHECK((choice ? std::string(choice->kernel->name) : "none") == field[2]);
         decided += choice && choice->tuned;

@@ -14,7 +14,7 @@ function(expect_cut_short file)
   set(text "${text}" PARENT_SCOPE)
 endfunction()
 
-interrupt("grep -q panel out.txt" bench 16x16x16 512x512x512 --kernel panel_f32_32x32 --repeats 100000 --json bench.json
+interrupt("grep -q panel out.txt" bench 16x16x16 512x512x512 --kernel cpu_f32_32x32 --repeats 100000 --json bench.json
   --csv bench.csv --plot bench.svg)
 expect("${said}" "interrupted; what was measured until then is kept")
 expect_cut_short(bench.json)

@@ -56,8 +56,8 @@ inline std::vector<std::string> problem_lines() {
     std::vector<std::string> out;
     for (const std::string& file : files_in("problems"))
         for (std::string& line : lines_of(file)) {
-            const size_t reach = line.find("reach=");
-            if (reach != std::string::npos) line.erase(reach, line.find_first_of(" \t\r", reach) - reach);
+            const size_t target = line.find("target=");
+            if (target != std::string::npos) line.erase(target, line.find_first_of(" \t\r", target) - target);
             out.push_back(std::move(line));
         }
     return out;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "plan/problem.h"
+#include "plan/problem/problem.h"
 #include "support/numbers.h"
 #include "support/reference.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plan/types.h"
+#include "plan/problem/types.h"
 
 namespace vkgemm::test {
 

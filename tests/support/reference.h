@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/problem.h"
+#include "plan/problem/problem.h"
 
 namespace vkgemm::test {
 

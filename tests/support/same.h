@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Are two problems the same?
 #pragma once
-#include "plan/problem.h"
+#include "plan/problem/problem.h"
 
 namespace vkgemm::test {
 

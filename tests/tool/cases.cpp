@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What is to be measured, from words and files.
-#include "tools/vkgemm/cases.h"
+#include "tools/vkgemm/measure/cases.h"
 
 #include <doctest/doctest.h>
 
-#include "plan/text.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::tool;
 using vkgemm::Result;
@@ -28,21 +28,21 @@ TEST_CASE("suites: one problem a line, with what it should reach") {
     REQUIRE_MESSAGE(bool(cases), cases.status().text);
     REQUIRE(cases->size() == 2);
     CHECK((*cases)[0].text == "f32*f32+f32->f32 64x128x256");
-    CHECK((*cases)[0].reach == 0);
+    CHECK((*cases)[0].target == 0);
     CHECK((*cases)[0].from_suite);
-    CHECK((*cases)[1].reach == 1.5e12);
+    CHECK((*cases)[1].target == 1.5e12);
     CHECK((*cases)[1].beta == 1);
     const auto cut = parse_suite(std::string_view("8x8x8\n9x9x9\0 lda=1\n", 19), "mine");
     REQUIRE(!cut);
     CHECK(has_words(cut.status().text, "mine:2: ", "character 6: a zero byte"));
     const std::pair<const char*, std::vector<std::string>> bad[] = {
         {"8x8x8\n\n8x8\n", {"mine:3: ", "MxNxK"}},
-        {"8x8x8 reach=fast", {"mine:1: ", "'fast'", "reach=50"}},
-        {"8x8x8 reach=-1", {"mine:1: ", "'-1'"}},
-        {"8x8x8 reach=0", {"'0'"}},
-        {"8x8x8 reach=inf", {"'inf'"}},
-        {"8x8x8 reach=1e300", {"'1e300'"}},  // finite, but not in operations
-        {"8x8x8 reach=5 beta=1", {"'5 beta=1'", "ends the line"}},
+        {"8x8x8 target=fast", {"mine:1: ", "'fast'", "target=50"}},
+        {"8x8x8 target=-1", {"mine:1: ", "'-1'"}},
+        {"8x8x8 target=0", {"'0'"}},
+        {"8x8x8 target=inf", {"'inf'"}},
+        {"8x8x8 target=1e300", {"'1e300'"}},  // finite, but not in operations
+        {"8x8x8 target=5 beta=1", {"'5 beta=1'", "ends the line"}},
         {"8x8x8 lda=3", {"mine:1: ", "lda"}},
         {"8x8x8\n0x8x8", {"mine:2: ", "m or n is 0"}},
         {"# nothing\n", {"mine", "no problem"}},
@@ -79,7 +79,7 @@ TEST_CASE("suites that are built in are the files of tests/problems") {
         const auto cases = load_suite(std::string(s.name));
         CHECK_MESSAGE(bool(cases), std::string(s.name), ": ", cases.status().text);
     }
-    CHECK((*load_suite("h200"))[0].reach > 0);
+    CHECK((*load_suite("h200"))[0].target > 0);
     CHECK(load_suite("h200")->size() == vkgemm::test::lines_of("problems/h200.txt").size());
     const auto file = load_suite(std::string(VKGEMM_TESTS_DIR) + "/problems/corners.txt");
     REQUIRE_MESSAGE(bool(file), file.status().text);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a trace is judged by, on traces that are written by hand; and its picture.
-#include "tools/vkgemm/coverage.h"
+#include "tools/vkgemm/trace/coverage.h"
 
 #include <doctest/doctest.h>
 
-#include "support/words.h"
-#include "tools/vkgemm/cover_plot.h"
+#include "support/string_util.h"
+#include "tools/vkgemm/trace/cover_plot.h"
 
 using namespace vkgemm;
 using namespace vkgemm::tool;
@@ -92,7 +92,7 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
     t.traced[13] = std::byte{1};
     CHECK(has_words(only_fault(t), "traced and untraced D differ in 1 elements, the first is 3"));
     t = right();
-    t.verdict.wrong = "D[0][1] is 3 and should be 5";
+    t.outcome.wrong = "D[0][1] is 3 and should be 5";
     CHECK(has_words(only_fault(t), "traced D is wrong: D[0][1] is 3 and should be 5"));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the library says of a choice is read back whole, and tiles are drawn to scale.
-#include "tools/vkgemm/explanation.h"
+#include "tools/vkgemm/report/explanation.h"
 
 #include <doctest/doctest.h>
 
-#include "tools/vkgemm/text.h"
+#include "tools/vkgemm/cli/text.h"
 
 using namespace vkgemm::tool;
 namespace plan = vkgemm::plan;
@@ -21,7 +21,7 @@ TEST_CASE("an explanation is read line by line") {
         "tuned      NVIDIA H200 | 64x64x64 | simt_f32_64x64x16 |\n"
         "note       VKGEMM_KERNEL was not followed: why\n"
         "news       of a later version\n"
-        "not        panel_f32_8x32: costs 1.5e+07\n"
+        "not        cpu_f32_8x32: costs 1.5e+07\n"
         "not        gemv_f32_1x8: gemv_f32_1x8: is for up to 16 rows or columns\n"
         "not        gemv_f32_1x16: is for up to 16 rows or columns\n"
         "not        tiled_i32_8x8: multiplies i32*i32+i32->i32, not f32*f32+f32->f32\n");

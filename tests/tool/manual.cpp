@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Help, man page and completions from one table.
-#include "tools/vkgemm/manual.h"
+#include "tools/vkgemm/cli/manual.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <regex>
 
-#include "tools/vkgemm/text.h"
+#include "tools/vkgemm/cli/text.h"
 
 using namespace vkgemm::tool;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Elements as the tool writes and reads them, against the tests' own codecs.
-#include "tools/vkgemm/numbers.h"
+#include "tools/vkgemm/measure/numbers.h"
 
 #include <doctest/doctest.h>
 

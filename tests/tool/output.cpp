@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Files are written whole, or stay as they were.
-#include "tools/vkgemm/output.h"
+#include "tools/vkgemm/cli/output.h"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 #    include <csignal>
 #endif
 
-#include "support/words.h"
+#include "support/string_util.h"
 
 using vkgemm::test::has_words;
 using vkgemm::tool::OutputFile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pictures: lengths in proportion, axes that say what they are, nothing outside the page.
-#include "tools/vkgemm/plot.h"
+#include "tools/vkgemm/report/plot.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <regex>
 
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::tool;
 using vkgemm::test::has_words;

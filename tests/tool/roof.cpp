@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What bounds a product, and how far a result may be off.
-#include "tools/vkgemm/roof.h"
+#include "tools/vkgemm/measure/roof.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "tools/vkgemm/deviation.h"
-#include "tools/vkgemm/numbers.h"
+#include "tools/vkgemm/measure/deviation.h"
+#include "tools/vkgemm/measure/numbers.h"
 
 using namespace vkgemm::tool;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What many timings say, and how many are taken.
-#include "tools/vkgemm/stats.h"
+#include "tools/vkgemm/measure/stats.h"
 
 #include <doctest/doctest.h>
 

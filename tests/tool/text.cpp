@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Numbers with units, wrapped lines, tables.
-#include "tools/vkgemm/text.h"
+#include "tools/vkgemm/cli/text.h"
 
 #include <doctest/doctest.h>
 
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::tool;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The check of a result: right ones pass, and each way of being wrong is found and named.
-#include "tools/vkgemm/verify.h"
+#include "tools/vkgemm/measure/verify.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "support/words.h"
-#include "tools/vkgemm/numbers.h"
+#include "support/string_util.h"
+#include "tools/vkgemm/measure/numbers.h"
 
 using namespace vkgemm::tool;
 using vkgemm::test::has_words;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Proof by execution, on a device: the classic kernels touch what they must and nothing else, a planted fault is found.
+// Proof by execution, on a device: the classic kernels touch what they must and nothing else, a injected fault is found.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "plan/kernels.h"
+#include "plan/kernels/kernels.h"
 #include "support/device.h"
-#include "support/words.h"
-#include "tools/vkgemm/coverage.h"
+#include "support/string_util.h"
+#include "tools/vkgemm/trace/coverage.h"
 
 namespace vkgemm::tool {
-std::vector<TracedModule> planted_a(), planted_b(), planted_d(), planted_store(), planted_swap();
+std::vector<TracedModule> injected_a(), injected_b(), injected_d(), injected_store(), injected_swap();
 }  // namespace vkgemm::tool
 
 using namespace vkgemm;
@@ -63,13 +63,13 @@ TEST_CASE("cover: so do the families that read through the same accessors") {
     no_fault("1x256x256 alpha=0", "gemv_f32_1x64");  // nobody has a k
     no_fault("1x64x64", "gemv_f32_1x8");             // whole subgroups have none
     no_fault("16x1x64", "gemv_f32_16x1");
-    no_fault("70x65x33", "panel_f32_32x32");
+    no_fault("70x65x33", "cpu_f32_32x32");
     no_fault("f16*f16 40x24x32", "tiled_f16_8x8");
 }
 
 TEST_CASE("cover: nothing is read that is multiplied by 0, and all else that D is made of") {
     for (const char* kernel : {"naive_f32_8x8", "tiled_f32_16x16", "vec4_f32_64x64", "block_f32_64x64",
-                               "simt_f32_32x32x16", "panel_f32_32x32"}) {
+                               "simt_f32_32x32x16", "cpu_f32_32x32"}) {
         no_fault("64x64x64 alpha=0 beta=1 c=separate", kernel);
         no_fault("65x64x33 alpha=1e-60 beta=1", kernel);  // 0 in f32
         no_fault("64x65x64 beta=1e-60 c=separate", kernel);
@@ -92,21 +92,21 @@ TEST_CASE("cover: the traffic of whole tiles is that of the formula, and a step 
     CHECK(c.sets[2].all == "128·(0~63) + (0~63)");
 }
 
-TEST_CASE("cover: a planted index fault is found, in each operand") {
+TEST_CASE("cover: a injected index fault is found, in each operand") {
     const auto faults = [](const std::vector<TracedModule>& modules) {
         std::string all;
         for (const std::string& fault : covered("128x128x64", "block_f32_64x64", modules).faults) all += fault + "\n";
         return all;
     };
     CHECK(faults(traced_modules()).empty());
-    CHECK(has_words(faults(planted_d()), "D[0][20] is never written", "D[0][24] is written more than once", "differ"));
-    CHECK(has_words(faults(planted_a()), "A[0][28] is never read, and 3 more", "differ"));
-    CHECK(has_words(faults(planted_b()), "reach outside B, which has 8192 elements", "B[0][12] is never read"));
+    CHECK(has_words(faults(injected_d()), "D[0][20] is never written", "D[0][24] is written more than once", "differ"));
+    CHECK(has_words(faults(injected_a()), "A[0][28] is never read, and 3 more", "differ"));
+    CHECK(has_words(faults(injected_b()), "reach outside B, which has 8192 elements", "B[0][12] is never read"));
 }
 
 TEST_CASE("cover: what the library's own kernel gets wrong, too, is found by the numbers of D") {
     Trace t;
-    covered("128x128x64", "block_f32_64x64", planted_swap(), &t);
+    covered("128x128x64", "block_f32_64x64", injected_swap(), &t);
     t.untraced = t.traced;
     const Coverage c = coverage_of(t);
     REQUIRE(c.faults.size() == 1);
@@ -115,7 +115,7 @@ TEST_CASE("cover: what the library's own kernel gets wrong, too, is found by the
 
 TEST_CASE("cover: a store outside D is counted, and changes nothing of D") {
     Trace t;
-    const Coverage c = covered("128x128x64", "block_f32_64x64", planted_store(), &t);
+    const Coverage c = covered("128x128x64", "block_f32_64x64", injected_store(), &t);
     CHECK(c.touched.back().outside == 1);
     constexpr size_t from = 20 * 4, to = 24 * 4;  // bytes of what was not written
     for (size_t i = 0; i < t.traced.size(); ++i)
@@ -140,6 +140,6 @@ TEST_CASE("slow: cover: the sizes of the classic texts") {
     for (const std::string& kernel : of_family("block", plan::Type::f32)) no_fault("2048x2048x2048", kernel);
     no_fault("2048x2048x2048", "vec4_f32_64x64");
     no_fault("2048x2048x2048", "tiled_f32_32x32");
-    no_fault("i32*i32 1600x1600x1007", "tiled_i32_oblong32");
+    no_fault("i32*i32 1600x1600x1007", "tiled_i32_16x16x64");
     no_fault("i32*i32 1600x1600x1007", "tiled_i32_16x16");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What bench holds its rates against is measured on the device, and checked like everything that it times.
-#include "tools/vkgemm/roofline.h"
+#include "tools/vkgemm/measure/roofline.h"
 
 #include <doctest/doctest.h>
 

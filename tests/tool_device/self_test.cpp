@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The self-test of the host helper, its verdict in a context, and captured calls that are run again.
+// The self-test of the host helper, its self-test result in a context, and captured calls that are run again.
 #include "host/self_test.h"
 
 #include <doctest/doctest.h>
 
 #include "support/device.h"
-#include "support/words.h"
+#include "support/string_util.h"
 
 using namespace vkgemm;
 using test::device;
@@ -17,7 +17,7 @@ TEST_CASE("self-test: a right kernel passes, on whole and partial tiles") {
     REQUIRE_MESSAGE(bool(t), t.status().text);
     CHECK(t->kernels == 6);
     CHECK(t->products == 24);
-    CHECK(t->verdict == "");
+    CHECK(t->disabledKernels == "");
 }
 
 TEST_CASE("self-test: kernels that nobody knows are refused") {
@@ -30,33 +30,33 @@ TEST_CASE("self-test: a device that fails ends it, and what was found before is 
     const auto test = [&](VkgemmResult how) {
         const auto spoil = [&](const std::string& kernel, std::span<std::byte> d) {
             if (kernel == "naive_f32_8x8") d[0] ^= std::byte{0x80};
-            return kernel == "tiled_f32_8x8" ? Status{how, VK_SUCCESS, "as played"} : Status{};
+            return kernel == "tiled_f32_8x8" ? Status{how, VK_SUCCESS, "as mocked"} : Status{};
         };
         return host::detail::self_test(device(), {.kernels = {"naive_f32_8x8", "tiled_f32_8x8", "tiled_i8_8x8"}},
                                        spoil);
     };
     const auto lost = test(VKGEMM_ERROR_DEVICE_LOST);
     REQUIRE_MESSAGE(bool(lost), lost.status().text);
-    CHECK(has_words(lost->verdict, "| naive_f32_8x8 | ", "D[0][0] is wrong\n", "| tiled_f32_8x8 | ", ": as played\n"));
+    CHECK(has_words(lost->disabledKernels, "| naive_f32_8x8 | ", "D[0][0] is wrong\n", "| tiled_f32_8x8 | ", ": as mocked\n"));
     CHECK((lost->failure.code == VKGEMM_ERROR_DEVICE_LOST && lost->kernels == 2));
     const auto full = test(VKGEMM_ERROR_OUT_OF_MEMORY);  // no fault of the kernel
     REQUIRE_MESSAGE(bool(full), full.status().text);
-    CHECK((has_words(full->verdict, "| naive_f32_8x8 | ") && !has_words(full->verdict, "tiled")));
+    CHECK((has_words(full->disabledKernels, "| naive_f32_8x8 | ") && !has_words(full->disabledKernels, "tiled")));
     CHECK(full->failure.code == VKGEMM_ERROR_OUT_OF_MEMORY);
 }
 
-TEST_CASE("self-test: a wrong element is found, and a context that loads the verdict leaves the kernel out") {
+TEST_CASE("self-test: a wrong element is found, and a context that loads the self-test result leaves the kernel out") {
     const auto spoil = [](const std::string& kernel, std::span<std::byte> d) {
         if (kernel == "naive_f32_8x8") d[d.size() - 1] ^= std::byte{0x80};  // the sign of the last element
         return Status{};
     };
     const auto t = host::detail::self_test(device(), {.kernels = {"naive_f32_8x8", "tiled_f32_8x8"}}, spoil);
     REQUIRE_MESSAGE(bool(t), t.status().text);
-    CHECK(has_words(t->verdict, device().info().name + " | naive_f32_8x8 | ", "16x16x32", ": D[15][15] is wrong\n"));
-    CHECK(!has_words(t->verdict, "tiled"));
+    CHECK(has_words(t->disabledKernels, device().info().name + " | naive_f32_8x8 | ", "16x16x32", ": D[15][15] is wrong\n"));
+    CHECK(!has_words(t->disabledKernels, "tiled"));
 
     const auto& d = device();
-    const auto context = [&](const std::string& verdicts) {
+    const auto context = [&](const std::string& rows) {
         return Context::create({.instance = d.instance(),
                                 .physicalDevice = d.physicalDevice(),
                                 .device = d.handle(),
@@ -64,9 +64,9 @@ TEST_CASE("self-test: a wrong element is found, and a context that loads the ver
                                 .getInstanceProcAddr = d.getInstanceProcAddr(),
                                 .enabledFeatures = &d.enabledFeatures(),
                                 .enabledExtensions = d.enabledExtensions(),
-                                .verdicts = verdicts.c_str()});
+                                .disabledKernels = rows.c_str()});
     };
-    const auto c = context(t->verdict);
+    const auto c = context(t->disabledKernels);
     REQUIRE_MESSAGE(bool(c), c.status().text);
     const Problem p{.m = 64, .n = 64, .k = 64};
     const auto forced = c->createPlan(p, {.kernel = "naive_f32_8x8"});
@@ -75,9 +75,9 @@ TEST_CASE("self-test: a wrong element is found, and a context that loads the ver
     CHECK(c->createPlan(p, {.kernel = "tiled_f32_8x8"}));
     const auto said = c->explain(p);
     REQUIRE(said);
-    CHECK(has_words(*said, "naive_f32_8x8: left out, for a self-test found it wrong on this device"));
+    CHECK(has_words(*said, "naive_f32_8x8: disabled: the self-test failed on this device"));
     CHECK(d.context().createPlan(p, {.kernel = "naive_f32_8x8"}));
     const auto broken = context("naive_f32_8x8");
     REQUIRE(!broken);
-    CHECK((broken.status().code == VKGEMM_ERROR_PARSE && has_words(broken.status().text, "verdicts, line 1")));
+    CHECK((broken.status().code == VKGEMM_ERROR_PARSE && has_words(broken.status().text, "disabled kernels, line 1")));
 }

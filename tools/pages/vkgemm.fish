@@ -97,7 +97,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from check' -l suite -r -F -a '(vk
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l kernel -x -a 'all auto (vkgemm generate kernels)' -d 'a kernel, a family, all, or auto: what the library chooses'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l runs -x -d 'of each problem and kernel'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l seed -x -d 'of the operands'
-complete -c vkgemm -n '__fish_seen_subcommand_from check' -l out -r -F -d 'write the verdict, for VKGEMM_VERDICTS'
+complete -c vkgemm -n '__fish_seen_subcommand_from check' -l out -r -F -d 'write the self-test result, for VKGEMM_DISABLED_KERNELS'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l device -x -d 'the device, by index or a part of its name or driver'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l validate -d 'watch with the Vulkan validation layer'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l quiet -d 'no progress on standard error'

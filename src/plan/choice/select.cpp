@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "plan/choice/select.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "plan/base/rounding.h"
+
+namespace vkgemm::plan {
+namespace {
+
+using std::to_string;
+
+constexpr uint64_t max_batch = UINT32_MAX - 1;
+constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
+
+std::string types_text(const Module& m) {
+    return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" +
+           std::string(info(m.accumulate).name) + "->" + std::string(info(m.d).name);
+}
+std::string types_text(const Problem& p) {
+    return std::string(info(*p.a.type).name) + "*" + std::string(info(*p.b.type).name) + "+" +
+           std::string(info(*p.accumulate).name) + "->" + std::string(info(*p.d.type).name);
+}
+bool same_types(const Module& m, const Problem& p) {
+    return m.a == *p.a.type && m.b == *p.b.type && m.d == *p.d.type && m.accumulate == *p.accumulate;
+}
+
+// Sizes beyond what 32-bit indices and one descriptor reach.
+std::optional<Refusal> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
+    for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
+        if (value > max_dimension)
+            return Refusal{Refusal::limit, std::string(name) + " is " + to_string(value) +
+                                               ", above vkgemm's limit of " + to_string(max_dimension)};
+    if (p.batch > max_batch)
+        return Refusal{Refusal::limit,
+                       "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_batch)};
+    for (const auto& [name, x, rows, cols] : operands(p)) {
+        if (name == "C" && p.c_source != CSource::separate) continue;
+        const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
+        if (x->ld > max_span)
+            return Refusal{Refusal::limit, "the leading dimension of " + std::string(name) + " is " + to_string(x->ld) +
+                                               ", above the limit of " + to_string(max_span)};
+        if (span > max_span)
+            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span) +
+                                               " elements, above the limit of " + to_string(max_span) +
+                                               " that 32-bit indices reach; split the batch or the product"};
+        const uint64_t bytes = span * info(*x->type).bytes + dev.offset_alignment;
+        if (binding == Binding::descriptors && bytes > dev.max_storage_range)
+            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span * info(*x->type).bytes) +
+                                               " bytes, more than one descriptor reaches on this device (" +
+                                               to_string(dev.max_storage_range) +
+                                               " less the offset alignment); device addresses have no such limit"};
+    }
+    return std::nullopt;
+}
+
+// A required subgroup size that the driver would not grant.
+std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceCaps& dev, Refusal::Kind kind) {
+    if (t.SG == 0) return std::nullopt;
+    const auto broken = [&](const std::string& why) { return Refusal{kind, "SG is " + to_string(t.SG) + ", " + why}; };
+    if (!(dev.features & need::subgroup_size_control))
+        return broken("but the feature subgroupSizeControl is not enabled on this device");
+    if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
+        return broken("not one of this device's subgroup sizes: powers of two from " + to_string(dev.subgroup_min) +
+                      " to " + to_string(dev.subgroup_max));
+    if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
+        return broken("but a compute pipeline of this device cannot ask for one of its sizes, " +
+                      to_string(dev.subgroup_min) + " to " + to_string(dev.subgroup_max));
+    if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
+        return broken("so the work group of " + to_string(t.WG) + " would be " + to_string(t.WG / t.SG) +
+                      " subgroups; the limit is " + to_string(dev.max_subgroups));
+    if (t.WG % t.SG) return broken("and the work group of " + to_string(t.WG) + " is not whole subgroups");
+    return std::nullopt;
+}
+
+std::optional<Refusal> no_such_matrix(const Module& m, const Tile& t, const DeviceCaps& dev) {
+    const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
+    const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
+    if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
+        return std::nullopt;
+    std::string there;
+    for (const MatrixShape& s : dev.matrix_shapes)
+        if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
+            there += " " + to_string(s.m) + "x" + to_string(s.n) + "x" + to_string(s.k);
+    return Refusal{Refusal::unsupported, "the matrix units have no product of " + to_string(t.MM) + "x" +
+                                             to_string(t.MN) + "x" + to_string(t.MK) + " for these types" +
+                                             (there.empty() ? "" : "; they have" + there)};
+}
+
+std::optional<Refusal> too_many_groups(const Tile& t, const DeviceCaps& dev, const Problem& p) {
+    const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
+    const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
+    if (groups <= most) return std::nullopt;
+    return Refusal{Refusal::limit, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) +
+                                       " work groups; the limit is " + to_string(uint64_t(most))};
+}
+
+}  // namespace
+
+Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
+    const bool addresses = dev.features & need::buffer_address;
+    const bool descriptors = (dev.features & need::push_descriptor) && dev.max_storage_buffers >= BIND_COUNT;
+    if (request.addresses && !addresses)
+        return Refusal{
+            Refusal::unsupported,
+            "operands as device addresses need the feature bufferDeviceAddress, which is not enabled on this device"};
+    const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
+    if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
+    if (addresses) return Binding::addresses;
+    return Refusal{Refusal::unsupported, "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
+                                             to_string(BIND_COUNT) + " storage buffers a stage; this device has " +
+                                             to_string(dev.max_storage_buffers) +
+                                             ") or the feature bufferDeviceAddress; neither is enabled"};
+}
+
+std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
+    const Module& m = k.module;
+    if (!m.built())
+        return Refusal{Refusal::unsupported,
+                       "not built: the shader compiler of this build could not compile " + std::string(m.name)};
+    for (const DisabledKernel& x : dev.disabled)
+        if (x.kernel == k.name)
+            return Refusal{Refusal::unsupported, "disabled: the self-test failed on this device: " + x.why};
+    if (const FeatureSet lacks = k.needs & ~dev.features)
+        return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
+    const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
+    // A tile of the table keeps every rule but those of the device, which nobody can mend.
+    const Refusal::Kind kind = tile == k.tile ? Refusal::limit : Refusal::tile;
+    if (rules.count) return Refusal{kind, to_text(rules)};
+    if (auto why = wrong_subgroup(tile, dev, kind)) return why;
+    return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
+}
+
+std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
+                             Binding binding) {
+    const Module& m = k.module;
+    if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + types_text(m) + ", not " + types_text(p)};
+    if (p.accuracy < m.family.accuracy)
+        return Refusal{Refusal::unsupported, "computes f32 from parts; the accuracy must be " +
+                                                 std::string(accuracy_name(m.family.accuracy))};
+    if (auto why = unfit_device(k, tile, dev)) return why;
+    if (auto why = too_large(dev, p, binding)) return why;
+    if (auto why = too_many_groups(tile, dev, p)) return why;
+    if (const char* why = m.family.refuses(p)) return Refusal{Refusal::unsupported, why};
+    return std::nullopt;
+}
+
+namespace {
+
+// The tile that `request` makes of a row's.
+Result<Tile> requested_tile(const Kernel& k, const Request& request) { return with_constants(k.tile, request.tile); }
+
+// Nothing serves: the one reason, when one kernel was asked for; else the reasons of the rows that have the types.
+Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Candidate>& passed) {
+    std::string types, reasons;
+    Refusal::Kind kind = Refusal::unsupported;
+    for (const Candidate& x : passed) {
+        if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
+        if (!x.why) continue;  // would serve, but another kernel was asked for
+        if (x.kernel->module.family.role != Role::product || p.accuracy < x.kernel->module.family.accuracy) continue;
+        const std::string words = types_text(x.kernel->module);
+        if (!same_types(x.kernel->module, p)) {
+            if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
+        } else if (reasons.find(x.why->why) == std::string::npos) {
+            if (reasons.empty()) kind = x.why->kind;  // of the first row, which asks for least
+            reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->why;
+        }
+    }
+    if (reasons.empty())
+        return {Refusal::unsupported,
+                "no kernel of this version multiplies " + types_text(p) + "; those there are take " + types};
+    return {kind, "no kernel serves this problem on this device: " + reasons};
+}
+
+}  // namespace
+
+std::vector<Candidate> list_candidates(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    std::vector<Candidate> out;
+    out.reserve(kernels().size());
+    const Result<Binding> binding = choose_binding(dev, request);
+    for (const Kernel& k : kernels()) {
+        const Result<Tile> tile = requested_tile(k, request);
+        std::optional<Refusal> why;
+        if (!binding)
+            why = binding.refusal();
+        else if (!tile)
+            why = tile.refusal();
+        else
+            why = unfit(k, *tile, dev, p, *binding);
+        Schedule schedule;
+        if (!why) {
+            const Result<Schedule> best = best_schedule(k, *tile, dev, p, request);
+            if (best)
+                schedule = *best;
+            else
+                why = best.refusal();
+        }
+        out.push_back({&k, std::move(why), schedule});
+    }
+    return out;
+}
+
+namespace {
+
+// Takes what the nearest tuned row says, where there is one and its kernel and tile can do this problem too.
+void follow_tuned(Choice& choice, const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (!request.kernel.empty() || !request.tile.empty()) return;
+    const TunedRow* row = nearest_tuned(request.tuned, p, request.operand_alignment);
+    if (!row) return;
+    const Kernel& k = *find_kernel(row->kernel);  // tuned_for() knew it
+    const Tile tile = *with_constants(k.tile, row->tile);
+    std::optional<Refusal> why = unfit(k, tile, dev, p, choice.binding);
+    if (!why) {
+        if (const Result<Schedule> schedule = best_schedule(k, tile, dev, p, request))
+            choice.kernel = &k, choice.tile = tile, choice.schedule = *schedule, choice.tuned = row;
+        else
+            why = schedule.refusal();
+    }
+    if (why) choice.tuned_unfit = "the tuned row is not followed, " + row->text + ": " + why->why;
+}
+
+}  // namespace
+
+Result<Choice> select(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (!request.kernel.empty() && !find_kernel(request.kernel))
+        return Refusal{Refusal::argument, unknown_kernel(request.kernel)};
+    const Result<Binding> binding = choose_binding(dev, request);
+    if (!binding) return binding.refusal();
+    if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.refusal();
+
+    Choice choice;
+    choice.binding = *binding;
+    choice.candidates = list_candidates(dev, p, request);
+    for (const Candidate& x : choice.candidates)
+        if (!x.why && (!choice.kernel || x.schedule.cost < choice.schedule.cost) &&
+            (request.kernel.empty() || request.kernel == x.kernel->name))
+            choice.kernel = x.kernel, choice.schedule = x.schedule;
+    if (!choice.kernel) return nothing_fits(p, request, choice.candidates);
+    choice.tile = *requested_tile(*choice.kernel, request);
+    follow_tuned(choice, dev, p, request);
+    std::erase_if(choice.candidates, [&](const Candidate& x) { return x.kernel == choice.kernel; });
+    return choice;
+}
+
+}  // namespace vkgemm::plan

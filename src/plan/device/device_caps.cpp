@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "plan/device/device_caps.h"
+
+#include "plan/problem/problem_text.h"
+#include "plan/base/string_util.h"
+
+namespace vkgemm::plan {
+namespace {
+
+using std::string;
+using std::string_view;
+
+constexpr string_view fact_names[] = {
+#define FEATURE(id, ...) #id,
+#define FEATURE_EXTENSION(id, ...) #id,
+#include "plan/device/features.def"
+#undef FEATURE
+#undef FEATURE_EXTENSION
+};
+
+constexpr string_view kinds[] = {"other", "integrated", "discrete", "virtual", "cpu"};
+
+// The caps that are one number, by name: what to_text() writes and parse_device_caps() reads.
+struct Number {
+    string_view name;
+    uint32_t DeviceCaps::*member32 = nullptr;
+    uint64_t DeviceCaps::*member64 = nullptr;
+};
+constexpr Number numbers[] = {
+    {"vendor", &DeviceCaps::vendor},
+    {"device", &DeviceCaps::device},
+    {"driver_version", &DeviceCaps::driver_version},
+    {"api_version", &DeviceCaps::api_version},
+    {"shared_bytes", &DeviceCaps::shared_bytes},
+    {"max_invocations", &DeviceCaps::max_invocations},
+    {"max_groups_x", &DeviceCaps::max_groups_x},
+    {"max_groups_y", &DeviceCaps::max_groups_y},
+    {"max_push_constant_bytes", &DeviceCaps::max_push_constant_bytes},
+    {"max_storage_buffers", &DeviceCaps::max_storage_buffers},
+    {"max_storage_range", nullptr, &DeviceCaps::max_storage_range},
+    {"offset_alignment", &DeviceCaps::offset_alignment},
+    {"subgroup_size", &DeviceCaps::subgroup_size},
+    {"subgroup_min", &DeviceCaps::subgroup_min},
+    {"subgroup_max", &DeviceCaps::subgroup_max},
+    {"subgroup_required", &DeviceCaps::subgroup_required},
+    {"max_subgroups", &DeviceCaps::max_subgroups},
+    {"compute_units", &DeviceCaps::compute_units},
+};
+
+std::vector<string_view> words(string_view s) {
+    std::vector<string_view> out;
+    while (!(s = trimmed(s)).empty()) {
+        out.push_back(s.substr(0, s.find(' ')));
+        s.remove_prefix(out.back().size());
+    }
+    return out;
+}
+
+std::optional<Type> find_type(string_view name) {
+    for (const TypeInfo& t : type_info)
+        if (t.name == name) return t.type;
+    return std::nullopt;
+}
+
+// "f16 f16 f32 f32 16x16x16": A, B, accumulator, result, shape.
+std::optional<MatrixShape> read_shape(string_view value) {
+    const auto w = words(value);
+    if (w.size() != 5) return std::nullopt;
+    const auto a = find_type(w[0]), b = find_type(w[1]), acc = find_type(w[2]), r = find_type(w[3]);
+    const size_t x1 = w[4].find('x'), x2 = w[4].rfind('x');
+    if (!a || !b || !acc || !r || x1 == string_view::npos || x1 == x2) return std::nullopt;
+    const auto m = read_number<uint32_t>(w[4].substr(0, x1)),
+               n = read_number<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
+               k = read_number<uint32_t>(w[4].substr(x2 + 1));
+    if (!m || !n || !k) return std::nullopt;
+    return MatrixShape{*a, *b, *acc, *r, *m, *n, *k};
+}
+
+bool read_features(string_view value, FeatureSet& out) {
+    for (string_view w : words(value)) {
+        size_t i = 0;
+        while (i < std::size(fact_names) && fact_names[i] != w) ++i;
+        if (i == std::size(fact_names)) return false;
+        out |= FeatureSet{1} << i;
+    }
+    return true;
+}
+
+bool read_fact(DeviceCaps& f, string_view name, string_view value) {
+    if (name == "name") return f.name = value, true;
+    if (name == "driver") return f.driver = value, true;
+    if (name == "features") return read_features(value, f.features);
+    if (name == "matrix_shape") {
+        const auto shape = read_shape(value);
+        if (shape) f.matrix_shapes.push_back(*shape);
+        return shape.has_value();
+    }
+    if (name == "disabled") {
+        const size_t bar = value.find('|');
+        if (bar == string_view::npos) return false;
+        return f.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))}),
+               true;
+    }
+    if (name == "kind") {
+        for (size_t i = 0; i < std::size(kinds); ++i)
+            if (kinds[i] == value) return f.kind = DeviceKind(i), true;
+        return false;
+    }
+    for (const Number& n : numbers) {
+        if (n.name != name) continue;
+        if (n.member32) {
+            const auto x = read_number<uint32_t>(value);
+            return x ? (f.*n.member32 = *x, true) : false;
+        }
+        const auto x = read_number<uint64_t>(value);
+        return x ? (f.*n.member64 = *x, true) : false;
+    }
+    return false;
+}
+
+}  // namespace
+
+string_view feature_name(Feature f) { return f < Feature::count ? fact_names[size_t(f)] : string_view{}; }
+
+string feature_names(FeatureSet set) {
+    string out;
+    for (size_t i = 0; i < std::size(fact_names); ++i)
+        if (set >> i & 1) out += (out.empty() ? "" : " ") + string(fact_names[i]);
+    return out;
+}
+
+string to_text(const DeviceCaps& f) {
+    string out = "name = " + f.name + "\ndriver = " + f.driver + "\nkind = " + string(kinds[size_t(f.kind)]) + "\n";
+    for (const Number& n : numbers)
+        out += string(n.name) + " = " + (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)) +
+               "\n";
+    out += "features = " + feature_names(f.features) + "\n";
+    for (const MatrixShape& s : f.matrix_shapes)
+        out += "matrix_shape = " + string(info(s.a).name) + " " + string(info(s.b).name) + " " +
+               string(info(s.accumulate).name) + " " + string(info(s.result).name) + " " + std::to_string(s.m) + "x" +
+               std::to_string(s.n) + "x" + std::to_string(s.k) + "\n";
+    for (const DisabledKernel& x : f.disabled) out += "disabled = " + x.kernel + " | " + x.why + "\n";
+    return out;
+}
+
+Result<DeviceCaps> parse_device_caps(string_view text) {
+    DeviceCaps out;
+    for (int line = 1; !text.empty(); ++line) {
+        string_view row = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), row.size() + 1));
+        row = trimmed(row.substr(0, row.find('#')));
+        if (row.empty()) continue;
+        const size_t equals = row.find('=');
+        const string_view name = trimmed(row.substr(0, equals)),
+                          value = equals == string_view::npos ? string_view{} : trimmed(row.substr(equals + 1));
+        if (equals == string_view::npos || !read_fact(out, name, value))
+            return Refusal{Refusal::parse, "device caps, line " + std::to_string(line) + ": '" + string(row) +
+                                               "' is not a known fact with a sound value"};
+    }
+    return out;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Verdicts: kernels that a self-test found wrong on a device. One a line, '#' begins a comment:
+//
+//     DEVICE | KERNEL | REASON
+//     llvmpipe | block_f32_64x64 | 64x64x64: D[0][4] is 3 and should be 5
+//
+// A row is for the devices whose name DEVICE is a part of.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/device/device_caps.h"
+#include "plan/base/result.h"
+
+namespace vkgemm::plan {
+
+struct DisabledKernelRow {
+    std::string device, kernel, why;
+};
+
+/// Refusals (Refusal::parse) name the line. A kernel that this version does not have is none: there is nothing to leave
+/// out then.
+Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text);
+
+/// Writes those for this device into its caps.
+void mark_disabled(std::span<const DisabledKernelRow> rows, DeviceCaps& caps);
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Which features a list of problems asks of a device that offers `caps.features`, before the device is made.
+#pragma once
+#include <span>
+
+#include "plan/choice/select.h"
+
+namespace vkgemm::plan {
+
+struct Needs {
+    FeatureSet required = 0;  // without these some problem finds no kernel
+    FeatureSet optional = 0;  // what else a fitting kernel, or the runtime, makes use of
+};
+
+/// A refusal that names the one of several problems that it is about: "problems[2]: why".
+Refusal about_problem(size_t index, Refusal);
+
+/// `addresses`: plans will be made for operands as device addresses.
+/// `problems` are completed; empty: whatever any built-in kernel can use; then only the operands' way is required.
+Result<Needs> needs_of(const DeviceCaps&, std::span<const Problem> problems, bool addresses = false);
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The family of the matrix units (shader coopmat).
+#pragma once
+#include <algorithm>
+
+#include "plan/families/family.h"
+
+namespace vkgemm::plan::family {
+
+namespace coopmat_rules {
+
+constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
+
+// One operand is copied 16 bytes at a time: `side` is BM or BN. It may lie either way in memory.
+constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t piece) {
+    r.multiple("a tile is copied in 16-byte chunks", side_name, side, "piece", piece);
+    r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "piece", piece);
+    if (r.count) return;
+    const uint32_t along = t.BK / piece, across = side / piece;  // pieces in a row of the tile, k-contiguous or not
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in pieces", along);
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
+    if (r.count) return;
+    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in pieces)", t.WG / along);
+    const uint32_t down = t.WG / across;  // rows of k at a time: parts of a slice, or whole ones
+    r.check(t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0), "the invocations must share slices evenly",
+            "MK", t.MK, "WG/(side in pieces)", down);
+}
+
+}  // namespace coopmat_rules
+
+inline constexpr Family coopmat = {
+    .name = "coopmat",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
+             constant::WN | constant::MM | constant::MN | constant::MK | constant::STAGES,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.STAGES == 1 || t.STAGES == 2, "one or two tiles are in flight", "STAGES", t.STAGES, "at most", 2);
+            r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+            r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
+            r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
+            r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
+            r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
+            r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
+            r.multiple("a subgroup takes two slices of every step", "BK", t.BK, "2*MK", 2 * t.MK);
+            if (r.count) return;
+            r.check(coopmat_rules::subgroups(t) * t.SG == t.WG, "the subgroups must fill the work group exactly",
+                    "(BM/WM)*(BN/WN)*BK/(2*MK)*SG", coopmat_rules::subgroups(t) * t.SG, "WG", t.WG);
+        },
+    .copy_rules =
+        [](const Tile& t, const ElementBytes& e, TileRules& r) {
+            coopmat_rules::copied(t, r, "BM", t.BM, 16 / e.a);
+            coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        // Whichever way the operands lie: a plan does not choose a tile by layout.
+        const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
+        const uint64_t a =
+            std::max(COOPMAT_PIECES(true, t.BM, t.MK, slots, pa), COOPMAT_PIECES(false, t.BM, t.MK, slots, pa));
+        const uint64_t b =
+            std::max(COOPMAT_PIECES(true, t.BN, t.MK, slots, pb), COOPMAT_PIECES(false, t.BN, t.MK, slots, pb));
+        return 16 * std::max<uint64_t>(a + b, COOPMAT_D(coopmat_rules::subgroups(t), t.WN, t.MM));
+    },
+    .refuses = [](const Problem& p) -> const char* {
+        for (const Operand& x : operands(p))
+            if ((x.name == "A" || x.name == "B") &&
+                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+                return "is not for operands shorter than 16 bytes";
+        return nullptr;
+    },
+    .uses_matrix_units = true,
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
+        return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
+    },
+    .speed = {.mac = 0.00022,
+              .step = 1400,
+              .step_overlapped = 1160,
+              .element = 0.29,
+              .group = 2500,
+              .launch = 4000,
+              .bytes_per_cycle = 37,
+              .misaligned = 2.4,
+              .transposed_bytes = 2},
+    .cpu_weight = 3,
+};
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The families of the matrix units whose operands lie in the order of the registers (shaders pack_fragments and coopmat_packed).
+#pragma once
+#include <algorithm>
+
+#include "plan/families/family.h"
+
+namespace vkgemm::plan::family {
+
+namespace packed_rules {
+
+// f32 comes in parts of two bytes.
+constexpr uint32_t piece_of(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
+
+// An invocation holds 16 bytes of every matrix; a row_block is whole matrices.
+constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
+    const uint32_t piece = piece_of(e);
+    r.check(t.MM * t.MK == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*piece",
+            t.SG * piece);
+    r.check(t.MK * t.MN == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*piece",
+            t.SG * piece);
+    r.multiple("a row_block is whole matrices", "row_block", PACKED_ROW_BLOCK, "MM", t.MM);
+    r.multiple("a row_block is whole matrices", "row_block", PACKED_ROW_BLOCK, "MN", t.MN);
+    r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "piece", piece);
+}
+
+// What a product of coopmat_packed operands asks of its tile.
+constexpr void product(const Tile& t, TileRules& r) {
+    r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+    r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
+    r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
+    r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
+    r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
+    r.multiple("a subgroup's part must lie in one row_block", "row_block", PACKED_ROW_BLOCK, "WM", t.WM);
+    r.multiple("a subgroup's part must lie in one row_block", "row_block", PACKED_ROW_BLOCK, "WN", t.WN);
+    r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
+    if (r.count) return;
+    const uint64_t filled = uint64_t{t.BM / t.WM} * (t.BN / t.WN) * t.SG;
+    r.check(filled == t.WG, "the subgroups must fill the work group exactly", "(BM/WM)*(BN/WN)*SG", filled, "WG", t.WG);
+}
+
+inline const char* too_short(const Problem& p) {
+    for (const Operand& x : operands(p))
+        if ((x.name == "A" || x.name == "B") &&
+            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+            return "is not for operands shorter than 16 bytes";
+    return nullptr;
+}
+
+constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
+    return 16 * COOPMAT_D(uint64_t{t.BM / t.WM} * (t.BN / t.WN), t.WN, t.MM);
+}
+
+}  // namespace packed_rules
+
+template <uint32_t count, bool scaled = false>
+constexpr uint64_t pack_fragments_bytes(const Tile& t, const ElementBytes& e) {
+    const uint32_t piece = packed_rules::piece_of(e);
+    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece)) +
+           (scaled ? 4 * t.BM : 0);
+}
+constexpr Family packs_into(std::string_view name, OperandSplit operand_split, uint64_t (*shared)(const Tile&, const ElementBytes&)) {
+    return {
+        .name = name,
+        .reads = constant::WG | constant::BM | constant::BN | constant::MM | constant::MN | constant::MK | constant::SG,
+        .rules =
+            [](const Tile& t, TileRules& r) {
+                r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+                r.multiple("a tile is whole matrices", "BM", t.BM, "MM", t.MM);
+                r.multiple("a tile is whole matrices", "BM", t.BM, "MN", t.MN);
+                r.multiple("a tile is whole matrices", "BN", t.BN, "MK", t.MK);
+                r.multiple("a row_block is whole tiles", "row_block", PACKED_ROW_BLOCK, "BM", t.BM);
+            },
+        .copy_rules =
+            [](const Tile& t, const ElementBytes& e, TileRules& r) {
+                packed_rules::matrices(t, e, r);
+                r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "piece", packed_rules::piece_of(e));
+                r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "piece", packed_rules::piece_of(e));
+                r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece",
+                           t.WG * packed_rules::piece_of(e));
+            },
+        .shared_bytes = shared,
+        .refuses = [](const Problem&) -> const char* {
+            return "brings an operand into shape for another kernel, never a product by itself";
+        },
+        .role = Role::packer,
+        .uses_matrix_units = true,
+        .packs_fragments = true,
+        .operand_split = operand_split,
+        .speed = {},
+        .cpu_weight = 1,
+    };
+}
+inline constexpr Family pack_fragments = packs_into("pack_fragments", {}, pack_fragments_bytes<1>);
+inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, Type::bf16}, pack_fragments_bytes<3>);
+inline constexpr Family pack_fragments_f16x2 = packs_into("pack_fragments_f16x2", {2, Type::f16, true}, pack_fragments_bytes<2, true>);
+
+constexpr Constants packed_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
+                                  constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
+                                  constant::MK;
+
+inline constexpr Family coopmat_packed = {
+    .name = "coopmat_packed",
+    .reads = packed_reads,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BK == 2 * t.MK, "a step is two slices", "BK", t.BK, "2*MK", 2 * t.MK);
+            packed_rules::product(t, r);
+        },
+    .copy_rules = packed_rules::matrices,
+    .shared_bytes = packed_rules::bytes_for_d,
+    .refuses = [](const Problem& p) { return packed_rules::too_short(p); },
+    .uses_matrix_units = true,
+    .packs_fragments = true,
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
+    },
+    .speed = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+    .cpu_weight = 3,
+};
+
+// `coopmat_packed` with f32 in parts; sums leave the matrix units every BK of depth.
+constexpr Family from_split(std::string_view name, OperandSplit operand_split, Accuracy accuracy,
+                            double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
+    Family f = coopmat_packed;
+    f.name = name;
+    f.rules = [](const Tile& t, TileRules& r) {
+        r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
+        packed_rules::product(t, r);
+    };
+    f.operand_split = operand_split, f.accuracy = accuracy, f.registers = registers;
+    f.speed.mac = mac, f.speed.step = step;
+    f.cpu_weight = 12;
+    return f;
+}
+// `sums` of each kind, and `count` parts of the fragments of two slices.
+template <uint32_t sums, uint32_t count>
+constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
+    return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
+}
+inline constexpr Family bf16x3 =
+    from_split("bf16x3", {3, Type::bf16}, Accuracy::f32_split, registers_of_split<4, 3>, 0.0029, 1350);
+inline constexpr Family f16x2 =
+    from_split("f16x2", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_split<2, 2>, 0.0017, 1340);
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "plan/families/family.h"
+
+#include <vector>
+
+#include "plan/base/string_util.h"
+
+namespace vkgemm::plan {
+namespace {
+
+struct Constant {
+    std::string_view name;
+    uint32_t Tile::*member;
+    Constants bit;
+};
+constexpr Constant constants[] = {
+#define X(id, name, meaning) {#name, &Tile::name, constant::name},
+    VKGEMM_TILE_CONSTANTS(X)
+#undef X
+};
+
+Refusal unknown_constant(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Constant& c : constants) names.push_back(c.name);
+    const std::string_view near = nearest_word(name, names);
+    std::string why = "a tile has no constant '" + std::string(name) + "'";
+    if (!near.empty()) why += "; did you mean '" + std::string(near) + "'?";
+    return {Refusal::tile, why + " (known: " + constant_names(~Constants{0}) + ")"};
+}
+
+}  // namespace
+
+std::string constant_names(Constants set) {
+    std::string out;
+    for (const Constant& c : constants)
+        if (set & c.bit) out += (out.empty() ? "" : ", ") + std::string(c.name);
+    return out;
+}
+
+std::string to_text(const Tile& t) {
+    std::string out;
+    for (const Constant& c : constants)
+        if (t.*c.member) out += (out.empty() ? "" : ",") + std::string(c.name) + "=" + std::to_string(t.*c.member);
+    return out;
+}
+
+Result<Tile> with_constants(const Tile& base, std::string_view text) {
+    Tile tile = base;
+    std::vector<std::string_view> seen;
+    for (size_t at = 0; !text.empty() && at <= text.size();) {
+        const std::string_view item = text.substr(at, text.find(',', at) - at);
+        at += item.size() + 1;
+        const size_t equals = item.find('=');
+        if (equals == std::string_view::npos)
+            return Refusal{Refusal::tile, "tile: '" + std::string(item) + "' is not NAME=NUMBER, as in BM=128,BN=64"};
+        const std::string_view name = item.substr(0, equals);
+        const Constant* constant = nullptr;
+        for (const Constant& c : constants)
+            if (c.name == name) constant = &c;
+        if (!constant) return unknown_constant(name);
+        for (std::string_view s : seen)
+            if (s == name) return Refusal{Refusal::tile, "tile: " + std::string(name) + " is given twice"};
+        seen.push_back(name);
+        const auto value = read_number<uint32_t>(item.substr(equals + 1));
+        if (!value)
+            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number below 2^32, not '" +
+                                              std::string(item.substr(equals + 1)) + "'"};
+        tile.*constant->member = *value;
+    }
+    return tile;
+}
+
+std::string to_text(const TileRules& rules) {
+    std::string out;
+    for (size_t i = 0; i < rules.count; ++i) {
+        const BrokenRule& b = rules.broken[i];
+        if (i) out += "; ";
+        out += std::string(b.rule) + " (" + std::string(b.left_name) + " " + std::to_string(b.left) + ", " +
+               std::string(b.right_name) + " " + std::to_string(b.right) + ")";
+    }
+    if (rules.reads) out += "; " + std::string(rules.family) + " reads " + constant_names(rules.reads);
+    return out;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The families of the ladder (shaders naive, tiled, vec4, block): their rules, as the shaders rely on them.
+#pragma once
+#include "plan/families/family.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Constants ladder_constants =
+    constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::TM | constant::TN;
+
+inline constexpr Family naive = {
+    .name = "naive",
+    .reads = ladder_constants,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM * t.BN == t.WG, "every invocation computes one element", "BM*BN", t.BM * t.BN, "WG", t.WG);
+            r.check(t.TM == 1 && t.TN == 1, "every invocation computes one element", "TM*TN", t.TM * t.TN, "must be",
+                    1);
+        },
+    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
+    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .speed = {.mac = 0.16, .step = 30},
+    .cpu_weight = 12,
+};
+
+inline constexpr Family tiled = {
+    .name = "tiled",
+    .reads = ladder_constants | constant::BK,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM * t.BN == t.WG, "every invocation computes one element", "BM*BN", t.BM * t.BN, "WG", t.WG);
+            r.check(t.TM == 1 && t.TN == 1, "every invocation computes one element", "TM*TN", t.TM * t.TN, "must be",
+                    1);
+            r.check(t.BK >= 1, "a tile has some depth", "BK", t.BK, "least", 1);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return uint64_t{e.accumulator} * (TILED_A(t.BM, t.BN, t.BK) + TILED_B(t.BM, t.BN, t.BK));
+    },
+    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .speed = {.mac = 0.066, .step = 900, .misaligned = 1.4},
+    .cpu_weight = 7,
+};
+
+inline constexpr Family vec4 = {
+    .name = "vec4",
+    .reads = ladder_constants | constant::BK,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BK * t.BK == t.WG, "the work group is a square as wide as the tiles are deep", "BK*BK",
+                    t.BK * t.BK, "WG", t.WG);
+            r.multiple("an invocation computes whole vectors of rows", "TM", t.TM, "vector", 4);
+            r.multiple("an invocation computes whole vectors of columns", "TN", t.TN, "vector", 4);
+            r.check(t.BM == t.BK * t.TM, "the square must cover the rows of the block", "BM", t.BM, "BK*TM",
+                    t.BK * t.TM);
+            r.check(t.BN == t.BK * t.TN, "the square must cover the columns of the block", "BN", t.BN, "BK*TN",
+                    t.BK * t.TN);
+            r.check(t.TM * t.TN <= 256, "accumulators must fit the registers", "TM*TN", t.TM * t.TN, "limit", 256);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return uint64_t{e.accumulator} * (VEC4_A(t.BM, t.BN, t.BK) + VEC4_B(t.BM, t.BN, t.BK));
+    },
+    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .speed = {.mac = 0.0155, .step = 900, .misaligned = 1.4},
+    .cpu_weight = 1.0,
+};
+
+inline constexpr Family block = {
+    .name = "block",
+    .reads = ladder_constants | constant::BK,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.multiple("a block must be a whole number of invocation tiles", "BM", t.BM, "TM", t.TM);
+            r.multiple("a block must be a whole number of invocation tiles", "BN", t.BN, "TN", t.TN);
+            r.check(t.TM && t.TN && (t.BM / t.TM) * (t.BN / t.TN) == t.WG,
+                    "the invocation tiles must fill the work group exactly", "(BM/TM)*(BN/TN)",
+                    t.TM && t.TN ? (t.BM / t.TM) * (t.BN / t.TN) : 0, "WG", t.WG);
+            for (const auto& [name, value] : {std::pair{"BM", t.BM}, {"BN", t.BN}, {"BK", t.BK}})
+                r.multiple("tiles are copied four neighbours at a time", name, value, "vector", 4);
+            r.check(t.TM * t.TN <= 256, "accumulators must fit the registers", "TM*TN", t.TM * t.TN, "limit", 256);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return uint64_t{e.accumulator} * (BLOCK_A(t.BM, t.BN, t.BK) + BLOCK_B(t.BM, t.BN, t.BK));
+    },
+    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .speed = {.mac = 0.0185, .step = 900, .misaligned = 1.4},
+    .cpu_weight = 1.1,
+};
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The family of ordinary arithmetic (shader simt).
+#pragma once
+#include "plan/families/family.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Family simt = {
+    .name = "simt",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
+             constant::WN | constant::TM | constant::TN,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.multiple("an invocation computes whole strips of rows", "TM", t.TM, "strip", 4);
+            r.multiple("an invocation computes whole strips of columns", "TN", t.TN, "strip", 4);
+            r.multiple("a team's part must be whole invocation tiles", "WM", t.WM, "TM", t.TM);
+            r.multiple("a team's part must be whole invocation tiles", "WN", t.WN, "TN", t.TN);
+            r.multiple("a block must be whole parts of teams", "BM", t.BM, "WM", t.WM);
+            r.multiple("a block must be whole parts of teams", "BN", t.BN, "WN", t.WN);
+            if (r.count) return;
+            r.check((t.WM / t.TM) * (t.WN / t.TN) == SIMT_TEAM, "a team's part must be filled exactly",
+                    "(WM/TM)*(WN/TN)", (t.WM / t.TM) * (t.WN / t.TN), "team", SIMT_TEAM);
+            r.check((t.BM / t.WM) * (t.BN / t.WN) * SIMT_TEAM == t.WG, "the teams must fill the work group exactly",
+                    "(BM/WM)*(BN/WN)*team", (t.BM / t.WM) * (t.BN / t.WN) * SIMT_TEAM, "WG", t.WG);
+            r.check(t.TM * t.TN <= 256, "accumulators must fit the registers", "TM*TN", t.TM * t.TN, "limit", 256);
+            // Copying: every invocation takes strips of both tiles, whichever way they lie in memory.
+            for (const auto& [name, side] : {std::pair{"BM", t.BM}, {"BN", t.BN}, {"BK", t.BK}}) {
+                r.multiple("tiles are copied four neighbours at a time", name, side, "strip", 4);
+                if (side % 4 == 0 && side)
+                    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, name, side / 4);
+            }
+            r.multiple("the invocations must share the A tile evenly", "BM*BK/4", t.BM * t.BK / 4, "WG", t.WG);
+            r.multiple("the invocations must share the B tile evenly", "BN*BK/4", t.BN * t.BK / 4, "WG", t.WG);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return uint64_t{e.accumulator} * (SIMT_A(t.BM, t.BN, t.BK) + SIMT_B(t.BM, t.BN, t.BK));
+    },
+    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        return t.TM * t.TN + 2 * (t.TM + t.TN) + 30 + double(t.BM + t.BN) * t.BK * e.accumulator / 4 / t.WG;
+    },
+    .speed = {.mac = 0.0074, .fragment_load = 0.018, .step = 870, .bytes_per_cycle = 32, .misaligned = 1.4, .k_contiguous = 1.037},
+    .cpu_weight = 4,
+};
+
+}  // namespace vkgemm::plan::family

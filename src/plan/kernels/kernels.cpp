@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "plan/kernels/kernels.h"
+
+#include "plan/families/coopmat.h"
+#include "plan/families/gemv.h"
+#include "plan/families/ladder.h"
+#include "plan/families/pack.h"
+#include "plan/families/cpu.h"
+#include "plan/families/simt.h"
+#include "plan/families/reduce_k.h"
+#include "plan/base/string_util.h"
+#include "plan/families/coopmat_packed.h"
+
+namespace vkgemm::spirv {
+#define MODULE(name, ...)                         \
+    extern const uint32_t name##_descriptors[];   \
+    extern const size_t name##_descriptors_bytes; \
+    extern const uint32_t name##_addresses[];     \
+    extern const size_t name##_addresses_bytes;
+#include "shaders/modules.def"
+#undef MODULE
+}  // namespace vkgemm::spirv
+
+namespace vkgemm::plan {
+namespace {
+
+using enum Type;  // the words of modules.def
+
+// What the types alone ask of a device: to lie in a buffer, and to be computed with.
+constexpr FeatureSet to_store(Type t) {
+    switch (t) {
+        case f16:
+        case bf16:
+            return need::storage16;
+        case i8:
+        case u8:
+            return need::storage8;
+        case f64:
+            return need::float64;
+        default:
+            return 0;
+    }
+}
+constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64 ? need::float64 : 0; }
+constexpr FeatureSet on_matrix_units(Type t) {
+    return t == bf16 ? need::matrix_bf16 : info(t).is_float ? need::matrix_f16 : need::matrix_i8;
+}
+constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
+    return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate) |
+           (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
+           (family.wants_addresses ? need::buffer_address : 0) |
+           (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
+}
+
+#define MODULE(name, fam, a, b, d, acc, env)                                                              \
+    const Module name = {#name,                                                                           \
+                         family::fam,                                                                     \
+                         a,                                                                               \
+                         b,                                                                               \
+                         d,                                                                               \
+                         acc,                                                                             \
+                         {spirv::name##_descriptors, spirv::name##_descriptors_bytes},                    \
+                         {spirv::name##_addresses, spirv::name##_addresses_bytes}};                       \
+    constexpr const Family& name##_family = family::fam;                                                  \
+    constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
+    constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
+#include "shaders/modules.def"
+#undef MODULE
+
+#define KERNEL(module, tile, ...)                                                              \
+    static_assert(broken_rules(module##_family, Tile{__VA_ARGS__}, module##_bytes).count == 0, \
+                  #module "_" #tile " is malformed");
+#include "plan/kernels/kernels.def"
+#undef KERNEL
+
+#define KERNEL(module, tile, ...) {#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}},
+const Kernel table[] = {
+#include "plan/kernels/kernels.def"
+};
+#undef KERNEL
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return table; }
+
+const Kernel* find_kernel(std::string_view name) {
+    for (const Kernel& k : table)
+        if (k.name == name) return &k;
+    return nullptr;
+}
+
+std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
+    for (const Kernel& k : table) others.push_back(k.name);
+    const std::string_view near = nearest_word(name, others);
+    std::string why = "there is no kernel '" + std::string(name) + "'";
+    return near.empty() ? why + "; 'vkgemm kernels' lists those there are"
+                        : why + "; did you mean '" + std::string(near) + "'?";
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "plan/problem/factors.h"
+
+#include <bit>
+#include <cmath>
+
+#include "plan/base/string_util.h"
+
+namespace vkgemm::plan {
+namespace {
+
+// As the accumulator holds it; nullopt where it cannot.
+std::optional<uint32_t> bits_of(double x, Type accumulator) {
+    if (info(accumulator).is_float) {
+        const auto held = static_cast<float>(x);
+        if (std::isfinite(x) && !std::isfinite(held)) return std::nullopt;
+        return std::bit_cast<uint32_t>(held);
+    }
+    if (!(x >= -2147483648.0 && x <= 2147483647.0) || x != std::floor(x)) return std::nullopt;
+    return static_cast<uint32_t>(static_cast<int32_t>(x));
+}
+
+}  // namespace
+
+bool is_zero_factor(double x, Type accumulator) {
+    const auto bits = bits_of(x, accumulator);
+    return bits && (info(accumulator).is_float ? *bits << 1 == 0 : *bits == 0);
+}
+
+std::optional<Refusal> unfit_factors(const Problem& p, double alpha, double beta) {
+    for (const auto& [name, x] : {std::pair{"alpha", alpha}, {"beta", beta}})
+        if (!bits_of(x, *p.accumulate))
+            return Refusal{Refusal::argument, std::string(name) + " is " + number_text(x) + ", but " +
+                                                  std::string(info(*p.accumulate).name) + " sums need a " +
+                                                  (info(*p.accumulate).is_float ? "number within the range of f32"
+                                                                                : "whole number within 32 bits")};
+    if (beta != 0 && p.c_source == CSource::none)
+        return Refusal{Refusal::problem,
+                       "beta is " + number_text(beta) +
+                           ", but the problem has no C; set its cSource (c=d or c=separate in its line)"};
+    return std::nullopt;
+}
+
+void set_factors(abi::GemmArgs& args, double alpha, double beta, Type accumulator) {
+    args.alpha = *bits_of(alpha, accumulator);
+    args.beta = *bits_of(beta, accumulator);
+    if (is_zero_factor(alpha, accumulator)) args.k = args.k_chunk = 0;
+    if (args.k == 0)
+        args.lda = args.ldb = args.batch_a = args.batch_b = 0;  // nor may a stray load leave D, which stands in
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "support/limited_device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "support/device.h"
+
+namespace vkgemm::test {
+namespace {
+
+uint32_t most_invocations = 0;  // while a context is made
+PFN_vkGetPhysicalDeviceProperties2 real_properties = nullptr;
+PFN_vkGetDeviceProcAddr real_device_functions = nullptr;
+PFN_vkSetDebugUtilsObjectNameEXT real_name = nullptr;
+std::set<std::string, std::less<>> names;
+
+VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
+    real_properties(device, out);
+    VkPhysicalDeviceLimits& limits = out->properties.limits;
+    limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations);
+    limits.minStorageBufferOffsetAlignment = 256;  // the coarsest there is: what lies below travels in the arguments
+    out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL keep_name(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* info) {
+    names.insert(info->pObjectName);
+    return real_name(device, info);
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_functions(VkDevice device, const char* name) {
+    const PFN_vkVoidFunction found = real_device_functions(device, name);
+    if (!found || std::strcmp(name, "vkSetDebugUtilsObjectNameEXT") != 0) return found;
+    real_name = reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(found);
+    return reinterpret_cast<PFN_vkVoidFunction>(keep_name);
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL limited_functions(VkInstance instance, const char* name) {
+    const PFN_vkVoidFunction found = device().getInstanceProcAddr()(instance, name);
+    if (found && std::strcmp(name, "vkGetDeviceProcAddr") == 0) {
+        real_device_functions = reinterpret_cast<PFN_vkGetDeviceProcAddr>(found);
+        return reinterpret_cast<PFN_vkVoidFunction>(device_functions);
+    }
+    if (!found || std::strncmp(name, "vkGetPhysicalDeviceProperties2", 30) != 0) return found;  // with or without KHR
+    real_properties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(found);
+    return reinterpret_cast<PFN_vkVoidFunction>(limited_properties);
+}
+
+VkgemmContext make(uint32_t invocations) {
+    const host::Device& d = device();
+    VkgemmContextInfo info{};
+    info.structSize = sizeof info;
+    info.instance = d.instance(), info.physicalDevice = d.physicalDevice(), info.device = d.handle();
+    info.apiVersion = d.apiVersion();
+    info.getInstanceProcAddr = limited_functions;
+    info.enabledFeatures = &d.enabledFeatures();
+    info.enabledExtensions = d.enabledExtensions().data();
+    info.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
+    most_invocations = invocations;
+    VkgemmContext out = nullptr;
+    VkgemmError error{};
+    if (vkgemmCreateContext(&info, &out, &error) == VKGEMM_SUCCESS) return out;
+    std::fprintf(stderr, "no context for %u invocations: %s\n", invocations, error.text);
+    std::exit(2);
+}
+
+}  // namespace
+
+VkgemmContext limited_context(uint32_t invocations) {
+    static std::map<uint32_t, VkgemmContext> made;
+    static const bool cleaned = (before_closing([] {
+                                     for (const auto& [most, context] : made) vkgemmDestroyContext(context);
+                                     made.clear();
+                                 }),
+                                 true);
+    static_cast<void>(cleaned);
+    VkgemmContext& context = made[invocations];
+    if (!context) context = make(invocations);
+    return context;
+}
+
+std::optional<bool> limited_plan_made(std::string_view kernel) {
+    if (!real_name) return std::nullopt;
+    return names.contains("vkgemm " + std::string(kernel));
+}
+
+}  // namespace vkgemm::test

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/baselines/cublas.h"
+
+#include <cstdlib>
+
+#include "tools/vkgemm/measure/numbers.h"
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr int default_algorithm = -1;  // CUBLAS_GEMM_DEFAULT
+
+/// cuBLAS's functions, as NVIDIA documents them. Operations: 0 as stored, 1 transposed.
+struct CublasCalls {
+    int (*Create)(void** handle);
+    int (*Destroy)(void* handle);
+    int (*GetVersion)(void* handle, int* version);
+    int (*GemmEx)(void* handle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a, int a_type,
+                  int lda, const void* b, int b_type, int ldb, const void* beta, void* c, int c_type, int ldc,
+                  int compute, int algorithm);
+    int (*GemmStridedBatchedEx)(void* handle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a,
+                                int a_type, int lda, long long a_step, const void* b, int b_type, int ldb,
+                                long long b_step, const void* beta, void* c, int c_type, int ldc, long long c_step,
+                                int count, int compute, int algorithm);
+
+    const char* bind(const Library& library) {
+        const char* missing = nullptr;
+        const auto want = [&](auto& function, const char* name) {
+            if (!library.find(function, name) && !missing) missing = name;
+        };
+        want(Create, "cublasCreate_v2");
+        want(Destroy, "cublasDestroy_v2");
+        want(GetVersion, "cublasGetVersion_v2");
+        want(GemmEx, "cublasGemmEx");
+        want(GemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
+        return missing;
+    }
+};
+
+/// The bits of the epilogue that cuBLASLt has; nothing for a list that it has not.
+std::optional<uint32_t> cublas_epilogue(const Problem& p) {
+    uint32_t bits = 0;
+    for (const Step& step : p.epilogue) {
+        // Its bias runs along the rows of what it computes, which is D transposed where D is row-major.
+        const VkgemmStepKind bias = p.d.layout == rowMajor ? VKGEMM_STEP_BIAS_COL : VKGEMM_STEP_BIAS_ROW;
+        if (step.kind == VKGEMM_STEP_NONE) continue;
+        if (step.kind == bias && bits == 0)
+            bits = epilogue_bias;
+        else if (step.kind == VKGEMM_STEP_RELU && (bits & ~epilogue_bias) == 0)
+            bits |= epilogue_relu;
+        else if (step.kind == VKGEMM_STEP_GELU && (bits & ~epilogue_bias) == 0)
+            bits |= epilogue_gelu;
+        else
+            return std::nullopt;
+    }
+    return bits;
+}
+
+/// How it accumulates in `type`; nothing: it cannot.
+std::optional<CublasCompute> cublas_compute(plan::Type type) {
+    switch (type) {
+        case plan::Type::f16:
+            return compute_f16;
+        case plan::Type::f32:
+            return compute_f32;
+        case plan::Type::f64:
+            return compute_f64;
+        case plan::Type::i32:
+            return compute_i32;
+        default:
+            return std::nullopt;
+    }
+}
+
+/// The types of A and B, of the accumulator and of D that its documentation of cublasGemmEx lists.
+bool cublas_types(const Resolved& r) {
+    using plan::Type;
+    const Type in = r.a.type, sum = r.accumulate, out = r.d.type;
+    if (r.b.type != in) return false;
+    if (in == Type::f32 || in == Type::f64) return sum == in && out == in;
+    if (in == Type::f16)
+        return (sum == Type::f16 && out == in) || (sum == Type::f32 && (out == in || out == Type::f32));
+    if (in == Type::bf16) return sum == Type::f32 && (out == in || out == Type::f32);
+    return in == Type::i8 && sum == Type::i32 && out == Type::i32;
+}
+
+class Cublas final : public Baseline {
+   public:
+    static Result<std::unique_ptr<Baseline>> open(const host::Device& device);
+    ~Cublas() override {
+        if (handle_) call_.Destroy(handle_);
+    }
+
+    const char* name() const override { return "cublas"; }
+    std::string title() const override;
+    host::Clock clock() const override { return host::Clock::device; }
+    std::string unfit(const Case& c) const override;
+    Status load(const Case& c, const OperandBytes& operands, size_t sets) override;
+    Result<std::vector<double>> run(size_t runs, size_t first, double alpha, double beta) override;
+    Result<double> run_together(size_t runs, double alpha, double beta) override;
+    Result<std::vector<std::byte>> result() override;
+    void unload() override {
+        for (CudaCopies& o : operands_) o.reset();
+    }
+
+   private:
+    Status launch(size_t set, const Scalar& alpha, const Scalar& beta);
+
+    std::shared_ptr<Cuda> cuda_;
+    std::vector<std::string> folders_;
+    CublasCalls call_{};
+    void* handle_ = nullptr;
+    std::unique_ptr<CublasLt> lt_;
+    CudaOperands operands_;
+    CublasProblem problem_;
+    size_t sets_ = 1;
+};
+
+Result<std::unique_ptr<Baseline>> Cublas::open(const host::Device& device) {
+    static const std::string names[] = {"libcublas.so.14", "libcublas.so.13", "libcublas.so.12",
+                                        "libcublas.so.11", "libcublas.so",    "cublas64_14.dll",
+                                        "cublas64_13.dll", "cublas64_12.dll", "cublas64_11.dll"};
+    auto cuda = Cuda::open(device);
+    if (!cuda) return cuda.status();
+    const Library library = Library::open(names, baseline_folders());
+    if (!library)
+        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                      "cuBLAS (libcublas.so.13, cublas64_13.dll, ...) is not installed; VKGEMM_BASELINE_PATH can name its "
+                      "folder"};
+    auto baseline = std::make_unique<Cublas>();
+    baseline->cuda_ = *cuda;
+    baseline->folders_ = {library.folder()};
+    if (const char* missing = baseline->call_.bind(library))
+        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, std::string("cuBLAS lacks ") + missing};
+    if (const int status = baseline->call_.Create(&baseline->handle_)) return cublas_failed(status, "cublasCreate");
+    return std::unique_ptr<Baseline>(std::move(baseline));
+}
+
+std::string Cublas::title() const {
+    int v = 0;
+    call_.GetVersion(handle_, &v);
+    std::string text = "cuBLAS " + std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." +
+                       std::to_string(v % 100) + ", CUDA runtime " + cuda_->version();
+    const char* tf32 = std::getenv("NVIDIA_TF32_OVERRIDE");
+    if (tf32 && std::string_view(tf32) == "1") text += ", f32 rounded to TF32 by NVIDIA_TF32_OVERRIDE";
+    return text;
+}
+
+std::string Cublas::unfit(const Case& c) const {
+    if (std::string why = unfit_for_blas(c); !why.empty()) return why;
+    if (!cublas_types(resolve(c.problem))) return "it does not multiply these types";
+    if (!cublas_epilogue(c.problem)) return "it has no such epilogue: bias along a row of D, then ReLU or GELU";
+    return "";
+}
+
+Status Cublas::load(const Case& c, const OperandBytes& operands, size_t sets) {
+    const Resolved r = resolve(c.problem);
+    problem_ = {.blas = blas_problem(c),
+                .type = cuda_type(r.a.type),
+                .result = cuda_type(r.d.type),
+                .scalar = r.accumulate,
+                .compute = *cublas_compute(r.accumulate),
+                .epilogue = *cublas_epilogue(c.problem)};
+    sets_ = sets;
+    for (size_t i = 0; i < operands.size(); ++i)
+        if (Status s = operands_[i].load(cuda_, operands[i], i <= VKGEMM_SLOT_D ? sets : 1); !s) return s;
+    if (!problem_.epilogue) return {};
+    if (!lt_) {
+        auto lt = CublasLt::open(cuda_, folders_);
+        if (!lt) return lt.status();
+        lt_ = *std::move(lt);
+    }
+    return lt_->prepare(problem_, operands_);
+}
+
+Status Cublas::launch(size_t set, const Scalar& alpha, const Scalar& beta) {
+    if (problem_.epilogue) return lt_->launch(problem_, operands_, set, alpha, beta);
+    const BlasProblem& b = problem_.blas;
+    const void* left = operands_[b.left.slot].copy(set);
+    const void* right = operands_[b.right.slot].copy(set);
+    void* out = operands_[VKGEMM_SLOT_D].copy(set);
+    const int in = problem_.type;
+    const int status =
+        b.batch == 1 ? call_.GemmEx(handle_, b.left.transposed, b.right.transposed, b.rows, b.cols, b.depth,
+                                    alpha.bytes, left, in, b.left.ld, right, in, b.right.ld, beta.bytes, out,
+                                    problem_.result, b.out.ld, problem_.compute, default_algorithm)
+                     : call_.GemmStridedBatchedEx(
+                           handle_, b.left.transposed, b.right.transposed, b.rows, b.cols, b.depth, alpha.bytes, left,
+                           in, b.left.ld, b.left.batch_step, right, in, b.right.ld, b.right.batch_step, beta.bytes, out,
+                           problem_.result, b.out.ld, b.out.batch_step, b.batch, problem_.compute, default_algorithm);
+    return status ? cublas_failed(status, b.batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx") : Status{};
+}
+
+Result<std::vector<double>> Cublas::run(size_t runs, size_t first, double alpha, double beta) {
+    const Scalar a(problem_.scalar, alpha), b(problem_.scalar, beta);
+    return cuda_->time(runs, [&](size_t i) { return launch((first + i) % sets_, a, b); });
+}
+
+Result<double> Cublas::run_together(size_t runs, double alpha, double beta) {
+    const Scalar a(problem_.scalar, alpha), b(problem_.scalar, beta);
+    return cuda_->time_together(runs, [&](size_t i) { return launch(i % sets_, a, b); });
+}
+
+Result<std::vector<std::byte>> Cublas::result() {
+    std::vector<std::byte> d;
+    if (Status s = operands_[VKGEMM_SLOT_D].read(d); !s) return s;
+    return d;
+}
+
+}  // namespace
+
+CudaType cuda_type(plan::Type type) {
+    switch (type) {
+        case plan::Type::f64:
+            return cuda_f64;
+        case plan::Type::f16:
+            return cuda_f16;
+        case plan::Type::bf16:
+            return cuda_bf16;
+        case plan::Type::i32:
+            return cuda_i32;
+        case plan::Type::i8:
+            return cuda_i8;
+        default:  // f32, and what cublas_types never asks for
+            return cuda_f32;
+    }
+}
+
+Scalar::Scalar(plan::Type type, double value) { encode(type, value, bytes); }
+
+Status cublas_failed(int status, const char* what) {
+    const char* why = status == 7    ? "refuses these sizes or alignments (invalid value)"
+                      : status == 15 ? "does not support these types, sizes or alignments"
+                      : status == 3  ? "found no memory"
+                      : status == 8  ? "has no kernel for this GPU"
+                      : status == 13 ? "failed on the GPU"
+                                     : "failed";
+    return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+            std::string(what) + " " + why + " (status " + std::to_string(status) + ")"};
+}
+
+Result<std::unique_ptr<Baseline>> open_cublas(const host::Device& device) { return Cublas::open(device); }
+
+}  // namespace vkgemm::tool

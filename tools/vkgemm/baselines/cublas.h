@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// cuBLAS as a baseline: its GEMM for plain products, cuBLASLt's for those with an epilogue.
+#pragma once
+#include "tools/vkgemm/baselines/cuda.h"
+#include "tools/vkgemm/baselines/baseline.h"
+
+namespace vkgemm::tool {
+
+/// The numbers that cuBLAS gives types (cudaDataType_t) and ways to compute (cublasComputeType_t).
+enum CudaType : int { cuda_f32 = 0, cuda_f64 = 1, cuda_f16 = 2, cuda_i8 = 3, cuda_i32 = 10, cuda_bf16 = 14 };
+enum CublasCompute : int { compute_f16 = 64, compute_f32 = 68, compute_f64 = 70, compute_i32 = 72 };
+
+CudaType cuda_type(plan::Type type);
+
+/// The operands of a case on the device, by VkgemmSlot.
+using CudaOperands = std::array<CudaCopies, VKGEMM_SLOT_COUNT>;
+
+/// A case as cuBLAS is told it.
+struct CublasProblem {
+    BlasProblem blas;
+    CudaType type = cuda_f32, result = cuda_f32;  // of A and B; of D
+    plan::Type scalar = plan::Type::f32;          // of alpha and beta: the accumulator's
+    CublasCompute compute = compute_f32;
+    uint32_t epilogue = 0;  // cublasLtEpilogue_t; 0: none
+};
+
+/// Bits of cublasLtEpilogue_t.
+inline constexpr uint32_t epilogue_relu = 2, epilogue_bias = 4, epilogue_gelu = 32;
+
+/// alpha or beta in the type that cuBLAS wants it in.
+struct Scalar {
+    Scalar(plan::Type type, double value);
+    std::byte bytes[8]{};
+};
+
+Status cublas_failed(int status, const char* what);
+
+/// One matmul of cuBLASLt, its algorithm chosen by cuBLASLt's own heuristics.
+class CublasLt {
+   public:
+    static Result<std::unique_ptr<CublasLt>> open(std::shared_ptr<Cuda> cuda, const std::vector<std::string>& folders);
+    ~CublasLt();
+    CublasLt(const CublasLt&) = delete;
+    CublasLt& operator=(const CublasLt&) = delete;
+
+    Status prepare(const CublasProblem& problem, const CudaOperands& operands);
+    Status launch(const CublasProblem& problem, const CudaOperands& operands, size_t set, const Scalar& alpha,
+                  const Scalar& beta);
+
+   private:
+    CublasLt();
+    struct Calls;
+    struct Prepared;
+    std::unique_ptr<Calls> call_;
+    std::unique_ptr<Prepared> prepared_;
+    std::shared_ptr<Cuda> cuda_;
+    void* handle_ = nullptr;
+    void* workspace_ = nullptr;
+};
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/cli/manual.h"
+
+#include <algorithm>
+
+#include "tools/vkgemm/cli/text.h"
+
+namespace vkgemm::tool {
+namespace {
+
+using std::string;
+using std::string_view;
+
+constexpr size_t text_column = 28;  // where the text of an option begins
+
+constexpr string_view problem_example = "f16*f16+f32->f16 64x128x256 batch=4 layout=nt beta=1";
+
+struct Word {
+    string_view name, text;
+};
+constexpr Word environment_words[] = {
+    {"VKGEMM_TUNED", "a file of tuned rows, as vkgemm tune writes them, that every command follows"},
+    {"VKGEMM_DISABLED_KERNELS",
+     "a file of kernels that vkgemm check --out found wrong: all commands but check and replay leave them out"},
+    {"VKGEMM_CAPTURE",
+     "a folder: each product that runs and is not timed is written to a file there, for vkgemm replay"},
+    {"VKGEMM_KERNEL", "the kernel to use where it can serve and none is named"},
+    {"VKGEMM_BASELINE_PATH", "folders in which bench looks for libraries to compare with, separated as in PATH"},
+    {"NO_COLOR", "set: no colours unless --color always asks for them"},
+};
+
+string joined(const std::vector<string>& words, string_view between) {
+    string out;
+    for (const string& word : words) out += (out.empty() ? "" : string(between)) + word;
+    return out;
+}
+
+/// "-h, --help" or "--json FILE|-"; of an argument its value.
+string head(const ManualOption& o) {
+    const string names = joined(o.names, ", ");
+    return names + (names.empty() || o.value.empty() ? "" : " ") + o.value;
+}
+
+/// A name, and its text beside it, or below where the name is long.
+string entry(const string& name, const string& text) {
+    string out = "  " + name;
+    const string body = wrapped(text, text_column);
+    if (out.size() + 2 > text_column) return out + "\n" + body;
+    return out + body.substr(out.size());
+}
+
+string entries(const string& title, const std::vector<ManualOption>& options, bool common) {
+    string out;
+    for (const ManualOption& o : options)
+        if (o.common == common) out += entry(head(o), o.text);
+    return out.empty() ? "" : "\n" + title + ":\n" + out;
+}
+
+string usage(const ManualCommand& c) {
+    string out = "vkgemm " + c.name + " [options]";
+    for (const ManualOption& a : c.arguments) out += a.required ? " " + a.value : " [" + a.value + "]";
+    return out;
+}
+
+string codes() {
+    string out = "Exit codes:";
+    for (const ExitWord& w : exit_words)
+        out += (w.code == exit_right ? " " : "; ") + std::to_string(w.code) + " " + string(w.text);
+    return wrapped(out, 0);
+}
+
+}  // namespace
+
+string help_text(const Manual& m) {
+    string out = m.program.text + "\n\nusage: vkgemm COMMAND [options]\n\nCommands:\n";
+    for (const ManualCommand& c : m.commands) out += entry(c.name, c.text);
+    out += entries("Common options", m.program.options, true);
+    return out + "\nA PROBLEM is one line, such as '" + string(problem_example) + "'.\n" +
+           "'vkgemm COMMAND --help' tells what a command takes.\n" + codes();
+}
+
+string help_text(const ManualCommand& c) {
+    string out = "vkgemm " + c.name + ": " + c.text + "\n\nusage: " + usage(c) + "\n";
+    if (!c.arguments.empty()) out += "\n";
+    for (const ManualOption& a : c.arguments) out += entry(head(a), a.text);
+    return out + entries("Options", c.options, false) + entries("Common options", c.options, true);
+}
+
+namespace {
+
+/// Text as roff wants it: no line may begin with a dot, hyphens are meant as such.
+string roff(string_view text) {
+    string out;
+    for (const char c : text) {
+        if (c == '\\')
+            out += "\\e";
+        else if (c == '-')
+            out += "\\-";
+        else if (c == '\'')
+            out += "\\(aq";
+        else
+            out += c;
+    }
+    return out.starts_with('.') ? "\\&" + out : out;
+}
+
+/// A paragraph with a hanging head.
+string roff_entry(const string& name, string_view text) { return ".TP\n.B " + roff(name) + "\n" + roff(text) + "\n"; }
+
+string roff_options(const std::vector<ManualOption>& options, bool common) {
+    string out;
+    for (const ManualOption& o : options)
+        if (o.common == common) out += roff_entry(head(o), o.text);
+    return out;
+}
+
+}  // namespace
+
+string man_page(const Manual& m, string_view version) {
+    string out =
+        ".\\\" Made by 'vkgemm generate man'; do not edit.\n.TH VKGEMM 1 \"\" \"vkgemm " + string(version) +
+        "\" \"User Commands\"\n.SH NAME\nvkgemm \\- matrix multiplication for Vulkan, measured and explained\n" +
+        ".SH SYNOPSIS\n.B vkgemm\n.I COMMAND\n[options]\n.SH DESCRIPTION\n" + roff(m.program.text) +
+        "\n.PP\nA PROBLEM is one line, such as\n.PP\n.RS\n" + roff(problem_example) + "\n.RE\n.PP\n" +
+        "types of A, B, the sum and D, then sizes and options; what is left out has its default.\n" + ".SH COMMANDS\n";
+    for (const ManualCommand& c : m.commands) {
+        out += ".SS " + roff(usage(c)) + "\n" + roff(c.text) + "\n";
+        for (const ManualOption& a : c.arguments) out += roff_entry(head(a), a.text);
+        out += roff_options(c.options, false);
+    }
+    out += ".SH COMMON OPTIONS\n" + roff_options(m.program.options, true) + ".SH EXIT STATUS\n";
+    for (const ExitWord& w : exit_words) out += roff_entry(std::to_string(w.code), w.text);
+    out += ".SH ENVIRONMENT\n";
+    for (const Word& w : environment_words) out += roff_entry(string(w.name), w.text);
+    return out;
+}
+
+}  // namespace vkgemm::tool

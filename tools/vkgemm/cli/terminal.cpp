@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/cli/terminal.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#ifdef _WIN32
+#    include <io.h>
+#else
+#    include <fcntl.h>
+#    include <sys/ioctl.h>
+#    include <unistd.h>
+#endif
+
+#include "tools/vkgemm/cli/text.h"
+
+namespace vkgemm::tool {
+namespace {
+
+bool is_terminal(FILE* file) {
+#ifdef _WIN32
+    return _isatty(_fileno(file)) != 0;
+#else
+    return isatty(fileno(file)) != 0;
+#endif
+}
+
+/// Of standard error's terminal; page_width where it does not tell.
+size_t terminal_columns() {
+#ifndef _WIN32
+    winsize size{};
+    if (ioctl(fileno(stderr), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+#endif
+    return page_width;
+}
+
+/// A terminal that only prints.
+bool is_dumb() {
+    const char* const kind = std::getenv("TERM");
+    return kind && std::string_view(kind) == "dumb";
+}
+
+volatile std::sig_atomic_t stop = 0;
+bool stdout_reader_left = false;
+bool progress_stands = false;  // on the last line of standard error
+
+void clear_line() {
+    if (progress_stands) std::fputs("\r\x1b[K", stderr);
+    progress_stands = false;
+}
+
+extern "C" void on_interrupt(int signal) {
+    stop = 1;
+    std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+void hold_streams() {
+#ifndef _WIN32
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) == -1)  // open() takes the lowest number, so this one
+            static_cast<void>(open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR));
+#endif
+}
+
+bool wants_color(ColorMode mode) {
+    if (mode != ColorMode::automatic) return mode == ColorMode::always;
+    return is_terminal(stdout) && !std::getenv("NO_COLOR") && !is_dumb();
+}
+
+bool stderr_is_terminal() { return is_terminal(stderr); }
+
+void print(std::string_view text) {
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        stdout_reader_left = stdout_reader_left || errno == EPIPE;
+}
+bool reader_left() { return stdout_reader_left; }
+
+void warn(std::string_view text) {
+    clear_line();
+    std::string shown(text);  // which may quote a file that is no text
+    for (char& c : shown)
+        if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
+    std::fputs(fitted(shown).c_str(), stderr);
+    std::fflush(stderr);
+}
+
+void watch_signals() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+#ifndef _WIN32
+    if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+    std::signal(SIGPIPE, SIG_IGN);
+#endif
+}
+bool interrupted() { return stop != 0; }
+
+Progress::Progress(size_t steps, bool quiet) : steps_(steps), shown_(!quiet && stderr_is_terminal() && !is_dumb()) {}
+
+void Progress::begin(std::string_view what) {
+    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const size_t done = done_++;
+    at(done_, done ? passed / static_cast<double>(done) * static_cast<double>(steps_ - done) : -1, what);
+}
+
+void Progress::at(size_t step, double seconds_left, std::string_view what) {
+    if (!shown_) return;
+    clear();
+    show(progress_line(step, steps_, seconds_left, what, terminal_columns()));
+}
+
+void Progress::show(const std::string& line) {
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+    progress_stands = true;
+}
+
+void Progress::clear() {
+    clear_line();
+    std::fflush(stderr);
+}
+
+}  // namespace vkgemm::tool

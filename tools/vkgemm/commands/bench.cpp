@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+// vkgemm bench: checks, then times, problems on kernels.
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "plan/kernels/kernels.h"
+#include "plan/base/string_util.h"
+#include "tools/vkgemm/report/bench_report.h"
+#include "tools/vkgemm/report/bench_saved.h"
+#include "tools/vkgemm/measure/rejected_kernel.h"
+#include "tools/vkgemm/baselines/baseline.h"
+#include "tools/vkgemm/measure/roofline.h"
+
+namespace vkgemm::tool {
+namespace {
+
+struct Options {
+    std::vector<std::string> problems;
+    std::vector<std::string> versus;
+    std::string suite, shapes, type, layout, kernel = "auto", tile, json, csv, plot, from;
+    bool cold = false, hot = false, no_check = false;
+    double min_time = 0;
+    size_t repeats = 0;
+};
+
+Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
+
+/// What cannot go together or is not there yet.
+Status check_options(const Options& o) {
+    for (const std::string& name : o.versus) {
+        const std::vector<std::string> known(std::begin(baseline_names), std::end(baseline_names));
+        if (std::ranges::find(known, name) != known.end()) continue;
+        const std::string_view nearest = plan::nearest_word(name, known);
+        return usage("--vs knows cublas and openblas, not '" + name + "'" +
+                     (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
+    }
+    if (std::set<std::string>(o.versus.begin(), o.versus.end()).size() != o.versus.size())
+        return usage("--vs names a library twice");
+    if (const auto tile = plan::with_constants({}, o.tile); !tile)
+        return {VKGEMM_ERROR_TILE, VK_SUCCESS, tile.refusal().why};
+    if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
+        return usage("--type and --layout describe --shape; a PROBLEM names its own types and layout");
+    if (o.kernel == "all" && !o.tile.empty()) return usage("--tile is for one kernel, not for --kernel all");
+    if (o.kernel == "all" || o.kernel == "auto" || plan::find_kernel(o.kernel)) return {};
+    return usage(plan::unknown_kernel(o.kernel));
+}
+
+Result<std::vector<Case>> collect_cases(const Options& o) {
+    if (o.shapes.empty()) return load_cases(o.problems, o.suite);
+    auto cases = parse_shapes(o.shapes, o.type, o.layout);
+    if (!cases || (o.problems.empty() && o.suite.empty())) return cases;
+    const auto more = load_cases(o.problems, o.suite);
+    if (!more) return more;
+    cases->insert(cases->end(), more->begin(), more->end());
+    return cases;
+}
+
+/// The kernels that a case is run with. Of `all`, those of its types.
+std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
+    const char* tile = o.tile.empty() ? nullptr : o.tile.c_str();
+    if (o.kernel == "auto") return {{.kernel = nullptr, .tile = tile, .workspaceLimit = workspace_limit}};
+    if (o.kernel != "all") return {{.kernel = o.kernel.c_str(), .tile = tile, .workspaceLimit = workspace_limit}};
+    const Resolved r = resolve(c.problem);
+    const auto same = [](Type t, plan::Type p) { return static_cast<plan::Type>(t - VKGEMM_TYPE_F32) == p; };
+    std::vector<PlanOptions> all;
+    for (const VkgemmKernelInfo& k : kernels())
+        if (same(k.a, r.a.type) && same(k.b, r.b.type) && same(k.accumulate, r.accumulate) && same(k.d, r.d.type))
+            all.push_back({.kernel = k.name, .workspaceLimit = workspace_limit});
+    return all;
+}
+
+/// A baseline that was asked for: open, or a sentence why not.
+struct Contender {
+    std::unique_ptr<Baseline> baseline;
+    BenchBaseline told;
+};
+std::vector<Contender> open_contenders(const Options& o, const host::Device& device) {
+    std::vector<Contender> all;
+    for (const std::string& name : o.versus) {
+        auto baseline = open_baseline(name, device);
+        if (baseline) {
+            const std::string title = (*baseline)->title();
+            all.push_back({*std::move(baseline), {.name = name, .title = title, .missing = {}}});
+        } else {
+            all.push_back({nullptr, {.name = name, .title = {}, .missing = baseline.status().text}});
+        }
+    }
+    return all;
+}
+std::vector<BenchBaseline> told(const std::vector<Contender>& contenders) {
+    std::vector<BenchBaseline> all;
+    for (const Contender& c : contenders) all.push_back(c.told);
+    return all;
+}
+
+/// The whole run: its rows as they come, and what becomes of them.
+class Bench {
+   public:
+    Bench(const Session& session, const Options& options, const host::Device& device, const std::vector<Case>& cases)
+        : session_(session),
+          o_(options),
+          device_(device),
+          cases_(cases),
+          contenders_(open_contenders(options, device)),
+          report_(told(contenders_), options.no_check, of_several_accuracies(cases)),
+          shown_(o_.json != "-" && o_.csv != "-" && o_.plot != "-"),
+          progress_(count(), session.quiet),
+          roofline_(device) {}
+
+    Exit run();
+    nlohmann::ordered_json json() const;
+    const BenchReport& report() const { return report_; }
+    /// It came to an end before there was anything to tell.
+    bool is_void() const { return interrupted() && report_.is_empty(); }
+
+   private:
+    size_t count() const {
+        size_t n = 0;
+        for (const Case& c : cases_) n += kernels_for(o_, c).size();
+        for (const Contender& c : contenders_) n += c.baseline ? cases_.size() : 0;
+        return n;
+    }
+    void begin() const;
+    void run_case(const Case& c);
+    void judge(BenchResult& result);
+
+    const Session& session_;
+    const Options& o_;
+    const host::Device& device_;
+    const std::vector<Case>& cases_;
+    std::vector<Contender> contenders_;
+    BenchReport report_;
+    bool shown_;
+    Progress progress_;
+    Roofline roofline_;
+    Exit exit_ = exit_right;
+    bool lost_ = false;
+};
+
+/// What one of our results means for the run. Not to serve a case is no fault of a kernel of `all`, nor of a build
+/// whose suite holds more than its kernels do.
+void Bench::judge(BenchResult& result) {
+    const Measurement& m = result.m;
+    if (!m.failure) {
+        const Exit code = exit_code(m.failure);
+        const bool listed = result.given->from_suite && o_.kernel == "auto" && code == exit_no_device;
+        result.expected = listed || (o_.kernel == "all" && code != exit_vulkan);
+        if (!result.expected) exit_ = worse(exit_, code);
+        lost_ = lost_ || m.failure.code == VKGEMM_ERROR_DEVICE_LOST;
+    } else if (!m.wrong.empty()) {
+        exit_ = worse(exit_, exit_wrong);
+    }
+}
+
+void Bench::run_case(const Case& c) {
+    CaseRunner runner(
+        device_, c,
+        {.check = !o_.no_check, .hot = o_.hot, .cold = o_.cold, .min_time = o_.min_time, .repeats = o_.repeats});
+    const std::string title = c.text + heat_of(runner.blank());
+    const Roof roof = roofline_.of(c);
+    bool titled = false;
+    const auto show = [&](BenchResult result) {
+        progress_.clear();
+        const bool worth = result.m.timed() || !result.m.failure || !result.m.wrong.empty();
+        if (!worth) return;  // interrupted before there was anything
+        result.roof = roof;
+        const std::string rows = report_.add(std::move(result), session_.colored());
+        if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
+        titled = true;
+    };
+    Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
+    const std::vector<PlanOptions> kernels = kernels_for(o_, c);
+    std::deque<BaselineRun> baselines;  // they take transposes with the first kernel that serves
+    for (const Contender& contender : contenders_)
+        if (contender.baseline) baselines.emplace_back(*contender.baseline, runner);
+    const std::function<void()> between = [&] {
+        for (BaselineRun& baseline : baselines) baseline.part();
+    };
+    for (const PlanOptions& kernel : kernels) {
+        if (interrupted() || lost_) return;
+        progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
+        BenchResult result{.given = &c, .m = runner.run(kernel, between)};
+        const bool narrowed = o_.kernel == "auto" && !o_.tile.empty() && result.m.failure;
+        if (const std::string why = narrowed ? rejected_kernel(device_, c.problem, o_.tile, result.m.kernel) : "";
+            !why.empty())
+            result.m.note += (result.m.note.empty() ? "" : "; ") + why;
+        judge(result);
+        if (!refused) refused = result.m.failure;  // from here on success: one serves
+        show(std::move(result));
+    }
+    if (kernels.empty()) {
+        BenchResult none{.given = &c, .m = runner.blank(), .expected = c.from_suite};
+        none.m.failure = refused;
+        show(std::move(none));
+    }
+    if (!refused && !c.from_suite) exit_ = worse(exit_, exit_code(refused));
+    for (BaselineRun& baseline : baselines) {
+        if (lost_) break;
+        progress_.begin(c.text + ", " + baseline.name());
+        show({.given = &c, .m = baseline.finish(), .is_baseline = true, .expected = true});
+    }
+    if (shown_ && titled) print(report_.footer(session_.colored()));
+}
+
+void Bench::begin() const {
+    std::string missing;
+    for (const Contender& c : contenders_)
+        if (!c.baseline) missing += wrapped("no comparison with " + c.told.name + ": " + c.told.missing, 0);
+    if (!shown_) {
+        std::fputs(missing.c_str(), stderr);
+        return;
+    }
+    print(device_line(device_.info()) + "\n");
+    for (const Contender& c : contenders_)
+        if (c.baseline) print(wrapped("beside it: " + c.told.title, 0));
+    print(missing + "\n" + report_.header(session_.colored()));
+}
+
+Exit Bench::run() {
+    begin();
+    for (const Case& c : cases_) {
+        if (interrupted() || lost_) break;
+        run_case(c);
+    }
+    if (shown_) print(report_.summary(session_.colored()));
+    if (interrupted()) {
+        warn(is_void() ? "vkgemm: interrupted before anything was measured; no file is written"
+                       : "vkgemm: interrupted; what was measured until then is kept");
+        return exit_interrupted;
+    }
+    return exit_;
+}
+
+nlohmann::ordered_json Bench::json() const {
+    nlohmann::ordered_json all = json_head("bench");
+    all["device"] = json_device(device_.info());
+    all["options"] = {
+        {"problems", o_.problems},       {"suite", o_.suite},     {"shape", o_.shapes}, {"type", o_.type},
+        {"layout", o_.layout},           {"kernel", o_.kernel},   {"tile", o_.tile},    {"device", session_.device},
+        {"validate", session_.validate}, {"check", !o_.no_check}, {"cold", o_.cold},    {"hot", o_.hot},
+        {"min_time", o_.min_time},       {"repeats", o_.repeats}, {"vs", o_.versus},    {"tuned", tuned_path()}};
+    all["interrupted"] = interrupted();
+    all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
+                       {"peak_tflops", nlohmann::ordered_json::object()}};
+    for (const auto& [units, peak] : roofline_.peaks())
+        if (peak > 0) all["roofline"]["peak_tflops"][units] = peak * 1e-12;
+    all["baselines"] = report_.baselines();
+    all["cases"] = report_.cases();
+    return all;
+}
+
+/// `--from`: table, CSV and picture of it. exit_wrong where a result of ours was wrong then.
+int show_saved(const Session& session, const Options& o) {
+    if (!session.device.empty() || session.validate)
+        return session.fail(usage("--from computes on no device: --device and --validate say nothing beside it"));
+    const auto text = read_file(o.from);
+    if (!text) return session.fail(text.status());
+    const auto saved = parse_bench(*text);
+    if (!saved) return session.fail({saved.status().code, VK_SUCCESS, o.from + ": " + saved.status().text});
+    auto csv = OutputFile::open(o.csv);
+    if (!csv) return session.fail(csv.status());
+    auto plot = OutputFile::open(o.plot);
+    if (!plot) return session.fail(plot.status());
+    const std::string place = saved->device + ", vkgemm " + saved->version;
+    BenchReport report(saved->baselines, saved->unchecked, of_several_accuracies(saved->cases));
+    std::string shown = wrapped(place, 0);
+    for (const BenchBaseline& p : saved->baselines)
+        shown +=
+            wrapped(p.missing.empty() ? "beside it: " + p.title : "no comparison with " + p.name + ": " + p.missing, 0);
+    shown += "\n" + report.header(session.colored());
+    const Case* last = nullptr;
+    for (const BenchResult& r : saved->results) {
+        if (r.given != last)
+            shown += (last ? report.footer(session.colored()) : "") + wrapped(r.given->text + heat_of(r.m), 0);
+        last = r.given;
+        shown += report.add(r, session.colored());
+    }
+    if (o.csv != "-" && o.plot != "-")
+        print(shown + report.footer(session.colored()) + report.summary(session.colored()));
+    if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what was measured until then");
+    const bool wrong =
+        std::ranges::any_of(saved->results, [](const BenchResult& r) { return !r.is_baseline && !r.m.wrong.empty(); });
+    return session.commit({{&*csv, report.csv()}, {&*plot, report.svg(place)}}, wrong ? exit_wrong : exit_right);
+}
+
+int run(const Session& session, const Options& options) {
+    if (Status s = own_places({{"--from", options.from},
+                               {"--suite", suite_file(options.suite)},
+                               {"--json", options.json},
+                               {"--csv", options.csv},
+                               {"--plot", options.plot}});
+        !s)
+        return session.fail(s);
+    if (!options.from.empty()) return show_saved(session, options);
+    if (Status s = check_options(options); !s) return session.fail(s);
+    const auto cases = collect_cases(options);
+    if (!cases) return session.fail(cases.status());
+    auto json = OutputFile::open(options.json);
+    if (!json) return session.fail(json.status());
+    auto csv = OutputFile::open(options.csv);
+    if (!csv) return session.fail(csv.status());
+    auto plot = OutputFile::open(options.plot);
+    if (!plot) return session.fail(plot.status());
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+    Bench bench(session, options, *device, *cases);
+    const Exit code = bench.run();
+    if (bench.is_void()) return code;
+    const std::string place = device_line(device->info()) + ", vkgemm " + tool_version();
+    return session.finish(*device, session.commit({{&*json, json_text(bench.json())},
+                                                   {&*csv, bench.report().csv()},
+                                                   {&*plot, bench.report().svg(place)}},
+                                                  code));
+}
+
+}  // namespace
+
+CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
+    auto o = std::make_shared<Options>();
+    CLI::App* c = program.add_subcommand("bench", "check problems, then time them");
+    c->add_option("problem", o->problems,
+                  "what to compute, such as '64x128x256' or 'i32*i32 1600x1600x1007' (default: --suite classic)")
+        ->type_name("PROBLEM ...");
+    c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
+    c->add_option("--shape", o->shapes, "problems by their sizes alone")->type_name("MxNxK[xBATCH],...");
+    c->add_option("--type", o->type, "types for --shape, such as i32 or f16*f16+f32->f32 (default: f32)")
+        ->type_name("T");
+    c->add_option("--layout", o->layout, "layout of A and B for --shape (default: nn)")->type_name("nn|nt|tn|tt");
+    c->add_option("--kernel", o->kernel,
+                  "one kernel, all of the problem's types, or auto: the one that vkgemm chooses (default)")
+        ->type_name("NAME|all|auto");
+    c->add_option("--tile", o->tile, "constants to replace in the kernel's tile")->type_name("BM=128,BN=128,...");
+    c->add_option("--vs", o->versus, "time these beside it, on the same operands, where they are installed")
+        ->type_name("cublas,openblas")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    CLI::Option* cold =
+        c->add_flag("--cold", o->cold, "rotate the operands over 256 MB (default on GPUs, where it fits)");
+    c->add_flag("--hot", o->hot, "use the same operands every time (default on CPUs)")->excludes(cold);
+    CLI::Option* min_time =
+        c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5, or 20 to 1000 runs)")
+            ->type_name("S")
+            ->check(number_in(0.001, 3600));
+    c->add_option("--repeats", o->repeats,
+                  "time exactly N runs (default: as many as fill --min-time; if one takes over 0.25 s, 3 to 20)")
+        ->type_name("N")
+        ->check(number_in(1, 100000, true))
+        ->excludes(min_time);
+    c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");
+    c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
+    c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");
+    c->add_option("--plot", o->plot,
+                  "draw the result: rate over size for a row of sizes, rate over error where accuracies differ, else "
+                  "bars; - is standard output")
+        ->type_name("FILE.svg|-");
+    CLI::Option* from = c->add_option("--from", o->from, "measure nothing: tell what --json wrote another time");
+    from->type_name("FILE.json");
+    for (CLI::Option* other : c->get_options())
+        if (const std::string name = other->get_name();
+            name != "--csv" && name != "--plot" && name != "--from" && name != "--help")
+            from->excludes(other);
+    c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
+    return c;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// vkgemm check: kernels against exact results, many times, at the edges of their tiles.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "tools/vkgemm/commands/command.h"
+#include "tools/vkgemm/measure/kernel_lookup.h"
+#include "tools/vkgemm/report/self_test_results.h"
+
+namespace vkgemm::tool {
+namespace {
+
+struct Options {
+    std::vector<std::string> problems;
+    std::string suite, kernel = "all", out, inject_fault;
+    size_t runs = 0;  // 0: as many as runs_of() says
+    uint64_t seed = 1;
+};
+
+/// What is checked: one problem on one kernel ("": the one that the library chooses), with constants of its tile.
+struct Job {
+    Case c;
+    std::string kernel, tile;
+    bool asked = false;  // by name: then it is a failure that it cannot serve
+    bool extra = false;  // left out where time is dear
+};
+
+bool is_cpu(const host::Device& device) { return device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+
+size_t runs_of(const Options& o, const host::Device& device) {
+    return o.runs ? o.runs : is_cpu(device) && o.kernel == "all" ? 2 : 10;
+}
+
+Status add_own(const std::string& name, std::vector<Job>& jobs) {
+    std::vector<const plan::Kernel*> all;
+    if (name == "all") {
+        for (const plan::Kernel& k : plan::kernels())
+            if (k.module.family.role == plan::Role::product) all.push_back(&k);
+    } else {
+        const auto named = find_kernels(name, nullptr, {"all", "auto"});
+        if (!named) return named.status();
+        all = *named;
+    }
+    std::set<const plan::Module*> seen;
+    for (const plan::Kernel* k : all) {
+        const std::vector<std::string> lines = edge_problems(*k);
+        const bool first = seen.insert(&k->module).second;
+        for (size_t i = 0; i < lines.size(); ++i) {
+            const bool worth = i == 1 || (first && i == 2);  // ragged; batches of transposed matrices
+            if (auto c = parse_case(lines[i]))
+                jobs.push_back({*std::move(c), std::string(k->name), "", all.size() == 1, !worth});
+        }
+        const std::string deep = problem_for(*k, k->tile.BM + 4, k->tile.BN + 4, 8 * std::max(32u, k->tile.BK));
+        if (auto c = parse_case(deep)) jobs.push_back({*std::move(c), std::string(k->name), "SPLIT=3", false, true});
+    }
+    return {};
+}
+
+/// `asked`: those of them that no suite holds.
+Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::string>& asked) {
+    const auto cases = load_cases(o.problems, o.suite);
+    if (!cases) return cases.status();
+    for (const Case& c : *cases) {
+        if (!c.from_suite) asked.push_back(c.text);
+        if (o.kernel == "auto") {
+            jobs.push_back({c, "", "", !c.from_suite});
+        } else if (o.kernel == "all") {
+            for (const plan::Kernel& k : plan::kernels())
+                if (k.module.family.role == plan::Role::product && has_types(k, resolve(c.problem)))
+                    jobs.push_back({c, std::string(k.name), "", false});
+        } else {
+            const auto named = find_kernels(o.kernel, &c, {"all", "auto"});
+            if (!named) return named.status();
+            for (const plan::Kernel* k : *named) jobs.push_back({c, std::string(k->name), "", named->size() == 1});
+        }
+    }
+    return {};
+}
+
+/// The whole run.
+class Checker {
+   public:
+    Checker(const Session& session, const Options& o, const host::Device& device, size_t jobs)
+        : session_(session), o_(o), device_(device), runs_(runs_of(o, device)), progress_(jobs, session.quiet) {}
+
+    /// Refused where no more can be checked.
+    Status check(const Job& job);
+    /// The last of the jobs, which were not done.
+    void leave(std::span<const Job> jobs);
+    std::string table();
+    std::string rows(const std::string& early, bool whole, std::span<const plan::DisabledKernelRow> old) const;
+    /// Of the problems that were asked for, those that no kernel served; where none was, all of them.
+    void miss(const std::vector<std::string>& asked);
+    Exit exit() const { return exit_; }
+    /// Is there anything that a self-test result can rest on?
+    bool found_out() const;
+
+   private:
+    const Session& session_;
+    const Options& o_;
+    const host::Device& device_;
+    size_t runs_;
+    Progress progress_;
+    CheckedKernels found_;            // in the order of the table
+    std::set<std::string> compared_;  // problems
+    Exit exit_ = exit_right;
+};
+
+Status Checker::check(const Job& job) {
+    progress_.begin(job.c.text + ", " + (job.kernel.empty() ? "the chosen kernel" : job.kernel));
+    CaseRunner runner(device_, job.c, {.seed = o_.seed, .inject_fault = o_.inject_fault});
+    PlanOptions options{.tile = job.tile.c_str(), .workspaceLimit = workspace_limit};
+    if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
+    const Measurement m = runner.check_only(options, runs_);
+    const std::string what = job.c.text + (job.tile.empty() ? "" : " " + job.tile);
+    const std::string name = m.kernel.empty() ? "-" : m.kernel;
+    auto at = std::ranges::find(found_, name, &std::pair<std::string, Checked>::first);
+    if (at == found_.end()) at = found_.insert(at, {name, {}});
+    Checked& checked = at->second;
+    if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST && !m.kernel.empty())
+        checked.wrong.push_back(what + ": " + m.failure.text);
+    if (!m.failure) {
+        if (exit_code(m.failure) == exit_vulkan) return m.failure;
+        if (!job.asked) return {};
+        checked.unable.push_back(job.c.text + " cannot run: " + m.failure.text);
+        if (o_.out == "-") warn("vkgemm: " + checked.unable.back());  // a self-test result does not hold it
+        if (exit_ == exit_right) exit_ = exit_code(m.failure);
+        return {};
+    }
+    if (interrupted() && m.wrong.empty()) return {};
+    ++checked.problems, checked.runs += m.times.runs;
+    checked.with.insert(what), compared_.insert(job.c.text);
+    if (m.wrong.empty()) return {};
+    checked.wrong.push_back(what + ": " + m.wrong);
+    exit_ = exit_wrong;
+    return {};
+}
+
+void Checker::leave(std::span<const Job> jobs) {
+    for (auto& kernel : found_)
+        kernel.second.finished = std::ranges::none_of(
+            jobs, [&](const Job& job) { return job.kernel.empty() || job.kernel == kernel.first; });  // "" may be any
+}
+
+void Checker::miss(const std::vector<std::string>& asked) {
+    if (exit_ != exit_right) return;
+    if (asked.empty() && compared_.empty()) exit_ = exit_no_device;
+    for (const std::string& text : asked) {
+        if (compared_.contains(text)) continue;
+        exit_ = exit_no_device;
+        warn("vkgemm: no kernel of these serves " + text + " here: nothing was compared");
+    }
+}
+
+bool Checker::found_out() const {
+    return std::ranges::any_of(found_, [](const auto& k) { return k.second.problems > 0 || !k.second.wrong.empty(); });
+}
+
+std::string Checker::table() {
+    progress_.clear();
+    Table table({{.title = "kernel"},
+                 {.title = "problems", .right = true},
+                 {.title = "runs", .right = true},
+                 {.title = "result"}});
+    size_t kernels = 0, runs = 0, wrong = 0, unable = 0;
+    for (const auto& [name, c] : found_) {
+        if (c.problems == 0 && c.wrong.empty() && c.unable.empty()) continue;  // not for this device
+        ++kernels, runs += c.runs, wrong += !c.wrong.empty(), unable += !c.unable.empty();
+        table.add({name, std::to_string(c.problems), std::to_string(c.runs),
+                   !c.wrong.empty() ? Cell{"WRONG", Style::bad}
+                   : c.problems     ? Cell{"right", Style::good}
+                                    : Cell{"not run", Style::bad}});
+        for (const std::string& why : c.wrong) table.note(why);
+        for (const std::string& why : c.unable) table.note(why);
+    }
+    if (kernels == 0) return interrupted() ? "" : "no kernel of these serves here\n";
+    const std::string result = wrong  ? std::to_string(wrong) + " WRONG"
+                               : runs ? "every result is exact"
+                                      : "nothing was compared";
+    return table.header(session_.colored()) + table.body(session_.colored()) + "\n" +
+           wrapped(std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + std::to_string(runs) +
+                       (runs == 1 ? " run, seed " : " runs, seed ") + std::to_string(o_.seed) + ": " + result +
+                       (unable ? "; " + std::to_string(unable) + " could not run all that was asked for" : ""),
+                   0);
+}
+
+std::string Checker::rows(const std::string& early, bool whole, std::span<const plan::DisabledKernelRow> old) const {
+    const host::DeviceInfo& info = device_.info();
+    return self_test_rows({.head = "# vkgemm " + tool_version() + " check, " + device_line(info) + "\n",
+                         .device = info.name,
+                         .early = early,
+                         .whole = whole},
+                        found_, old);
+}
+
+/// The rows of the file that the self-test result goes to.
+Result<std::vector<plan::DisabledKernelRow>> old_rows(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::vector<plan::DisabledKernelRow>();
+    const auto text = read_file(path);
+    if (!text) return text.status();
+    auto rows = plan::parse_disabled_kernels(*text);
+    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is left as it was: " + rows.refusal().why};
+    return *std::move(rows);
+}
+
+int run(const Session& given, const Options& o) {
+    Session session = given;
+    session.use_disabled_kernels = false;  // what was found wrong once is checked again
+    if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
+    std::vector<Job> jobs;
+    const bool own = o.problems.empty() && o.suite.empty() && o.kernel != "auto";
+    std::vector<std::string> asked;  // problems
+    if (Status s = own ? add_own(o.kernel, jobs) : add_given(o, jobs, asked); !s) return session.fail(s);
+    const auto old = old_rows(o.out);
+    if (!old) return session.fail(old.status());
+    auto out = OutputFile::open(o.out);
+    if (!out) return session.fail(out.status());
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+    if (o.out != "-") print(device_line(device->info()) + "\n\n");
+    const bool in_short = own && o.kernel == "all" && is_cpu(*device);
+    if (in_short) std::erase_if(jobs, [](const Job& job) { return job.extra; });
+    Checker checker(session, o, *device, jobs.size());
+    Status lost;
+    size_t done = 0;  // jobs; not one that was cut short
+    while (done < jobs.size() && !interrupted()) {
+        lost = checker.check(jobs[done]);
+        if (!lost) break;
+        done += !interrupted();
+    }
+    checker.leave(std::span(jobs).subspan(done));
+    const std::string table = checker.table();
+    if (o.out != "-") print(table);
+    if (lost && !interrupted()) checker.miss(asked);
+    const std::string early = lost.code == VKGEMM_ERROR_DEVICE_LOST ? "the device was lost"
+                              : !lost                               ? "Vulkan failed"
+                              : interrupted()                       ? "interrupted"
+                                                                    : "";
+    Exit code = interrupted() ? exit_interrupted : checker.exit();
+    if (checker.found_out()) code = session.commit({{&*out, checker.rows(early, own && !in_short, *old)}}, code);
+    if (!lost) return worse(code, session.fail(lost));
+    if (code == exit_interrupted) {
+        warn(checker.found_out() ? "vkgemm: interrupted; what was found until then is kept"
+                                 : "vkgemm: interrupted before anything was found out; no self-test result is written");
+        return code;
+    }
+    return session.finish(*device, code);
+}
+
+}  // namespace
+
+CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command =
+        program.add_subcommand("check", "compute many times what is known exactly, and compare every element");
+    command
+        ->add_option("problems", options->problems, "what to compute (default: for each kernel the edges of its tile)")
+        ->type_name("PROBLEM ...");
+    command->add_option("--suite", options->suite, "a suite, or a file of problems")->type_name("NAME|FILE");
+    command
+        ->add_option("--kernel", options->kernel,
+                     "a kernel, a family, all, or auto: what the library chooses (default: all)")
+        ->type_name("NAME|all|auto");
+    command->add_option("--runs", options->runs, "of each problem and kernel (default: 10; of all kernels on a CPU: 2)")
+        ->type_name("N")
+        ->check(number_in(1, 1000000, true));
+    command->add_option("--seed", options->seed, "of the operands (default: 1)")
+        ->type_name("N")
+        ->check(number_in(0, 1e15, true));
+    command->add_option("--out", options->out, "write the self-test result, for VKGEMM_DISABLED_KERNELS; - is standard output")
+        ->type_name("FILE");
+#ifdef VKGEMM_INJECT_FAULT
+    command->add_option("--inject-fault", options->inject_fault, "for tests: spoil an element of what this kernel leaves")->group("");
+#endif
+    command->callback(
+        [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
+    return command;
+}
+
+}  // namespace vkgemm::tool

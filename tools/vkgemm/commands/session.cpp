@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "commit.h"
+#include "plan/choice/tuned.h"
+#include "plan/device/disabled_kernels.h"
+#include "tools/vkgemm/commands/command.h"
+
+namespace vkgemm::tool {
+
+Exit exit_code(const Status& failure) {
+    switch (failure.code) {
+        case VKGEMM_ERROR_UNSUPPORTED:
+        case VKGEMM_ERROR_LIMIT:
+        case VKGEMM_ERROR_MISSING_FUNCTION:
+            return exit_no_device;
+        case VKGEMM_ERROR_OUT_OF_MEMORY:
+        case VKGEMM_ERROR_DEVICE_LOST:
+        case VKGEMM_ERROR_VULKAN:
+            return exit_vulkan;
+        default:
+            return failure ? exit_right : exit_usage;
+    }
+}
+
+Exit worse(Exit one, Exit other) {
+    constexpr Exit order[] = {exit_right, exit_interrupted, exit_no_device, exit_usage, exit_wrong, exit_vulkan};
+    return std::ranges::find(order, one) < std::ranges::find(order, other) ? other : one;
+}
+
+Exit Session::fail(const Status& failure) const {
+    warn("vkgemm: " + (failure.code == VKGEMM_ERROR_TILE ? listed(failure.text) : failure.text));
+    return exit_code(failure);
+}
+
+namespace {
+
+/// What the library has to say besides its results: a kernel of VKGEMM_KERNEL that could not be used, above all. Each
+/// sentence once, for a suite makes a plan for every problem.
+void say_once(void* said, VkgemmSeverity, const char* text) {
+    if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn(std::string("vkgemm: ") + text);
+}
+
+}  // namespace
+
+std::string tuned_path() {
+    const char* path = std::getenv("VKGEMM_TUNED");
+    return path ? path : "";
+}
+
+namespace {
+
+/// The text of the file that a variable names, which `parse` takes; "" where it names none.
+template <class Parse>
+Result<std::string> rows_of(const char* variable, const std::string& path, const Parse& parse) {
+    if (path.empty()) return std::string();
+    const auto refused = [&](VkgemmResult code, const std::string& why) {
+        return Status{code, VK_SUCCESS, std::string(variable) + ": " + why};
+    };
+    auto text = read_file(path);
+    if (!text) return refused(text.status().code, text.status().text);
+    if (const auto read = parse(*text); !read) return refused(VKGEMM_ERROR_PARSE, path + ": " + read.refusal().why);
+    return text;
+}
+
+}  // namespace
+
+Result<host::Device> Session::open(bool inspect) const {
+    static std::set<std::string> said;
+    const auto rows = rows_of("VKGEMM_TUNED", tuned_path(), plan::parse_tuned);
+    if (!rows) return rows.status();
+    const char* path = use_disabled_kernels ? std::getenv("VKGEMM_DISABLED_KERNELS") : nullptr;
+    const auto disabled = rows_of("VKGEMM_DISABLED_KERNELS", path ? path : "", plan::parse_disabled_kernels);
+    if (!disabled) return disabled.status();
+    return host::Device::open({.device = device,
+                               .validation = validate ? host::Validation::required : host::Validation::off,
+                               .onMessage =
+                                   [](const host::Message& m) {
+                                       warn(std::string("validation ") + (m.isError ? "error: " : "warning: ") +
+                                            m.text);
+                                   },
+                               .log = say_once,
+                               .logUser = &said,
+                               .tunedRows = rows->c_str(),
+                               .disabledKernels = disabled->c_str(),
+                               .inspect = inspect});
+}
+
+Exit Session::finish(const host::Device& opened, Exit code) const {
+    if (!validate) return code;
+    const size_t count = opened.messageCount();
+    if (count == 0) {
+        if (!quiet) warn("validation: no message");
+        return code;
+    }
+    warn("vkgemm: the validation layer had " + std::to_string(count) + (count == 1 ? " message" : " messages"));
+    return exit_vulkan;
+}
+
+Exit Session::commit(std::initializer_list<std::pair<OutputFile*, std::string>> files, Exit code) const {
+    for (const auto& [file, text] : files)
+        if (Status s = file->commit(text); !s) code = worse(code, fail(s));
+    return code;
+}
+
+std::string device_line(const host::DeviceInfo& info) {
+    return info.name + " [" + info.driver + "], Vulkan " + version_text(info.apiVersion);
+}
+
+std::string types_text(Type a, Type b, Type accumulate, Type d) {
+    const auto name = [](Type t) { return std::string(plan::info(static_cast<plan::Type>(t - VKGEMM_TYPE_F32)).name); };
+    if (a == b && a == accumulate && a == d) return name(a);
+    return name(a) + "*" + name(b) + "+" + name(accumulate) + "->" + name(d);
+}
+
+std::string tool_version() {
+    const uint32_t v = vkgemmVersion();
+    const std::string numbers =
+        std::to_string(v >> 22) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
+    return std::string(VKGEMM_COMMIT).empty() ? numbers : numbers + " (" + VKGEMM_COMMIT + ")";
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+nlohmann::ordered_json json_head(const char* command) {
+    return {{"schema", 1},
+            {"program", "vkgemm"},
+            {"version", tool_version()},
+            {"commit", VKGEMM_COMMIT},
+            {"command", command}};
+}
+
+nlohmann::ordered_json json_device(const host::DeviceInfo& info) {
+    return {{"index", info.index},
+            {"name", info.name},
+            {"driver", info.driver},
+            {"kind", host::kindName(info.kind)},
+            {"api", version_text(info.apiVersion)},
+            {"vendor_id", info.vendorId},
+            {"device_id", info.deviceId}};
+}
+
+nlohmann::ordered_json json_measurement(const Measurement& m) {
+    using nlohmann::ordered_json;
+    const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
+    ordered_json j = {
+        {"checked", m.checked}, {"error", or_null(!m.failure ? m.failure.text : m.wrong)}, {"wrong", or_null(m.wrong)}};
+    if (!m.note.empty()) j["note"] = m.note;
+    if (!m.timed()) return j;
+    j["cold"] = m.cold;
+    j["operand_sets"] = m.sets;
+    j["clock"] = m.clock == host::Clock::device ? "device" : "host";
+    j["samples"] = m.samples;
+    j["median"] = m.times.median;
+    j["min"] = m.times.min;
+    j["max"] = m.times.max;
+    j["p95"] = m.times.p95;
+    j["drift"] = m.drift;
+    if (std::isinf(m.deviation))
+        j["deviation"] = "inf";  // JSON has no such number
+    else if (m.deviation >= 0)
+        j["deviation"] = m.deviation;
+    j["tflops"] = m.flops_per_second() * 1e-12;
+    if (m.in_a_row > 0) j["in_a_row"] = m.in_a_row, j["in_a_row_tflops"] = m.flops_per_second_in_a_row() * 1e-12;
+    j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;
+    return j;
+}
+
+nlohmann::ordered_json json_case(const Case& c, const Measurement& m) {
+    nlohmann::ordered_json j = {
+        {"problem", c.text}, {"kernel", m.kernel}, {"tile", m.tile}, {"workspace_bytes", m.workspaceBytes}};
+    j.update(json_measurement(m));
+    return j;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// vkgemm tune: finds the fastest kernel for each problem by trying, and writes it down as a tuned row.
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+
+#include "host/self_test.h"
+#include "plan/problem/problem_text.h"
+#include "plan/choice/tuned.h"
+#include "tools/vkgemm/measure/tuning_candidates.h"
+#include "tools/vkgemm/commands/command.h"
+#include "tools/vkgemm/measure/compiled.h"
+
+namespace vkgemm::tool {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr double usual_share = 10;   // seconds for a problem, where no budget is given
+constexpr double hopeless = 1.5;     // times the best so far: then a candidate is timed no further
+constexpr double far_fetched = 2.5;  // times the best one's predicted cost: then the rest is not tried
+constexpr double close = 1.05;       // times the best: then it is timed again
+constexpr double same = 1.01;        // times the best: then the cost model's own choice is kept
+constexpr size_t most_finalists = 4;
+constexpr double generous = 1.5;  // times its share of the time left: the first problems compile for those that follow
+
+struct Options {
+    std::vector<std::string> problems;
+    std::string suite, out = "vkgemm-tuned.txt";
+    double budget = 0;  // seconds; 0: usual_share for each problem
+    bool resume = false;
+};
+
+Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
+
+struct Tried {
+    Candidate candidate;
+    double seconds = 0;  // of a run; of finalists the better of two more looks
+};
+
+/// One problem, and what came of it.
+struct Outcome {
+    std::vector<Tried> tried;
+    size_t best = 0;        // in `tried`
+    size_t there = 0;       // candidates in all
+    std::string cut_short;  // why not all that were worth it were tried; "": they were
+
+    const Tried& winner() const { return tried[best]; }
+    /// The cost model's choice; null: it could not be run.
+    const Tried* model() const { return !tried.empty() && tried[0].candidate.chosen ? &tried[0] : nullptr; }
+    bool gains() const { return model() && best != 0; }
+    double gain() const { return model() ? model()->seconds / winner().seconds : 1; }
+};
+
+/// The text of a problem without what a tuned row does not look at.
+std::string row_problem(const plan::Problem& read) {
+    plan::Problem p = read;
+    p.c_source = plan::CSource::none, p.c = {}, p.epilogue = {};
+    return plan::to_text(p, 1, 0);
+}
+
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    char text[32] = "";
+    if (const std::tm* utc = std::gmtime(&now)) std::strftime(text, sizeof text, "%Y-%m-%d", utc);
+    return text;
+}
+
+/// What is found, as a file of rows: what was there, then this run's.
+class TunedFile {
+   public:
+    static Result<TunedFile> open(const Options& o, const host::DeviceInfo& device, const plan::DeviceCaps& caps);
+
+    /// Is there a row for this very problem that this device can follow?
+    bool has(const plan::Problem& normalised) const;
+    Status add(const plan::Problem& read, const plan::Problem& normalised, const Outcome& found);
+    size_t added() const { return added_; }
+
+   private:
+    std::optional<OutputFile> file_;
+    std::string device_, text_, head_;
+    std::vector<plan::TunedRow> rows_;  // of this device
+    size_t added_ = 0;
+};
+
+std::string command_line(const Options& o) {
+    std::string text = "vkgemm tune";
+    for (const std::string& p : o.problems) text += " '" + p + "'";
+    if (!o.suite.empty()) text += " --suite " + o.suite;
+    char number[32];
+    std::snprintf(number, sizeof number, "%g", o.budget);
+    if (o.budget > 0) text += std::string(" --budget ") + number;
+    return text;
+}
+
+Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& device, const plan::DeviceCaps& caps) {
+    TunedFile f;
+    f.device_ = host::detail::row_device(device.name);
+    std::error_code ignored;
+    if (o.resume && std::filesystem::exists(o.out, ignored)) {
+        auto text = read_file(o.out);
+        if (!text) return text.status();
+        auto rows = plan::parse_tuned(*text);
+        if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.refusal().why};
+        f.text_ = *std::move(text), f.rows_ = plan::tuned_for(caps, *rows);
+        for (const std::string& why : plan::skipped_in_short(f.rows_)) warn("vkgemm: " + o.out + ": " + why);
+        if (!f.text_.empty() && !f.text_.ends_with('\n')) f.text_ += '\n';
+    }
+    f.head_ = "# " + device_line(device) + ", " + today() + ", vkgemm " + tool_version() + "\n# " + command_line(o) +
+              "\n# device | problem | kernel | tile\n";
+    auto file = OutputFile::open(o.out);
+    if (!file) return file.status();
+    f.file_.emplace(*std::move(file));
+    return f;
+}
+
+bool TunedFile::has(const plan::Problem& normalised) const {
+    return std::ranges::any_of(rows_, [&](const plan::TunedRow& row) {
+        return row.skipped.empty() && plan::tuned_distance(row, normalised, 16) == 0.0;
+    });
+}
+
+Status TunedFile::add(const plan::Problem& read, const plan::Problem& normalised, const Outcome& found) {
+    const Tried& best = found.winner();
+    const std::string row =
+        device_ + " | " + row_problem(read) + " | " + best.candidate.kernel + " | " + best.candidate.tile;
+    std::string note = "  # " + seconds_text(best.seconds);
+    if (found.gains()) note += "; " + found.model()->candidate.kernel + " " + seconds_text(found.model()->seconds);
+    text_ += (added_ ? "" : head_) + row + note + "\n";
+    rows_.push_back({device_, best.candidate.kernel, best.candidate.tile, normalised, row, {}});
+    ++added_;
+    return file_->commit(text_);
+}
+
+/// The whole run.
+class Tuner {
+   public:
+    Tuner(const Session& session, const Options& o, const host::Device& device, const plan::DeviceCaps& caps,
+          TunedFile& file, size_t problems)
+        : session_(session),
+          device_(device),
+          caps_(caps),
+          file_(file),
+          problems_(problems),
+          budget_(o.budget > 0 ? o.budget : usual_share * static_cast<double>(problems)),
+          progress_(problems, session.quiet) {
+        request_.workspace_limit = workspace_limit;
+    }
+
+    /// Refused where no more can be done: the device is lost, the file cannot be written.
+    Status tune(const Case& c);
+    void summary(const std::string& path);
+    Exit exit() const { return exit_; }
+
+   private:
+    double passed() const { return std::chrono::duration<double>(SteadyClock::now() - start_).count(); }
+    double left() const;
+    Result<Outcome> search(const Case& c, const plan::Problem& p, double until);
+    Status try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found);
+    Status second_look(CaseRunner& runner, Outcome& found);
+    void show(const Case& c, const Outcome& found);
+    void say(const Case& c, const std::string& why);
+
+    const Session& session_;
+    const host::Device& device_;
+    const plan::DeviceCaps& caps_;
+    TunedFile& file_;
+    size_t problems_, done_ = 0, known_ = 0, timeless_ = 0, better_ = 0;
+    double budget_, gain_ = 0;  // sum of logarithms
+    SteadyClock::time_point start_ = SteadyClock::now();
+    Progress progress_;
+    plan::Request request_;
+    Exit exit_ = exit_right;
+};
+
+/// Seconds that the run will still take.
+double Tuner::left() const {
+    const double most = std::max(0.0, budget_ - passed());
+    const size_t tuned = done_ - known_;
+    if (tuned == 0) return most;
+    return std::min(most, passed() / static_cast<double>(tuned) * static_cast<double>(problems_ - done_));
+}
+
+void Tuner::say(const Case& c, const std::string& why) {
+    progress_.clear();
+    print(wrapped(c.text, 0) + wrapped(why, 4));
+}
+
+/// Checks and times one; what cannot run or is wrong is said and left out.
+Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found) {
+    Trial trial;
+    if (!found.tried.empty()) trial.hopeless = hopeless * found.winner().seconds;
+    const PlanOptions options = {
+        .kernel = candidate.kernel.c_str(), .tile = candidate.tile.c_str(), .workspaceLimit = workspace_limit};
+    const Measurement m = runner.try_out(options, trial);
+    if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) return m.failure;
+    const std::string who = candidate.kernel + " " + candidate.tile + ": ";
+    if (!m.failure) {
+        say(runner.given(), who + m.failure.text);
+    } else if (!m.wrong.empty()) {
+        exit_ = exit_wrong;
+        say(runner.given(), who + "WRONG: " + m.wrong);
+    } else if (m.timed() && !interrupted()) {
+        found.tried.push_back({candidate, m.times.median});
+        if (m.times.median < found.winner().seconds) found.best = found.tried.size() - 1;
+    }
+    return {};
+}
+
+/// The best ones again, and the cost model's choice, in turn: what was near may have been luck, and the first candidate
+/// met the device as nobody after it.
+Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
+    std::vector<Tried*> finalists;
+    for (Tried& t : found.tried)
+        if (t.seconds <= close * found.winner().seconds) finalists.push_back(&t);
+    std::ranges::stable_sort(finalists, {}, [](const Tried* t) { return t->seconds; });
+    if (finalists.size() > most_finalists) finalists.resize(most_finalists);
+    if (found.model() && std::ranges::find(finalists, found.model()) == finalists.end())
+        finalists.push_back(&found.tried[0]);
+    if (finalists.size() < 2) return {};
+    for (const bool again : {false, true})
+        for (Tried* t : finalists) {
+            if (interrupted()) return {};
+            const Measurement m = runner.try_out({.kernel = t->candidate.kernel.c_str(),
+                                                  .tile = t->candidate.tile.c_str(),
+                                                  .workspaceLimit = workspace_limit},
+                                                 {.check = false});
+            if (!m.failure) return m.failure;
+            if (m.timed()) t->seconds = again ? std::min(t->seconds, m.times.median) : m.times.median;
+        }
+    const auto least = std::ranges::min_element(finalists, {}, [](const Tried* t) { return t->seconds; });
+    found.best = static_cast<size_t>(*least - found.tried.data());
+    return {};
+}
+
+Result<Outcome> Tuner::search(const Case& c, const plan::Problem& p, double until) {
+    Outcome found;
+    const std::vector<Candidate> all = candidates(caps_, p, request_);
+    found.there = all.size();
+    CaseRunner runner(device_, c, {});
+    for (size_t i = 0; i < all.size() && !interrupted(); ++i) {
+        if (!found.tried.empty() && all[i].cost > far_fetched * found.winner().candidate.cost) break;
+        if (found.tried.size() > 1 && passed() > until) {
+            found.cut_short = "its time was up after " + std::to_string(i) + " of " + std::to_string(all.size());
+            break;
+        }
+        progress_.at(done_ + 1, left(),
+                     c.text + ", " + std::to_string(i + 1) + " of " + std::to_string(all.size()) + ": " +
+                         all[i].kernel + " " + all[i].tile);
+        if (Status s = try_one(runner, all[i], found); !s) return s;
+    }
+    if (found.tried.empty()) return found;
+    if (Status s = second_look(runner, found); !s) return s;
+    if (found.model() && found.model()->seconds <= same * found.winner().seconds) found.best = 0;
+    return found;
+}
+
+/// The problem, then who the cost model chose and who is best.
+void Tuner::show(const Case& c, const Outcome& found) {
+    const bool integer = !resolve(c.problem).is_float();
+    Table table({{.title = "", .width = 6},
+                 {.title = "kernel", .width = 28},
+                 {.title = "tile", .width = 16},
+                 {.title = "median", .right = true, .width = 8},
+                 {.title = "rate", .right = true, .width = 13},
+                 {.title = "gain", .right = true, .width = 6}});
+    const auto row = [&](const char* who, const Tried& t, const std::string& gain) {
+        table.add({who,
+                   t.candidate.kernel,
+                   t.candidate.tile,
+                   seconds_text(t.seconds),
+                   {flops(c) > 0 ? rate_text(flops(c) / t.seconds, integer) : "-", Style::head},
+                   gain});
+    };
+    char gain[32];
+    std::snprintf(gain, sizeof gain, "%.2fx", found.gain());
+    if (found.model()) row("model", *found.model(), "");
+    if (!found.winner().candidate.chosen) row("best", found.winner(), found.model() ? gain : "");
+    if (!found.cut_short.empty()) table.note(found.cut_short);
+    progress_.clear();
+    print(wrapped(c.text, 0) + table.body(session_.colored()));
+}
+
+Status Tuner::tune(const Case& c) {
+    const size_t behind = done_;
+    struct Count {
+        size_t& done;
+        ~Count() { ++done; }
+    } const count{done_};
+    const auto read = plan::parse_problem(c.text);  // it was written by vkgemmFormatProblem
+    const auto completed = plan::complete(read->problem);
+    if (!completed) {  // sound, but nothing of this version does it
+        say(c, completed.refusal().why);
+        if (!c.from_suite) exit_ = exit_no_device;
+        return {};
+    }
+    const plan::Problem p = plan::normalise(*completed).problem;
+    if (file_.has(p)) return ++known_, Status{};
+    const double share = generous * (budget_ - passed()) / static_cast<double>(problems_ - behind);
+    if (share <= 0) return ++timeless_, Status{};
+    auto found = search(c, p, passed() + share);
+    if (!found) return found.status();
+    if (interrupted()) return {};  // a search that was cut short says too little
+    if (found->there == 0) {
+        const auto why = plan::select(caps_, p, request_);
+        say(c, why ? "no candidate" : why.refusal().why);
+        if (!c.from_suite) exit_ = exit_no_device;
+        return {};
+    }
+    if (found->tried.empty()) return {};
+    show(c, *found);
+    better_ += found->gains();
+    gain_ += std::log(found->gain());
+    return file_.add(read->problem, p, *found);
+}
+
+void Tuner::summary(const std::string& path) {
+    progress_.clear();
+    const size_t n = file_.added();
+    char gain[64];
+    std::snprintf(gain, sizeof gain, "%.3fx", n ? std::exp(gain_ / static_cast<double>(n)) : 1);
+    std::string text =
+        "\n" + std::to_string(n) + (n == 1 ? " problem" : " problems") + " tuned in " + seconds_text(passed());
+    if (n)
+        text += ", " + std::to_string(better_) + " with a gain, " + gain + " in the geometric mean; written to " + path;
+    if (known_) text += "; " + std::to_string(known_) + " had a row";
+    if (timeless_)
+        text += "; for " + std::to_string(timeless_) + " no time was left: --resume with a new --budget goes on";
+    print(wrapped(text, 0));
+}
+
+int run(const Session& session, const Options& o) {
+    if (o.out.empty() || o.out == "-")
+        return session.fail(usage("--out wants a file: rows are added to it as they come"));
+    if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
+    const auto cases = load_cases(o.problems, o.suite);
+    if (!cases) return session.fail(cases.status());
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+    const auto caps = caps_of(*device);
+    if (!caps) return session.fail(caps.status());
+    auto file = TunedFile::open(o, device->info(), *caps);
+    if (!file) return session.fail(file.status());
+
+    print(device_line(device->info()) + "\n");
+    Tuner tuner(session, o, *device, *caps, *file, cases->size());
+    for (const Case& c : *cases) {
+        if (interrupted()) break;
+        if (Status s = tuner.tune(c); !s) return session.fail(s);
+    }
+    tuner.summary(o.out);
+    if (interrupted()) {
+        warn(file->added() ? "vkgemm: interrupted; what was tuned until then is kept"
+                           : "vkgemm: interrupted before anything was tuned; no row is written");
+        return exit_interrupted;
+    }
+    return session.finish(*device, tuner.exit());
+}
+
+}  // namespace
+
+CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
+    auto o = std::make_shared<Options>();
+    CLI::App* c = program.add_subcommand("tune", "find the fastest kernels by trying, and write them to a file");
+    c->add_option("problem", o->problems, "what to tune for (default: --suite classic)")->type_name("PROBLEM ...");
+    c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
+    c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 for each)")
+        ->type_name("SECONDS")
+        ->check(number_in(0.1, 1e6));
+    c->add_option("--out", o->out, "where the rows go (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE has them followed")
+        ->type_name("FILE");
+    c->add_flag("--resume", o->resume, "keep the rows of FILE, and leave out the problems that have one");
+    c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
+    return c;
+}
+
+}  // namespace vkgemm::tool

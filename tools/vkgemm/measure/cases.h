@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What is to be measured, from words on the command line and from files. Pure.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/problem/types.h"
+#include "vkgemm/vkgemm.hpp"
+
+namespace vkgemm::tool {
+
+inline constexpr uint64_t workspace_limit = uint64_t{1} << 30;  // bytes that are brought where a plan wants them
+
+/// One problem with the factors of its run.
+struct Case {
+    Problem problem;
+    double alpha = 1, beta = 0;
+    std::string text{};       // as vkgemmFormatProblem writes it
+    double target = 0;         // operations a second that are aimed at; 0: none said
+    bool from_suite = false;  // a suite may hold what no kernel of this build serves
+};
+
+/// A refusal that names a character shows the line and points there: its text then has three lines.
+Result<Case> parse_case(const std::string& line);
+
+/// The same for what is to be measured or compared: refused where D has no element.
+Result<Case> parse_work(const std::string& line);
+
+/// A file of problems: one a line; empty lines and what follows '#' are skipped. A line may say which rate is aimed at,
+/// in TFLOP/s: "4096x4096x4096 target=50". `name` is for refusals: "name:3: why".
+Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name);
+
+/// "MxNxK[xBATCH],...": each of them as a problem of `type` ("" : f32) and `layout` ("": nn).
+Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::string& type, const std::string& layout);
+
+/// A suite that is built in (a file of tests/problems, by its name without .txt).
+struct Suite {
+    std::string_view name, text;
+};
+std::span<const Suite> suites();
+
+/// A built-in suite, or a file.
+Result<std::vector<Case>> load_suite(const std::string& name_or_file);
+
+/// The path, where it is a file; "" where it is built in, or "".
+std::string suite_file(const std::string& name_or_file);
+
+/// Problems of the command line, then those of a suite: "classic" where neither is named.
+Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, const std::string& suite);
+
+/// One matrix with nothing left to default.
+struct MatrixInfo {
+    plan::Type type = plan::Type::f32;
+    uint32_t bytes = 4;  // of an element
+    uint64_t rows = 0, cols = 0, row_step = 0, col_step = 0,
+             batch_step = 0;  // steps in elements; batch_step 0: broadcast or one
+    uint64_t span = 0;        // elements from the first to past the last
+
+    uint64_t position(uint64_t batch, uint64_t row, uint64_t col) const {
+        return batch * batch_step + row * row_step + col * col_step;
+    }
+    uint64_t span_bytes() const { return span * bytes; }
+};
+
+/// A problem with the defaults of vkgemm.h filled in. C is D's description where C is D, and empty where there is none.
+struct Resolved {
+    MatrixInfo a, b, c, d;
+    plan::Type accumulate = plan::Type::f32;
+    uint64_t batch = 1;
+
+    bool is_float() const { return plan::info(accumulate).is_float; }
+};
+Resolved resolve(const Problem& problem);
+
+double flops(const Case& c);  // 2 m n k batch; none where alpha is 0
+/// What must at least be moved: A and B where alpha is not 0, C where beta is not, and D, each once.
+double least_bytes(const Case& c);
+
+}  // namespace vkgemm::tool

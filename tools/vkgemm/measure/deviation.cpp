@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/measure/deviation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tools/vkgemm/measure/numbers.h"
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr uint64_t most_elements = 512;             // of D that are looked at
+constexpr uint64_t most_products = 1u << 24;        // of a and b
+constexpr uint64_t most_bytes = uint64_t{1} << 29;  // of D, which must be fetched from the device
+
+double element(const MatrixInfo& m, std::span<const std::byte> bytes, uint64_t batch, uint64_t row, uint64_t col) {
+    return decode(m.type, &bytes[m.position(batch, row, col) * m.bytes]);
+}
+
+}  // namespace
+
+bool has_deviation(const Case& c) {
+    const Resolved r = resolve(c.problem);
+    return r.is_float() && c.alpha != 0 && c.beta == 0 && c.problem.epilogue.begin() == c.problem.epilogue.end() &&
+           flops(c) > 0 && r.d.span_bytes() <= most_bytes;
+}
+
+double deviation_of(const Case& c, const OperandBytes& operands, std::span<const std::byte> d) {
+    const Resolved r = resolve(c.problem);
+    const uint64_t depth = c.problem.k, count = std::clamp<uint64_t>(most_products / depth, 8, most_elements);
+    Random random{1};
+    double worst = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t batch = random.next() % r.batch, row = random.next() % r.d.rows, col = random.next() % r.d.cols;
+        double sum = 0, all = 0;
+        for (uint64_t k = 0; k < depth; ++k) {
+            const double product = element(r.a, operands[VKGEMM_SLOT_A], batch, row, k) *
+                                   element(r.b, operands[VKGEMM_SLOT_B], batch, k, col);
+            sum += product, all += std::abs(product);
+        }
+        const double off = std::abs(element(r.d, d, batch, row, col) - c.alpha * sum) / (std::abs(c.alpha) * all);
+        worst = std::max(worst, std::isnan(off) ? std::numeric_limits<double>::infinity() : off);
+    }
+    return worst;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/measure/exact_numbers.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/vkgemm/measure/numbers.h"
+
+namespace vkgemm::tool {
+namespace {
+
+/// Numbers from 1 to `range`, of either sign where the type has one: none is 0, so that each counts.
+std::vector<int8_t> random_numbers(const MatrixInfo& m, uint64_t matrices, int range, uint64_t seed) {
+    std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
+    for (size_t i = 0; i < number.size(); ++i) {
+        const auto size = static_cast<int8_t>(1 + i / 2 * static_cast<size_t>(range) / 128);
+        number[i] = static_cast<int8_t>(i % 2 && m.type != plan::Type::u8 ? -size : size);
+    }
+    std::vector<int8_t> v(matrices * m.rows * m.cols);
+    Random random{seed};
+    for (size_t i = 0; i < v.size(); i += 8)
+        for (uint64_t bits = random.next(), j = i; j < std::min(i + 8, v.size()); ++j, bits >>= 8)
+            v[j] = number[bits & 255];
+    return v;
+}
+
+/// The next number that 7 does not divide: steps of 7 along the rows then come past every place of a period.
+uint64_t without_seven(uint64_t period) { return period % 7 ? period : period + 1; }
+
+uint64_t parts_of(uint64_t whole, int64_t most) {
+    const auto part = static_cast<uint64_t>(std::max<int64_t>(1, most));
+    return std::max<uint64_t>(1, (whole + part - 1) / part);
+}
+
+/// Which k of a row count, and how: k and last - k are a pair, and one pair of `alone` does not come to 0.
+struct Pairs {
+    uint64_t half, last, alone;
+    uint64_t active;            // one pair of so many is there at all
+    std::vector<int8_t> signs;  // of B's second half by its first; empty: the types have no sign, nothing is taken back
+};
+
+void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
+    for (uint64_t i = 0; i < p.half; ++i) {
+        int8_t &first = row[i], &second = row[p.last - i];
+        const bool alone = i % p.alone == number % p.alone, there = i % p.active == number % p.active;
+        if (!alone && (!there || p.signs.empty()))
+            first = second = 0;
+        else if (p.signs.empty())
+            ((i + number) / p.alone % 2 ? first : second) = 0;
+        else if (alone)  // more is taken back than was added
+            first = static_cast<int8_t>(first > 0 ? 1 : -1), second = static_cast<int8_t>(-2 * p.signs[i] * first);
+        else
+            second = static_cast<int8_t>(-p.signs[i] * first);
+    }
+}
+
+}  // namespace
+
+ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& limits, uint64_t seed) {
+    const uint64_t of_a = r.a.batch_step ? r.batch : 1, of_b = r.b.batch_step ? r.batch : 1;
+    const auto numbers = [&](int range) {
+        return ExactNumbers{random_numbers(r.a, of_a, range, 2 * seed + 1),
+                            random_numbers(r.b, of_b, range, 2 * seed + 2)};
+    };
+    const int64_t room = limits.sum - ExactLimits::others;
+    for (int range = 7; range >= 1; --range)
+        if (const int64_t most = static_cast<int64_t>(k) * range * range; 2 * most <= room && most <= limits.terms)
+            return numbers(range);
+
+    constexpr int range = 2, term = range * range;
+    const int64_t lonely = room / (2 * term) - static_cast<int64_t>(k % 2);  // an odd k has its last without a partner
+    Pairs p = {.half = k / 2,
+               .last = k - 1,
+               .alone = without_seven(parts_of(k / 2, lonely)),
+               .active = without_seven(parts_of(k * term, limits.terms - 3 * limits.sum / 4 - 2 * term)),
+               .signs = {}};
+    const bool signless_a = r.a.type == plan::Type::u8, signless_b = r.b.type == plan::Type::u8;
+    Random random{seed ^ 0x5eed};
+    for (uint64_t i = 0; i < p.half && !(signless_a && signless_b); ++i)
+        p.signs.push_back(signless_a || (!signless_b && random.next() & 1) ? -1 : 1);
+
+    ExactNumbers v = numbers(range);
+    for (uint64_t line = 0; line < of_a * r.a.rows; ++line)
+        pair_up(&v.a[line * k], p, line / r.a.rows + line % r.a.rows * 7 + seed);
+    for (uint64_t matrix = 0; matrix < of_b; ++matrix)
+        for (uint64_t i = 0; i < p.signs.size(); ++i) {
+            const int8_t* const first = &v.b[(matrix * k + i) * r.b.cols];
+            int8_t* const second = &v.b[(matrix * k + p.last - i) * r.b.cols];
+            for (uint64_t col = 0; col < r.b.cols; ++col) second[col] = static_cast<int8_t>(p.signs[i] * first[col]);
+        }
+    return v;
+}
+
+}  // namespace vkgemm::tool

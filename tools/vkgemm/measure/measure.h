@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// One case on one device: checked, then timed, with one kernel after another.
+#pragma once
+#include <array>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/vkgemm/measure/background_load.h"
+#include "tools/vkgemm/measure/stats.h"
+#include "tools/vkgemm/measure/verify.h"
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::tool {
+
+struct MeasureOptions {
+    bool check = true;
+    bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare
+    double min_time = 0;             // seconds of timed runs, and
+    size_t repeats = 0;              // how many: as runs_for() has them
+    uint64_t seed = 0;               // of the operands of a check
+    std::string inject_fault{};             // for tests: a kernel whose results are spoiled before they are compared
+};
+
+struct Measurement {
+    Status failure;     // why there is nothing below
+    std::string wrong;  // the first wrong element: then nothing is timed
+    std::string kernel, tile;
+    std::string checked = "no";   // or the extent of the check
+    std::vector<double> samples;  // seconds
+    Summary times;
+    host::Clock clock = host::Clock::host;
+    double in_a_row = 0;  // seconds of a run among others that do not wait for it; 0: not measured
+    double flops = 0, bytes = 0;
+    double deviation = -1;  // as deviation_of() has it; below 0: not known
+    double drift = 0;       // of the samples, as drift_of() has it
+    std::string note;       // what else is to be said
+    bool cold = false;
+    size_t sets = 1;              // of operands that were used in turn
+    uint64_t workspaceBytes = 0;  // that the plan asked for
+
+    double flops_per_second() const { return times.median > 0 ? flops / times.median : 0; }
+    double flops_per_second_in_a_row() const { return in_a_row > 0 ? flops / in_a_row : 0; }
+    bool timed() const { return !samples.empty(); }
+};
+
+/// One operand of a case in one or more copies, each between guards of poison.
+struct OperandCopies {
+    static constexpr VkDeviceSize guard = 1024;  // bytes
+    host::Buffer buffer;
+    VkDeviceSize bytes = 0, stride = 0;
+    Operand operand(size_t copy) const { return bytes ? buffer.operand(guard + copy * stride, bytes) : Operand{}; }
+};
+using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;             // by VkgemmSlot
+using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot; empty: not used
+
+/// How try_out() goes about it.
+struct Trial {
+    bool check = true;
+    double hopeless = std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
+};
+
+/// Somebody's runs on their way to samples in `result`: first until the device is warm, then in parts, so that two can
+/// take transposes and what drifts drifts under both. Ends early once interrupted().
+class Timing {
+   public:
+    using RunMany = std::function<Result<host::Times>(size_t runs)>;
+    Timing(const MeasureOptions& options, Measurement& result, RunMany run)
+        : options_(options), result_(result), run_(std::move(run)) {}
+
+    Status part();
+    Status rest(const std::function<void()>& between = {});  // all parts that are left; `between` before each but one
+    bool done() const { return wanted_ && result_.samples.size() >= wanted_; }
+
+   private:
+    Status warm_up();
+
+    const MeasureOptions& options_;
+    Measurement& result_;
+    RunMany run_;
+    size_t together_ = 1, wanted_ = 0;  // runs: of a submission, and in all; wanted_ 0: it is still cold
+};
+
+/// Runs that need not wait for one another, so many that they take about 50 ms: independent products of a network, or
+/// kernels in a CUDA stream. Only where there are several sets of operands to write to in turn.
+Status time_in_a_row(Measurement& result, const std::function<Result<double>(size_t runs)>& run);
+/// What becomes of that: a failure is a note to the samples that are there already, unless the device was lost.
+Status noted(const Status& in_a_row, Measurement& result);
+
+class CaseRunner {
+   public:
+    CaseRunner(const host::Device& device, const Case& c, const MeasureOptions& options);
+
+    /// Checks, then times. Data are uploaded once for all kernels of the case. After interrupted() what was timed so
+    /// far stands. `between` is called now and then while the kernel is timed: others may use the device there.
+    Measurement run(const PlanOptions& kernel, const std::function<void()>& between = {});
+    /// Checks `runs` times, from D poisoned each time, and times nothing. It ends with the first wrong run; times.runs
+    /// is how many there were.
+    Measurement check_only(const PlanOptions& kernel, size_t runs);
+    Measurement blank() const;  // with what is known before
+
+    /// The same for one of many candidates: a few runs say enough, and those of a hopeless one are one or two. Only the
+    /// first trial warms up at length; from then on a GPU is kept at work while the host prepares, checks and compares.
+    Measurement try_out(const PlanOptions& kernel, const Trial& trial);
+
+    bool is_cold() const { return cold_; }
+    size_t sets() const { return sets_; }  // of operands that are used in turn
+    const Case& given() const { return case_; }
+    const MeasureOptions& options() const { return options_; }
+
+    /// What else may compute the case: its operands, for checking or for timing, and what the former must give.
+    const ExactCase& exact();
+    const OperandBytes& operands(bool for_check);
+
+   private:
+    const MatrixInfo* matrix(VkgemmSlot slot) const;
+    bool uses(VkgemmSlot slot) const;
+    std::vector<std::byte> random_bytes(VkgemmSlot slot) const;
+    Status fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets, uint32_t poison) const;
+    Status prepare_check();
+    Status prepare_timing();
+    Result<Plan> make_plan(const PlanOptions& kernel, Measurement& result) const;
+    Status check(const Plan& plan, Measurement& result);
+    void find_wrong(const OperandCopies& d, Measurement& result) const;
+    Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
+    Status in_a_row(const Plan& plan, const host::Buffer& workspace, Measurement& result) const;
+    Status find_deviation(Measurement& result);
+    Status time_briefly(const Plan& plan, const host::Buffer& workspace, double hopeless, Measurement& result);
+    Result<host::Buffer> workspace(const Plan& plan) const;
+    host::RecordRun recorder(const Plan& plan, const host::Buffer& workspace) const;
+    void keep_busy(Plan plan, const host::Buffer& workspace, double seconds);
+    Run run_of(const OperandSet& slots, size_t set, const host::Buffer& workspace, double alpha, double beta) const;
+
+    const host::Device& device_;
+    Case case_;
+    MeasureOptions options_;
+    Resolved r_;
+    bool is_cpu_, cold_ = false;
+    size_t sets_ = 1;
+    VkDeviceSize set_bytes_ = 0;
+    std::optional<ExactCase> exact_;
+    std::optional<OperandBytes> check_bytes_, time_bytes_;
+    std::optional<OperandSet> check_slots_, time_slots_;
+    std::vector<std::byte> result_, right_;  // D with its guards: as it came, and as it was when it was found right
+    std::string extent_;                     // of the check that found it so
+    bool warm_ = false;                      // a trial has run
+    std::optional<Plan> busy_plan_;          // what keeps a GPU at work: the first trial's
+    host::Buffer busy_workspace_;
+    uint32_t busy_runs_ = 0;
+    std::optional<BackgroundLoad> load_;  // last: gone before what it uses
+};
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/measure/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "plan/problem/factors.h"
+#include "tools/vkgemm/measure/exact_numbers.h"
+#include "tools/vkgemm/measure/numbers.h"
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr uint64_t all_limit = uint64_t{1} << 27;      // multiply-adds up to which every element is computed here
+constexpr uint64_t sample_budget = uint64_t{1} << 27;  // multiply-adds spent on sampled rows and columns
+
+uint64_t mixed(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    Random r{a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu ^ c * 0x165667b19e3779f9u ^ d};
+    return r.next();
+}
+
+/// A whole number of [-range, range], or of [0, range] where the type has no sign.
+int whole(plan::Type type, int range, uint64_t bits) {
+    if (type == plan::Type::u8) return static_cast<int>(bits % static_cast<uint64_t>(range + 1));
+    return static_cast<int>(bits % static_cast<uint64_t>(2 * range + 1)) - range;
+}
+
+/// Calls `body(word)` with an unsigned number as wide as an element.
+template <class Body>
+auto by_width(uint32_t bytes, const Body& body) {
+    switch (bytes) {
+        case 1:
+            return body(uint8_t{});
+        case 2:
+            return body(uint16_t{});
+        case 4:
+            return body(uint32_t{});
+        default:
+            return body(uint64_t{});
+    }
+}
+
+/// Writes `value(batch, row, col)`, one of 256 numbers, to every element. Square by square, for the matrix may lie
+/// across the way in which its values do.
+template <class Value>
+void put_all(const MatrixInfo& m, uint64_t matrices, std::byte* bytes, const Value& value) {
+    constexpr uint64_t side = 16;
+    std::array<std::array<std::byte, 8>, 256> encoded{};
+    for (int number = -128; number < 128; ++number)
+        encode(m.type, number, encoded[static_cast<uint8_t>(number)].data());
+    by_width(m.bytes, [&](auto word) {
+        for (uint64_t batch = 0; batch < matrices; ++batch)
+            for (uint64_t row0 = 0; row0 < m.rows; row0 += side)
+                for (uint64_t col0 = 0; col0 < m.cols; col0 += side)
+                    for (uint64_t row = row0; row < std::min(row0 + side, m.rows); ++row)
+                        for (uint64_t col = col0; col < std::min(col0 + side, m.cols); ++col)
+                            std::memcpy(bytes + m.position(batch, row, col) * sizeof word,
+                                        encoded[static_cast<uint8_t>(value(batch, row, col))].data(), sizeof word);
+    });
+}
+
+std::string place(uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
+    std::string text = "D[" + std::to_string(row) + "][" + std::to_string(col) + "]";
+    return batches > 1 ? text + " of matrix " + std::to_string(batch) : text;
+}
+
+std::string number(double value) {
+    return value == std::floor(value) && std::fabs(value) < 1e15 ? std::to_string(static_cast<int64_t>(value))
+                                                                 : std::to_string(value);
+}
+
+bool is_poison(plan::Type type, uint32_t bytes, const std::byte* element) {
+    const uint32_t word = poison(type);
+    for (uint32_t i = 0; i < bytes; i += 4)
+        if (std::memcmp(element + i, &word, std::min<size_t>(bytes, 4)) != 0) return false;
+    return true;
+}
+
+/// Which of `count` neighbours is the first that is still poison; `count`: none.
+uint64_t first_poison(const MatrixInfo& m, const std::byte* first, uint64_t count) {
+    return by_width(m.bytes, [&](auto poisoned) {
+        for (size_t i = 0; i < sizeof poisoned; ++i)
+            poisoned = static_cast<decltype(poisoned)>(poisoned | uint64_t{poison(m.type) >> i % 4 * 8 & 255} << i * 8);
+        for (uint64_t i = 0; i < count; ++i)
+            if (std::memcmp(first + i * sizeof poisoned, &poisoned, sizeof poisoned) == 0) return i;
+        return count;
+    });
+}
+
+}  // namespace
+
+const char* extent_name(ExactCase::Extent extent) {
+    switch (extent) {
+        case ExactCase::Extent::all:
+            return "all";
+        case ExactCase::Extent::projected:
+            return "projected";
+        case ExactCase::Extent::sampled:
+            break;
+    }
+    return "sampled";
+}
+
+ExactCase::ExactCase(const Case& c, uint64_t seed)
+    : p_(c.problem),
+      r_(resolve(c.problem)),
+      alpha_(plan::is_zero_factor(c.alpha, r_.accumulate) ? 0 : 2),
+      beta_(plan::is_zero_factor(c.beta, r_.accumulate) || !r_.c.span ? 0 : -1) {
+    for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
+    const auto exactly = [](plan::Type type) { return int64_t{1} << std::min(plan::info(type).exact_bits, 30); };
+    const int64_t terms = exactly(r_.accumulate);
+    // Scales double and bias twice at most.
+    const ExactLimits limits = {.terms = terms, .sum = std::min(terms, exactly(r_.d.type)) / (plain_ ? 1 : 4)};
+    ExactNumbers numbers = exact_numbers(r_, p_.k, limits, seed);
+    a_ = std::move(numbers.a), b_ = std::move(numbers.b);
+}
+
+int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {
+    return whole(r_.c.type, 3, mixed(3, slice(r_.c, batch), row, col));
+}
+int ExactCase::residual(uint64_t batch, uint64_t row, uint64_t col) const {
+    return whole(r_.d.type, 3, mixed(4, batch, row, col));
+}
+
+int ExactCase::vector_value(VkgemmSlot slot, uint64_t index) const {
+    static constexpr int scales[] = {1, 2, -1};
+    const uint64_t bits = mixed(5, static_cast<uint64_t>(slot), index, 0);
+    return slot == VKGEMM_SLOT_SCALE ? scales[bits % 3] : whole(r_.d.type, 3, bits);
+}
+
+std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
+    const MatrixInfo* m = slot == VKGEMM_SLOT_A   ? &r_.a
+                          : slot == VKGEMM_SLOT_B ? &r_.b
+                          : slot == VKGEMM_SLOT_C ? &r_.c
+                                                  : &r_.d;
+    std::vector<std::byte> bytes;
+    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE) {
+        bytes.resize(std::max(p_.m, p_.n) * m->bytes);
+        for (uint64_t i = 0; i < std::max(p_.m, p_.n); ++i)
+            encode(m->type, vector_value(slot, i), &bytes[i * m->bytes]);
+        return bytes;
+    }
+    const uint32_t word = poison(m->type);
+    if (word % 256 * 0x01010101u == word)
+        bytes.assign(m->span_bytes(), static_cast<std::byte>(word));
+    else
+        for (size_t i = 0; i < m->span_bytes(); ++i) bytes.push_back(static_cast<std::byte>(word >> i % 4 * 8));
+    if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
+    const auto put = [&](auto value) { put_all(*m, m->batch_step ? r_.batch : 1, bytes.data(), value); };
+    using At = uint64_t;
+    if (slot == VKGEMM_SLOT_A)
+        put([this](At batch, At row, At col) { return a(batch, row, col); });
+    else if (slot == VKGEMM_SLOT_B)
+        put([this](At batch, At row, At col) { return b_row(batch, row)[col]; });
+    else if (slot == VKGEMM_SLOT_RESIDUAL)
+        put([this](At batch, At row, At col) { return residual(batch, row, col); });
+    else
+        put([this](At batch, At row, At col) { return c(batch, row, col); });
+    return bytes;
+}
+
+ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
+    double value = alpha_ * static_cast<double>(sum), slack = 0;
+    if (beta_ != 0) value += beta_ * c(batch, row, col);
+    // What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a
+    // fast one. Both curves are straight lines far from 0. Scales may double it.
+    const double off = 16 * std::ldexp(1, -plan::info(r_.accumulate).exact_bits) + 0x1p-11;
+    const auto allow = [&] { slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1); };
+    for (const Step& s : p_.epilogue) {
+        switch (s.kind) {
+            case VKGEMM_STEP_BIAS_ROW:
+                value += vector_value(VKGEMM_SLOT_BIAS, row);
+                break;
+            case VKGEMM_STEP_BIAS_COL:
+                value += vector_value(VKGEMM_SLOT_BIAS, col);
+                break;
+            case VKGEMM_STEP_SCALE_ROW:
+                value *= vector_value(VKGEMM_SLOT_SCALE, row);
+                break;
+            case VKGEMM_STEP_SCALE_COL:
+                value *= vector_value(VKGEMM_SLOT_SCALE, col);
+                break;
+            case VKGEMM_STEP_SCALE_ALL:
+                value *= vector_value(VKGEMM_SLOT_SCALE, 0);
+                break;
+            case VKGEMM_STEP_RESIDUAL:
+                value += residual(batch, row, col);
+                break;
+            case VKGEMM_STEP_RELU:
+                value = std::max(value, 0.0);
+                break;
+            case VKGEMM_STEP_CLAMP:
+                value = std::clamp(value, static_cast<double>(s.low), static_cast<double>(s.high));
+                break;
+            case VKGEMM_STEP_GELU:
+                allow();
+                value = 0.5 * value * (1 + std::tanh(0.7978845608028654 * (value + 0.044715 * value * value * value)));
+                break;
+            case VKGEMM_STEP_SILU:
+                allow();
+                value = value / (1 + std::exp(-value));
+                break;
+            default:
+                break;
+        }
+    }
+    std::byte stored[8];
+    encode(r_.d.type, value, stored);
+    if (slack > 0) slack += std::ldexp(std::fabs(value), -plan::info(r_.d.type).exact_bits);
+    return {decode(r_.d.type, stored), slack};
+}
+
+std::optional<std::string> ExactCase::wrong_element(std::span<const std::byte> d, uint64_t batch, uint64_t row,
+                                                    uint64_t col, int64_t sum) const {
+    const auto [want, slack] = expected(batch, row, col, sum);
+    const std::byte* element = &d[r_.d.position(batch, row, col) * r_.d.bytes];
+    const double got = decode(r_.d.type, element);
+    if (got == want || std::fabs(got - want) <= slack) return std::nullopt;  // slack 0: exactly
+    const std::string where = place(batch, row, col, r_.batch);
+    if (p_.cSource != VKGEMM_C_IS_D && is_poison(r_.d.type, r_.d.bytes, element)) return where + " was never written";
+    return where + " is " + number(got) + " and should be " + number(want);
+}
+
+std::optional<std::string> ExactCase::wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const {
+    std::vector<int32_t> sums(p_.n);
+    for (uint64_t k = 0; k < p_.k; ++k) {
+        const int32_t left = a(batch, row, k);
+        if (left == 0) continue;
+        const int8_t* right = b_row(batch, k);
+        for (uint64_t col = 0; col < p_.n; ++col) sums[col] += left * right[col];
+    }
+    for (uint64_t col = 0; col < p_.n; ++col)
+        if (auto wrong = wrong_element(d, batch, row, col, sums[col])) return wrong;
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, uint64_t batch, uint64_t col) const {
+    std::vector<int8_t> right(p_.k);
+    for (uint64_t k = 0; k < p_.k; ++k) right[k] = b_row(batch, k)[col];
+    for (uint64_t row = 0; row < p_.m; ++row) {
+        int32_t sum = 0;
+        for (uint64_t k = 0; k < p_.k; ++k) sum += a(batch, row, k) * right[k];
+        if (auto wrong = wrong_element(d, batch, row, col, sum)) return wrong;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) const {
+    if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
+    const bool by_rows = r_.d.col_step == 1;               // the way in which D lies
+    for (uint64_t batch = 0; p_.m && p_.n && batch < r_.batch; ++batch)
+        for (uint64_t outer = 0; outer < (by_rows ? p_.m : p_.n); ++outer) {
+            const uint64_t begin = by_rows ? r_.d.position(batch, outer, 0) : r_.d.position(batch, 0, outer);
+            const uint64_t count = by_rows ? p_.n : p_.m;
+            const uint64_t i = first_poison(r_.d, &d[begin * r_.d.bytes], count);
+            if (i < count)
+                return place(batch, by_rows ? outer : i, by_rows ? i : outer, r_.batch) + " was never written";
+        }
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) const {
+    uint64_t elements = 0;
+    for (const uint64_t n : {p_.m, p_.n, r_.batch}) elements = elements ? elements * n : n;
+    if (elements == r_.d.span) return std::nullopt;  // dense: there is no gap
+    std::vector<bool> owned(r_.d.span);
+    for (uint64_t batch = 0; batch < r_.batch; ++batch)
+        for (uint64_t row = 0; row < p_.m; ++row)
+            for (uint64_t col = 0; col < p_.n; ++col) owned[r_.d.position(batch, row, col)] = true;
+    for (uint64_t i = 0; i < r_.d.span; ++i)
+        if (!owned[i] && !is_poison(r_.d.type, r_.d.bytes, &d[i * r_.d.bytes]))
+            return "the gap between rows of D was written to, at element " + std::to_string(i);
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte> d, uint64_t batch) const {
+    // D x = alpha A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
+    std::vector<int64_t> x(p_.n), bx(p_.k);
+    std::vector<double> values(p_.n);
+    for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(plan::Type::i32, 1000, mixed(6, batch, col, 0));
+    for (uint64_t k = 0; k < p_.k; ++k) {
+        const int8_t* row = b_row(batch, k);
+        for (uint64_t col = 0; col < p_.n; ++col) bx[k] += row[col] * x[col];
+    }
+    for (uint64_t row = 0; row < p_.m; ++row) {
+        int64_t want = 0, got = 0;
+        for (uint64_t k = 0; k < p_.k; ++k) want += static_cast<int64_t>(alpha_) * a(batch, row, k) * bx[k];
+        bool whole_numbers = true;
+        decode(r_.d.type, &d[r_.d.position(batch, row, 0) * r_.d.bytes], r_.d.col_step, values);
+        for (uint64_t col = 0; col < p_.n; ++col) {
+            const double value = values[col];
+            const bool fits = std::fabs(value) < 0x1p40;  // false for NaN
+            const auto cut = fits ? static_cast<int64_t>(value) : 0;
+            whole_numbers = whole_numbers && fits && static_cast<double>(cut) == value;
+            got += cut * x[col];
+            if (beta_ != 0) want -= c(batch, row, col) * x[col];
+        }
+        if (!whole_numbers || got != want)
+            if (auto wrong = wrong_row(d, batch, row)) return wrong;
+    }
+    return std::nullopt;
+}
+
+ExactCase::Outcome ExactCase::verify(std::span<const std::byte> d) const {
+    Outcome v;
+    const auto note = [&v](std::optional<std::string> wrong) {
+        if (wrong && v.wrong.empty()) v.wrong = *std::move(wrong);
+        return v.wrong.empty();
+    };
+    const uint64_t row_work = std::max<uint64_t>(1, p_.n * p_.k), col_work = std::max<uint64_t>(1, p_.m * p_.k);
+    const bool all = row_work * p_.m * r_.batch <= all_limit;
+    v.extent = all ? Extent::all : plain_ ? Extent::projected : Extent::sampled;
+    if (!note(unwritten(d)) || !note(touched_gap(d))) return v;
+    if (all) {
+        for (uint64_t batch = 0; batch < r_.batch; ++batch)
+            for (uint64_t row = 0; row < p_.m; ++row)
+                if (!note(wrong_row(d, batch, row))) return v;
+        return v;
+    }
+    for (uint64_t batch = 0; plain_ && batch < r_.batch; ++batch)
+        if (!note(wrong_projection(d, batch))) return v;
+    Random random{7};
+    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / row_work) && i < p_.m * r_.batch; ++i)
+        if (!note(wrong_row(d, random.next() % r_.batch, random.next() % p_.m))) return v;
+    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / col_work) && i < p_.n * r_.batch; ++i)
+        if (!note(wrong_col(d, random.next() % r_.batch, random.next() % p_.n))) return v;
+    return v;
+}
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Operands of small whole numbers, for which every correct kernel gives the same bits, and the comparison with what it
+// gave. Only GELU and SiLU, which no device computes to the bit, are given slack. Pure: it works on bytes.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/vkgemm/measure/cases.h"
+
+namespace vkgemm::tool {
+
+/// Whole numbers for one case, chosen so that every sum, in any order, is exact in the accumulator and in D.
+/// Runs that are checked use alpha 2 and beta -1, each 0 where the case's is: a wrong factor shows, and nothing rounds.
+class ExactCase {
+   public:
+    explicit ExactCase(const Case& c, uint64_t seed = 0);
+
+    double alpha() const { return alpha_; }
+    double beta() const { return beta_; }
+    const Resolved& matrices() const { return r_; }
+
+    /// The operand as it lies in memory, gaps poisoned. D as it lies before the run: all poison, or C where C is D.
+    std::vector<std::byte> bytes(VkgemmSlot slot) const;
+
+    /// How much of D was compared: every element by itself; every row through a random sum of its elements; or some
+    /// rows and columns. In each case every element was looked at for never having been written.
+    enum class Extent { all, projected, sampled };
+    struct Outcome {
+        Extent extent = Extent::all;
+        std::string wrong;  // the first element found wrong; empty: none
+    };
+    /// `d`: what D holds after the run, first to last element of its span.
+    Outcome verify(std::span<const std::byte> d) const;
+
+   private:
+    int a(uint64_t batch, uint64_t row, uint64_t k) const {
+        return a_[(slice(r_.a, batch) * r_.a.rows + row) * r_.a.cols + k];
+    }
+    int c(uint64_t batch, uint64_t row, uint64_t col) const;
+    int residual(uint64_t batch, uint64_t row, uint64_t col) const;
+    const int8_t* b_row(uint64_t batch, uint64_t k) const {
+        return &b_[(slice(r_.b, batch) * r_.b.rows + k) * r_.b.cols];
+    }
+    static uint64_t slice(const MatrixInfo& m, uint64_t batch) { return m.batch_step ? batch : 0; }
+    int vector_value(VkgemmSlot slot, uint64_t index) const;
+
+    struct Expected {
+        double value, slack;
+    };
+    /// D's element for a sum over k, after alpha, beta, the epilogue and the rounding to D's type.
+    Expected expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const;
+    std::optional<std::string> wrong_element(std::span<const std::byte> d, uint64_t batch, uint64_t row, uint64_t col,
+                                             int64_t sum) const;
+    std::optional<std::string> wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const;
+    std::optional<std::string> wrong_col(std::span<const std::byte> d, uint64_t batch, uint64_t col) const;
+    std::optional<std::string> unwritten(std::span<const std::byte> d) const;
+    std::optional<std::string> touched_gap(std::span<const std::byte> d) const;
+    std::optional<std::string> wrong_projection(std::span<const std::byte> d, uint64_t batch) const;
+
+    Problem p_;
+    Resolved r_;
+    double alpha_ = 2, beta_ = 0;
+    bool plain_ = true;          // no epilogue
+    std::vector<int8_t> a_, b_;  // row-major and dense, whatever the layout
+};
+
+const char* extent_name(ExactCase::Extent extent);
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/report/bench_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr size_t rate_width = 13, ratio_width = 7, share_width = 8;
+
+std::string ratio_text(double ratio) {
+    char text[32];
+    std::snprintf(text, sizeof text, ratio < 0.0995 ? "%.3fx" : "%.2fx", ratio);
+    return text;
+}
+
+std::string error_text(double deviation) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1e", deviation);
+    return text;
+}
+
+std::string drift_text(double drift) {
+    char text[128];
+    std::snprintf(text, sizeof text,
+                  "drifts: its last runs took %.0f %% %s than its first; clocks %s, or others work here",
+                  100 * std::abs(drift), drift > 0 ? "longer" : "less time", drift > 0 ? "fell" : "rose");
+    return text;
+}
+
+/// Why there is no time, in two words.
+Cell unmeasured(const BenchResult& r) {
+    if (!r.m.wrong.empty()) return {"WRONG", Style::bad};
+    return {"not run", r.expected ? Style::dim : Style::bad};
+}
+
+std::string csv_quoted(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+
+/// In quotes where it must be.
+std::string csv_word(const std::string& text) {
+    return text.find_first_of(",\"\r\n") == std::string::npos ? text : csv_quoted(text);
+}
+
+}  // namespace
+
+std::string rate_of(const Case& c, const Measurement& m) {
+    return m.flops > 0 ? rate_text(m.flops_per_second(), !resolve(c.problem).is_float()) : "-";
+}
+
+std::string heat_of(const Measurement& m) {
+    if (!m.cold) return ", hot";
+    return ", cold (" + std::to_string(m.sets) + (m.sets == 1 ? " set" : " sets") + " of operands in turn)";
+}
+
+BenchReport::BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, bool errors)
+    : baselines_(std::move(baselines)), unchecked_(unchecked) {
+    columns_.ratio = !baselines_.empty();
+    columns_.error = errors;
+    for (const VkgemmKernelInfo& k : kernels()) widest_ = std::max(widest_, std::string_view(k.name).size() + 2);
+    // Those of least worth go first, as long as a row does not fit.
+    for (bool* least : {&columns_.max, &columns_.min, &columns_.p95, &columns_.in_a_row})
+        if (columns(table().header(false)) - 1 > page_width) *least = false;
+}
+
+Table BenchReport::table() const {
+    std::vector<Table::Column> all = {{.title = "  kernel", .width = widest_},
+                                      {.title = "runs", .right = true, .width = 4},
+                                      {.title = "median", .right = true, .width = 8}};
+    for (const auto& [wanted, title] :
+         {std::pair(columns_.min, "min"), std::pair(columns_.max, "max"), std::pair(columns_.p95, "p95")})
+        if (wanted) all.push_back({.title = title, .right = true, .width = 8});
+    all.push_back({.title = "rate", .right = true, .width = rate_width});
+    if (columns_.in_a_row) all.push_back({.title = "in a row", .right = true, .width = rate_width});
+    if (columns_.error) all.push_back({.title = "error", .right = true, .width = 7});
+    all.push_back({.title = "checked", .width = 9});
+    if (columns_.ratio) all.push_back({.title = "ours/it", .right = true, .width = ratio_width});
+    return Table(std::move(all));
+}
+
+std::string BenchReport::header(bool colored) const { return table().header(colored); }
+
+void BenchReport::add_row(Table& rows, const BenchResult& r) const {
+    const Measurement& m = r.m;
+    std::vector<Cell> cells = {"  " + (m.kernel.empty() ? std::string("-") : m.kernel)};
+    const bool timed = m.timed();
+    const auto add = [&](bool wanted, Cell cell) {
+        if (wanted) cells.push_back(timed ? std::move(cell) : Cell());
+    };
+    add(true, std::to_string(m.times.runs));
+    add(true, seconds_text(m.times.median));
+    add(columns_.min, seconds_text(m.times.min));
+    add(columns_.max, seconds_text(m.times.max));
+    add(columns_.p95, seconds_text(m.times.p95));
+    add(true, {rate_of(*r.given, m), Style::head});
+    add(columns_.in_a_row,
+        m.in_a_row > 0 ? rate_text(m.flops_per_second_in_a_row(), !resolve(r.given->problem).is_float()) : "-");
+    add(columns_.error, m.deviation >= 0 ? error_text(m.deviation) : "-");
+    cells.push_back(!timed ? unmeasured(r) : unchecked_ ? Cell("unchecked", Style::bad) : Cell(m.checked, Style::good));
+    if (r.ratio > 0) cells.emplace_back(ratio_text(r.ratio), r.ratio >= 1 ? Style::good : Style::plain);
+    rows.add(std::move(cells));
+    if (!m.wrong.empty()) rows.note(m.wrong);
+    if (!m.failure) rows.note(m.failure.text);
+    if (!m.note.empty()) rows.note(m.note);
+    if (timed && !r.is_baseline && m.clock == host::Clock::host)
+        rows.note("timed by the host's clock: the device has no timestamps");
+    if (m.drift != 0) rows.note(drift_text(m.drift));
+}
+
+std::string BenchReport::add(BenchResult result, bool colored) {
+    results_.push_back(std::move(result));
+    BenchResult& r = results_.back();
+    if (r.is_baseline && r.m.timed()) {
+        double ours = 0;
+        for (const BenchResult& other : results_)
+            if (other.given == r.given && !other.is_baseline) ours = std::max(ours, other.m.flops_per_second());
+        if (const double its = r.m.flops_per_second(); its > 0) r.ratio = ours / its;
+    }
+    Table rows = table();
+    add_row(rows, r);
+    return rows.body(colored);
+}
+
+std::string BenchReport::footer(bool colored) const {
+    if (results_.empty()) return "";
+    const BenchResult& last = results_.back();
+    double reached = 0;
+    for (const BenchResult& r : results_)
+        if (r.given == last.given && !r.is_baseline) reached = std::max(reached, r.m.flops_per_second());
+    if (reached == 0) return "";  // nothing ran, so nothing is bounded
+    const std::string text = roof_text(last.roof, reached, !resolve(last.given->problem).is_float());
+    return text.empty() ? "" : "  " + styled(text, Style::dim, colored) + "\n";
+}
+
+const BenchResult* BenchReport::Group::best() const {
+    const BenchResult* best = nullptr;
+    for (const BenchResult* r : ours)
+        if (r->m.timed() && (!best || r->m.times.median < best->m.times.median)) best = r;
+    return best;
+}
+
+std::vector<BenchReport::Group> BenchReport::groups() const {
+    std::vector<Group> all;
+    for (const BenchResult& r : results_) {
+        if (all.empty() || all.back().given != r.given) all.push_back({.given = r.given, .ours = {}, .baselines = {}});
+        (r.is_baseline ? all.back().baselines : all.back().ours).push_back(&r);
+    }
+    return all;
+}
+
+std::string BenchReport::summary(bool colored) const {
+    const std::vector<Group> all = groups();
+    const bool aims = std::ranges::any_of(all, [](const Group& g) { return g.given->target > 0; });
+    if (all.size() < 2 || (baselines_.empty() && !aims)) return "";
+    size_t room = page_width - 2 - rate_width - (aims ? 2 + share_width : 0), longest = 0;
+    std::vector<Table::Column> titles = {{.title = "problem"}, {.title = "vkgemm", .right = true, .width = rate_width}};
+    for (const BenchBaseline& p : baselines_) {
+        if (!p.missing.empty()) continue;
+        titles.push_back({.title = p.name, .right = true, .width = rate_width});
+        titles.push_back({.title = "ours/it", .right = true, .width = ratio_width});
+        room -= 2 + rate_width + 2 + ratio_width;
+    }
+    if (aims) titles.push_back({.title = "of target", .right = true, .width = share_width});
+    for (const Group& g : all)
+        if (const size_t n = columns(g.given->text); n <= room) longest = std::max(longest, n);
+    titles.front().width = longest;
+    Table table(titles);
+    for (const Group& g : all) {
+        const bool fits = columns(g.given->text) <= room;
+        if (!fits) table.note(g.given->text);
+        const BenchResult* best = g.best();
+        std::vector<Cell> cells = {fits ? g.given->text : ""};
+        cells.push_back(best             ? Cell(rate_of(*g.given, best->m), Style::head)
+                        : g.ours.empty() ? Cell("-")
+                                         : unmeasured(*g.ours.front()));
+        for (const BenchBaseline& p : baselines_) {
+            if (!p.missing.empty()) continue;
+            const auto its = std::ranges::find_if(g.baselines, [&](const auto* r) { return r->m.kernel == p.name; });
+            const bool timed = its != g.baselines.end() && (*its)->m.timed();
+            cells.push_back(timed ? Cell(rate_of(*g.given, (*its)->m)) : Cell("-"));
+            const double ratio = timed ? (*its)->ratio : 0;
+            cells.push_back(ratio > 0 ? Cell(ratio_text(ratio), ratio >= 1 ? Style::good : Style::plain) : Cell());
+        }
+        if (g.given->target > 0 && best) {
+            char share[32];
+            std::snprintf(share, sizeof share, "%.0f %%", 100 * best->m.flops_per_second() / g.given->target);
+            cells.emplace_back(share);
+        }
+        table.add(std::move(cells));
+    }
+    return "\n" + table.header(colored) + table.body(colored);
+}
+
+std::string BenchReport::csv() const {
+    std::string all =
+        "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_"
+        "row_s,"
+        "in_a_row_tflops,deviation\n";
+    for (const BenchResult& r : results_) {
+        const Measurement& m = r.m;
+        const nlohmann::ordered_json j = json_case(*r.given, m);
+        const auto cell = [&j](const char* key) {
+            return !j.contains(key) ? "" : j[key].is_string() ? j[key].get<std::string>() : j[key].dump();
+        };
+        all += csv_quoted(r.given->text) + "," + (r.is_baseline ? csv_word(m.kernel) : "vkgemm") + "," +
+               (r.is_baseline ? "" : csv_word(m.kernel));
+        all += "," + csv_quoted(m.tile) + "," + csv_word(m.checked) + "," +
+               csv_quoted(!m.failure ? m.failure.text : m.wrong);
+        all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");
+        all += "," + cell("cold") + "," + std::to_string(m.times.runs);
+        for (const char* key :
+             {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops", "deviation"})
+            all += "," + cell(key);
+        all += "\n";
+    }
+    return all;
+}
+
+nlohmann::ordered_json BenchReport::cases() const {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Group& g : groups())
+        for (const BenchResult* r : g.ours) {
+            nlohmann::ordered_json j = json_case(*g.given, r->m);
+            if (r->roof.limit > 0) {
+                j["flop_per_byte"] = r->roof.intensity;
+                j["roof_tflops"] = r->roof.limit * 1e-12;
+                j["roof_by"] = r->roof.by_memory ? "memory" : "arithmetic";
+            }
+            if (g.given->target > 0) j["target_tflops"] = g.given->target * 1e-12;
+            if (!baselines_.empty()) j["baselines"] = nlohmann::ordered_json::array();
+            for (const BenchResult* p : g.baselines) {
+                nlohmann::ordered_json one = {{"name", p->m.kernel}};
+                one.update(json_measurement(p->m));
+                const double its = p->m.flops_per_second(), ours = r->m.flops_per_second();
+                if (its > 0 && ours > 0) one["ratio"] = ours / its;
+                j["baselines"].push_back(std::move(one));
+            }
+            all.push_back(std::move(j));
+        }
+    return all;
+}
+
+nlohmann::ordered_json BenchReport::baselines() const {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const BenchBaseline& p : baselines_) {
+        nlohmann::ordered_json one = {{"name", p.name}};
+        if (p.missing.empty())
+            one["title"] = p.title;
+        else
+            one["missing"] = p.missing;
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+}  // namespace vkgemm::tool

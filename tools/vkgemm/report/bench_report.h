@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What bench tells of its measurements: table, summary, CSV, JSON, picture.
+#pragma once
+#include "tools/vkgemm/report/bench_result.h"
+#include "tools/vkgemm/commands/command.h"
+#include "tools/vkgemm/report/plot.h"
+
+namespace vkgemm::tool {
+
+/// Which columns the table has: as many as fit.
+struct BenchColumns {
+    bool min = true, max = true, p95 = true, in_a_row = true, error = false, ratio = false;
+};
+
+std::string rate_of(const Case& c, const Measurement& m);  // "49.41 TFLOP/s"
+std::string heat_of(const Measurement& m);                 // ", cold (2 sets of operands in turn)"
+
+/// Do they differ in accuracy? Then speed is half of what there is to tell.
+template <class Cases>
+bool of_several_accuracies(const Cases& cases) {
+    for (const Case& c : cases)
+        if (c.problem.accuracy != cases.front().problem.accuracy) return true;
+    return false;
+}
+
+class BenchReport {
+   public:
+    /// `errors`: show how far results are off.
+    BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, bool errors);
+
+    /// Keeps a result; its lines for the table.
+    std::string add(BenchResult result, bool colored);
+    bool is_empty() const { return results_.empty(); }
+    std::string header(bool colored) const;
+    /// The line below the rows of the last case: what bounds it, and how much of that was reached. "" where it is not
+    /// known.
+    std::string footer(bool colored) const;
+    /// One line a problem: our best kernel, each baseline, their ratio, the share of what is aimed at. "" where there is
+    /// nothing to put side by side.
+    std::string summary(bool colored) const;
+    std::string csv() const;
+    nlohmann::ordered_json cases() const;
+    nlohmann::ordered_json baselines() const;
+    std::string svg(const std::string& title) const;
+
+   private:
+    /// The results of one problem.
+    struct Group {
+        const Case* given = nullptr;
+        std::vector<const BenchResult*> ours, baselines;
+        const BenchResult* best() const;  // of ours; null: none was timed
+    };
+    std::vector<Group> groups() const;
+    Table table() const;
+    void add_row(Table& rows, const BenchResult& r) const;
+    std::optional<LinePlot> sweep(const std::vector<Group>& all) const;
+    /// Rates of some of the groups over `sizes`, by group.
+    LinePanel lines_of(const std::vector<Group>& all, const std::vector<size_t>& its,
+                       const std::vector<double>& sizes) const;
+    std::optional<PointPlot> points(const std::vector<Group>& all) const;
+    BarPlot bars(const std::vector<Group>& all) const;
+
+    std::vector<BenchBaseline> baselines_;
+    bool unchecked_;
+    BenchColumns columns_;
+    size_t widest_ = 0;  // column of names
+    std::vector<BenchResult> results_;
+};
+
+}  // namespace vkgemm::tool

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "tools/vkgemm/trace/cover_plot.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tools/vkgemm/report/svg.h"
+
+namespace vkgemm::tool {
+namespace {
+
+using namespace draw;
+
+constexpr double side = 360;         // pixels of the longer side of D
+constexpr uint64_t most_tiles = 16;  // of D that are drawn, down and across: what lies beyond looks the same
+constexpr double top = legend_top + 96, gap = 28;
+constexpr double second = margin + 440;  // column of the legend
+enum Label : uint32_t { by_group = 1, in_a_step = 2, by_invocation = 3 };
+
+/// A part of a matrix, from its first element, and where it is drawn.
+struct View {
+    uint64_t rows, cols;
+    double x, y, cell_width, cell_height;
+    double width() const { return cell_width * static_cast<double>(cols); }
+    double height() const { return cell_height * static_cast<double>(rows); }
+};
+
+std::string patch_at(const View& v, const Patch& p, const std::string& kind, double least = 0) {
+    return rect_at(v.x + static_cast<double>(p.col) * v.cell_width, v.y + static_cast<double>(p.row) * v.cell_height,
+                   std::max(least, static_cast<double>(p.cols) * v.cell_width),
+                   std::max(least, static_cast<double>(p.rows) * v.cell_height), kind);
+}
+
+/// A patch's number in its middle, where it fits.
+std::string number_in(const View& v, const Patch& p, uint32_t number) {
+    const std::string name = std::to_string(number);
+    const double width = static_cast<double>(p.cols) * v.cell_width,
+                 height = static_cast<double>(p.rows) * v.cell_height;
+    if (width < width_of(name) + 4 || height < 14) return "";
+    return text_at(v.x + static_cast<double>(p.col) * v.cell_width + width / 2,
+                   v.y + static_cast<double>(p.row) * v.cell_height + height / 2 + 4, name, "text-anchor=\"middle\"");
+}
+
+std::string frame(const View& v) { return rect_at(v.x, v.y, v.width(), v.height(), "frame"); }
+
+/// Row and column of an element of the first matrix; false outside of it.
+bool place_of(const TracedOperand& o, uint64_t at, uint64_t& row, uint64_t& col) {
+    const bool by_rows = o.matrix.layout == plan::Layout::row_major;
+    row = by_rows ? at / o.matrix.ld : at % o.matrix.ld;
+    col = by_rows ? at % o.matrix.ld : at / o.matrix.ld;
+    return row < o.rows && col < o.cols;
+}
+
+/// Calls `note(cell, access)` for every element in `view` that the watched group touches.
+template <class Note>
+void each_touched(const Trace& t, uint32_t bind, const View& v, const Note& note) {
+    for (const Access& a : t.watched)
+        for (uint64_t e = a.first; a.operand == bind && e < uint64_t{a.first} + a.elements; ++e)
+            if (uint64_t row = 0, col = 0; place_of(t.operands[bind], e, row, col) && row < v.rows && col < v.cols)
+                note(row * v.cols + col, a);
+}
+
+uint32_t first_step(const Trace& t, uint32_t bind) {
+    uint32_t first = UINT32_MAX;
+    for (const Access& a : t.watched)
+        if (a.operand == bind) first = std::min(first, a.step);
+    return first;
+}
+uint32_t first_invocation(const Trace& t, uint32_t bind, uint32_t step) {
+    uint32_t first = UINT32_MAX;
+    for (const Access& a : t.watched)
+        if (a.operand == bind && (a.step == step || bind == BIND_D)) first = std::min(first, a.invocation);
+    return first;
+}
+
+/// What the watched group reads of A or B.
+std::string reads(const Trace& t, uint32_t bind, const View& v) {
+    const uint32_t step = first_step(t, bind), invocation = first_invocation(t, bind, step);
+    std::vector<uint32_t> labels(v.rows * v.cols);
+    each_touched(t, bind, v, [&](uint64_t cell, const Access& a) {
+        const uint32_t label = a.step != step ? by_group : a.invocation == invocation ? by_invocation : in_a_step;
+        labels[cell] = std::max(labels[cell], label);
+    });
+    static constexpr const char* kinds[] = {"", "f0 faint", "f0 half", "f1"};
+    std::vector<Patch> all = patches(labels, v.cols);
+    std::ranges::stable_sort(all, {}, &Patch::label);  // the smallest on top
+    std::string body;
+    for (const Patch& p : all) body += patch_at(v, p, kinds[p.label], p.label == by_invocation ? 3 : 0);
+    return body + frame(v);
+}
+
+/// D, by work groups.
+std::string groups(const Trace& t, const View& v) {
+    const TracedOperand& d = t.operands[BIND_D];
+    std::vector<uint32_t> labels(v.rows * v.cols);
+    for (uint64_t row = 0; row < v.rows; ++row)
+        for (uint64_t col = 0; col < v.cols; ++col) labels[row * v.cols + col] = t.owners[d.position(0, row, col)];
+    std::string body;
+    for (const Patch& p : patches(labels, v.cols)) {
+        body += patch_at(v, p, kind_of("f", p.label - 1) + " tile");
+        body += number_in(v, p, p.label - 1);
+    }
+    return body + frame(v);
+}
+
+/// The watched group's tile of D: its subgroups, and one invocation.
+std::string zoomed(const Trace& t, const View& v, size_t& subgroups) {
+    const uint32_t invocation = first_invocation(t, BIND_D, 0);
+    std::vector<uint32_t> by_subgroup(v.rows * v.cols), mine(v.rows * v.cols);
+    std::set<uint32_t> all;
+    each_touched(t, BIND_D, v, [&](uint64_t cell, const Access& a) {
+        by_subgroup[cell] = a.subgroup + 1;
+        all.insert(a.subgroup);
+        if (a.invocation == invocation) mine[cell] = 1;
+    });
+    subgroups = all.size();
+    std::string body;
+    for (const Patch& p : patches(by_subgroup, v.cols)) {
+        const uint32_t s = p.label - 1;
+        body += patch_at(v, p, kind_of("f", 2 + s % 4) + (s / 4 % 2 ? " half" : " faint"));
+    }
+    for (const Patch& p : patches(mine, v.cols)) body += patch_at(v, p, "f1");
+    for (const Patch& p : patches(by_subgroup, v.cols)) body += number_in(v, p, p.label - 1);
+    return body + frame(v);
+}
+
+std::string caption(const View& v, const std::string& text) {
+    return text_at(v.x, v.y + v.height() + 18, text, "class=\"dim\"");
+}
+
+std::string key(double x, double y, const char* kind, const std::string& text) {
+    return rect_at(x, y, 12, 12, kind) + text_at(x + 18, y + 10, text);
+}
+
+}  // namespace
+
+std::vector<Patch> patches(const std::vector<uint32_t>& labels, uint64_t cols) {
+    std::vector<Patch> done, open;  // open: those that reach down to the row before
+    for (uint64_t row = 0; cols && row < labels.size() / cols; ++row) {
+        std::vector<Patch> now;
+        for (uint64_t col = 0, end = 0; col < cols; col = end) {
+            const uint32_t label = labels[row * cols + col];
+            for (end = col + 1; end < cols && labels[row * cols + end] == label;) ++end;
+            if (label) now.push_back({label, row, col, 1, end - col});
+        }
+        for (const Patch& above : open) {
+            const auto same = std::ranges::find_if(now, [&](const Patch& p) {
+                return p.label == above.label && p.col == above.col && p.cols == above.cols;
+            });
+            if (same == now.end())
+                done.push_back(above);
+            else
+                same->row = above.row, same->rows = above.rows + 1;
+        }
+        open = std::move(now);
+    }
+    done.insert(done.end(), open.begin(), open.end());
+    return done;
+}
+
+std::string svg(const Trace& t, const std::string& title, const std::string& subtitle) {
+    const uint64_t m = std::min<uint64_t>(t.problem.m, most_tiles * t.tile.BM);
+    const uint64_t n = std::min<uint64_t>(t.problem.n, most_tiles * t.tile.BN), k = t.problem.k;
+    const double cell = side / static_cast<double>(std::max(m, n));
+    const double depth = std::clamp(static_cast<double>(k) * cell, 60.0, 200.0);  // pixels of K
+    const double per_k = k ? depth / static_cast<double>(k) : 1;
+    const View a{m, k, margin, top + depth + gap, per_k, cell}, b{k, n, margin + depth + gap, top, cell, per_k};
+    const View d{m, n, b.x, a.y, cell, cell};
+    const uint64_t tile_rows = std::min<uint64_t>(t.tile.BM, t.problem.m),
+                   tile_cols = std::min<uint64_t>(t.tile.BN, t.problem.n);
+    const double tile_cell = side / static_cast<double>(std::max(tile_rows, tile_cols));
+    const View tile{tile_rows, tile_cols, d.x + std::max(d.width(), 200.0) + 2 * gap, d.y, tile_cell, tile_cell};
+
+    size_t subgroups = 0;
+    std::string body = zoomed(t, tile, subgroups);
+    if (k) body += reads(t, BIND_A, a) + reads(t, BIND_B, b);
+    body += groups(t, d);
+    const auto size = [](uint64_t rows, uint64_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); };
+    body += caption(a, t.operands[BIND_A].name + ", " + size(m, k));
+    body += text_at(b.x, b.y - 8, t.operands[BIND_B].name + ", " + size(k, n) + " elements", "class=\"dim\"");
+    const bool part = m < t.problem.m || n < t.problem.n;
+    body += caption(d, "D, " + size(m, n) + (part ? " of " + size(t.problem.m, t.problem.n) : ""));
+    body += key(second, legend_top + 24, "f0 tile", "D by work groups, with their numbers");
+    body += caption(tile, "work group 0's part of D, " + size(tile_rows, tile_cols));
+    body += key(margin, legend_top + 4, "f0 faint", "read by work group 0");
+    body += key(margin, legend_top + 24, "f0 half", "in its first step");
+    body += key(margin, legend_top + 44, "f1", "by its first invocation, read in that step or written");
+    const std::string whose = "work group 0's " + std::to_string(subgroups) +
+                              (subgroups == 1 ? " subgroup" : " subgroups, by colour and number");
+    body += key(second, legend_top + 4, "f3 half", whose);
+    const double width = std::max({tile.x + std::max(tile.width(), 300.0), width_of(title) * 1.3, width_of(subtitle),
+                                   second + 18 + width_of(whose)}) +
+                         margin;
+    return page(width, std::max(d.y + d.height(), tile.y + tile.height()) + 30 + margin, title, subtitle, body);
+}
+
+}  // namespace vkgemm::tool
