@@ -28,7 +28,7 @@ endif()
 function(vkgemm_refuse_older what have least where)
   if(have VERSION_LESS least)
     message(FATAL_ERROR "Too old: ${what} ${have} in ${where}; compiling vkgemm needs ${least} or newer. "
-      "Set VULKAN_SDK to a newer Vulkan SDK or run tools/sdk. (Programs that use an installed vkgemm need no newer ones.)")
+      "Set VULKAN_SDK to a newer Vulkan SDK or run tools/sdk. Programs that use an installed vkgemm need neither")
   endif()
 endfunction()
 # vkgemm_version_in(OUT FILE MACRO): the number that a header defines, as 1.4.NUMBER. The number counts the revisions of

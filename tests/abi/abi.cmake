@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Compares the interface of a shared library, its functions and the types in the public headers, with the committed dump:
+# Compares the interface of a shared library (its functions, and the types in the public headers) with the dump:
 #   cmake -DLIBRARY=<libvkgemm.so with -g> -DHEADERS=<include/vkgemm> -DDUMP=<libvkgemm.abi> -DNEW=<file to write>
 #         [-DWRITE=ON] -P abi.cmake
 # WRITE replaces the dump in place of comparing.

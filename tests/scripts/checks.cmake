@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Tests that are not programs of ours: style, packaging, and builds of the tree in other ways, each in a folder of its own
+# Tests that are not programs of ours: style, packaging, and builds of the tree in other ways, each in its own folder
 # below the build's.
 set(scripts ${CMAKE_CURRENT_LIST_DIR})
 
 include(${scripts}/add_check.cmake)
 
 add_check(need.skipped TOOLS vkgemm-no-such-tool COMMAND ${CMAKE_COMMAND} -E false)
-set_tests_properties(need.skipped PROPERTIES SKIP_REGULAR_EXPRESSION "" PASS_REGULAR_EXPRESSION "^skipped: vkgemm-no-such-tool")
+set_tests_properties(need.skipped PROPERTIES SKIP_REGULAR_EXPRESSION ""
+  PASS_REGULAR_EXPRESSION "^skipped: vkgemm-no-such-tool")
 add_check(need.expected TOOLS vkgemm-no-such-tool COMMAND ${CMAKE_COMMAND} -E true)
-set_tests_properties(need.expected PROPERTIES WILL_FAIL TRUE ENVIRONMENT "VKGEMM_TESTS_EXPECT=git vkgemm-no-such-tool")
+set_tests_properties(need.expected PROPERTIES WILL_FAIL TRUE
+  ENVIRONMENT "VKGEMM_TESTS_EXPECT=git vkgemm-no-such-tool")
 
 # add_preset_check(PRESET TOOLS t... [TARGETS t...] [THEN regex]): builds the preset of that name with warnings as errors,
 # from this build's SPIR-V, then runs those of its tests that the regular expression names.

