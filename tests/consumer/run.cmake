@@ -101,7 +101,7 @@ elseif(MODE STREQUAL "stale")  # an archive of other shaders, or with a damaged 
       string(REGEX REPLACE "shaders ........" "shaders 00000000" text "${text}")
       file(WRITE ${WORK}/stale/manifest.txt "${text}")
     else()
-      file(APPEND ${WORK}/damaged/tiled_f32_descriptors.spv "x")
+      file(APPEND ${WORK}/damaged/tiled_f32.packed "x")
     endif()
     execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/${fault}-build ${compilers}
         -DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${WORK}/${fault}
