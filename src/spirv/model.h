@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The statistical model of SPIR-V that the packer and the unpacker share. Both walk a module instruction by instruction;
-// the model predicts each word from an earlier instruction with the same surroundings, and an adaptive binary arithmetic
-// coder records whether the prediction holds. Unrolled loops and inlined functions repeat themselves up to a constant
-// that is added to their ids, so an id is predicted as an earlier one plus one of a few recent differences.
+// The statistical model of SPIR-V that the packer and the unpacker share. Both walk a module instruction by
+// instruction. The model predicts each word from an earlier instruction with the same surroundings, and an adaptive
+// binary arithmetic coder records whether the prediction holds. Unrolled loops and inlined functions repeat themselves
+// with ids that differ by a constant, so an id is predicted as an earlier one plus one of a few recent differences.
 //
 // Only integers are used: every host computes the same. No word that is decoded is trusted: it never becomes an index
 // without a mask or a check.
