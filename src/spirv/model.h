@@ -47,7 +47,7 @@ class Model {
 
     bool bit(uint32_t ctx, bool b) {
         static constexpr uint8_t rates[] = {1, 2, 3, 3, 4, 4, 4, 4, 4};
-        Probability& q = probabilities_[ctx * 0x9e3779b1u >> 16];
+        Probability& q = probabilities_[ctx * 0x9e3779b1u >> 15];
         b = coder_->code(q.zero, b);
         const int rate = q.seen < std::size(rates) ? rates[q.seen++] : 5;
         if (b)
@@ -220,7 +220,7 @@ class Model {
     size_t end_ = 0, offset_ = 0;
     std::vector<uint32_t> words_;
     std::vector<uint8_t> kinds_;  // of each word
-    std::array<Probability, 1 << 16> probabilities_{};
+    std::array<Probability, 1 << 17> probabilities_{};
     std::array<uint32_t, 1 << 14> places_{};                 // of instructions, by those before them; 0: none
     std::array<uint32_t, 1 << 10> last_{};                   // of instructions, by their own first word
     std::array<std::array<uint32_t, 4>, 1 << 10> latest_{};  // words of each operand of each opcode
