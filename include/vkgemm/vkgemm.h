@@ -159,8 +159,8 @@ typedef struct VkgemmContextInfo {
     const char* const* enabledExtensions;
     uint32_t enabledExtensionCount;
 
-    /* May be VK_NULL_HANDLE. One context never uses it on two threads at once; it must not have
-     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT if others, another context too, use it at the same time. */
+    /* May be VK_NULL_HANDLE. Pipelines are compiled on every thread that creates a plan, in parallel. A cache made with
+     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT may only be given if no two threads use it at once. */
     VkPipelineCache pipelineCache;
 
     /* May be NULL. Copied; what it points to must work until the context is destroyed. It goes to Vulkan calls only;

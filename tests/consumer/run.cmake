@@ -149,7 +149,7 @@ elseif(MODE STREQUAL "stale")  # an archive of other shaders, or with a damaged 
       string(REGEX REPLACE "shaders ........" "shaders 00000000" text "${text}")
       file(WRITE ${WORK}/stale/manifest.txt "${text}")
     else()
-      file(APPEND ${WORK}/damaged/tiled_f32_descriptors.spv "x")
+      file(APPEND ${WORK}/damaged/tiled_f32.packed "x")
     endif()
     configure(printed -DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${WORK}/${fault})
     if(NOT failed OR NOT printed MATCHES "${WORK}/${fault}.* is ${fault}")

@@ -35,6 +35,21 @@ if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
     TARGETS vkgemm vkgemm_host vkgemm_example_minimal vkgemm_example_minimal_c vkgemm_example_embed)
 endif()
 
+# Sizes are those of a Release build by a compiler that knows -Os, and of a static library.
+get_target_property(kind vkgemm TYPE)
+if(TARGET spirv-archive AND NOT VKGEMM_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND kind STREQUAL "STATIC_LIBRARY"
+    AND CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
+    AND EXISTS ${PROJECT_SOURCE_DIR}/.sdk/drivers/lavapipe.json)
+  get_target_property(headers Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
+  list(GET headers 0 headers)
+  add_check(weight TOOLS strip COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIBRARY=$<TARGET_FILE:vkgemm>
+    -DARCHIVE=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -DWORK=${CMAKE_CURRENT_BINARY_DIR}/weight
+    -DHEADERS=${headers} -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -DSTRIP=strip -DGENERATOR=${CMAKE_GENERATOR}
+    "-DWITH=${PROJECT_SOURCE_DIR}/tools/with\;lavapipe" -P ${scripts}/weight.cmake)
+  set_property(TEST weight PROPERTY LABELS slow)
+  set_tests_properties(weight PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
+endif()
+
 add_check(format TOOLS clang-format
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DTOOL=format -P ${scripts}/style.cmake)
 add_check(tidy TOOLS clang-tidy
