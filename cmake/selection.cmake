@@ -2,9 +2,9 @@
 # VKGEMM_TYPES and VKGEMM_FAMILIES: which rows of shaders/modules.def a build has.
 #
 # vkgemm_select_modules(ROWS TYPES FAMILIES): `rows` are the lines of modules.def. For every module it sets
-# <name>_left_out in the caller's scope: empty if the build has the module, else the reason as a sentence. A product is
+# <name>_excluded in the caller's scope: empty if the build has the module, else the reason as a sentence. A product is
 # chosen by its family and by the type of A. The helpers of the chosen products come along. Stops at an unknown name.
-set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_bf16x3:thirds pack_fragments_f16x2:halves)  # packer:product
+set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_bf16x3:bf16x3 pack_fragments_f16x2:f16x2)  # packer:product
 set(vkgemm_bytes_of i8:1 u8:1 f16:2 bf16:2 f32:4 i32:4 f64:8)
 
 function(vkgemm_refuse_unknown option given known)
@@ -34,16 +34,16 @@ function(vkgemm_select_modules rows types families)
     list(APPEND known_families ${family})
     set(why "")
     if(types AND NOT a IN_LIST types)
-      set(why "VKGEMM_TYPES=${types} left it out when this library was built")
+      set(why "VKGEMM_TYPES=${types} excluded it when this library was built")
     elseif(families AND NOT family IN_LIST families)
-      set(why "VKGEMM_FAMILIES=${families} left it out when this library was built")
+      set(why "VKGEMM_FAMILIES=${families} excluded it when this library was built")
     else()
       set(bytes ${vkgemm_bytes_of})
       list(FILTER bytes INCLUDE REGEX "^${a}:")
       string(REGEX REPLACE ".*:" "pack:" pack "${bytes}")
       list(APPEND wanted reduce_k:${acc}:${d} ${pack} ${family}:${a})
     endif()
-    set(${name}_left_out "${why}" PARENT_SCOPE)
+    set(${name}_excluded "${why}" PARENT_SCOPE)
   endforeach()
   list(REMOVE_DUPLICATES known_types)
   list(REMOVE_DUPLICATES known_families)
@@ -72,6 +72,6 @@ function(vkgemm_select_modules rows types families)
     if(NOT serves IN_LIST wanted)
       set(why "no product that VKGEMM_TYPES and VKGEMM_FAMILIES chose when this library was built needs it")
     endif()
-    set(${name}_left_out "${why}" PARENT_SCOPE)
+    set(${name}_excluded "${why}" PARENT_SCOPE)
   endforeach()
 endfunction()
