@@ -194,7 +194,7 @@ class Model {
 
     // In one of four ways: of the latest in this place, of the latest results, or a difference to the latest of either.
     uint32_t unpredicted(uint32_t place, uint32_t word) {
-        enum Schedule : uint32_t { of_place, of_results, from_result, from_place };
+        enum Way : uint32_t { of_place, of_results, from_result, from_place };
         const auto& latest = latest_[place];
         const auto result = [&](uint32_t back) { return results_[(result_count_ - 1 - back) % results_.size()]; };
         const auto folded = [](uint32_t difference) { return difference << 1 ^ (0u - (difference >> 31)); };
@@ -207,7 +207,7 @@ class Model {
             for (uint32_t i = 4; i-- > 0;)
                 if (latest[i] == word) how = of_place, what = i;
         }
-        how = tree(context(schedule, place), 2, how);
+        how = tree(context(way, place), 2, how);
         const uint32_t ctx = context(argument, place, how);
         if (how == of_place) return latest[tree(ctx, 2, what)];
         if (how == of_results) return result(tree(ctx, 5, what));
