@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-# An archive of SPIR-V: a folder of .spv files and a manifest that says what they were made from. The text of the
-# manifest:
+# A SPIR-V archive is a folder of .spv files and a manifest.txt, which records what they were made from:
 #     format 1
 #     shaders <hash of modules.def and every shader source>
-#     module <name> <hash of name.spv, or "none" where the compiler could not compile it>
-# Included: defines the functions. As a script it makes the archive:
+#     module <name> <hash of name.spv, or "none" if the compiler could not compile it>
+# Include this file for its functions, or run it as a script to make an archive:
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .spv> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
 set(vkgemm_archive_format 1)
 
-# One hash over the shader sources; line ends do not count.
+# Sets `out` to one hash over the shader sources in `dir`. Line endings make no difference.
 function(vkgemm_shader_hash out dir)
   file(GLOB sources RELATIVE ${dir} ${dir}/*.comp ${dir}/*.glsl ${dir}/*.h ${dir}/*.def)
   list(SORT sources)
@@ -23,11 +22,12 @@ function(vkgemm_shader_hash out dir)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()
 
-# Stops unless the archive `dir` holds, undamaged, what these shaders give; sets `out` to the modules that it has.
+# Sets `out` to the modules in the archive `dir`. Stops with an error if the archive is damaged, or if it was made from
+# other shaders than those in the folder `shaders`.
 function(vkgemm_read_archive out dir shaders modules)
   set(again "make it again from these sources: cmake --build <build> --target spirv-archive")
   if(NOT EXISTS ${dir}/manifest.txt)
-    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} is no SPIR-V archive, it has no manifest.txt; ${again}")
+    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} is not a SPIR-V archive: it has no manifest.txt; ${again}")
   endif()
   file(STRINGS ${dir}/manifest.txt lines)
   list(POP_FRONT lines format hash)
