@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# A SPIR-V archive is a folder of .spv files and a manifest.txt, which records what they were made from:
+# An archive of SPIR-V: a folder of .spv files and a manifest that says what they were made from. The text of the
+# manifest:
 #     format 1
 #     shaders <hash of modules.def and every shader source>
-#     module <name> <hash of name.spv, or "none" if the compiler could not compile it>
+#     module <name> <hash of name.spv, or "none" where the compiler could not compile it>
 # Include this file for its functions, or run it as a script to make an archive:
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .spv> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
 set(vkgemm_archive_format 1)

@@ -46,9 +46,9 @@ apt_reason() {
         sed '1{s/^[EW]: //;q;}'
 }
 
-# private_apt DIR PACKAGE...: sets up an apt with its own lists and cache in DIR. It uses this system's mirror and
-# Debian's keys, and it believes that only the named packages are installed. Sets the array `apt`, `aptdir`, and `suite`,
-# which is the system's name for its own release.
+# private_apt DIR PACKAGE...: apt with its own lists and cache in DIR, on the mirror that this system already uses and
+# with Debian's keys as always. It sees a system without packages, but for those named, which it takes for installed.
+# Sets the array `apt`, `aptdir`, and `suite`, which is what the system calls its own release.
 private_apt() {
     local mirror key
     aptdir=$1; shift

@@ -116,7 +116,7 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCap
     const auto why = plan::unfit_device(k, k.tile, caps);
     if (!why) return first->why;
     if (why->kind != plan::Refusal::tile || why->why.find(" (") == std::string::npos) return why->why;
-    return why->why.substr(0, why->why.find(" ("));  // the numbers of one tile do not hold for the others
+    return why->why.substr(0, why->why.find(" ("));  // numbers of one tile say nothing of the others
 }
 
 void print_unfit(const Compiler& device) {
