@@ -1,9 +1,9 @@
 # Functions around Debian's package tool. Source it after lib.sh; it defines functions only.
 # shellcheck shell=bash disable=SC2154  # root comes from lib.sh, VERSION_CODENAME from /etc/os-release
 
-# need_tools COMMAND:PACKAGE...: installs the packages whose command is missing. A command is all that is asked for, so
-# tools that came from elsewhere count, and a run with nothing missing starts no package tool at all. In place of a
-# command may stand the path of any file of the package.
+# need_tools COMMAND:PACKAGE...: installs the packages whose command is missing. A command that was installed by other
+# means counts too. If nothing is missing, no package tool is started. COMMAND may also be the path of a file of the
+# package.
 need_tools() {
     local pair missing=() as=()
     has() { if [[ $1 == /* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi; }
@@ -62,9 +62,9 @@ old_headers() {
     return 1
 }
 
-# private_apt DIR PACKAGE...: apt with its own lists and cache in DIR, on the mirror that this system already uses and
-# with Debian's keys as always. It sees a system without packages, but for those named, which it takes for installed.
-# Sets the array `apt`, `aptdir`, and `suite`, which is what the system calls its own release.
+# private_apt DIR PACKAGE...: sets up an apt with its own lists and cache in DIR. It uses this system's mirror and
+# Debian's keys, and it believes that only the named packages are installed. Sets the array `apt`, and `aptdir`, and
+# `suite`, which is the system's name for its own release.
 private_apt() {
     local mirror key
     aptdir=$1; shift
