@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Finds the Vulkan SDK: the one that VULKAN_SDK names, otherwise .sdk/ in the source tree (tools/sdk makes it), otherwise
+# Finds the Vulkan SDK: the one that VULKAN_SDK names, otherwise .sdk/ in the source tree (tools/sdk makes it), or else
 # the system's. Makes the targets Vulkan::Headers and vkgemm_sdk (with the headers of volk and doctest), and sets
 # VKGEMM_GLSLC, VKGEMM_SPIRV_VAL and VKGEMM_NEWER_VULKAN_INCLUDE.
 
@@ -31,8 +31,8 @@ function(vkgemm_refuse_older what have least where)
       "Set VULKAN_SDK to a newer Vulkan SDK or run tools/sdk. Programs that use an installed vkgemm need neither")
   endif()
 endfunction()
-# vkgemm_version_in(OUT FILE MACRO): sets OUT to 1.4.NUMBER, the number that a header defines. The number counts the revisions of
-# Vulkan across its minor versions; vulkan_core.h of Vulkan 1.3 states the minor version too.
+# vkgemm_version_in(OUT FILE MACRO): sets OUT to 1.4.NUMBER, the number that a header defines. The number counts the
+# revisions of Vulkan across its minor versions; vulkan_core.h of Vulkan 1.3 states the minor version too.
 function(vkgemm_version_in out file macro)
   file(STRINGS "${file}" line REGEX "^#define ${macro} +[0-9]+" LIMIT_COUNT 1)
   string(REGEX MATCH "[0-9]+$" number "${line}")
@@ -49,9 +49,9 @@ file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../tools/sdk line REGEX "^min_glslc=")
 string(REGEX MATCH "min_headers=([0-9.]+)" _ "${line}")
 set(least_headers ${CMAKE_MATCH_1})
 
-# Programs that use vkgemm work with older headers; compiling vkgemm does not. If the host has an older Vulkan::Headers,
-# programs keep those, and VKGEMM_NEWER_VULKAN_INCLUDE is the folder of the SDK's headers, which vkgemm is compiled with.
-# It is empty if Vulkan::Headers is new enough.
+# Programs that use vkgemm work with older headers; compiling vkgemm does not. If the host has an older
+# Vulkan::Headers, programs keep those, and VKGEMM_NEWER_VULKAN_INCLUDE is the folder of the SDK's headers, with which
+# vkgemm is compiled. It is empty if Vulkan::Headers is new enough.
 set(VKGEMM_NEWER_VULKAN_INCLUDE "")
 get_target_property(folders Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
 list(TRANSFORM folders REPLACE "^\\$<BUILD_INTERFACE:(.*)>$" "\\1")
