@@ -147,7 +147,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const K
     VkResult r;
     {
         std::unique_lock lock(cache_mutex_, std::defer_lock);
-        if (device_->cache) lock.lock();
+        if (device_->cache_externally_synchronized) lock.lock();
         r = f.CreateComputePipelines(device_->handle, device_->cache, 1, &info, device_->allocator, &pipeline);
     }
     f.DestroyShaderModule(device_->handle, module, device_->allocator);
