@@ -53,7 +53,7 @@ extern "C" {
 #endif
 
 #define VKGEMM_VERSION_MAJOR 0
-#define VKGEMM_VERSION_MINOR 1
+#define VKGEMM_VERSION_MINOR 2
 #define VKGEMM_VERSION_PATCH 0
 #define VKGEMM_MAKE_VERSION(major, minor, patch) \
     (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
