@@ -38,7 +38,14 @@ uvec4 wide_b(uint k, uint col) {
     return k < k_end && col < args.n ? four : uvec4(0);
 }
 uvec4 large(uint o, uint k) { return TALL ? wide_a(o, k) : wide_b(k, o); }
-acc_t small(uint v, uint k) { return TALL ? load_b(k, v) : load_a(v, k); }
+
+// An element of the small operand; 0 past k_end, because there the large one's zeros may not meet an infinity. The last
+// step takes more of K than there is, also of whole tiles, where load_a and load_b test no edge; the 16 bytes from
+// `first` on, which k is one of, lie on one side of k_end.
+acc_t small(uint v, uint k, uint first) {
+    const acc_t value = TALL ? load_b(k, v) : load_a(v, k);
+    return WHOLE == 0 || first < k_end ? value : acc_t(0);
+}
 
 // Every invocation makes as many trips, the last ones perhaps for nothing.
 void sum_along(uint o0, uint v0, uint team, uint lane) {
@@ -53,7 +60,7 @@ void sum_along(uint o0, uint v0, uint team, uint lane) {
                 uvec4 mate;
                 if (MATES) mate = TALL ? wide_b(k, v0 + v) : wide_a(v0 + v, k);
                 [[unroll]] for (uint i = 0; i < P; ++i) {
-                    const acc_t s = MATES ? of_piece(mate, i) : small(v0 + v, k + i);
+                    const acc_t s = MATES ? of_piece(mate, i) : small(v0 + v, k + i, k);
                     [[unroll]] for (uint r = 0; r < R; ++r) sums[r * V + v] += of_piece(piece[u * R + r], i) * s;
                 }
             }
@@ -66,7 +73,8 @@ void sum_down(uint o0, uint v0, uint team, uint lane) {
         [[unroll]] for (uint u = 0; u < DEPTH; ++u) piece[u] = large(o0 + lane * P, k0 + u * TEAMS);
         [[unroll]] for (uint u = 0; u < DEPTH; ++u)
             [[unroll]] for (uint v = 0; v < V; ++v) {
-                const acc_t s = small(v0 + v, k0 + u * TEAMS);
+                const uint k = k0 + u * TEAMS;
+                const acc_t s = small(v0 + v, k, k);
                 [[unroll]] for (uint i = 0; i < P; ++i) sums[i * V + v] += of_piece(piece[u], i) * s;
             }
     }
