@@ -45,8 +45,6 @@ struct uvec2 {
     X(39, STEP_1, "second step")                                                            \
     X(40, STEP_2, "third step")                                                             \
     X(41, STEP_3, "fourth step")                                                            \
-    X(42, CLAMP_LO, "bits of the f32 lower bound of a clamp")                               \
-    X(43, CLAMP_HI, "bits of the f32 upper bound of a clamp")                               \
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
@@ -90,7 +88,7 @@ struct uvec2 {
 #define STEP_RELU 7
 #define STEP_GELU 8  // the tanh form
 #define STEP_SILU 9
-#define STEP_CLAMP 10  // to [CLAMP_LO, CLAMP_HI]
+#define STEP_CLAMP 10  // to [clamp_lo, clamp_hi] of the arguments
 
 // Bindings of set 0 in the descriptor variant of a module; in the address variant the same order of Args members.
 #define BIND_A 0
@@ -112,10 +110,11 @@ struct GemmArgs {
     uint k_chunk;                             // depth of one slice of K when K is split, a multiple of BK; else k
     uint raster;  // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row after row
     uvec2 a, b, c, d, bias, scale, residual;
+    uint clamp_lo, clamp_hi;  // bits of the f32 bounds of STEP_CLAMP
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(GemmArgs) == 120, "push constants: 128 bytes is what every device has");
+static_assert(sizeof(GemmArgs) == 128, "every device has 128 bytes of push constants, and many have no more");
 }  // namespace vkgemm::abi
 #endif
 #endif

@@ -8,7 +8,7 @@ float activated(uint step, float x) {
         case STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3); as exp2
             return x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x))));
         case STEP_SILU: return x / (1.0 + exp2(-1.4426950409 * x));
-        case STEP_CLAMP: return isnan(x) ? x : clamp(x, uintBitsToFloat(CLAMP_LO), uintBitsToFloat(CLAMP_HI));
+        case STEP_CLAMP: return isnan(x) ? x : clamp(x, uintBitsToFloat(args.clamp_lo), uintBitsToFloat(args.clamp_hi));
     }
     return x;
 }

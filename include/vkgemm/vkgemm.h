@@ -284,7 +284,7 @@ VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmPro
  * failure. options and error may be NULL. Any thread; threads that want the same pipeline wait for one to compile it.
  *
  * Pipelines are shared by plans and live until the context is destroyed: one for each kernel, tile and set of constants
- * that the problem gives (layout, alignment, edges, epilogue, bounds of a clamp). Sizes are no such constants. */
+ * that the problem gives (layout, alignment, edges, epilogue). Sizes, factors and the bounds of a clamp are arguments. */
 VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
                                          const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
