@@ -3,8 +3,8 @@
 // the large operand is read once, 16 bytes at a time, and everything is bound by that. "Out" is the long side of D,
 // "vectors" the short one. A and B have the same type here.
 //
-// Where k is the fast index of the large operand, a team of TM invocations runs along k for a few outputs at a time;
-// else an invocation keeps the 16 bytes' worth of outputs that it reads, and teams run down k. TN pieces are on their
+// Where k is the fast index of the large operand, a team of TEAM invocations runs along k for a few outputs at a time;
+// else an invocation keeps the 16 bytes' worth of outputs that it reads, and teams run down k. DEPTH pieces are on their
 // way at a time. The parts of a sum are added in shared memory, always in the same order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -16,9 +16,8 @@ const uint V = TALL ? BN : BM, OUT = TALL ? BM : BN;
 const bool ALONG = TALL ? TRANS_A == 0 : TRANS_B != 0;        // is k the fast index of the large operand?
 const bool MATES = TALL ? TRANS_B != 0 : TRANS_A == 0;         // and of the small one?
 const uint P = TALL ? PIECE(TYPE_A) : PIECE(TYPE_B);
-const uint TEAM = ALONG ? TM : OUT / P;                       // invocations beside one another
-const uint TEAMS = WG / TEAM, R = ALONG ? OUT / TEAMS : P;    // outputs that an invocation works on at a time
-const uint DEPTH = TN;                                        // pieces on their way at a time
+const uint ACROSS = ALONG ? TEAM : OUT / P;                   // invocations beside one another
+const uint TEAMS = WG / ACROSS, R = ALONG ? OUT / TEAMS : P;    // outputs that an invocation works on at a time
 
 shared acc_t parts[WG * R * V];
 acc_t sums[R * V];
@@ -50,13 +49,13 @@ acc_t small(uint v, uint k, uint first) {
 // Every invocation makes as many trips, the last ones perhaps for nothing.
 void sum_along(uint o0, uint v0, uint team, uint lane) {
     uvec4 piece[DEPTH * R];
-    for (uint begin = k_begin; begin < k_end; begin += TEAM * P * DEPTH) {
+    for (uint begin = k_begin; begin < k_end; begin += ACROSS * P * DEPTH) {
         const uint k0 = begin + lane * P;
         [[unroll]] for (uint u = 0; u < DEPTH; ++u)
-            [[unroll]] for (uint r = 0; r < R; ++r) piece[u * R + r] = large(o0 + team * R + r, k0 + u * TEAM * P);
+            [[unroll]] for (uint r = 0; r < R; ++r) piece[u * R + r] = large(o0 + team * R + r, k0 + u * ACROSS * P);
         [[unroll]] for (uint u = 0; u < DEPTH; ++u)
             [[unroll]] for (uint v = 0; v < V; ++v) {
-                const uint k = k0 + u * TEAM * P;
+                const uint k = k0 + u * ACROSS * P;
                 uvec4 mate;
                 if (MATES) mate = TALL ? wide_b(k, v0 + v) : wide_a(v0 + v, k);
                 [[unroll]] for (uint i = 0; i < P; ++i) {
@@ -83,7 +82,7 @@ void sum_down(uint o0, uint v0, uint team, uint lane) {
 void main() {
     uint row0, col0;
     if (!tile_of(row0, col0)) return;
-    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
+    const uint tid = gl_LocalInvocationIndex, team = tid / ACROSS, lane = tid % ACROSS;
     const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = acc_t(0);
     if (k_end > k_begin) {  // lavapipe enters a loop once with no invocation left in it
@@ -91,9 +90,9 @@ void main() {
         else sum_down(o0, v0, team, lane);
     }
     [[unroll]] for (uint i = 0; i < R * V; ++i)
-        parts[ALONG ? (team * R * V + i) * TEAM + lane : (lane * R * V + i) * TEAMS + team] = sums[i];
+        parts[ALONG ? (team * R * V + i) * ACROSS + lane : (lane * R * V + i) * TEAMS + team] = sums[i];
     barrier();
-    const uint count = ALONG ? TEAM : TEAMS;
+    const uint count = ALONG ? ACROSS : TEAMS;
     for (uint e = tid; e < OUT * V; e += WG) {
         acc_t sum = acc_t(0);
         for (uint i = 0; i < count; ++i) sum += parts[e * count + (i + e) % count];

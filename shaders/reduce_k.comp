@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The second pass of split-K: sums the partial results of the slices, always in the same order, so that every run gives
 // the same bits, and finishes them as one pass would have. Its A is the workspace: slice after slice, each of them
-// batch x m x n without gaps. Four neighbouring elements (a quad) to a team of TM invocations, each of which sums a run
+// batch x m x n without gaps. Four neighbouring elements (a quad) to a team of TEAM invocations, each of which sums a run
 // of slices: where D is small, one invocation for all of them would leave most of the device idle. WIDE_A says that n
 // is a multiple of 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 
-const uint QUADS = WG / TM;  // that a work group finishes
+const uint QUADS = WG / TEAM;  // that a work group finishes
 const uint AHEAD = 8;        // loads on their way at a time
-shared acc4_t run[TM > 1 ? WG : 1];
+shared acc4_t run[TEAM > 1 ? WG : 1];
 
 acc4_t partial_sum(uint at) {
     if ((ALIGNED & WIDE_A) != 0) return LOAD4(TYPE_A, FOUR(a, at));
@@ -28,17 +28,17 @@ void main() {
     const uint row = i / quads % args.m, col = i % quads * 4;
     const uint first = (batch * args.m + row) * args.n + col;
 
-    const uint each = (slices() + TM - 1) / TM, begin = tid / QUADS * each, end = min(begin + each, slices());
+    const uint each = (slices() + TEAM - 1) / TEAM, begin = tid / QUADS * each, end = min(begin + each, slices());
     acc4_t sum = acc4_t(0);
     for (uint s = begin; s < end; s += AHEAD) {
         acc4_t next[AHEAD];
         [[unroll]] for (uint j = 0; j < AHEAD; ++j) next[j] = partial_sum(min(s + j, end - 1) * slice_size + first);
         [[unroll]] for (uint j = 0; j < AHEAD; ++j) sum += s + j < end ? next[j] : acc4_t(0);
     }
-    if (TM > 1) {
+    if (TEAM > 1) {
         run[tid] = sum;
         barrier();
-        [[unroll]] for (uint t = 1; t < TM; ++t) sum += run[(t * QUADS + tid) % WG];  // right for the first run's alone
+        [[unroll]] for (uint t = 1; t < TEAM; ++t) sum += run[(t * QUADS + tid) % WG];  // right for the first run's alone
     }
     if (tid < QUADS && group * QUADS + tid < all) store_d4(row, col, sum);
 }

@@ -8,7 +8,7 @@
 #include "gemm.glsl"
 
 const uint ROW_A = (BM + SIMT_PAD) / 4, ROW_B = (BN + SIMT_PAD) / 4;      // strips from one k to the next
-const uint TEAM = SIMT_TEAM, DOWN = WM / TM, ACROSS = WN / TN;            // a team is DOWN x ACROSS invocations
+const uint DOWN = WM / TM, ACROSS = WN / TN;            // a team is DOWN x ACROSS invocations
 const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                          // is k the fast index in memory?
 const uint ACROSS_A = (KA ? BK : BM) / 4, ACROSS_B = (KB ? BK : BN) / 4;  // strips in a row of the tile in memory
 const uint DOWN_A = WG / ACROSS_A, DOWN_B = WG / ACROSS_B;                // rows that the work group loads at a time
@@ -72,7 +72,7 @@ void compute() {
 
 void main() {
     if (!tile_of(row0, col0)) return;
-    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
+    const uint tid = gl_LocalInvocationIndex, team = tid / SIMT_TEAM, lane = tid % SIMT_TEAM;
     const uint row = team / (BN / WN) * WM + lane % DOWN * 4, col = team % (BN / WN) * WN + lane / DOWN * 4;
     frag_a = row / 4, frag_b = col / 4;
     down_a = tid / ACROSS_A, place_a = tid % ACROSS_A * 4;

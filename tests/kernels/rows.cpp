@@ -54,8 +54,8 @@ Twist twist_for(const Kernel& helper) {
     if (family.packs_fragments) return {"PACK=4,SPLIT=1"};
     const char* const constants = family.role == plan::Role::packer
                                       ? "PACK=4,SPLIT=1,WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
-                                  : helper.tile.TM == 1 ? "PACK=1,SPLIT=3"
-                                                        : "PACK=1,SPLIT=40";
+                                  : helper.tile.TEAM == 1 ? "PACK=1,SPLIT=3"
+                                                          : "PACK=1,SPLIT=40";
     return {constants, helper.tile.WG};  // the limit, so that no wider one takes its place
 }
 
@@ -78,7 +78,7 @@ Tile shaping(const Row& row, Tile tile) {
         tile.BM = own.BM, tile.BN = own.BN, tile.BK = own.BN / 2;
     } else {
         tile.BM = tile.BN = std::max(8u, own.BN / 16);  // more elements of D than a work group finishes
-        if (own.TM > 1) tile.BK *= 8;                   // its teams are for many slices
+        if (own.TEAM > 1) tile.BK *= 8;                 // its teams are for many slices
     }
     return tile;
 }

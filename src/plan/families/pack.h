@@ -7,7 +7,7 @@ namespace vkgemm::plan::family {
 
 inline constexpr Family pack = {
     .name = "pack",
-    .reads = constant::WG | constant::BM | constant::BN | constant::TM | constant::TN | constant::SG,
+    .reads = constant::WG | constant::BM | constant::BN | constant::SG,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "piece", 16);
