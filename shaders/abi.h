@@ -63,20 +63,21 @@ struct uvec2 {
 #define TILED_B(BM, BN, BK) ((BK) * (BN))
 #define VEC4_A(BM, BN, BK) ((BM) * (BK))
 #define VEC4_B(BM, BN, BK) ((BK) * (BN))
-#define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps strips on 16 bytes
+#define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps every vec4 on 16 bytes
 #define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
 #define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
-#define CPU_ROWS 8  // rows that cpu sums side by side
-#define SIMT_TEAM 32     // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
+#define CPU_ROWS 8    // rows that cpu sums side by side
+#define SIMT_TEAM 32  // invocations that share a part of D; a subgroup on most devices, but nothing depends on that
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
-// coopmat, in 16-byte chunks: SLOTS slices of one operand (ALONG_K: k is its fast index), and D on its way out.
-#define COOPMAT_PIECES(ALONG_K, SIDE, MK, SLOTS, PIECE) \
-    ((ALONG_K) ? ((SLOTS) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * (SLOTS) * (MK))
-// pack_fragments, in 16-byte chunks: a tile whose lines are ALONG elements long.
-#define WEAVE_PIECES(LINES, ALONG, PIECE) ((LINES) * ((ALONG) / (PIECE) + 1))
-#define PACKED_ROW_BLOCK 64  // lines of an operand that pack_fragments keeps together
+// coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not, and D on its way
+// out.
+#define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
+    ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
+// pack_fragments, in 16-byte chunks: a tile whose rows are LENGTH elements long.
+#define PACK_FRAGMENTS_CHUNKS(ROWS, LENGTH, PER_CHUNK) ((ROWS) * ((LENGTH) / (PER_CHUNK) + 1))
+#define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.

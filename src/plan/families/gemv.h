@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of few rows or few columns (shader gemv).
+// The family of few rows or few columns: the rules that the shader gemv relies on.
 #pragma once
 #include "plan/families/family.h"
 

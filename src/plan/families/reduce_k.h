@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The second pass of split-K (shader reduce_k).
+// The second pass of split-K: the rules that the shader reduce_k relies on.
 #pragma once
 #include "plan/families/family.h"
 
