@@ -36,8 +36,6 @@ std::string_view chosen;  // "": all families
 size_t every_nth = 1;     // of what rows share
 size_t every_own = 1;     // of what is looked at in every row
 
-bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
-
 /// What is walked: a product, or a row of another role inside the smallest product that it can be added to.
 struct Row {
     const Kernel* product;
@@ -167,6 +165,9 @@ bool choose_family(std::string_view name) {
 void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 
 void be_quick() { every_nth *= 4, every_own = 3; }
+bool is_quick() { return every_own > 1; }
+
+bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
 
 bool any_row_fits() { return !rows_that_fit(true).empty(); }
 
