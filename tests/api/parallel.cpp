@@ -69,12 +69,12 @@ struct OwnedCache {
 };
 
 /// Makes a plan with each of these kernels, each on a thread of its own, in a context of their own with a cache.
-void plan_on_threads(Compiler& with, const std::vector<const char*>& kernels) {
+void plan_on_threads(Compiler& with, const std::vector<const char*>& kernels, uint32_t context_flags = 0) {
     compiler = &with;
     const OwnedCache cache;
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
-    info.pipelineCache = cache.handle;
+    info.pipelineCache = cache.handle, info.flags = context_flags;
     OwnedContext c;
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
     const VkgemmProblem p = problem("20x30x40");
@@ -99,6 +99,14 @@ TEST_CASE("different pipelines are compiled at the same time, with a pipeline ca
     plan_on_threads(waits_for_both, {"naive_f32_8x8", "tiled_f32_8x8"});
     CHECK(waits_for_both.calls == 2);
     CHECK(waits_for_both.most_inside == 2);
+}
+
+TEST_CASE("with a cache that is externally synchronised, pipelines are compiled one at a time") {
+    Compiler waits_in_vain;
+    waits_in_vain.expected = 2, waits_in_vain.patience = std::chrono::seconds(1);
+    plan_on_threads(waits_in_vain, {"naive_f32_8x8", "tiled_f32_8x8"}, VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
+    CHECK(waits_in_vain.calls == 2);
+    CHECK(waits_in_vain.most_inside == 1);
 }
 
 TEST_CASE("a pipeline that several threads want is compiled once, and others need not wait for it") {

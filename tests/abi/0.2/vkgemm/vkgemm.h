@@ -191,7 +191,9 @@ typedef struct VkgemmContextInfo {
     const char* const* enabledExtensions;
     uint32_t enabledExtensionCount;
 
-    VkPipelineCache pipelineCache; /* may be VK_NULL_HANDLE; see VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED */
+    /* May be VK_NULL_HANDLE. Pipelines are compiled on every thread that creates a plan, in parallel; a cache that is
+     * externally synchronised needs VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED. */
+    VkPipelineCache pipelineCache;
 
     /* May be NULL. Copied; what it points to must work until the context is destroyed. It is passed to Vulkan calls;
      * vkgemm's own host memory comes from operator new. pfnAllocation, pfnReallocation and pfnFree must be set, and of
