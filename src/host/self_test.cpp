@@ -200,12 +200,6 @@ std::string against(const Product& p, const Status& failure) {
 
 }  // namespace
 
-std::string row_device(const std::string& name) {
-    std::string part = name.substr(0, name.find_first_of("|#"));
-    part.erase(part.find_last_not_of(' ') + 1);
-    return part;
-}
-
 Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options, const Spoil& spoil) {
     SelfTest result;
     for (const std::string& name : options.kernels)
@@ -221,7 +215,7 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
             const auto wrong = run(device, k, p, options.runs, spoil);
             if (!wrong) result.failure = wrong.status();
             const std::string why = wrong ? *wrong : against(p, wrong.status());
-            if (!why.empty()) result.disabledKernels += row_device(device.info().name) + " | " + k.name + " | " + why + "\n";
+            if (!why.empty()) result.disabledKernels += rowDevice(device.info().name) + " | " + k.name + " | " + why + "\n";
             if (!wrong) return result;
             if (!why.empty()) break;
         }
@@ -230,6 +224,12 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
 }
 
 }  // namespace detail
+
+std::string rowDevice(const std::string& name) {
+    std::string part = name.substr(0, name.find_first_of("|#"));
+    part.erase(part.find_last_not_of(' ') + 1);
+    return part;
+}
 
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options) {
     return detail::self_test(device, options, {});
