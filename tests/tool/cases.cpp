@@ -95,7 +95,7 @@ TEST_CASE("matrices lie where the library says that they lie") {
         const plan::Problem p = *plan::complete(plan::parse_problem(line)->problem);
         CAPTURE(line);
         CHECK(r.batch == p.batch);
-        CHECK(r.accumulate == *p.accumulate);
+        CHECK(std::string_view(type_info(r.accumulate).name) == plan::info(*p.accumulate).name);
         const MatrixInfo* const ours[] = {&r.a, &r.b, &r.c, &r.d};
         for (size_t i = 0; i < 4; ++i) {
             const plan::Operand x = plan::operands(p)[i];
@@ -103,7 +103,7 @@ TEST_CASE("matrices lie where the library says that they lie") {
                 CHECK(ours[i]->span == 0);
                 continue;
             }
-            CHECK(ours[i]->type == *x.matrix->type);
+            CHECK(std::string_view(type_info(ours[i]->type).name) == plan::info(*x.matrix->type).name);
             CHECK(ours[i]->span == *plan::span_elements(*x.matrix, x.rows, x.cols, p.batch));
             if (ours[i]->span == 0) continue;
             const bool by_rows = x.matrix->layout == plan::Layout::row_major;

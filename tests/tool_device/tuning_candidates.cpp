@@ -6,39 +6,48 @@
 
 #include <set>
 
-#include "plan/problem/problem_text.h"
-#include "support/files.h"
+#include "support/device.h"
+#include "tools/vkgemm/measure/cases.h"
 
-using namespace vkgemm::tool;
-namespace plan = vkgemm::plan;
+using namespace vkgemm;
+using test::device;
+using tool::Candidate, tool::candidates;
 
 namespace {
 
 constexpr uint64_t much = uint64_t{256} << 20;
 
-plan::DeviceCaps h200() { return *plan::parse_device_caps(vkgemm::test::file_text("devices/h200.txt")); }
-plan::Problem normalised(const std::string& line) {
-    return plan::normalise(*plan::complete(plan::parse_problem(line)->problem)).problem;
+std::vector<Candidate> all_of(const std::string& line, uint64_t workspace = much) {
+    const auto c = tool::parse_case(line);
+    REQUIRE(c);
+    const auto all = candidates(device().context(), c->problem, workspace);
+    REQUIRE_MESSAGE(bool(all), all.status().text);
+    return *all;
 }
-plan::Request roomy() {
-    plan::Request r;
-    r.workspace_limit = much;
-    return r;
+
+/// The tiles of the kernel that the cost model chooses.
+std::set<std::string> tiles_of(const std::string& line, uint64_t workspace = much) {
+    std::set<std::string> tiles;
+    const std::vector<Candidate> all = all_of(line, workspace);
+    for (const Candidate& c : all)
+        if (c.kernel == all[0].kernel) tiles.insert(c.tile);
+    return tiles;
 }
 
 }  // namespace
 
 TEST_CASE("candidates: all that serve, each once, the cost model's choice, then by predicted cost") {
-    const plan::DeviceCaps caps = h200();
-    for (const std::string& line : vkgemm::test::lines_of("problems/models.txt")) {
-        CAPTURE(line);
-        const plan::Problem p = normalised(line);
-        const std::vector<Candidate> all = candidates(caps, p, roomy());
-        const auto choice = plan::select(caps, p, roomy());
-        REQUIRE(choice);
+    for (const char* line : {"64x64x64", "1000x1000x1000", "1x4096x4096", "128x128x65536 layout=nt",
+                             "65x33x17 layout_d=t", "f16*f16 512x512x512", "i8*i8 64x64x1000"}) {
+        CAPTURE(std::string(line));
+        const Problem p = tool::parse_case(line)->problem;
+        const PlanOptions roomy{.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = much};
+        const auto choice = device().context().createPlan(p, roomy);
+        REQUIRE_MESSAGE(bool(choice), choice.status().text);
+        const std::vector<Candidate> all = all_of(line);
         REQUIRE(!all.empty());
-        CHECK(all[0].kernel == choice->kernel->name);
-        CHECK(all[0].cost == choice->schedule.cost);
+        CHECK(all[0].kernel == choice->info().kernel);
+        CHECK(all[0].cost == choice->info().predictedCost);
         std::set<std::string> kernels, whole;
         double before = 0;
         for (const Candidate& c : all) {
@@ -47,33 +56,28 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
             if (!c.chosen) before = c.cost;
             kernels.insert(c.kernel);
             whole.insert(c.kernel + " " + c.tile);
-            plan::Request forced = roomy();
-            forced.kernel = c.kernel, forced.tile = c.tile;
-            const auto again = plan::select(caps, p, forced);
-            REQUIRE_MESSAGE(bool(again), c.kernel, " ", c.tile, ": ", again.refusal().why);
-            CHECK(again->schedule.cost == doctest::Approx(c.cost));
+            PlanOptions forced = roomy;
+            forced.kernel = c.kernel.c_str(), forced.tile = c.tile.c_str();
+            const auto again = device().context().createPlan(p, forced);
+            REQUIRE_MESSAGE(bool(again), c.kernel, " ", c.tile, ": ", again.status().text);
+            CHECK(again->info().predictedCost == doctest::Approx(c.cost));
         }
         CHECK(whole.size() == all.size());
         size_t serving = 0;
-        for (const plan::Candidate& row : plan::list_candidates(caps, p, roomy())) serving += !row.why;
+        const auto e = Explanation::create(device().context(), p, roomy);
+        REQUIRE(e);
+        for (const VkgemmCandidate& c : e->candidates()) serving += c.reason == VKGEMM_SUCCESS;
         CHECK(kernels.size() == serving);
     }
 }
 
-TEST_CASE("candidates: K is cut otherwise, and operands that lie badly are packed and not") {
-    const auto tiles_of = [&](const std::string& line, const plan::Request& request) {
-        std::set<std::string> tiles;
-        const auto all = candidates(h200(), normalised(line), request);
-        for (const Candidate& c : all)
-            if (c.kernel == all[0].kernel) tiles.insert(c.tile);
-        return tiles;
-    };
-    const auto deep = tiles_of("f16*f16 128x128x65536", roomy());
+TEST_CASE("candidates: K is split otherwise, and misaligned operands are packed and not") {
+    const auto deep = tiles_of("128x128x65536");
     CHECK(deep.contains("SPLIT=1,PACK=1"));
     CHECK(deep.size() >= 3);
-    const auto odd = tiles_of("f16*f16 1023x1023x1023", roomy());
+    const auto odd = tiles_of("1023x1023x1023");
     CHECK(odd.contains("SPLIT=1,PACK=1"));
     CHECK(odd.contains("SPLIT=1,PACK=4"));
-    for (const std::string& tile : tiles_of("f16*f16 1023x1023x1023", {})) CHECK(tile == "SPLIT=1,PACK=1");
-    CHECK(candidates(h200(), normalised("f64*f64 8x8x8"), roomy()).empty());
+    for (const std::string& tile : tiles_of("1023x1023x1023", 0)) CHECK(tile == "SPLIT=1,PACK=1");
+    CHECK(all_of("f64*f64+f64->f32 8x8x8").empty());
 }

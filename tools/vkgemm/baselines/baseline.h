@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "tools/vkgemm/measure/measure.h"
+#include "measure/measure.h"
 
 namespace vkgemm::tool {
 

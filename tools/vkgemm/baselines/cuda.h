@@ -4,8 +4,8 @@
 #pragma once
 #include <memory>
 
-#include "tools/vkgemm/baselines/shared_library.h"
-#include "tools/vkgemm/measure/measure.h"
+#include "baselines/shared_library.h"
+#include "measure/measure.h"
 
 namespace vkgemm::tool {
 

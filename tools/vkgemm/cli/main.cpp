@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/cli/program.h"
-#include "tools/vkgemm/cli/terminal.h"
+#include "cli/program.h"
+#include "cli/terminal.h"
 
 int main(int argc, char** argv) {
     vkgemm::tool::hold_streams();

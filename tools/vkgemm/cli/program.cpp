@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The common options, and the answer to words that no command knows.
-#include "tools/vkgemm/cli/program.h"
+#include "cli/program.h"
 
 #include <cctype>
 #include <cstdio>
 
-#include "plan/base/string_util.h"
-#include "tools/vkgemm/commands/command.h"
+#include "cli/string_util.h"
+#include "commands/command.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -15,26 +15,27 @@ ColorMode color_mode(const std::string& word) {
     if (word == "auto") return ColorMode::automatic;
     if (word == "always") return ColorMode::always;
     if (word == "never") return ColorMode::never;
-    throw CLI::ValidationError("--color", "'" + word + "' is not known; it may be auto, always or never");
+    throw CLI::ValidationError("--color", "'" + word + "' is not a colour mode; use auto, always or never");
 }
 
 void add_common(CLI::App& app, Session& session) {
     app.add_option("--device", session.device,
-                   "the device, by index or a part of its name or driver (default: the best)")
+                   "device to use: its index, or part of its name or driver (default: the best one)")
         ->type_name("N|NAME-PART")
         ->group("Common options");
-    app.add_flag("--validate", session.validate, "watch with the Vulkan validation layer; its messages end in code 4")
+    app.add_flag("--validate", session.validate,
+                 "enable the Vulkan validation layer; any message makes the exit code 4")
         ->group("Common options");
-    app.add_flag("--quiet", session.quiet, "no progress on standard error")->group("Common options");
+    app.add_flag("--quiet", session.quiet, "show no progress on standard error")->group("Common options");
     app.add_option_function<std::string>(
            "--color", [&session](const std::string& word) { session.color = color_mode(word); },
-           "colours on standard output (default: auto, on a terminal)")
+           "use colours on standard output (default: auto, if it is a terminal)")
         ->type_name("auto|always|never")
         ->group("Common options");
-    app.set_help_flag("-h,--help", "print this and end")->group("Common options");
+    app.set_help_flag("-h,--help", "print this help and exit")->group("Common options");
 }
 
-/// Refuses what no option or argument took, with the nearest word that would have been.
+/// Refuses what no option or argument took, and suggests the nearest known word.
 int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, const std::vector<std::string>& words,
                   const char* what) {
     const std::string& extra = extras.front();
@@ -45,7 +46,7 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
             for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     } else if (!app.get_parent())
         known.insert(known.end(), {"--help", "--version"});
-    const std::string_view nearest = plan::nearest_word(extra.substr(0, extra.find('=')), known);
+    const std::string_view nearest = nearest_word(extra.substr(0, extra.find('=')), known);
     std::string text =
         std::string("vkgemm: unknown ") + (extra.starts_with("-") ? "option" : what) + " '" + extra + "'";
     if (!nearest.empty())
@@ -54,11 +55,11 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
         text += extra.starts_with("-") ? "" : "; a PROBLEM of several words is one argument, in quotes";
     else if (app.get_option_no_throw("--shape") && parse_shapes(extra, "", ""))
         text += "; did you mean '--shape " + extra + "'?";
-    warn(text + "\nvkgemm " + (app.get_parent() ? app.get_name() + " " : "") + "--help tells what there is");
+    warn(text + "\nvkgemm " + (app.get_parent() ? app.get_name() + " " : "") + "--help lists what it takes");
     return exit_usage;
 }
 
-/// What was wrong with the words, in ours.
+/// The parser's refusal in plain words.
 std::string said_of(const CLI::ParseError& error) {
     std::string text = error.what();  // "problem is required", "--json: 1 required FILE|- missing"
     if (const size_t at = text.find(" is required"); at != std::string::npos) {
@@ -69,23 +70,23 @@ std::string said_of(const CLI::ParseError& error) {
     if (const size_t at = text.find(" excludes "); at != std::string::npos) {
         const std::string one = text.substr(0, at), other = text.substr(at + 10);
         return (one.starts_with("--") ? one : "a PROBLEM") + " and " + (other.starts_with("--") ? other : "a PROBLEM") +
-               " exclude one another";
+               " cannot be combined";
     }
     if (const size_t at = text.find(": At most 1 required"); at != std::string::npos)
         return text.substr(0, at) + " is given more than once";
     const size_t wants = text.find(": 1 required "), missing = text.rfind(" missing");
     if (wants == std::string::npos || missing == std::string::npos) return text;
-    return text.substr(0, wants) + " wants " + text.substr(wants + 13, missing - wants - 13);
+    return text.substr(0, wants) + " needs " + text.substr(wants + 13, missing - wants - 13);
 }
 
-/// A script whose variable is not set must not get what is done without the option.
+/// An empty value is refused: a script with an unset variable must not get the default by accident.
 void refuse_empty_values(CLI::App& app) {
     for (CLI::Option* option : app.get_options())
         if (option->get_items_expected_max() > 0)
             option->check([](const std::string& value) { return value.empty() ? "the value is empty" : ""; });
 }
 
-/// Of the command that is named, or of the program.
+/// The help of the command that was named, or of the program.
 std::string help(const CLI::App& app) {
     const Manual manual = manual_of(app);
     for (const CLI::App* named : app.get_subcommands())
@@ -104,12 +105,12 @@ int written(int code) {
 int program(int argc, const char* const* argv) {
     Session session;
     Action action;
-    CLI::App app("Matrix multiplication for Vulkan: measure it on this machine, and see why.", "vkgemm");
+    CLI::App app("Matrix multiplication for Vulkan: measure, tune, check and explain it on this machine.", "vkgemm");
     app.allow_extras();
     add_common(app, session);
     refuse_empty_values(app);
     app.set_version_flag(
-           "--version", [] { return "vkgemm " + tool_version(); }, "print the version and end")
+           "--version", [] { return "vkgemm " + tool_version(); }, "print the version and exit")
         ->group("Common options");
     std::vector<CLI::App*> added;
     std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/cli/terminal.h"
+#include "cli/terminal.h"
 
 #include <cerrno>
 #include <csignal>
@@ -14,7 +14,7 @@
 #    include <unistd.h>
 #endif
 
-#include "tools/vkgemm/cli/text.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
 namespace {

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tools/vkgemm/cli/manual.h"
-#include "tools/vkgemm/measure/measure.h"
-#include "tools/vkgemm/cli/output.h"
-#include "tools/vkgemm/cli/terminal.h"
-#include "tools/vkgemm/cli/text.h"
+#include "cli/manual.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "measure/measure.h"
 
 namespace vkgemm::tool {
 
@@ -26,7 +26,8 @@ struct Session {
     bool validate = false, quiet = false;
     bool use_disabled_kernels = true;  // those of VKGEMM_DISABLED_KERNELS
     ColorMode color = ColorMode::automatic;
-    std::shared_ptr<std::set<std::string>> logged = std::make_shared<std::set<std::string>>();  // messages of the library
+    std::shared_ptr<std::set<std::string>> logged =
+        std::make_shared<std::set<std::string>>();  // messages of the library
 
     bool colored() const { return wants_color(color); }
     /// Opens the device; messages of the validation layer go to standard error as they come. `inspect` as in

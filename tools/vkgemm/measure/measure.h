@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/vkgemm/measure/background_load.h"
-#include "tools/vkgemm/measure/stats.h"
-#include "tools/vkgemm/measure/verify.h"
+#include "measure/background_load.h"
+#include "measure/stats.h"
+#include "measure/verify.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
@@ -21,7 +21,7 @@ struct MeasureOptions {
     double min_time = 0;             // seconds of timed runs, and
     size_t repeats = 0;              // how many: as runs_for() has them
     uint64_t seed = 0;               // of the operands of a check
-    std::string inject_fault{};             // for tests: a kernel whose results are spoiled before they are compared
+    std::string inject_fault{};      // for tests: a kernel whose results are spoiled before they are compared
 };
 
 struct Measurement {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What shaders can do on the device at best, measured: multiply-adds alone, and copies (shaders/peak*.comp).
+// The most that shaders reach on the device, measured: multiply-adds alone, and copies (measure/shaders/).
 #pragma once
 #include <map>
 #include <optional>
 
-#include "plan/device/device_caps.h"
-#include "tools/vkgemm/measure/cases.h"
-#include "tools/vkgemm/measure/roof.h"
-#include "tools/vkgemm/trace/trace_pipeline.h"
-#include "tools/vkgemm/trace/traced.h"
+#include "measure/cases.h"
+#include "measure/compute_pipeline.h"
+#include "measure/roof.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
 
-/// The modules of shaders/peak*.comp, by the units that they drive, and `copy`. Empty where this build had no shader
-/// compiler.
-std::vector<TracedModule> peak_modules();
+/// A module of measure/shaders/, by the units that it drives, or "copy".
+struct PeakModule {
+    std::string_view name;
+    std::span<const uint32_t> code;
+};
+/// Empty if this build had no shader compiler.
+std::vector<PeakModule> peak_modules();
 
 class Roofline {
    public:
@@ -34,13 +36,12 @@ class Roofline {
    private:
     std::optional<double> peak(const Resolved& r);
     double measured(const std::string& units);
-    Result<double> measure(const TracedModule& module, const std::string& units) const;
-    Result<TracePipeline> pipeline_of(const TracedModule& module, const plan::Step& step, const host::Buffer& from,
-                                      const host::Buffer& to) const;
+    Result<double> measure(const PeakModule& module, const std::string& units) const;
+    Result<ComputePipeline> pipeline_of(PipelineInfo info, const host::Buffer& from, const host::Buffer& to) const;
     Result<double> measure_copies() const;
 
     const host::Device& device_;
-    std::optional<plan::DeviceCaps> caps_;
+    std::optional<DeviceCaps> caps_;
     std::optional<double> copied_;
     std::map<std::string, double> peaks_;
 };

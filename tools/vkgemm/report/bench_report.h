@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What bench tells of its measurements: table, summary, CSV, JSON, picture.
 #pragma once
-#include "tools/vkgemm/report/bench_result.h"
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/report/plot.h"
+#include "commands/command.h"
+#include "report/bench_result.h"
+#include "report/plot.h"
 
 namespace vkgemm::tool {
 

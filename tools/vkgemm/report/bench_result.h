@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What bench finds out.
 #pragma once
-#include "tools/vkgemm/measure/measure.h"
-#include "tools/vkgemm/measure/roof.h"
+#include "measure/measure.h"
+#include "measure/roof.h"
 
 namespace vkgemm::tool {
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <string_view>
 
-#include "tools/vkgemm/report/bench_result.h"
+#include "report/bench_result.h"
 
 namespace vkgemm::tool {
 

@@ -7,9 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "plan/device/disabled_kernels.h"
+#include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
+
+/// A row that the file had before.
+struct DisabledRow {
+    std::string device, kernel, why;
+};
 
 /// What came of one kernel.
 struct Checked {
@@ -32,6 +37,6 @@ struct CheckEnd {
 /// Rows of disabled kernels (vkgemm.h): the first thing that speaks against each kernel, below those `old` rows that the check
 /// found nothing out about: of other devices, of kernels that were not tried or not finished, and of problems that were
 /// not among those given. A check that ended early says so.
-std::string self_test_rows(const CheckEnd& end, const CheckedKernels& found, std::span<const plan::DisabledKernelRow> old);
+std::string self_test_rows(const CheckEnd& end, const CheckedKernels& found, std::span<const DisabledRow> old);
 
 }  // namespace vkgemm::tool

@@ -4,7 +4,7 @@
 #pragma once
 #include <map>
 
-#include "tools/vkgemm/trace/trace.h"
+#include "trace/trace.h"
 
 namespace vkgemm::tool {
 

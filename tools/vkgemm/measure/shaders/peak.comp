@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Multiply-adds and nothing else, in chains that do not wait for one another: the most that the units of ACC can do.
-// `vkgemm bench` holds its rates against it. args.k trips, of what peak.h says, an invocation; alpha and beta are the
-// bits of what keeps the numbers moving. Nothing is written but by a sum that never comes out.
+// Multiply-adds and nothing else, in chains that do not wait for one another: the most that the units of NUMBER can do.
+// `vkgemm bench` compares its rates with it. Nothing is written unless a sum gets a value that it never gets.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#include "abi.h"
 #include "peak.h"
-#include "types.glsl"
 
-layout(local_size_x_id = 0) in;  // WG
-layout(push_constant, std430) uniform Push { GemmArgs args; };
-layout(std430, set = 0, binding = BIND_D) buffer Never { uint never[]; };
+layout(local_size_x_id = PEAK_WG) in;
+layout(push_constant, std430) uniform Push { PeakArgs args; };
+layout(std430, set = 0, binding = PEAK_TO) buffer Never { uint never[]; };
 
-#define f32_step(x, y, z) fma(x, y, z)
-#define i32_step(x, y, z) ((x) * (y) + (z))
-#define MULTIPLY_ADD VKGEMM_PASTE(ACC, _step)
+#ifdef INTEGER
+#define NUMBER int
+#define FROM_BITS(bits) int(bits)
+#define MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
+#else
+#define NUMBER float
+#define FROM_BITS(bits) uintBitsToFloat(bits)
+#define MULTIPLY_ADD(x, y, z) fma(x, y, z)
+#endif
 
 void main() {
-    const acc_t y = acc_from_bits(args.alpha), z = acc_from_bits(args.beta);
-    acc_t x[PEAK_CHAINS];
-    [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) x[i] = acc_t(gl_GlobalInvocationID.x + i);
-    for (uint k = 0; k < args.k; ++k)
+    const NUMBER y = FROM_BITS(args.factor), z = FROM_BITS(args.term);
+    NUMBER x[PEAK_CHAINS];
+    [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) x[i] = NUMBER(gl_GlobalInvocationID.x + i);
+    for (uint k = 0; k < args.trips; ++k)
         [[unroll]] for (uint round = 0; round < PEAK_ROUNDS; ++round)
             [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) x[i] = MULTIPLY_ADD(x[i], y, z);
-    acc_t sum = x[0];
+    NUMBER sum = x[0];
     [[unroll]] for (uint i = 1; i < PEAK_CHAINS; ++i) sum += x[i];
-    if (sum == acc_t(123456789)) never[0] = 1;
+    if (sum == NUMBER(123456789)) never[0] = 1;
 }

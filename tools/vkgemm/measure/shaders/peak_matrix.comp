@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same as peak.comp on the matrix units: products of MM x MN x MK, args.k trips a subgroup.
+// The same as peak.comp on the matrix units: products of MM x MN x MK of FACTORs, added up in SUM.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -10,30 +10,27 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_bfloat16 : require
 #pragma use_vulkan_memory_model
-#include "abi.h"
 #include "peak.h"
-#include "types.glsl"
-#include "matrix.glsl"
 
-#define X(id, name, meaning) layout(constant_id = id) const uint name = 1;
-VKGEMM_TILE_CONSTANTS(X)
-#undef X
-layout(local_size_x_id = 0) in;  // WG
-layout(push_constant, std430) uniform Push { GemmArgs args; };
-layout(std430, set = 0, binding = BIND_D) buffer Never { uint never[]; };
+layout(constant_id = PEAK_MM) const uint MM = 1;
+layout(constant_id = PEAK_MN) const uint MN = 1;
+layout(constant_id = PEAK_MK) const uint MK = 1;
+layout(local_size_x_id = PEAK_WG) in;
+layout(push_constant, std430) uniform Push { PeakArgs args; };
+layout(std430, set = 0, binding = PEAK_TO) buffer Never { uint never[]; };
 
 // Elements that differ, and that the compiler cannot know: equal products it would compute once. -7, -5, ... 7.
-int some(uint e) { return 2 * int(gl_LocalInvocationIndex * 5 + e * 3 + args.m & 7u) - 7; }
+int some(uint e) { return 2 * int(gl_LocalInvocationIndex * 5 + e * 3 + args.factor & 7u) - 7; }
 
 void main() {
-    A_MATRIX a;
-    B_MATRIX b, back;  // -b takes back what b added: sums of floating point stay finite
-    [[unroll]] for (uint e = 0; e < a.length(); ++e) a[e] = A_UNIT(some(e));
-    [[unroll]] for (uint e = 0; e < b.length(); ++e) b[e] = B_UNIT(some(e + 1)), back[e] = B_UNIT(-some(e + 1));
-    SUMS sums[PEAK_CHAINS];
+    coopmat<FACTOR, gl_ScopeSubgroup, MM, MK, gl_MatrixUseA> a;
+    coopmat<FACTOR, gl_ScopeSubgroup, MK, MN, gl_MatrixUseB> b, back;  // -b takes back what b added: sums stay finite
+    [[unroll]] for (uint e = 0; e < a.length(); ++e) a[e] = FACTOR(some(e));
+    [[unroll]] for (uint e = 0; e < b.length(); ++e) b[e] = FACTOR(some(e + 1)), back[e] = FACTOR(-some(e + 1));
+    coopmat<SUM, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator> sums[PEAK_CHAINS];
     [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i)
         [[unroll]] for (uint e = 0; e < sums[i].length(); ++e) sums[i][e] = SUM(some(i + e));
-    for (uint k = 0; k < args.k; ++k)
+    for (uint k = 0; k < args.trips; ++k)
         [[unroll]] for (uint round = 0; round < PEAK_ROUNDS; round += 2) {
             [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) sums[i] = coopMatMulAdd(a, b, sums[i]);
             [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) sums[i] = coopMatMulAdd(a, back, sums[i]);
