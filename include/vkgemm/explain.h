@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What vkgemm knows and decides, as data: types, completed problems, kernels and their tiles, the device's limits, every
- * candidate for a problem with its cost or the reason against it, and the rows of tuning files. The tool is written
- * with these functions alone. Included by vkgemm.h, whose general rules hold here too.
+ * What vkgemm knows and decides, as data: types, completed problems, kernels and their tiles, the device's limits,
+ * every candidate for a problem with its cost or the reason against it, and the rows of tuning files. The tool is
+ * written with these functions alone. Included by vkgemm.h, whose general rules hold here too.
  *
  * Nothing here touches the GPU: no function compiles a pipeline or allocates device memory.
  *
@@ -81,8 +81,8 @@ typedef struct VkgemmTileConstant {
 VKGEMM_API VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKernelTraits* traits,
                                               VkgemmError* error);
 
-/* Constant number `constant` (below VkgemmKernelTraits::constantCount) of the same tile. The count and the order are the
- * same for every kernel; a constant that the kernel does not use has the value 0. Any thread. */
+/* Constant number `constant` (below VkgemmKernelTraits::constantCount) of the same tile. The count and the order are
+ * the same for every kernel; a constant that the kernel does not use has the value 0. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetTileConstant(uint32_t index, const char* tile, uint32_t constant,
                                               VkgemmTileConstant* out);
 
@@ -94,14 +94,14 @@ typedef struct VkgemmDeviceCaps {
     uint32_t structSize;
     uint64_t features; /* enabled ones; bits as in vkgemmFeatureName */
     uint32_t isCpu;
-    uint32_t sharedBytes, maxInvocations;       /* of a work group */
-    uint32_t maxGroupsX, maxGroupsY;            /* of a dispatch */
-    uint32_t maxStorageBuffers;                 /* per stage */
-    uint64_t maxStorageRange;                   /* bytes that one descriptor spans */
-    uint32_t subgroupSize;                      /* the default; 0: not known */
-    uint32_t subgroupSizeMin, subgroupSizeMax;  /* that a pipeline may require */
-    uint32_t subgroupSizeCanBeRequired;         /* 1: by compute pipelines */
-    uint32_t matrixShapeCount;                  /* for vkgemmGetMatrixShape */
+    uint32_t sharedBytes, maxInvocations;      /* of a work group */
+    uint32_t maxGroupsX, maxGroupsY;           /* of a dispatch */
+    uint32_t maxStorageBuffers;                /* per stage */
+    uint64_t maxStorageRange;                  /* bytes that one descriptor spans */
+    uint32_t subgroupSize;                     /* the default; 0: not known */
+    uint32_t subgroupSizeMin, subgroupSizeMax; /* that a pipeline may require */
+    uint32_t subgroupSizeCanBeRequired;        /* 1: by compute pipelines */
+    uint32_t matrixShapeCount;                 /* for vkgemmGetMatrixShape */
 } VkgemmDeviceCaps;
 
 /* One product that the matrix units compute: m x n x k at subgroup scope. */
@@ -121,10 +121,10 @@ VKGEMM_API VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t ind
 
 typedef struct VkgemmExplanation_T* VkgemmExplanation;
 
-/* Decides as vkgemmCreatePlan would with the same arguments, and keeps everything that was considered. A problem that no
- * kernel serves is explained too (SUCCESS, see VkgemmExplanationInfo::result); a broken problem and broken options are
- * refused. The object owns the strings that its getters give out. *explanation is NULL on failure. options and error
- * may be NULL. Any thread. */
+/* Decides as vkgemmCreatePlan would with the same arguments, and keeps everything that was considered. A problem
+ * that no kernel serves is explained too (SUCCESS, see VkgemmExplanationInfo::result); a broken problem and broken
+ * options are refused. The object owns the strings that its getters give out. *explanation is NULL on failure.
+ * options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCreateExplanation(VkgemmContext context, const VkgemmProblem* problem,
                                                 const VkgemmPlanOptions* options, VkgemmExplanation* explanation,
                                                 VkgemmError* error);
@@ -134,16 +134,16 @@ VKGEMM_API void vkgemmDestroyExplanation(VkgemmExplanation explanation);
 
 typedef struct VkgemmExplanationInfo {
     uint32_t structSize;
-    VkgemmResult result;      /* of vkgemmCreatePlan: SUCCESS, FALLBACK_USED, or why no kernel serves */
-    const char* resultText;   /* the sentence for it; "" on success */
-    uint32_t isEmpty;         /* 1: m, n or batch is 0: nothing is chosen and nothing runs */
-    uint32_t chosen;          /* index of the chosen candidate; UINT32_MAX: none */
-    uint32_t candidateCount;  /* one for each built-in kernel, in the order of vkgemmGetKernel; 0 if isEmpty */
+    VkgemmResult result;     /* of vkgemmCreatePlan: SUCCESS, FALLBACK_USED, or why no kernel serves */
+    const char* resultText;  /* the sentence for it; "" on success */
+    uint32_t isEmpty;        /* 1: m, n or batch is 0: nothing is chosen and nothing runs */
+    uint32_t chosen;         /* index of the chosen candidate; UINT32_MAX: none */
+    uint32_t candidateCount; /* one for each built-in kernel, in the order of vkgemmGetKernel; 0 if isEmpty */
     uint32_t dispatchCount;
     uint32_t noteCount;
-    uint32_t usesAddresses;   /* 1: operands reach the shader as device addresses; 0: as pushed descriptors */
-    const char* tunedRow;     /* the row that decided; "": the cost model, or the options, did */
-    uint64_t workspaceBytes;  /* as VkgemmPlanInfo::requiredBytes has it */
+    uint32_t usesAddresses;  /* 1: operands reach the shader as device addresses; 0: as pushed descriptors */
+    const char* tunedRow;    /* the row that decided; "": the cost model, or the options, did */
+    uint64_t workspaceBytes; /* as VkgemmPlanInfo::requiredBytes has it */
 } VkgemmExplanationInfo;
 
 VKGEMM_API VkgemmResult vkgemmGetExplanationInfo(VkgemmExplanation explanation, VkgemmExplanationInfo* info);
@@ -200,17 +200,17 @@ typedef struct VkgemmRows_T* VkgemmRows;
 
 typedef struct VkgemmRow {
     uint32_t structSize;
-    const char* device;  /* a part of the name of the devices that it is for */
+    const char* device; /* a part of the name of the devices that it is for */
     const char* kernel;
-    const char* tile;    /* of a tuned row: constants to replace; may be "" */
-    const char* reason;  /* of a tuned row: why it is skipped on the context's device, "" if it is followed. Of a
+    const char* tile;   /* of a tuned row: constants to replace; may be "" */
+    const char* reason; /* of a tuned row: why it is skipped on the context's device, "" if it is followed. Of a
                             disabled kernel: what the self-test found */
-    const char* text;    /* the whole line, without its comment */
+    const char* text;   /* the whole line, without its comment */
 } VkgemmRow;
 
-/* Reads text as VkgemmContextInfo::tunedRows takes it. context may be NULL; with one, only the rows of its device are
- * kept. PARSE with the line number if a line cannot be read. *rows owns its strings; NULL on failure. error may be NULL.
- * Any thread. */
+/* Reads text as VkgemmContextInfo::tunedRows takes it. context may be NULL; with one, only the rows of its device
+ * are kept. PARSE with the line number if a line cannot be read. *rows owns its strings; NULL on failure. error may
+ * be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, VkgemmRows* rows,
                                             VkgemmError* error);
 
@@ -221,8 +221,9 @@ VKGEMM_API void vkgemmDestroyRows(VkgemmRows rows); /* rows may be NULL */
 VKGEMM_API uint32_t vkgemmGetRowCount(VkgemmRows rows);
 VKGEMM_API VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row);
 
-/* The tuned row nearest to `problem`, as a plan with this operandAlignment (0: 16) would find it; *index is UINT32_MAX if
- * none is near. *distance is 0 for a row of the same sizes; it may be NULL. error may be NULL. Any thread. */
+/* The tuned row nearest to `problem`, as a plan with this operandAlignment (0: 16) would find it; *index is
+ * UINT32_MAX if none is near. *distance is 0 for a row of the same sizes; it may be NULL. error may be NULL. Any
+ * thread. */
 VKGEMM_API VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, uint32_t operandAlignment,
                                            uint32_t* index, double* distance, VkgemmError* error);
 

@@ -23,8 +23,7 @@ Status compare(const Capture& c, const VkgemmPlanInfo& info) {
     return {};
 }
 
-Result<std::array<Buffer, VKGEMM_SLOT_COUNT>> upload(const Device& device, const Capture& c,
-                                                           uint64_t workspace) {
+Result<std::array<Buffer, VKGEMM_SLOT_COUNT>> upload(const Device& device, const Capture& c, uint64_t workspace) {
     std::array<Buffer, VKGEMM_SLOT_COUNT> all;
     for (const auto& o : c.operands) {
         auto buffer = device.createBuffer((o.bytes.size() + 15) / 16 * 16);

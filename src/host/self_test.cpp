@@ -94,7 +94,8 @@ std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
     return bytes;
 }
 
-Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool transposed, uint64_t seed) {
+Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool transposed,
+                     uint64_t seed) {
     Product p;
     p.problem = {.m = m, .n = n, .k = depth};
     p.problem.a.type = k.a, p.problem.b.type = k.b, p.problem.d.type = k.d, p.problem.accumulate = k.accumulate;
@@ -215,7 +216,8 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
             const auto wrong = run(device, k, p, options.runs, spoil);
             if (!wrong) result.failure = wrong.status();
             const std::string why = wrong ? *wrong : against(p, wrong.status());
-            if (!why.empty()) result.disabledKernels += rowDevice(device.info().name) + " | " + k.name + " | " + why + "\n";
+            if (!why.empty())
+                result.disabledKernels += rowDevice(device.info().name) + " | " + k.name + " | " + why + "\n";
             if (!wrong) return result;
             if (!why.empty()) break;
         }

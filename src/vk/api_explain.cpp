@@ -302,10 +302,9 @@ VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKerne
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (auto why = vk::check_struct(traits, "VkgemmKernelTraits")) return vk::to_result(error, *why);
         if (index >= plan::kernels().size())
-            return vk::to_result(error, Refusal{Refusal::argument, "index is " + std::to_string(index) +
-                                                                       "; there are " +
-                                                                       std::to_string(plan::kernels().size()) +
-                                                                       " kernels"});
+            return vk::to_result(error,
+                                 Refusal{Refusal::argument, "index is " + std::to_string(index) + "; there are " +
+                                                                std::to_string(plan::kernels().size()) + " kernels"});
         const plan::Kernel& k = plan::kernels()[index];
         const auto replaced = tile_of(k, tile);
         if (!replaced) return vk::to_result(error, replaced.refusal());
@@ -335,8 +334,8 @@ VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t index, VkgemmM
     return get_struct(shape, "VkgemmMatrixShape", [&]() -> std::optional<VkgemmMatrixShape> {
         if (!context || index >= context->caps.matrix_shapes.size()) return std::nullopt;
         const plan::MatrixShape& s = context->caps.matrix_shapes[index];
-        return VkgemmMatrixShape{0,   vk::type_to(s.a), vk::type_to(s.b), vk::type_to(s.accumulate), vk::type_to(s.result),
-                                 s.m, s.n,              s.k};
+        return VkgemmMatrixShape{
+            0, vk::type_to(s.a), vk::type_to(s.b), vk::type_to(s.accumulate), vk::type_to(s.result), s.m, s.n, s.k};
     });
 }
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <new>
 
+#include "plan/device/disabled_kernels.h"
 #include "plan/device/needs.h"
 #include "plan/problem/problem_text.h"
-#include "plan/device/disabled_kernels.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -144,7 +144,8 @@ Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, co
 
 }  // namespace
 
-Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Request& request) {
+Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
+                                            const plan::Request& request) {
     PlannedProblem t;
     auto words = vk::problem_from(problem);
     if (!words) return words.refusal();
@@ -206,7 +207,8 @@ Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
 VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context)
-            return vk::to_result(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
+            return vk::to_result(error,
+                                 Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
         *context = nullptr;
         if (auto why = vk::check_struct(info, "VkgemmContextInfo")) return vk::to_result(error, *why);
         if (auto why = check_handles(*info)) return vk::to_result(error, *why);
@@ -248,7 +250,8 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
         auto request = vk::request_from(options, *context);
         if (!request) return vk::to_result(error, request.refusal());
         if (request->kernel.empty())
-            return vk::to_result(error, Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
+            return vk::to_result(error,
+                                 Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
         if (!problem) {
             const auto why = unfit_alone(context->caps, *request);
             return why ? vk::to_result(error, *why) : vk::success(error);

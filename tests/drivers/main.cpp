@@ -66,9 +66,9 @@ std::string told_words(const host::PipelineReport& told) {
 std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const plan::Kernel* k) {
     const auto words = parseProblem(line.c_str());
     if (!words) give_up(line + ": no problem");
-    const auto plan =
-        tool::compile(compiler.device, words->problem,
-                      {.kernel = k ? k->name.data() : nullptr, .workspaceLimit = k ? workspace_for(*tool::find_kernel(k->name)) : workspace});
+    const auto plan = tool::compile(compiler.device, words->problem,
+                                    {.kernel = k ? k->name.data() : nullptr,
+                                     .workspaceLimit = k ? workspace_for(*tool::find_kernel(k->name)) : workspace});
     if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;

@@ -78,7 +78,7 @@ TEST_CASE("tiles as numbers: constants replaced, and broken rules refused") {
     const Kernel* k = find_kernel("tiled_f32_8x8");
     REQUIRE(k);
     CHECK((k->tile.BM == 8 && k->tile.BN == 8 && k->tile.WM == 0));
-    const auto larger = tile_with(*k, "BM=16");
+    const auto larger = tile_with(*k, "BM=16,WG=128");
     REQUIRE_MESSAGE(bool(larger), larger.status().text);
     CHECK((larger->BM == 16 && larger->BN == 8));
     CHECK(tile_with(*k, "BM=7").status().code == VKGEMM_ERROR_TILE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Proof by execution, on a device: the classic kernels touch what they must and nothing else, a injected fault is found.
+// Proof by execution, on a device: the classic kernels touch what they must and nothing else, a injected fault is
+// found.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -135,8 +135,8 @@ Result<std::unique_ptr<Baseline>> Cublas::open(const host::Device& device) {
     if (const char* missing = baseline->call_.bind(library))
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, std::string("cuBLAS lacks ") + missing};
     if (const int status = baseline->call_.Create(&baseline->handle_)) return cublas_failed(status, "cublasCreate");
-    // Slices of K are to be added in the accumulator's type, as vkgemm does; a cuBLAS that refuses this is judged by the
-    // same tolerance.
+    // Slices of K are to be added in the accumulator's type, as vkgemm does; a cuBLAS that refuses this is judged by
+    // the same tolerance.
     static_cast<void>(baseline->call_.SetMathMode(baseline->handle_, no_reduced_reduction));
     return std::unique_ptr<Baseline>(std::move(baseline));
 }

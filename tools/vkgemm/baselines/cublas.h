@@ -6,7 +6,7 @@
 
 namespace vkgemm::tool {
 
-/// The numbers that cuBLAS gives types (cudaDataType_t) and ways to compute (cublasComputeType_t).
+/// cuBLAS's numbers for types (cudaDataType_t) and for arithmetic (cublasComputeType_t).
 enum CudaType : int { cuda_f32 = 0, cuda_f64 = 1, cuda_f16 = 2, cuda_i8 = 3, cuda_i32 = 10, cuda_bf16 = 14 };
 enum CublasCompute : int { compute_f16 = 64, compute_f32 = 68, compute_f64 = 70, compute_i32 = 72 };
 
@@ -15,7 +15,7 @@ CudaType cuda_type(Type type);
 /// The operands of a case on the device, by VkgemmSlot.
 using CudaOperands = std::array<CudaCopies, VKGEMM_SLOT_COUNT>;
 
-/// A case as cuBLAS is told it.
+/// A case in cuBLAS's terms.
 struct CublasProblem {
     BlasProblem blas;
     CudaType type = cuda_f32, result = cuda_f32;  // of A and B; of D
@@ -27,7 +27,7 @@ struct CublasProblem {
 /// Bits of cublasLtEpilogue_t.
 inline constexpr uint32_t epilogue_relu = 2, epilogue_bias = 4, epilogue_gelu = 32;
 
-/// alpha or beta in the type that cuBLAS wants it in.
+/// alpha or beta in the type that cuBLAS expects.
 struct Scalar {
     Scalar(Type type, double value);
     std::byte bytes[8]{};

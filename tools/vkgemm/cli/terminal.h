@@ -10,8 +10,8 @@ namespace vkgemm::tool {
 
 enum class ColorMode { automatic, always, never };
 
-/// Opens the standard streams that the caller closed, so that none of them becomes the next file that is opened. Call it
-/// first. Writing to a standard output that was closed fails, as on a full disk.
+/// Opens the standard streams that the caller closed, so that none of them becomes the next file that is opened. Call
+/// it first. Writing to a standard output that was closed fails, as on a full disk.
 void hold_streams();
 
 /// Sends what print() and warn() write to these files, which the caller keeps open, and forgets earlier failures.

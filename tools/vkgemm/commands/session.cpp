@@ -37,8 +37,8 @@ Exit Session::fail(const Status& failure) const {
 
 namespace {
 
-/// Prints a message of the library, such as a kernel of VKGEMM_KERNEL that could not be used. Each message once, because a
-/// suite makes a plan for every problem.
+/// Prints a message of the library, such as a kernel of VKGEMM_KERNEL that could not be used. Each message once,
+/// because a suite makes a plan for every problem.
 void say_once(void* said, VkgemmSeverity, const char* text) {
     if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn(std::string("vkgemm: ") + text);
 }

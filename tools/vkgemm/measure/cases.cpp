@@ -95,7 +95,7 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
         const std::string place = name + ":" + std::to_string(number) + ": ";
         double target = 0;
         if (const size_t at = line.find("target="); at != std::string_view::npos && at > 0 && is_blank(line[at - 1])) {
-            const std::string_view tera = line.substr(at + 6);
+            const std::string_view tera = line.substr(at + std::string_view("target=").size());
             const auto value = read_number<double>(tera);
             if (!value || !(*value > 0) || !std::isfinite(*value * 1e12))
                 return refuse(place + "'" + std::string(tera) +

@@ -5,7 +5,8 @@
 
 namespace vkgemm::tool {
 
-/// The constants of a tile that the tool reasons about; 0 if the kernel does not use it. Their meaning: vkgemmGetTileConstant.
+/// The constants of a tile that the tool reasons about; 0 if the kernel does not use it. Their meaning:
+/// vkgemmGetTileConstant.
 struct Tile {
     uint32_t WG = 0, BM = 0, BN = 0, BK = 0, WM = 0, WN = 0, TM = 0, TN = 0, MM = 0, MN = 0, MK = 0;
 };

@@ -23,12 +23,11 @@ class Roofline {
    public:
     explicit Roofline(const host::Device& device) : device_(device) {}
 
-    /// What bounds the case; units are measured when a case first wants them, in a fraction of a second. No limit where
-    /// the case is empty or of another accuracy than its types', or where nothing could be measured, or not the matrix
-    /// units that fit.
+    /// The bound of the case. Units are measured when a case first needs them, in a fraction of a second. There is no
+    /// limit if the case is empty or asks for another accuracy, or if its units could not be measured.
     Roof of(const Case& c);
 
-    /// What was measured until now: operations a second by the name of the units (0: it failed), and bytes a second,
+    /// The measurements so far: operations a second by the name of the units (0: it failed), and bytes a second,
     /// read and written.
     const std::map<std::string, double>& peaks() const { return peaks_; }
     double copied() const { return copied_.value_or(0); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tracing's one way into the library's sources. A user of the library needs none of this: tracing runs another shader
-// module in place of a kernel's, so it must know exactly what the library would record. inside.cpp includes the sources;
-// this header is plain data.
+// module in place of a kernel's, so it must know exactly what the library would record. inside.cpp includes the
+// sources; this header is plain data.
 #pragma once
 #include "trace/trace.h"
 
@@ -23,8 +23,8 @@ struct Dispatch {
     std::vector<std::byte> arguments;                      // push constants, without alpha and beta
 };
 
-/// The choice without workspace, of options.kernel and options.tile if they are set. Refused like the library would, and
-/// if the plan does not take exactly one dispatch.
+/// The choice without workspace, of options.kernel and options.tile if they are set. Refused like the library would,
+/// and if the plan does not take exactly one dispatch.
 Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem, const PlanOptions& options);
 
 /// The push constants with factors that are fit for the problem.
