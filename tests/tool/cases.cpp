@@ -42,7 +42,7 @@ TEST_CASE("suites: one problem a line, with its target") {
         {"8x8x8 target=0", {"'0'"}},
         {"8x8x8 target=inf", {"'inf'"}},
         {"8x8x8 target=1e300", {"'1e300'"}},  // finite, but not in operations
-        {"8x8x8 target=5 beta=1", {"'5 beta=1'", "ends the line"}},
+        {"8x8x8 target=5 beta=1", {"'5 beta=1'", "comes last"}},
         {"8x8x8 lda=3", {"mine:1: ", "lda"}},
         {"8x8x8\n0x8x8", {"mine:2: ", "m or n is 0"}},
         {"# nothing\n", {"mine", "no problem"}},
