@@ -222,5 +222,36 @@ struct SelfTest {
 /// device, if one did. Fails where a kernel is not known.
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options = {});
 
+/// A device's name as rows of disabled kernels and tuned rows can hold it: up to the first '|' or '#'.
+std::string rowDevice(const std::string& name);
+
+/// One call that VKGEMM_CAPTURE=DIR wrote to a file, with the operands as they were before it.
+struct CapturedOperand {
+    VkgemmSlot slot;
+    std::vector<std::byte> bytes;
+};
+struct Capture {
+    std::string version{}, device{}, driver{};  ///< where it was captured
+    std::string problem{};                      ///< its line, with alpha and beta
+    std::string kernel{}, tile{};               ///< of the plan
+    uint32_t alignment = 16;                    ///< PlanOptions::operandAlignment
+    uint64_t workspace = 0;                     ///< bytes that the plan used
+    std::vector<CapturedOperand> operands{};    ///< each slot at most once, D among them
+    uint64_t resultBytes = 0, resultChecksum = 0;
+};
+
+/// Reads the text of such a file. PARSE names the line, or the byte at which the data ends too early or is damaged.
+Result<Capture> parseCapture(std::string_view text);
+
+struct Replay {
+    uint64_t checksum = 0;       ///< of D; the call reproduces if it equals Capture::resultChecksum
+    std::string kernel{}, tile{};
+    uint64_t workspace = 0;      ///< bytes that the plan used here
+};
+
+/// Runs a captured call again, with the same kernel and tile. PARSE if the operands do not have the sizes that the
+/// problem asks for.
+Result<Replay> replay(const Device& device, const Capture& capture);
+
 }  // namespace vkgemm::host
 #endif

@@ -459,4 +459,7 @@ VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuf
 #ifdef __cplusplus
 }
 #endif
+
+#include "vkgemm/explain.h"
+
 #endif

@@ -73,7 +73,7 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     c.kernel = watch->info_.kernel, c.tile = watch->info_.tile;
     c.alignment = std::max<uint32_t>(1, static_cast<uint32_t>(watch->info_.operandAlignment));
     c.workspace = watch->info_.requiredBytes[VKGEMM_SLOT_WORKSPACE];
-    c.result_bytes = watch->info_.requiredBytes[VKGEMM_SLOT_D];
+    c.resultBytes = watch->info_.requiredBytes[VKGEMM_SLOT_D];
     watch->capture_ = std::move(c);
 }
 
@@ -92,7 +92,7 @@ void CallWatch::recorded_all() {
         say(std::to_string(calls_) + " calls in one submission are not captured; one is");
         return capture_.reset();
     }
-    if (capture_->result_bytes == 0) return capture_.reset();  // an empty product
+    if (capture_->resultBytes == 0) return capture_.reset();  // an empty product
     for (uint32_t i = 0; i <= VKGEMM_SLOT_RESIDUAL; ++i) {
         const auto slot = static_cast<VkgemmSlot>(i);
         if (info_.requiredBytes[i] == 0) continue;
@@ -107,8 +107,8 @@ void CallWatch::recorded_all() {
 void CallWatch::finished() {
     if (!capture_) return;
     std::vector<std::byte> result;
-    Status s = read(VKGEMM_SLOT_D, capture_->result_bytes, result);
-    capture_->result_checksum = checksum(result);
+    Status s = read(VKGEMM_SLOT_D, capture_->resultBytes, result);
+    capture_->resultChecksum = checksum(result);
     if (s) s = write();
     if (!s) say(s.text);
 }

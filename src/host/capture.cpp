@@ -113,7 +113,7 @@ Status read_words(Header& h, Capture& c) {
 Status read_promises(Header& h, Capture& c, std::vector<Promise>& out) {
     for (string_view line; h.next(line);) {
         if (line.starts_with("result ")) {
-            if (!read_sum(line.substr(7), c.result_bytes, c.result_checksum))
+            if (!read_sum(line.substr(7), c.resultBytes, c.resultChecksum))
                 return h.wrong("a result is its bytes and their checksum of 16 digits, not '" +
                                string(line.substr(7, 60)) + "'");
             const bool ends = h.next(line) && line == "data";
@@ -159,7 +159,7 @@ string to_text(const Capture& c) {
     for (const CapturedOperand& o : c.operands)
         text += string("operand ") + slot_name(o.slot) + " " + to_string(o.bytes.size()) + " " +
                 hex(checksum(o.bytes)) + "\n";
-    text += "result " + to_string(c.result_bytes) + " " + hex(c.result_checksum) + "\ndata\n";
+    text += "result " + to_string(c.resultBytes) + " " + hex(c.resultChecksum) + "\ndata\n";
     for (const CapturedOperand& o : c.operands)
         text.append(reinterpret_cast<const char*>(o.bytes.data()), o.bytes.size());
     return text;
@@ -191,3 +191,9 @@ Result<Capture> parse_capture(string_view text) {
 }
 
 }  // namespace vkgemm::host::detail
+
+namespace vkgemm::host {
+
+Result<Capture> parseCapture(std::string_view text) { return detail::parse_capture(text); }
+
+}  // namespace vkgemm::host

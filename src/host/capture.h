@@ -25,19 +25,6 @@ namespace vkgemm::host::detail {
 
 inline constexpr uint32_t capture_format = 1;
 
-struct CapturedOperand {
-    VkgemmSlot slot;
-    std::vector<std::byte> bytes;
-};
-
-struct Capture {
-    std::string version{}, device{}, driver{}, problem{}, kernel{}, tile{};
-    uint32_t alignment = 16;                  // PlanOptions::operandAlignment
-    uint64_t workspace = 0;                   // bytes that the plan wanted
-    std::vector<CapturedOperand> operands{};  // each slot at most once, D among them
-    uint64_t result_bytes = 0, result_checksum = 0;
-};
-
 uint64_t checksum(std::span<const std::byte> bytes);
 const char* slot_name(VkgemmSlot slot);  // "a", ..., "residual"
 

@@ -94,7 +94,8 @@ std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
     return bytes;
 }
 
-Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool transposed, uint64_t seed) {
+Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool transposed,
+                     uint64_t seed) {
     Product p;
     p.problem = {.m = m, .n = n, .k = depth};
     p.problem.a.type = k.a, p.problem.b.type = k.b, p.problem.d.type = k.d, p.problem.accumulate = k.accumulate;
@@ -200,12 +201,6 @@ std::string against(const Product& p, const Status& failure) {
 
 }  // namespace
 
-std::string row_device(const std::string& name) {
-    std::string part = name.substr(0, name.find_first_of("|#"));
-    part.erase(part.find_last_not_of(' ') + 1);
-    return part;
-}
-
 Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options, const Spoil& spoil) {
     SelfTest result;
     for (const std::string& name : options.kernels)
@@ -221,7 +216,8 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
             const auto wrong = run(device, k, p, options.runs, spoil);
             if (!wrong) result.failure = wrong.status();
             const std::string why = wrong ? *wrong : against(p, wrong.status());
-            if (!why.empty()) result.disabledKernels += row_device(device.info().name) + " | " + k.name + " | " + why + "\n";
+            if (!why.empty())
+                result.disabledKernels += rowDevice(device.info().name) + " | " + k.name + " | " + why + "\n";
             if (!wrong) return result;
             if (!why.empty()) break;
         }
@@ -230,6 +226,12 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
 }
 
 }  // namespace detail
+
+std::string rowDevice(const std::string& name) {
+    std::string part = name.substr(0, name.find_first_of("|#"));
+    part.erase(part.find_last_not_of(' ') + 1);
+    return part;
+}
 
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options) {
     return detail::self_test(device, options, {});

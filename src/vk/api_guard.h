@@ -21,8 +21,4 @@ VkgemmResult guarded(VkgemmError* error, const Body& body) {
     }
 }
 
-/// The chosen kernel, and every other row with its cost or the reason against it; one a line.
-std::string explanation(const plan::Choice&, const plan::Steps&);
-std::string candidates_text(const std::vector<plan::Candidate>&, const plan::Kernel* chosen);
-
 }  // namespace vkgemm::vk

@@ -2,7 +2,6 @@
 // The public functions that only report: versions, text, needs, kernels, what a plan is.
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 
 #include "plan/device/needs.h"
@@ -13,42 +12,6 @@
 using namespace vkgemm;
 using plan::Refusal;
 using plan::Result;
-
-namespace vkgemm::vk {
-
-namespace {
-
-std::string cost_text(double cost) {
-    char s[32];
-    std::snprintf(s, sizeof s, "%.3g", cost);
-    return s;
-}
-
-}  // namespace
-
-std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
-    std::string out = "kernel     " + std::string(c.kernel->name) + "\ntile       " + plan::to_text(c.tile) +
-                      "\ncost       " + cost_text(c.schedule.cost) + "\noperands   " +
-                      (steps.binding == plan::Binding::descriptors ? "pushed descriptors" : "device addresses") +
-                      "\nworkspace  " + std::to_string(steps.slots[size_t(plan::Slot::workspace)].bytes) + " bytes\n";
-    for (const plan::Step& s : steps.steps)
-        out += "dispatch   " + std::string(s.kernel->name) + ", " + std::to_string(uint64_t{s.groups_x} * s.groups_y) +
-               " work groups of " + std::to_string(s.tile.WG) + "\n";
-    if (c.tuned) out += "tuned      " + c.tuned->text + "\n";
-    if (!c.tuned_unfit.empty()) out += "note       " + c.tuned_unfit + "\n";
-    return out;
-}
-
-std::string candidates_text(const std::vector<plan::Candidate>& rows, const plan::Kernel* chosen) {
-    std::string out;
-    for (const plan::Candidate& x : rows)
-        if (x.kernel != chosen)
-            out += "not        " + std::string(x.kernel->name) + ": " +
-                   (x.why ? x.why->why : "costs " + cost_text(x.schedule.cost)) + "\n";
-    return out;
-}
-
-}  // namespace vkgemm::vk
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
+#include "vk/planned.h"
 #include "vk/record.h"
 
 using namespace vkgemm;
@@ -169,9 +170,9 @@ std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceCaps& caps)
 
 constexpr uint32_t max_operand_alignment = 1 << 20;
 
-// The options as src/plan has them, or what is wrong with them whatever the problem. `flags` may be null.
-Result<plan::Request> request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& c,
-                                   uint32_t* flags = nullptr) {
+}  // namespace
+
+Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& c, uint32_t* flags) {
     plan::Request r;
     r.tuned = &c.tuned;
     if (!given) return r;
@@ -198,6 +199,8 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* given, const VkgemmC
     return r;
 }
 
+namespace {
+
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
 Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, const plan::Request& request,
                             std::string& fallback) {
@@ -210,15 +213,10 @@ Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, co
     return plan::select(c.caps, p, request);
 }
 
-struct PlannedProblem {
-    plan::Problem given, problem;  // in the caller's words, completed
-    plan::Choice choice;           // kernel null for an empty problem
-    plan::Steps steps;
-    std::string fallback;
-};
+}  // namespace
 
-Result<PlannedProblem> plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
-                                    const plan::Request& request) {
+Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
+                                            const plan::Request& request) {
     PlannedProblem t;
     auto words = vk::problem_from(problem);
     if (!words) return words.refusal();
@@ -235,7 +233,9 @@ Result<PlannedProblem> plan_problem(const VkgemmContext_T& c, const VkgemmProble
     return t;
 }
 
-Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, PlannedProblem& t, const plan::Request& request,
+namespace {
+
+Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProblem& t, const plan::Request& request,
                                                 uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
     const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
@@ -264,21 +264,6 @@ std::optional<Refusal> unfit_alone(const plan::DeviceCaps& caps, const plan::Req
     if (kernel.module.family.role != plan::Role::product)
         return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), caps);
-}
-
-// What vkgemmExplain writes. `p` is the problem, normalised.
-std::string explained(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& p,
-                      const plan::Request& request) {
-    const auto planned = plan_problem(c, problem, request);
-    if (planned && !planned->choice.kernel) return "nothing to do: m, n or batch is 0\n";
-    std::string out =
-        planned ? vk::explanation(planned->choice, planned->steps) : "no kernel: " + planned.refusal().why + "\n";
-    if (planned && !planned->fallback.empty()) out += "note       " + planned->fallback + "\n";
-    if (request.tuned)
-        for (const std::string& why : request.tuned->skipped_near(p, request.operand_alignment))
-            out += "note       " + why + "\n";
-    return out +
-           vk::candidates_text(plan::list_candidates(c.caps, p, request), planned ? planned->choice.kernel : nullptr);
 }
 
 struct CheckedRun {
@@ -332,9 +317,9 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
         *plan = nullptr;
         if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
         uint32_t flags = 0;
-        auto request = request_from(options, *context, &flags);
+        auto request = vk::request_from(options, *context, &flags);
         if (!request) return vk::to_result(error, request.refusal());
-        auto planned = plan_problem(*context, problem, *request);
+        auto planned = vk::plan_problem(*context, problem, *request);
         if (!planned) return vk::to_result(error, planned.refusal());
         auto made = make_plan(context, *planned, *request, flags);
         if (!made) return vk::to_result(error, made.refusal());
@@ -351,7 +336,7 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
                                VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
-        auto request = request_from(options, *context);
+        auto request = vk::request_from(options, *context);
         if (!request) return vk::to_result(error, request.refusal());
         if (request->kernel.empty())
             return vk::to_result(error,
@@ -360,25 +345,8 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
             const auto why = unfit_alone(context->caps, *request);
             return why ? vk::to_result(error, *why) : vk::success(error);
         }
-        const auto planned = plan_problem(*context, problem, *request);
+        const auto planned = vk::plan_problem(*context, problem, *request);
         return planned ? vk::success(error) : vk::to_result(error, planned.refusal());
-    });
-}
-
-VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
-                           char* text, size_t* size, VkgemmError* error) {
-    return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context || !size)
-            return vk::to_result(error, Refusal{Refusal::argument, context ? "size is null" : "context is null"});
-        auto request = request_from(options, *context);
-        if (!request) return vk::to_result(error, request.refusal());
-        auto words = vk::problem_from(problem);
-        if (!words) return vk::to_result(error, words.refusal());
-        auto completed = plan::complete(*words);
-        if (!completed) return vk::to_result(error, completed.refusal());
-        const std::string out = explained(*context, problem, plan::normalise(*completed).problem, *request);
-        vk::success(error);
-        return vk::copy_text(out, text, size);
     });
 }
 

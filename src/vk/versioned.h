@@ -37,6 +37,15 @@ VKGEMM_VERSIONED(VkgemmPlanOptions, kernel, workspaceLimit)
 VKGEMM_VERSIONED(VkgemmRun, bias, beta)
 VKGEMM_VERSIONED(VkgemmKernelInfo, family, needs)
 VKGEMM_VERSIONED(VkgemmPlanInfo, kernel, predictedCost)
+VKGEMM_VERSIONED(VkgemmTypeInfo, name, exactBits)
+VKGEMM_VERSIONED(VkgemmKernelTraits, accuracy, constantCount)
+VKGEMM_VERSIONED(VkgemmTileConstant, name, meaning)
+VKGEMM_VERSIONED(VkgemmDeviceCaps, features, matrixShapeCount)
+VKGEMM_VERSIONED(VkgemmMatrixShape, b, k)
+VKGEMM_VERSIONED(VkgemmExplanationInfo, resultText, workspaceBytes)
+VKGEMM_VERSIONED(VkgemmCandidate, kernel, reasonText)
+VKGEMM_VERSIONED(VkgemmDispatch, kernel, waits)
+VKGEMM_VERSIONED(VkgemmRow, kernel, text)
 #undef VKGEMM_VERSIONED
 
 /// No version of a struct is larger: a larger structSize was never set.

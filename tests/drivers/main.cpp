@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 
+#include "plan/choice/select.h"
 #include "support/files.h"
 #include "tools/vkgemm/measure/compiled.h"
 #include "tools/vkgemm/measure/kernel_lookup.h"
@@ -27,7 +28,7 @@ constexpr uint64_t workspace = 64 << 20;
 struct Compiled {
     CompiledStep step;
     ShaderStats figures;
-    const plan::Kernel& kernel() const { return *step.kernel; }
+    const plan::Kernel& kernel() const { return *plan::find_kernel(step.kernel->info.name); }
 };
 
 /// A device that tells what its compiler made of a pipeline.
@@ -50,8 +51,9 @@ T value(Result<T> result) {
 Compiler open_compiler() {
     host::Device device = value(host::Device::open({.inspect = true}));
     if (!device.inspects()) give_up(device.info().name + " tells nothing of its pipelines");
-    plan::DeviceCaps caps = value(caps_of(device));
-    return {std::move(device), std::move(caps)};
+    const auto caps = plan::parse_device_caps(value(device.context().describeDevice()));
+    if (!caps) give_up(caps.refusal().why);
+    return {std::move(device), *caps};
 }
 
 std::string told_words(const host::PipelineReport& told) {
@@ -64,9 +66,9 @@ std::string told_words(const host::PipelineReport& told) {
 std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const plan::Kernel* k) {
     const auto words = parseProblem(line.c_str());
     if (!words) give_up(line + ": no problem");
-    const auto plan =
-        tool::compile(compiler.device, compiler.caps, words->problem,
-                      {.kernel = k ? k->name.data() : nullptr, .workspaceLimit = k ? workspace_for(*k) : workspace});
+    const auto plan = tool::compile(compiler.device, words->problem,
+                                    {.kernel = k ? k->name.data() : nullptr,
+                                     .workspaceLimit = k ? workspace_for(*tool::find_kernel(k->name)) : workspace});
     if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
@@ -97,7 +99,7 @@ void print_head(const std::vector<const char*>& first) {
 void print_row(const std::string& first, const Compiled& c) {
     const ShaderStats& f = c.figures;
     // Who does not tell is believed to need what the shader declares.
-    const double declared = static_cast<double>(c.step.declared_shared());
+    const double declared = static_cast<double>(c.step.declared_shared);
     std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel().name.data(),
                 number(f.registers).c_str(), f.spills == 0 ? "–" : ("**" + number(f.spills) + "**").c_str(),
                 f.scratch.value_or(0) == 0 ? "–" : ("**" + number(f.scratch) + "**").c_str(),
@@ -152,7 +154,7 @@ void print_tables(const Compiler& device) {
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
         if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)) continue;
-        for (const Compiled& c : compile(device, problem_for(k, 2048, 2048, 2048), &k))
+        for (const Compiled& c : compile(device, problem_for(*tool::find_kernel(k.name), 2048, 2048, 2048), &k))
             if (c.step.kernel == &k) print_row("", c);
     }
     print_unfit(device);

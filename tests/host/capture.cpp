@@ -25,7 +25,7 @@ Capture sample() {
     Capture c{.version = "0.1.0", .device = "Toy 3", .driver = "toys", .problem = "f32*f32+f32->f32 2x3x4 alpha=2"};
     c.kernel = "naive_f32_8x8", c.tile = "WG=64,BM=8,BN=8,TM=1,TN=1", c.alignment = 16, c.workspace = 0;
     c.operands = {{VKGEMM_SLOT_A, bytes(32, 1)}, {VKGEMM_SLOT_B, bytes(48, 2)}, {VKGEMM_SLOT_D, bytes(24, 3)}};
-    c.result_bytes = 24, c.result_checksum = 0x0123456789abcdef;
+    c.resultBytes = 24, c.resultChecksum = 0x0123456789abcdef;
     return c;
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("capture: what is written is read back") {
     CHECK((again->device == c.device && again->driver == c.driver && again->version == c.version));
     CHECK((again->problem == c.problem && again->kernel == c.kernel && again->tile == c.tile));
     CHECK((again->alignment == 16 && again->workspace == 0));
-    CHECK((again->result_bytes == 24 && again->result_checksum == 0x0123456789abcdef));
+    CHECK((again->resultBytes == 24 && again->resultChecksum == 0x0123456789abcdef));
     REQUIRE(again->operands.size() == 3);
     for (size_t i = 0; i < 3; ++i) {
         CHECK(again->operands[i].slot == c.operands[i].slot);

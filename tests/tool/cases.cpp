@@ -23,8 +23,8 @@ Case one(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("suites: one problem a line, with what it should reach") {
-    const auto cases = parse_suite("# all of it\n\n 64x128x256\t\r\nf16*f16 8x8x8 beta=1\treach=1.5 # aim\n", "mine");
+TEST_CASE("suites: one problem a line, with its target") {
+    const auto cases = parse_suite("# all of it\n\n 64x128x256\t\r\nf16*f16 8x8x8 beta=1\ttarget=1.5 # aim\n", "mine");
     REQUIRE_MESSAGE(bool(cases), cases.status().text);
     REQUIRE(cases->size() == 2);
     CHECK((*cases)[0].text == "f32*f32+f32->f32 64x128x256");
@@ -34,7 +34,7 @@ TEST_CASE("suites: one problem a line, with what it should reach") {
     CHECK((*cases)[1].beta == 1);
     const auto cut = parse_suite(std::string_view("8x8x8\n9x9x9\0 lda=1\n", 19), "mine");
     REQUIRE(!cut);
-    CHECK(has_words(cut.status().text, "mine:2: ", "character 6: a zero byte"));
+    CHECK(has_words(cut.status().text, "mine:2: ", "character 6: ", "zero byte"));
     const std::pair<const char*, std::vector<std::string>> bad[] = {
         {"8x8x8\n\n8x8\n", {"mine:3: ", "MxNxK"}},
         {"8x8x8 target=fast", {"mine:1: ", "'fast'", "target=50"}},
@@ -42,7 +42,7 @@ TEST_CASE("suites: one problem a line, with what it should reach") {
         {"8x8x8 target=0", {"'0'"}},
         {"8x8x8 target=inf", {"'inf'"}},
         {"8x8x8 target=1e300", {"'1e300'"}},  // finite, but not in operations
-        {"8x8x8 target=5 beta=1", {"'5 beta=1'", "ends the line"}},
+        {"8x8x8 target=5 beta=1", {"'5 beta=1'", "comes last"}},
         {"8x8x8 lda=3", {"mine:1: ", "lda"}},
         {"8x8x8\n0x8x8", {"mine:2: ", "m or n is 0"}},
         {"# nothing\n", {"mine", "no problem"}},
@@ -95,7 +95,7 @@ TEST_CASE("matrices lie where the library says that they lie") {
         const plan::Problem p = *plan::complete(plan::parse_problem(line)->problem);
         CAPTURE(line);
         CHECK(r.batch == p.batch);
-        CHECK(r.accumulate == *p.accumulate);
+        CHECK(std::string_view(type_info(r.accumulate).name) == plan::info(*p.accumulate).name);
         const MatrixInfo* const ours[] = {&r.a, &r.b, &r.c, &r.d};
         for (size_t i = 0; i < 4; ++i) {
             const plan::Operand x = plan::operands(p)[i];
@@ -103,7 +103,7 @@ TEST_CASE("matrices lie where the library says that they lie") {
                 CHECK(ours[i]->span == 0);
                 continue;
             }
-            CHECK(ours[i]->type == *x.matrix->type);
+            CHECK(std::string_view(type_info(ours[i]->type).name) == plan::info(*x.matrix->type).name);
             CHECK(ours[i]->span == *plan::span_elements(*x.matrix, x.rows, x.cols, p.batch));
             if (ours[i]->span == 0) continue;
             const bool by_rows = x.matrix->layout == plan::Layout::row_major;
@@ -157,7 +157,7 @@ TEST_CASE("factors that no run of the problem can have, and products without an 
 
 TEST_CASE("a problem that lost its quotes is told so") {
     const auto told = [](const std::vector<std::string>& words) { return load_cases(words, "").status().text; };
-    CHECK(told({"64x64x64", "layout=nt"}).ends_with("wants quotes: '64x64x64 layout=nt'"));
+    CHECK(told({"64x64x64", "layout=nt"}).ends_with("in quotes: '64x64x64 layout=nt'"));
     CHECK(told({"64x64x64", "64x64"}).find("quotes") == std::string::npos);
     CHECK(told({"64x64x64 layout=nx"}).find("quotes") == std::string::npos);
 }

@@ -17,7 +17,7 @@ constexpr uint32_t m = 4, n = 6, k = 2;
 
 TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t ld, uint32_t times) {
     TracedOperand o{.name = name, .rows = rows, .cols = cols, .counts = {}};
-    o.matrix.type = plan::Type::f32, o.matrix.ld = ld;
+    o.matrix.type = vkgemm::f32, o.matrix.ld = ld;
     o.counts.resize((rows - 1) * ld + cols);
     for (uint64_t row = 0; row < rows; ++row)
         for (uint64_t col = 0; col < cols; ++col) o.counts[row * ld + col] = times;
@@ -27,20 +27,20 @@ TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t l
 /// 4x6x2 in tiles of 4x3, two work groups of four invocations with a row each; D's rows are 8 apart.
 Trace right() {
     Trace t;
-    t.problem.m = m, t.problem.n = n, t.problem.k = t.k = k, t.problem.d.type = plan::Type::f32;
+    t.problem.m = m, t.problem.n = n, t.problem.k = t.k = k, t.problem.d.type = vkgemm::f32;
     t.kernel = "by_hand", t.tile.BM = 4, t.tile.BN = 3, t.tile.WG = 4, t.groups = 2;
-    t.operands[BIND_A] = operand("A", m, k, k, 2);
-    t.operands[BIND_B] = operand("B", k, n, n, 1);
-    t.operands[BIND_D] = operand("D", m, n, 8, 1);
-    t.owners.assign(t.operands[BIND_D].counts.size(), 0);
+    t.operands[bind_a] = operand("A", m, k, k, 2);
+    t.operands[bind_b] = operand("B", k, n, n, 1);
+    t.operands[bind_d] = operand("D", m, n, 8, 1);
+    t.owners.assign(t.operands[bind_d].counts.size(), 0);
     for (uint32_t row = 0; row < m; ++row)
         for (uint32_t col = 0; col < n; ++col) t.owners[row * 8 + col] = 1 + col / 3;
     for (uint32_t i = 0; i < m; ++i) {
-        for (uint32_t step = 0; step < k; ++step) t.watched.push_back({BIND_A, i * k + step, 1, i, i / 2, 2 * step});
-        t.watched.push_back({BIND_D, i * 8, 3, i, i / 2, 4});
+        for (uint32_t step = 0; step < k; ++step) t.watched.push_back({bind_a, i * k + step, 1, i, i / 2, 2 * step});
+        t.watched.push_back({bind_d, i * 8, 3, i, i / 2, 4});
     }
-    t.watched.push_back({BIND_B, 0, 3, 0, 0, 0});
-    t.watched.push_back({BIND_B, n, 3, 1, 0, 2});
+    t.watched.push_back({bind_b, 0, 3, 0, 0, 0});
+    t.watched.push_back({bind_b, n, 3, 1, 0, 2});
     t.traced.resize(t.owners.size() * 4), t.untraced = t.traced;
     return t;
 }
@@ -74,19 +74,19 @@ TEST_CASE("coverage: a right trace has no fault, and its numbers are those of th
 
 TEST_CASE("coverage: each kind of fault is named with its place") {
     Trace t = right();
-    t.operands[BIND_D].counts[8 + 2] = 0;
+    t.operands[bind_d].counts[8 + 2] = 0;
     CHECK(has_words(only_fault(t), "D[1][2] is never written"));
     t = right();
-    t.operands[BIND_D].counts[16] = 2, t.operands[BIND_D].counts[17] = 3;
+    t.operands[bind_d].counts[16] = 2, t.operands[bind_d].counts[17] = 3;
     CHECK(has_words(only_fault(t), "D[2][0] is written more than once, and 1 more"));
     t = right();
-    t.operands[BIND_D].counts[7] = 1;
+    t.operands[bind_d].counts[7] = 1;
     CHECK(has_words(only_fault(t), "1 elements between the rows of D"));
     t = right();
-    t.operands[BIND_B].counts[7] = 0;
+    t.operands[bind_b].counts[7] = 0;
     CHECK(has_words(only_fault(t), "B[1][1] is never read"));
     t = right();
-    t.operands[BIND_A].outside = 2, t.operands[BIND_A].farthest = 99;
+    t.operands[bind_a].outside = 2, t.operands[bind_a].farthest = 99;
     CHECK(has_words(only_fault(t), "2 accesses reach outside A", "8 elements", "element 99"));
     t = right();
     t.traced[13] = std::byte{1};
@@ -99,32 +99,32 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
 TEST_CASE("coverage: A and B are read unless alpha is 0, C unless beta is, what the epilogue adds always") {
     Trace t = right();
     t.k = 0, t.watched.clear();
-    for (const uint32_t bind : {uint32_t{BIND_A}, uint32_t{BIND_B}})
+    for (const uint32_t bind : {uint32_t{bind_a}, uint32_t{bind_b}})
         t.operands[bind].counts.assign(t.operands[bind].counts.size(), 0);
     CHECK((coverage_of(t).faults.empty() && coverage_of(t).formula == 0));
-    t.operands[BIND_B].counts[3] = 1;
+    t.operands[bind_b].counts[3] = 1;
     CHECK(has_words(only_fault(t), "B is read, though alpha is 0"));
     t = right();
-    t.operands[BIND_C] = operand("C", m, n, n, 0);
+    t.operands[bind_c] = operand("C", m, n, n, 0);
     CHECK(coverage_of(t).faults.empty());
-    t.operands[BIND_C].counts[2] = 1;
+    t.operands[bind_c].counts[2] = 1;
     CHECK(has_words(only_fault(t), "C is read, though beta is 0"));
     t.adds_c = true;
     CHECK(has_words(only_fault(t), "C[0][0] is never read, and 22 more"));
     t = right();
-    t.operands[BIND_BIAS] = operand("bias", 1, n, n, 4);
+    t.operands[bind_bias] = operand("bias", 1, n, n, 4);
     CHECK(coverage_of(t).faults.empty());
-    t.operands[BIND_BIAS].counts[5] = 0;
+    t.operands[bind_bias].counts[5] = 0;
     CHECK(has_words(only_fault(t), "bias[0][5] is never read"));
 }
 
 TEST_CASE("coverage: elements that are read again in a step are counted, and a gap that is read is no fault") {
     Trace t = right();
-    t.watched.push_back({BIND_A, 0, 1, 3, 1, 0});
+    t.watched.push_back({bind_a, 0, 1, 3, 1, 0});
     CHECK(coverage_of(t).sets[0].repeats == 2);
     t = right();
-    t.operands[BIND_A] = operand("A", m, k, 4, 2);
-    t.operands[BIND_A].counts[3] = 1;
+    t.operands[bind_a] = operand("A", m, k, 4, 2);
+    t.operands[bind_a].counts[3] = 1;
     const Coverage c = coverage_of(t);
     CHECK(c.faults.empty());
     CHECK(c.touched[0].gap_elements == 1);

@@ -1,69 +1,50 @@
 // SPDX-License-Identifier: MIT
-// What the library says of a choice is read back whole, and tiles are drawn to scale.
+// What the tool makes of the library's candidates, and tiles drawn to scale.
 #include "tools/vkgemm/report/explanation.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tools/vkgemm/cli/text.h"
 
 using namespace vkgemm::tool;
-namespace plan = vkgemm::plan;
 
-TEST_CASE("an explanation is read line by line") {
-    const Explanation e = read_explanation(
-        "kernel     simt_f32_64x64x16\n"
-        "tile       WG=128,BM=64,BN=64,BK=16,WM=32,WN=32,TM=8,TN=4,RASTER=8\n"
-        "cost       1.34e+08\n"
-        "operands   device addresses\n"
-        "workspace  4096 bytes\n"
-        "dispatch   simt_f32_64x64x16, 128 work groups of 128\n"
-        "dispatch   reduce_f32_64, 16 work groups of 64\n"
-        "tuned      NVIDIA H200 | 64x64x64 | simt_f32_64x64x16 |\n"
-        "note       VKGEMM_KERNEL was not followed: why\n"
-        "news       of a later version\n"
-        "not        cpu_f32_8x32: costs 1.5e+07\n"
-        "not        gemv_f32_1x8: gemv_f32_1x8: is for up to 16 rows or columns\n"
-        "not        gemv_f32_1x16: is for up to 16 rows or columns\n"
-        "not        tiled_i32_8x8: multiplies i32*i32+i32->i32, not f32*f32+f32->f32\n");
-    CHECK(e.no_kernel.empty());
-    CHECK(e.kernel == "simt_f32_64x64x16");
-    CHECK(plan::with_constants({}, e.tile));
-    CHECK(e.cost == 1.34e8);
-    CHECK(e.operands == "device addresses");
-    CHECK(e.workspace == 4096);
-    REQUIRE(e.passes.size() == 2);
-    CHECK(e.passes[1].kernel == "reduce_f32_64");
-    CHECK(e.passes[1].groups == 16);
-    CHECK(e.passes[1].invocations == 64);
-    CHECK(e.tuned.starts_with("NVIDIA H200 |"));
-    CHECK(e.notes == std::vector<std::string>{"VKGEMM_KERNEL was not followed: why", "news       of a later version"});
-    REQUIRE(e.others.size() == 4);
-    CHECK(e.others[0].cost == 1.5e7);
-    CHECK(!e.others[1].cost);
-
-    const std::vector<Refused> refused = by_reason(e.others);
+TEST_CASE("refused kernels are grouped by the reason, those of other types by their types") {
+    const std::vector<Other> others = {
+        {"cpu_f32_8x32", VKGEMM_CANDIDATE_SERVES, 1.5e7},
+        {"gemv_f32_1x8", VKGEMM_CANDIDATE_REJECTED, 0, VKGEMM_ERROR_UNSUPPORTED, "few rows"},
+        {"gemv_f32_1x16", VKGEMM_CANDIDATE_DISABLED, 0, VKGEMM_ERROR_UNSUPPORTED, "few rows"},
+        {"tiled_f32_8x8", VKGEMM_CANDIDATE_REJECTED, 0, VKGEMM_ERROR_LIMIT, "too large"},
+        {"tiled_i32_8x8", VKGEMM_CANDIDATE_REJECTED, 0, VKGEMM_ERROR_UNSUPPORTED, "other types", true},
+        {"naive_i32_8x8", VKGEMM_CANDIDATE_REJECTED, 0, VKGEMM_ERROR_UNSUPPORTED, "other types", true},
+        {"tiled_f16_8x8", VKGEMM_CANDIDATE_REJECTED, 0, VKGEMM_ERROR_UNSUPPORTED, "other types too", true}};
+    const std::vector<Refused> refused = by_reason(others);
     REQUIRE(refused.size() == 2);
-    CHECK(refused[0].why == "is for up to 16 rows or columns");
+    CHECK(refused[0].why == "few rows");
     CHECK(refused[0].kernels == std::vector<std::string>{"gemv_f32_1x8", "gemv_f32_1x16"});
-    CHECK(refused_types(refused[0]) == "");
-    CHECK(refused_types(refused[1]) == "i32*i32+i32->i32");
+    CHECK(refused[1].kernels == std::vector<std::string>{"tiled_f32_8x8"});
+    const std::string types = other_types(others);
+    CHECK(types.starts_with("i32*i32+i32->i32 (2), f16*f16+"));
+    CHECK(types.ends_with(" (1)"));
+    CHECK(other_types({}) == "");
 }
 
-TEST_CASE("an explanation of nothing has its reason, and no kernel") {
-    const Explanation e = read_explanation("no kernel: tiled_f32_8x8: why\nnot        tiled_f32_8x8: why\n");
-    CHECK(e.no_kernel == "tiled_f32_8x8: why");
-    CHECK(e.kernel.empty());
-    CHECK(e.notes.empty());
-    CHECK(e.others.size() == 1);
-    CHECK(read_explanation("").others.empty());
-    CHECK(read_explanation("dispatch\ncost\nnot\n\n").passes.size() == 1);
+TEST_CASE("every state of a candidate has a word of its own") {
+    std::vector<std::string> words;
+    for (const auto state : {VKGEMM_CANDIDATE_CHOSEN, VKGEMM_CANDIDATE_SERVES, VKGEMM_CANDIDATE_REJECTED,
+                             VKGEMM_CANDIDATE_DISABLED, VKGEMM_CANDIDATE_NOT_BUILT}) {
+        const std::string word = state_word(state);
+        CHECK(std::ranges::find(words, word) == words.end());
+        words.push_back(word);
+    }
 }
 
 TEST_CASE("a drawing names its parts and fits the page, for every row") {
-    for (const plan::Kernel& k : plan::kernels()) {
-        if (k.module.family.role != plan::Role::product) continue;
-        const std::string drawing = tile_drawing(k, k.tile);
-        INFO(k.name, "\n", drawing);
+    for (const Kernel& k : all_kernels()) {
+        if (!k.is_product()) continue;
+        const std::string drawing = tile_drawing(k, k.tile, k.traits.sharedBytes);
+        INFO(k.name(), "\n", drawing);
         std::string_view rest = drawing;
         size_t lines = 0;
         for (; !rest.empty(); ++lines) {
@@ -80,9 +61,9 @@ TEST_CASE("a drawing names its parts and fits the page, for every row") {
 }
 
 TEST_CASE("a block of four parts is drawn as four cells") {
-    const plan::Kernel* k = plan::find_kernel("simt_f32_64x64x16");
+    const Kernel* k = find_kernel("simt_f32_64x64x16");
     REQUIRE(k);
-    const std::string drawing = tile_drawing(*k, k->tile);
+    const std::string drawing = tile_drawing(*k, k->tile, k->traits.sharedBytes);
     const auto count = [&](std::string_view part) {
         size_t n = 0;
         for (size_t at = drawing.find(part); at != drawing.npos; at = drawing.find(part, at + part.size())) ++n;
@@ -91,4 +72,15 @@ TEST_CASE("a block of four parts is drawn as four cells") {
     CHECK(count("┬") == k->tile.BN / k->tile.WN - 1);
     CHECK(count("├") == k->tile.BM / k->tile.WM - 1);
     CHECK(count("█") == 3);  // two of the picture, one of its words
+}
+
+TEST_CASE("tiles as numbers: constants replaced, and broken rules refused") {
+    const Kernel* k = find_kernel("tiled_f32_8x8");
+    REQUIRE(k);
+    CHECK((k->tile.BM == 8 && k->tile.BN == 8 && k->tile.WM == 0));
+    const auto larger = tile_with(*k, "BM=16,WG=128");
+    REQUIRE_MESSAGE(bool(larger), larger.status().text);
+    CHECK((larger->BM == 16 && larger->BN == 8));
+    CHECK(tile_with(*k, "BM=7").status().code == VKGEMM_ERROR_TILE);
+    CHECK(tile_with(*k, "XY=7").status().code == VKGEMM_ERROR_TILE);
 }

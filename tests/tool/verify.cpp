@@ -132,8 +132,39 @@ TEST_CASE("sums are exact in any order, and whoever leaves some k out is found")
                     }
                     most = std::max(most, std::abs(sum)), most_terms = std::max(most_terms, terms);
                 }
-        CHECK(most_terms <= std::ldexp(1.0, vkgemm::plan::info(r.accumulate).exact_bits));
-        CHECK((2 * most + 9) * (plain ? 1 : 4) <= std::ldexp(1.0, vkgemm::plan::info(r.d.type).exact_bits));
+        CHECK(most_terms <= std::ldexp(1.0, static_cast<int>(type_info(r.accumulate).exactBits)));
+        CHECK((2 * most + 9) * (plain ? 1 : 4) <= std::ldexp(1.0, static_cast<int>(type_info(r.d.type).exactBits)));
         CHECK(most > 0);
     }
+}
+
+TEST_CASE("a library that may round is judged by a tolerance, and a gross error is still found") {
+    for (const char* line : {"bf16*bf16 9x7x2001", "f16*f16 9x7x20001", "bf16*bf16 400x300x1200"}) {
+        CAPTURE(std::string(line));
+        const auto c = parse_case(line);
+        REQUIRE(c);
+        const ExactCase exact(*c);
+        const MatrixInfo& d = exact.matrices().d;
+        const std::vector<std::byte> right = right_result(exact);
+        CHECK((exact.verify_rounded(right).wrong.empty() && exact.verify_rounded(right).rounded.empty()));
+        const size_t at = d.position(0, d.rows / 2, d.cols / 3) * d.bytes;
+        const auto off_by = [&](double by) {
+            std::vector<std::byte> changed = right;
+            encode(d.type, decode(d.type, &right[at]) + by, &changed[at]);
+            return exact.verify_rounded(changed);
+        };
+        const std::string where = "D[" + std::to_string(d.rows / 2) + "][" + std::to_string(d.cols / 3) + "]";
+        CHECK(off_by(1).wrong == "");
+        CHECK_MESSAGE(has_words(off_by(1).rounded, where, "should be"), off_by(1).rounded);
+        const double all = static_cast<double>(2 * c->problem.k) * 4;  // more than all products together may be
+        CHECK_MESSAGE(has_words(off_by(all).wrong, where, "give or take"), off_by(all).wrong);
+        std::vector<std::byte> unwritten = right;
+        const uint32_t word = poison(d.type);
+        std::memcpy(&unwritten[at], &word, d.bytes);
+        CHECK(has_words(exact.verify_rounded(unwritten).wrong, where, "never written"));
+    }
+    const ExactCase whole(*parse_case("i32*i32 8x8x600"));
+    std::vector<std::byte> off = right_result(whole);
+    off[0] ^= std::byte{1};
+    CHECK(whole.verify_rounded(off).wrong != "");
 }

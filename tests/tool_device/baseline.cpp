@@ -8,6 +8,7 @@
 
 #include "support/device.h"
 #include "support/string_util.h"
+#include "tools/vkgemm/measure/numbers.h"
 
 using namespace vkgemm::tool;
 using vkgemm::Result, vkgemm::Status;
@@ -17,7 +18,8 @@ namespace {
 
 class HandBaseline : public Baseline {
    public:
-    bool is_wrong = false, fails_in_a_row = false;
+    bool is_wrong = false, rounds_partial_sums = false, fails_in_a_row = false;
+    double wrong_by = 1;
     size_t calls = 0, runs = 0;
 
     const char* name() const override { return "hand"; }
@@ -27,6 +29,7 @@ class HandBaseline : public Baseline {
 
     Status load(const Case& c, const OperandBytes& operands, size_t) override {
         problem_ = blas_problem(c);
+        type_ = resolve(c.problem).d.type;
         operands_ = operands;
         return {};
     }
@@ -36,13 +39,16 @@ class HandBaseline : public Baseline {
         for (int i = 0; i < p.batch; ++i)
             for (int row = 0; row < p.rows; ++row)
                 for (int col = 0; col < p.cols; ++col) {
-                    double sum = 0;
-                    for (int k = 0; k < p.depth; ++k)
-                        sum += static_cast<double>(*at(p.left, i, row, k) * *at(p.right, i, k, col));
-                    float* const d = at(p.out, i, row, col);
-                    *d = static_cast<float>(alpha * sum + (beta == 0 ? 0 : beta * static_cast<double>(*d)));
+                    double up = 0, down = 0;  // the positive and the negative products
+                    for (int k = 0; k < p.depth; ++k) {
+                        const double product = get(p.left, i, row, k) * get(p.right, i, k, col);
+                        (product > 0 ? up : down) += product;
+                    }
+                    if (rounds_partial_sums) up = rounded(up), down = rounded(down);
+                    const double before = beta == 0 ? 0 : beta * get(p.out, i, row, col);
+                    put(p.out, i, row, col, alpha * (up + down) + before);
                 }
-        if (is_wrong) *at(problem_.out, 0, 0, 0) += 1;
+        if (is_wrong) put(p.out, 0, 0, 0, get(p.out, 0, 0, 0) + wrong_by);
         return std::vector<double>(count, 1e-3);
     }
     Result<double> run_together(size_t count, double, double) override {
@@ -53,10 +59,20 @@ class HandBaseline : public Baseline {
     void unload() override { operands_ = {}; }
 
    private:
-    float* at(const BlasMatrix& m, int batch, int row, int col) {
+    std::byte* at(const BlasMatrix& m, int batch, int row, int col) {
         const int64_t i = m.transposed ? col + int64_t{row} * m.ld : row + int64_t{col} * m.ld;
-        return reinterpret_cast<float*>(operands_[m.slot].data()) + batch * m.batch_step + i;
+        return operands_[m.slot].data() + (batch * m.batch_step + i) * vkgemm::typeInfo(type_).bytes;
     }
+    double get(const BlasMatrix& m, int batch, int row, int col) { return decode(type_, at(m, batch, row, col)); }
+    void put(const BlasMatrix& m, int batch, int row, int col, double value) {
+        encode(type_, value, at(m, batch, row, col));
+    }
+    double rounded(double value) const {
+        std::byte bytes[8];
+        encode(type_, value, bytes);
+        return decode(type_, bytes);
+    }
+    vkgemm::Type type_ = vkgemm::f32;  // of all matrices
     BlasProblem problem_;
     OperandBytes operands_;
 };
@@ -85,7 +101,8 @@ TEST_CASE("what BLAS is told is the problem, however its matrices lie") {
     }
 }
 
-TEST_CASE("a baseline that is wrong is not timed, one that cannot says why, one that fails in a row keeps its samples") {
+TEST_CASE(
+    "a baseline that is wrong is not timed, one that cannot says why, one that fails in a row keeps its samples") {
     HandBaseline baseline;
     baseline.is_wrong = true;
     CaseRunner runner = runner_of("5x7x3", {.repeats = 8});
@@ -104,6 +121,36 @@ TEST_CASE("a baseline that is wrong is not timed, one that cannot says why, one 
     CHECK(m.samples.size() == 8);
     CHECK(m.in_a_row == 0);
     CHECK(m.note == "not timed in a row: out of patience");
+}
+
+TEST_CASE("a baseline that rounds partial sums to D's type is within tolerance; one that is off by more is wrong") {
+    HandBaseline baseline;
+    baseline.rounds_partial_sums = true;
+    for (const char* line : {"bf16*bf16 5x7x5001", "f16*f16 5x7x30001"}) {
+        CAPTURE(std::string(line));
+        baseline.is_wrong = false;
+        CaseRunner runner = runner_of(line, {.repeats = 1});
+        Measurement m = BaselineRun(baseline, runner).finish();
+        CHECK_MESSAGE(m.failure, m.failure.text);
+        CHECK(m.wrong == "");
+        CHECK(m.checked == "within tolerance");
+        CHECK_MESSAGE(has_words(m.note, "it rounds", "should be"), m.note);
+        CHECK(m.samples.size() == 1);
+
+        baseline.is_wrong = true;  // by as much as all products together
+        baseline.wrong_by = 2e4;
+        CaseRunner again = runner_of(line, {.repeats = 1});
+        m = BaselineRun(baseline, again).finish();
+        CHECK_MESSAGE(has_words(m.wrong, "D[0][0]", "should be"), m.wrong);
+        CHECK(m.samples.empty());
+    }
+}
+
+TEST_CASE("a baseline of integers, or of f32 with short sums, must be exact") {
+    HandBaseline baseline;
+    baseline.is_wrong = true;
+    CaseRunner runner = runner_of("5x7x300", {.repeats = 1});
+    CHECK(BaselineRun(baseline, runner).finish().wrong != "");
 }
 
 TEST_CASE("a baseline takes transposes with the kernel that it is timed beside") {

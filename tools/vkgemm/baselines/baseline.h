@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Other libraries that compute the same problems on the same operands, to be timed beside vkgemm.
+// Other libraries that are timed on the same problems and operands as vkgemm.
 #pragma once
 #include <memory>
 
-#include "tools/vkgemm/measure/measure.h"
+#include "measure/measure.h"
 
 namespace vkgemm::tool {
 
@@ -16,28 +16,28 @@ class Baseline {
 
     virtual const char* name() const = 0;                // as --vs takes it: "cublas"
     virtual std::string title() const = 0;               // "cuBLAS 13.0.2, CUDA 13.0"
-    virtual host::Clock clock() const = 0;               // which one its times come from
-    virtual std::string unfit(const Case& c) const = 0;  // why it cannot compute the case; "" where it can
+    virtual host::Clock clock() const = 0;               // the clock of its times
+    virtual std::string unfit(const Case& c) const = 0;  // why it cannot compute the case; "" if it can
 
-    /// Takes the operands of a case that it fits, in `sets` copies, in place of those before.
+    /// Copies the operands of a case that it can compute, `sets` times; replaces those before.
     virtual Status load(const Case& c, const OperandBytes& operands, size_t sets) = 0;
-    /// D = alpha A B + beta C as often as `runs` says, with one set after another, beginning at `first`; the seconds of
-    /// each.
+    /// Computes D = alpha A B + beta C `runs` times, with one set after another from `first` on; returns the seconds of
+    /// each run.
     virtual Result<std::vector<double>> run(size_t runs, size_t first, double alpha, double beta) = 0;
-    /// The same without a look at the clock in between: the seconds of all together.
+    /// The same without timing each run: the seconds of all together.
     virtual Result<double> run_together(size_t runs, double alpha, double beta) = 0;
     virtual Result<std::vector<std::byte>> result() = 0;  // D of the first set
-    virtual void unload() = 0;                            // gives the operands' memory back
+    virtual void unload() = 0;                            // frees the operands
 };
 
-/// Opens the baseline of that name for comparison on `device`, or says in one sentence why it cannot be had.
+/// Opens the baseline of that name for `device`, or returns in one sentence why it is not available.
 Result<std::unique_ptr<Baseline>> open_baseline(const std::string& name, const host::Device& device);
 inline constexpr const char* baseline_names[] = {"cublas", "openblas"};
 
 Result<std::unique_ptr<Baseline>> open_cublas(const host::Device& device);
 Result<std::unique_ptr<Baseline>> open_openblas();
 
-/// A baseline on one case, as CaseRunner has it for a kernel: the same operands, as many sets of them, the same rules.
+/// A baseline on one case, with the same operands, number of sets and rules as CaseRunner has for a kernel.
 class BaselineRun {
    public:
     BaselineRun(Baseline& baseline, CaseRunner& runner);
@@ -46,11 +46,11 @@ class BaselineRun {
     BaselineRun& operator=(const BaselineRun&) = delete;
 
     const char* name() const { return baseline_.name(); }
-    void part();           // of its samples: called while a kernel is timed, so that they take turns
+    void part();           // some of its samples; called between parts of a kernel's timing
     Measurement finish();  // the rest; once
 
    private:
-    /// Is it to be timed? The first time it is checked, and takes the operands: by then the kernel has its memory.
+    /// Whether it is to be timed. The first call checks it and loads the operands; by then the kernel has its memory.
     bool goes_on();
     Result<host::Times> run(size_t runs);
     Status time_the_rest();
@@ -60,10 +60,10 @@ class BaselineRun {
     Measurement result_;
     Timing timing_;
     bool begun_ = false;
-    size_t next_ = 0;  // the set of operands, counted on and on
+    size_t next_ = 0;  // the next set of operands, not yet taken modulo their number
 };
 
-/// One matrix as BLAS sees it: column-major. A row-major one is there its own transpose.
+/// One matrix as BLAS sees it: column-major. A row-major matrix is given as its transpose.
 struct BlasMatrix {
     VkgemmSlot slot = VKGEMM_SLOT_A;
     bool transposed = false;
@@ -71,15 +71,15 @@ struct BlasMatrix {
     long long batch_step = 0;  // elements
 };
 
-/// A problem in the words of BLAS: out = left * right, all column-major, `out` is rows x cols. Where D is row-major,
-/// that is the transposed problem, and left is B.
+/// A problem for BLAS: out = left * right, all column-major, `out` is rows x cols. If D is row-major, this is the
+/// transposed problem, and left is B.
 struct BlasProblem {
     int rows = 0, cols = 0, depth = 0, batch = 1;
     BlasMatrix left, right, out;
 };
 BlasProblem blas_problem(const Case& c);
 
-/// What no BLAS can do: numbers over 31 bits, a product without elements, a C that is neither D nor laid out like it.
+/// Why no BLAS can compute the case: numbers over 31 bits, an empty product, a C apart from D; "" if one can.
 std::string unfit_for_blas(const Case& c);
 
 }  // namespace vkgemm::tool

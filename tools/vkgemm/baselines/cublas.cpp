@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/baselines/cublas.h"
+#include "baselines/cublas.h"
 
 #include <cstdlib>
 
-#include "tools/vkgemm/measure/numbers.h"
+#include "measure/numbers.h"
 
 namespace vkgemm::tool {
 namespace {
 
-constexpr int default_algorithm = -1;  // CUBLAS_GEMM_DEFAULT
+constexpr int default_algorithm = -1;     // CUBLAS_GEMM_DEFAULT
+constexpr int no_reduced_reduction = 16;  // CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION
 
 /// cuBLAS's functions, as NVIDIA documents them. Operations: 0 as stored, 1 transposed.
 struct CublasCalls {
     int (*Create)(void** handle);
     int (*Destroy)(void* handle);
     int (*GetVersion)(void* handle, int* version);
+    int (*SetMathMode)(void* handle, int mode);
     int (*GemmEx)(void* handle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a, int a_type,
                   int lda, const void* b, int b_type, int ldb, const void* beta, void* c, int c_type, int ldc,
                   int compute, int algorithm);
@@ -31,6 +33,7 @@ struct CublasCalls {
         want(Create, "cublasCreate_v2");
         want(Destroy, "cublasDestroy_v2");
         want(GetVersion, "cublasGetVersion_v2");
+        want(SetMathMode, "cublasSetMathMode");
         want(GemmEx, "cublasGemmEx");
         want(GemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
         return missing;
@@ -57,15 +60,15 @@ std::optional<uint32_t> cublas_epilogue(const Problem& p) {
 }
 
 /// How it accumulates in `type`; nothing: it cannot.
-std::optional<CublasCompute> cublas_compute(plan::Type type) {
+std::optional<CublasCompute> cublas_compute(Type type) {
     switch (type) {
-        case plan::Type::f16:
+        case f16:
             return compute_f16;
-        case plan::Type::f32:
+        case f32:
             return compute_f32;
-        case plan::Type::f64:
+        case f64:
             return compute_f64;
-        case plan::Type::i32:
+        case i32:
             return compute_i32;
         default:
             return std::nullopt;
@@ -74,14 +77,12 @@ std::optional<CublasCompute> cublas_compute(plan::Type type) {
 
 /// The types of A and B, of the accumulator and of D that its documentation of cublasGemmEx lists.
 bool cublas_types(const Resolved& r) {
-    using plan::Type;
     const Type in = r.a.type, sum = r.accumulate, out = r.d.type;
     if (r.b.type != in) return false;
-    if (in == Type::f32 || in == Type::f64) return sum == in && out == in;
-    if (in == Type::f16)
-        return (sum == Type::f16 && out == in) || (sum == Type::f32 && (out == in || out == Type::f32));
-    if (in == Type::bf16) return sum == Type::f32 && (out == in || out == Type::f32);
-    return in == Type::i8 && sum == Type::i32 && out == Type::i32;
+    if (in == f32 || in == f64) return sum == in && out == in;
+    if (in == f16) return (sum == f16 && out == in) || (sum == f32 && (out == in || out == f32));
+    if (in == bf16) return sum == f32 && (out == in || out == f32);
+    return in == i8 && sum == i32 && out == i32;
 }
 
 class Cublas final : public Baseline {
@@ -124,15 +125,19 @@ Result<std::unique_ptr<Baseline>> Cublas::open(const host::Device& device) {
     if (!cuda) return cuda.status();
     const Library library = Library::open(names, baseline_folders());
     if (!library)
-        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                      "cuBLAS (libcublas.so.13, cublas64_13.dll, ...) is not installed; VKGEMM_BASELINE_PATH can name its "
-                      "folder"};
+        return Status{
+            VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+            "cuBLAS (libcublas.so.13, cublas64_13.dll, ...) is not installed; VKGEMM_BASELINE_PATH can name its "
+            "folder"};
     auto baseline = std::make_unique<Cublas>();
     baseline->cuda_ = *cuda;
     baseline->folders_ = {library.folder()};
     if (const char* missing = baseline->call_.bind(library))
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, std::string("cuBLAS lacks ") + missing};
     if (const int status = baseline->call_.Create(&baseline->handle_)) return cublas_failed(status, "cublasCreate");
+    // Slices of K are to be added in the accumulator's type, as vkgemm does; a cuBLAS that refuses this is judged by
+    // the same tolerance.
+    static_cast<void>(baseline->call_.SetMathMode(baseline->handle_, no_reduced_reduction));
     return std::unique_ptr<Baseline>(std::move(baseline));
 }
 
@@ -209,24 +214,24 @@ Result<std::vector<std::byte>> Cublas::result() {
 
 }  // namespace
 
-CudaType cuda_type(plan::Type type) {
+CudaType cuda_type(Type type) {
     switch (type) {
-        case plan::Type::f64:
+        case f64:
             return cuda_f64;
-        case plan::Type::f16:
+        case f16:
             return cuda_f16;
-        case plan::Type::bf16:
+        case bf16:
             return cuda_bf16;
-        case plan::Type::i32:
+        case i32:
             return cuda_i32;
-        case plan::Type::i8:
+        case i8:
             return cuda_i8;
         default:  // f32, and what cublas_types never asks for
             return cuda_f32;
     }
 }
 
-Scalar::Scalar(plan::Type type, double value) { encode(type, value, bytes); }
+Scalar::Scalar(Type type, double value) { encode(type, value, bytes); }
 
 Status cublas_failed(int status, const char* what) {
     const char* why = status == 7    ? "refuses these sizes or alignments (invalid value)"

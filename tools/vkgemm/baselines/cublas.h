@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // cuBLAS as a baseline: its GEMM for plain products, cuBLASLt's for those with an epilogue.
 #pragma once
-#include "tools/vkgemm/baselines/cuda.h"
-#include "tools/vkgemm/baselines/baseline.h"
+#include "baselines/baseline.h"
+#include "baselines/cuda.h"
 
 namespace vkgemm::tool {
 
-/// The numbers that cuBLAS gives types (cudaDataType_t) and ways to compute (cublasComputeType_t).
+/// cuBLAS's numbers for types (cudaDataType_t) and for arithmetic (cublasComputeType_t).
 enum CudaType : int { cuda_f32 = 0, cuda_f64 = 1, cuda_f16 = 2, cuda_i8 = 3, cuda_i32 = 10, cuda_bf16 = 14 };
 enum CublasCompute : int { compute_f16 = 64, compute_f32 = 68, compute_f64 = 70, compute_i32 = 72 };
 
-CudaType cuda_type(plan::Type type);
+CudaType cuda_type(Type type);
 
 /// The operands of a case on the device, by VkgemmSlot.
 using CudaOperands = std::array<CudaCopies, VKGEMM_SLOT_COUNT>;
 
-/// A case as cuBLAS is told it.
+/// A case in cuBLAS's terms.
 struct CublasProblem {
     BlasProblem blas;
     CudaType type = cuda_f32, result = cuda_f32;  // of A and B; of D
-    plan::Type scalar = plan::Type::f32;          // of alpha and beta: the accumulator's
+    Type scalar = f32;                            // of alpha and beta: the accumulator's
     CublasCompute compute = compute_f32;
     uint32_t epilogue = 0;  // cublasLtEpilogue_t; 0: none
 };
@@ -27,9 +27,9 @@ struct CublasProblem {
 /// Bits of cublasLtEpilogue_t.
 inline constexpr uint32_t epilogue_relu = 2, epilogue_bias = 4, epilogue_gelu = 32;
 
-/// alpha or beta in the type that cuBLAS wants it in.
+/// alpha or beta in the type that cuBLAS expects.
 struct Scalar {
-    Scalar(plan::Type type, double value);
+    Scalar(Type type, double value);
     std::byte bytes[8]{};
 };
 

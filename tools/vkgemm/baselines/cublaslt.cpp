@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/baselines/cublas.h"
+#include "baselines/cublas.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -9,7 +9,9 @@ constexpr size_t workspace_bytes = size_t{32} << 20;  // what cuBLAS itself take
 // cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t, cublasLtMatmulPreferenceAttributes_t
 constexpr int desc_left_transposed = 3, desc_right_transposed = 4, desc_epilogue = 7, desc_bias_pointer = 8;
 constexpr int layout_batch_count = 5, layout_batch_step = 6;
-constexpr int preference_workspace_bytes = 1;
+constexpr int preference_workspace_bytes = 1, preference_reduction_schemes = 3;
+
+constexpr uint32_t reduce_in_compute_type = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, beside no reduction at all
 
 /// cublasLtMatmulHeuristicResult_t
 struct Heuristic {
@@ -106,7 +108,10 @@ struct CublasLt::Prepared {
     int make_preference() {
         const int status = call.PreferenceCreate(&preference);
         const uint64_t bytes = workspace_bytes;
-        return status ? status : call.PreferenceSet(preference, preference_workspace_bytes, &bytes, sizeof bytes);
+        if (status) return status;
+        const int set = call.PreferenceSet(preference, preference_reduction_schemes, &reduce_in_compute_type,
+                                           sizeof reduce_in_compute_type);
+        return set ? set : call.PreferenceSet(preference, preference_workspace_bytes, &bytes, sizeof bytes);
     }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/baselines/cuda.h"
+#include "baselines/cuda.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// As much of the CUDA runtime as a comparison needs, opened while the program runs: the device that Vulkan uses, memory
-// on it, and the time between events.
+// The part of the CUDA runtime that a comparison needs, opened at run time: the device that Vulkan uses, memory on it,
+// and the time between events.
 #pragma once
 #include <memory>
 
-#include "tools/vkgemm/baselines/shared_library.h"
-#include "tools/vkgemm/measure/measure.h"
+#include "baselines/shared_library.h"
+#include "measure/measure.h"
 
 namespace vkgemm::tool {
 
-/// The functions, as NVIDIA documents them; types that stay closed are void*. The version is in a library's file name,
+/// The functions, as NVIDIA documents them; opaque types are void*. The version is in a library's file name,
 /// not in these, which have been the same since CUDA 11.
 struct CudaCalls {
     int (*SetDevice)(int device);
@@ -37,7 +37,7 @@ class Cuda {
     std::string version() const;  // "13.0", of the runtime
     Status failed(int error, const char* what) const;
 
-    /// What `launch(i)` puts on the stream, `runs` times, and the seconds that each took there.
+    /// Calls `launch(i)` `runs` times; returns the seconds that each took on the stream.
     Result<std::vector<double>> time(size_t runs, const std::function<Status(size_t run)>& launch);
 
     /// The same, the seconds of all together.

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <thread>
 
-#include "tools/vkgemm/baselines/shared_library.h"
-#include "tools/vkgemm/baselines/baseline.h"
+#include "baselines/baseline.h"
+#include "baselines/shared_library.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -83,9 +83,10 @@ Result<std::unique_ptr<Baseline>> OpenBlas::open() {
     const Library library = Library::open(names, baseline_folders());
     auto baseline = std::make_unique<OpenBlas>();
     if (!library || !library.find(baseline->sgemm_, "cblas_sgemm") || !library.find(baseline->dgemm_, "cblas_dgemm"))
-        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                      "OpenBLAS (libopenblas.so.0, libopenblas.dll) is not installed; VKGEMM_BASELINE_PATH can name its "
-                      "folder"};
+        return Status{
+            VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+            "OpenBLAS (libopenblas.so.0, libopenblas.dll) is not installed; VKGEMM_BASELINE_PATH can name its "
+            "folder"};
     const char* (*config)() = nullptr;
     const char* (*core)() = nullptr;
     void (*set_threads)(int count) = nullptr;
@@ -106,7 +107,7 @@ Result<std::unique_ptr<Baseline>> OpenBlas::open() {
 std::string OpenBlas::unfit(const Case& c) const {
     if (std::string why = unfit_for_blas(c); !why.empty()) return why;
     const Resolved r = resolve(c.problem);
-    const bool known = r.a.type == plan::Type::f32 || r.a.type == plan::Type::f64;
+    const bool known = r.a.type == f32 || r.a.type == f64;
     if (!known || r.b.type != r.a.type || r.accumulate != r.a.type || r.d.type != r.a.type)
         return "it multiplies f32 and f64 only";
     for (const Step& s : c.problem.epilogue)
@@ -122,7 +123,7 @@ Status OpenBlas::load(const Case& c, const OperandBytes& operands, size_t sets) 
         return all;
     };
     problem_ = blas_problem(c);
-    doubles_ = resolve(c.problem).a.type == plan::Type::f64;
+    doubles_ = resolve(c.problem).a.type == f64;
     sets_ = sets;
     a_ = repeated(operands[VKGEMM_SLOT_A]);
     b_ = repeated(operands[VKGEMM_SLOT_B]);

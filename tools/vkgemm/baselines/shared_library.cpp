@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/baselines/shared_library.h"
+#include "baselines/shared_library.h"
 
 #include <cstdlib>
 #include <filesystem>

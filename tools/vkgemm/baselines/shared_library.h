@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Libraries that are there or not: found and opened while the program runs.
+// Optional libraries, found and opened at run time.
 #pragma once
 #include <span>
 #include <string>
@@ -17,7 +17,7 @@ class Library {
     explicit operator bool() const { return handle_ != nullptr; }
     const std::string& folder() const { return folder_; }
 
-    /// Sets `function` to what the library calls `name`; false and null where there is none.
+    /// Sets `function` to the symbol `name`; false and null if there is none.
     template <class F>
     bool find(F*& function, const char* name) const {
         function = reinterpret_cast<F*>(symbol(name));
@@ -31,8 +31,8 @@ class Library {
     std::string folder_;
 };
 
-/// Where libraries to compare with are looked for, in order: the folders of VKGEMM_BASELINE_PATH (separated as in PATH);
-/// where the system looks; CUDA's own folders; those of the Python packages that bring CUDA.
+/// The folders in which baselines are searched for, in order: the folders of VKGEMM_BASELINE_PATH (separated as in
+/// PATH); where the system looks; CUDA's own folders; those of the Python packages that bring CUDA.
 std::vector<std::string> baseline_folders();
 
 }  // namespace vkgemm::tool

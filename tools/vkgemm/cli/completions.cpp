@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "tools/vkgemm/cli/manual.h"
+#include "cli/manual.h"
 
 namespace vkgemm::tool {
 namespace {

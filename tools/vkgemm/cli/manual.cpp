@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/cli/manual.h"
+#include "cli/manual.h"
 
 #include <algorithm>
 
-#include "tools/vkgemm/cli/text.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -19,14 +19,14 @@ struct Word {
     string_view name, text;
 };
 constexpr Word environment_words[] = {
-    {"VKGEMM_TUNED", "a file of tuned rows, as vkgemm tune writes them, that every command follows"},
+    {"VKGEMM_TUNED", "a file of tuned rows, as vkgemm tune writes it; every command uses them"},
     {"VKGEMM_DISABLED_KERNELS",
-     "a file of kernels that vkgemm check --out found wrong: all commands but check and replay leave them out"},
+     "a file of wrong kernels, as vkgemm check --out writes it; every command but check and replay avoids them"},
     {"VKGEMM_CAPTURE",
-     "a folder: each product that runs and is not timed is written to a file there, for vkgemm replay"},
-    {"VKGEMM_KERNEL", "the kernel to use where it can serve and none is named"},
-    {"VKGEMM_BASELINE_PATH", "folders in which bench looks for libraries to compare with, separated as in PATH"},
-    {"NO_COLOR", "set: no colours unless --color always asks for them"},
+     "a folder; each product that runs without being timed is written to a file there, for vkgemm replay"},
+    {"VKGEMM_KERNEL", "the kernel to use if it can serve the problem and no other is named"},
+    {"VKGEMM_BASELINE_PATH", "folders in which bench looks for the libraries of --vs, separated as in PATH"},
+    {"NO_COLOR", "if set, no colours unless --color=always"},
 };
 
 string joined(const std::vector<string>& words, string_view between) {
@@ -76,7 +76,7 @@ string help_text(const Manual& m) {
     for (const ManualCommand& c : m.commands) out += entry(c.name, c.text);
     out += entries("Common options", m.program.options, true);
     return out + "\nA PROBLEM is one line, such as '" + string(problem_example) + "'.\n" +
-           "'vkgemm COMMAND --help' tells what a command takes.\n" + codes();
+           "'vkgemm COMMAND --help' lists the options of a command.\n" + codes();
 }
 
 string help_text(const ManualCommand& c) {
@@ -122,7 +122,9 @@ string man_page(const Manual& m, string_view version) {
         "\" \"User Commands\"\n.SH NAME\nvkgemm \\- matrix multiplication for Vulkan, measured and explained\n" +
         ".SH SYNOPSIS\n.B vkgemm\n.I COMMAND\n[options]\n.SH DESCRIPTION\n" + roff(m.program.text) +
         "\n.PP\nA PROBLEM is one line, such as\n.PP\n.RS\n" + roff(problem_example) + "\n.RE\n.PP\n" +
-        "types of A, B, the sum and D, then sizes and options; what is left out has its default.\n" + ".SH COMMANDS\n";
+        "types of A, B, the accumulator and D, then sizes M x N x K and options; each part but the sizes has a "
+        "default.\n" +
+        ".SH COMMANDS\n";
     for (const ManualCommand& c : m.commands) {
         out += ".SS " + roff(usage(c)) + "\n" + roff(c.text) + "\n";
         for (const ManualOption& a : c.arguments) out += roff_entry(head(a), a.text);

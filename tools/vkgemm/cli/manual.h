@@ -20,12 +20,12 @@ struct ExitWord {
     std::string_view text;
 };
 inline constexpr ExitWord exit_words[] = {
-    {exit_right, "right"},
-    {exit_wrong, "a wrong result, or a missed check"},
+    {exit_right, "success; every result is right"},
+    {exit_wrong, "a wrong result or a failed check"},
     {exit_usage, "bad usage"},
-    {exit_no_device, "no device, or the device lacks something"},
-    {exit_vulkan, "Vulkan failed, the device was lost, or the validation layer had something to say"},
-    {exit_interrupted, "interrupted; what was measured until then is kept"},
+    {exit_no_device, "no device, or it lacks something that is needed"},
+    {exit_vulkan, "Vulkan failed, the device was lost, or the validation layer printed a message"},
+    {exit_interrupted, "interrupted; the results so far are kept"},
 };
 
 /// An option, or an argument without a name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/cli/output.h"
+#include "cli/output.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "tools/vkgemm/cli/terminal.h"
+#include "cli/terminal.h"
 
 namespace vkgemm::tool {
 namespace fs = std::filesystem;
@@ -45,8 +45,8 @@ Status own_places(std::initializer_list<std::pair<const char*, std::string>> opt
         if (const auto [at, is_new] = taken.emplace(place, said); !is_new)
             return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                     at->second + " and " + said +
-                        (path == "-" ? " both want standard output; give one of them a file"
-                                     : " name the same file; give each one of its own")};
+                        (path == "-" ? " both write to standard output; give one of them a file"
+                                     : " name the same file; give each its own")};
     }
     return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that are either written whole or not at all.
+// Files that are either written completely or not at all.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace vkgemm::tool {
 
-/// Where a result goes: a file, "-" for standard output, or "" for nowhere. The file is written beside it, under a name
-/// that nobody has, and renamed at the end, so that a full disk or an interrupted run leaves the old one. What is no
-/// file, as a pipe or /dev/null, is written to as it is.
+/// The destination of a result: a file, "-" for standard output, or "" for nowhere. A file is written beside its place,
+/// under an unused name, and renamed at the end, so that a full disk or an interrupted run leaves the old one. A pipe
+/// or /dev/null is written to directly.
 class OutputFile {
    public:
     OutputFile() = default;
@@ -22,20 +22,20 @@ class OutputFile {
     OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();
 
-    /// Finds out at once whether the file can be written.
+    /// Fails at once if the file cannot be written.
     static Result<OutputFile> open(const std::string& path);
     bool wanted() const { return !path_.empty(); }
     Status commit(const std::string& text);
 
    private:
-    std::string path_, partial_;  // the latter "" where there is none
-    bool is_stream_ = false;      // nothing that could be renamed over
+    std::string path_, partial_;  // the latter "" if there is none
+    bool is_stream_ = false;      // a stream, which cannot be replaced by renaming
 };
 
-/// A place is for one result: refused where two options name the same file, or both say "-". Each with what it says.
+/// Refused if two options name the same file or both are "-". Each option with its value.
 Status own_places(std::initializer_list<std::pair<const char*, std::string>> options);
 
-/// All of a file, or why it cannot be read. What has no end, as /dev/zero, is too long.
+/// The whole file, at most 1 GiB, or why it cannot be read.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace vkgemm::tool

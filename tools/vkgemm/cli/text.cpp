@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/cli/text.h"
+#include "cli/text.h"
 
 #include <algorithm>
 #include <array>

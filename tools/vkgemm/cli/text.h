@@ -12,7 +12,7 @@ inline constexpr size_t page_width = 100;  // columns
 
 std::string seconds_text(double seconds);                // "1.234 ms": four digits, ns to s
 std::string rate_text(double per_second, bool integer);  // "12.34 GFLOP/s"; GOP/s for integers
-/// The unit in which rates up to `most` read well together.
+/// A common unit for rates up to `most`.
 struct RateUnit {
     double size;
     std::string name;  // "TFLOP/s", or "TFLOP/s or TOP/s" where both kinds of number are there
@@ -31,15 +31,15 @@ std::string wrapped(std::string_view text, size_t indent, size_t hang = 0);
 /// Lines of a message, each ended: those wider than the page are wrapped where they stand, the others are left alone.
 std::string fitted(std::string_view lines);
 
-/// A sentence of reasons with "; " between them as a list, one below the other; as it is where there is but one.
+/// Reasons that are separated by "; " as a list, one per line; unchanged if there is only one.
 std::string listed(std::string_view reasons);
 
-/// "[3/14, about 2 min left] what", cut to fewer than `room` columns. Below 0 seconds nothing is said of them.
+/// "[3/14, about 2 min left] what", cut to fewer than `room` columns. Negative seconds are left out.
 std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t room);
 
 enum class Style { plain, head, good, bad, dim };
 
-/// `text` in colour, if `colour` says so.
+/// `text` with the style's escape codes, if `colour`.
 std::string styled(std::string_view text, Style style, bool colour);
 
 struct Cell {

@@ -4,13 +4,13 @@
 #include <deque>
 #include <set>
 
-#include "plan/kernels/kernels.h"
-#include "plan/base/string_util.h"
-#include "tools/vkgemm/report/bench_report.h"
-#include "tools/vkgemm/report/bench_saved.h"
-#include "tools/vkgemm/measure/rejected_kernel.h"
-#include "tools/vkgemm/baselines/baseline.h"
-#include "tools/vkgemm/measure/roofline.h"
+#include "baselines/baseline.h"
+#include "cli/string_util.h"
+#include "measure/kernel_lookup.h"
+#include "measure/rejected_kernel.h"
+#include "measure/roofline.h"
+#include "report/bench_report.h"
+#include "report/bench_saved.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -26,24 +26,21 @@ struct Options {
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
-/// What cannot go together or is not there yet.
+/// Refuses options that cannot be combined.
 Status check_options(const Options& o) {
     for (const std::string& name : o.versus) {
         const std::vector<std::string> known(std::begin(baseline_names), std::end(baseline_names));
         if (std::ranges::find(known, name) != known.end()) continue;
-        const std::string_view nearest = plan::nearest_word(name, known);
-        return usage("--vs knows cublas and openblas, not '" + name + "'" +
-                     (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
+        return usage("--vs takes cublas and openblas, not '" + name + "'" + suggestion(name, known));
     }
     if (std::set<std::string>(o.versus.begin(), o.versus.end()).size() != o.versus.size())
-        return usage("--vs names a library twice");
-    if (const auto tile = plan::with_constants({}, o.tile); !tile)
-        return {VKGEMM_ERROR_TILE, VK_SUCCESS, tile.refusal().why};
+        return usage("--vs names the same library twice");
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
-        return usage("--type and --layout describe --shape; a PROBLEM names its own types and layout");
-    if (o.kernel == "all" && !o.tile.empty()) return usage("--tile is for one kernel, not for --kernel all");
-    if (o.kernel == "all" || o.kernel == "auto" || plan::find_kernel(o.kernel)) return {};
-    return usage(plan::unknown_kernel(o.kernel));
+        return usage("--type and --layout need --shape; a PROBLEM states its own types and layout");
+    if (o.kernel == "all" && !o.tile.empty())
+        return usage("--tile replaces constants of one kernel; it cannot be combined with --kernel all");
+    if (o.kernel == "all" || o.kernel == "auto" || find_kernel(o.kernel)) return {};
+    return usage(unknown_kernel(o.kernel));
 }
 
 Result<std::vector<Case>> collect_cases(const Options& o) {
@@ -62,15 +59,13 @@ std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
     if (o.kernel == "auto") return {{.kernel = nullptr, .tile = tile, .workspaceLimit = workspace_limit}};
     if (o.kernel != "all") return {{.kernel = o.kernel.c_str(), .tile = tile, .workspaceLimit = workspace_limit}};
     const Resolved r = resolve(c.problem);
-    const auto same = [](Type t, plan::Type p) { return static_cast<plan::Type>(t - VKGEMM_TYPE_F32) == p; };
     std::vector<PlanOptions> all;
-    for (const VkgemmKernelInfo& k : kernels())
-        if (same(k.a, r.a.type) && same(k.b, r.b.type) && same(k.accumulate, r.accumulate) && same(k.d, r.d.type))
-            all.push_back({.kernel = k.name, .workspaceLimit = workspace_limit});
+    for (const Kernel& k : all_kernels())
+        if (has_types(k, r)) all.push_back({.kernel = k.info.name, .workspaceLimit = workspace_limit});
     return all;
 }
 
-/// A baseline that was asked for: open, or a sentence why not.
+/// A baseline of --vs: open, or the reason why it is not.
 struct Contender {
     std::unique_ptr<Baseline> baseline;
     BenchBaseline told;
@@ -111,7 +106,7 @@ class Bench {
     Exit run();
     nlohmann::ordered_json json() const;
     const BenchReport& report() const { return report_; }
-    /// It came to an end before there was anything to tell.
+    /// It was interrupted before the first result.
     bool is_void() const { return interrupted() && report_.is_empty(); }
 
    private:
@@ -138,8 +133,8 @@ class Bench {
     bool lost_ = false;
 };
 
-/// What one of our results means for the run. Not to serve a case is no fault of a kernel of `all`, nor of a build
-/// whose suite holds more than its kernels do.
+/// What one of our results means for the exit code. A kernel of `all` may not serve a case, and a suite may hold cases
+/// that no kernel of this build serves: neither is a failure.
 void Bench::judge(BenchResult& result) {
     const Measurement& m = result.m;
     if (!m.failure) {
@@ -169,7 +164,7 @@ void Bench::run_case(const Case& c) {
         if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
         titled = true;
     };
-    Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel of these types in this build"};
+    Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "this build has no kernel for these types"};
     const std::vector<PlanOptions> kernels = kernels_for(o_, c);
     std::deque<BaselineRun> baselines;  // they take transposes with the first kernel that serves
     for (const Contender& contender : contenders_)
@@ -208,12 +203,12 @@ void Bench::begin() const {
     for (const Contender& c : contenders_)
         if (!c.baseline) missing += wrapped("no comparison with " + c.told.name + ": " + c.told.missing, 0);
     if (!shown_) {
-        std::fputs(missing.c_str(), stderr);
+        if (!missing.empty()) warn(missing);
         return;
     }
     print(device_line(device_.info()) + "\n");
     for (const Contender& c : contenders_)
-        if (c.baseline) print(wrapped("beside it: " + c.told.title, 0));
+        if (c.baseline) print(wrapped("compared with " + c.told.title, 0));
     print(missing + "\n" + report_.header(session_.colored()));
 }
 
@@ -225,8 +220,8 @@ Exit Bench::run() {
     }
     if (shown_) print(report_.summary(session_.colored()));
     if (interrupted()) {
-        warn(is_void() ? "vkgemm: interrupted before anything was measured; no file is written"
-                       : "vkgemm: interrupted; what was measured until then is kept");
+        warn(is_void() ? "vkgemm: interrupted before the first result; no file is written"
+                       : "vkgemm: interrupted; the results so far are kept");
         return exit_interrupted;
     }
     return exit_;
@@ -250,10 +245,10 @@ nlohmann::ordered_json Bench::json() const {
     return all;
 }
 
-/// `--from`: table, CSV and picture of it. exit_wrong where a result of ours was wrong then.
+/// `--from`: table, CSV and picture of a saved run. exit_wrong if one of our results was wrong.
 int show_saved(const Session& session, const Options& o) {
     if (!session.device.empty() || session.validate)
-        return session.fail(usage("--from computes on no device: --device and --validate say nothing beside it"));
+        return session.fail(usage("--from uses no device; leave out --device and --validate"));
     const auto text = read_file(o.from);
     if (!text) return session.fail(text.status());
     const auto saved = parse_bench(*text);
@@ -266,8 +261,8 @@ int show_saved(const Session& session, const Options& o) {
     BenchReport report(saved->baselines, saved->unchecked, of_several_accuracies(saved->cases));
     std::string shown = wrapped(place, 0);
     for (const BenchBaseline& p : saved->baselines)
-        shown +=
-            wrapped(p.missing.empty() ? "beside it: " + p.title : "no comparison with " + p.name + ": " + p.missing, 0);
+        shown += wrapped(
+            p.missing.empty() ? "compared with " + p.title : "no comparison with " + p.name + ": " + p.missing, 0);
     shown += "\n" + report.header(session.colored());
     const Case* last = nullptr;
     for (const BenchResult& r : saved->results) {
@@ -278,7 +273,7 @@ int show_saved(const Session& session, const Options& o) {
     }
     if (o.csv != "-" && o.plot != "-")
         print(shown + report.footer(session.colored()) + report.summary(session.colored()));
-    if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what was measured until then");
+    if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what it had measured");
     const bool wrong =
         std::ranges::any_of(saved->results, [](const BenchResult& r) { return !r.is_baseline && !r.m.wrong.empty(); });
     return session.commit({{&*csv, report.csv()}, {&*plot, report.svg(place)}}, wrong ? exit_wrong : exit_right);
@@ -318,43 +313,45 @@ int run(const Session& session, const Options& options) {
 
 CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
-    CLI::App* c = program.add_subcommand("bench", "check problems, then time them");
+    CLI::App* c = program.add_subcommand("bench", "check the results of problems, then time them");
     c->add_option("problem", o->problems,
                   "what to compute, such as '64x128x256' or 'i32*i32 1600x1600x1007' (default: --suite classic)")
         ->type_name("PROBLEM ...");
-    c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
-    c->add_option("--shape", o->shapes, "problems by their sizes alone")->type_name("MxNxK[xBATCH],...");
-    c->add_option("--type", o->type, "types for --shape, such as i32 or f16*f16+f32->f32 (default: f32)")
+    c->add_option("--suite", o->suite, "a built-in suite of problems, or a file with one problem per line")
+        ->type_name("NAME|FILE");
+    c->add_option("--shape", o->shapes, "problems given by their sizes")->type_name("MxNxK[xBATCH],...");
+    c->add_option("--type", o->type, "types of --shape, such as i32 or f16*f16+f32->f32 (default: f32)")
         ->type_name("T");
-    c->add_option("--layout", o->layout, "layout of A and B for --shape (default: nn)")->type_name("nn|nt|tn|tt");
+    c->add_option("--layout", o->layout, "layouts of A and B for --shape: n row-major, t transposed (default: nn)")
+        ->type_name("nn|nt|tn|tt");
     c->add_option("--kernel", o->kernel,
-                  "one kernel, all of the problem's types, or auto: the one that vkgemm chooses (default)")
+                  "one kernel; all: every kernel of the problem's types; auto: the one that vkgemm chooses (default)")
         ->type_name("NAME|all|auto");
-    c->add_option("--tile", o->tile, "constants to replace in the kernel's tile")->type_name("BM=128,BN=128,...");
-    c->add_option("--vs", o->versus, "time these beside it, on the same operands, where they are installed")
+    c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
+    c->add_option("--vs", o->versus, "libraries to time on the same operands, if they are installed")
         ->type_name("cublas,openblas")
         ->delimiter(',')
         ->allow_extra_args(false);
-    CLI::Option* cold =
-        c->add_flag("--cold", o->cold, "rotate the operands over 256 MB (default on GPUs, where it fits)");
-    c->add_flag("--hot", o->hot, "use the same operands every time (default on CPUs)")->excludes(cold);
+    CLI::Option* cold = c->add_flag(
+        "--cold", o->cold, "rotate the operands over 256 MB so that caches are cold (default on GPUs, if it fits)");
+    c->add_flag("--hot", o->hot, "use the same operands in every run (default on CPUs)")->excludes(cold);
     CLI::Option* min_time =
-        c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5, or 20 to 1000 runs)")
+        c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5 s, with 20 to 1000 runs)")
             ->type_name("S")
             ->check(number_in(0.001, 3600));
     c->add_option("--repeats", o->repeats,
-                  "time exactly N runs (default: as many as fill --min-time; if one takes over 0.25 s, 3 to 20)")
+                  "time exactly N runs (default: as many as fill --min-time; 3 to 20 if one takes over 0.25 s)")
         ->type_name("N")
         ->check(number_in(1, 100000, true))
         ->excludes(min_time);
-    c->add_flag("--no-check", o->no_check, "time without checking first; the table says so");
+    c->add_flag("--no-check", o->no_check, "do not check results before timing; the table marks them as unchecked");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");
     c->add_option("--plot", o->plot,
-                  "draw the result: rate over size for a row of sizes, rate over error where accuracies differ, else "
-                  "bars; - is standard output")
+                  "draw the result as SVG: rate over size for a row of sizes, rate over error if accuracies differ, "
+                  "else bars; - is standard output")
         ->type_name("FILE.svg|-");
-    CLI::Option* from = c->add_option("--from", o->from, "measure nothing: tell what --json wrote another time");
+    CLI::Option* from = c->add_option("--from", o->from, "measure nothing; show what --json wrote earlier");
     from->type_name("FILE.json");
     for (CLI::Option* other : c->get_options())
         if (const std::string name = other->get_name();

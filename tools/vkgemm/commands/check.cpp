@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <set>
 
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/measure/kernel_lookup.h"
-#include "tools/vkgemm/report/self_test_results.h"
+#include "commands/command.h"
+#include "measure/kernel_lookup.h"
+#include "report/self_test_results.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -33,26 +33,25 @@ size_t runs_of(const Options& o, const host::Device& device) {
 }
 
 Status add_own(const std::string& name, std::vector<Job>& jobs) {
-    std::vector<const plan::Kernel*> all;
+    std::vector<const Kernel*> all;
     if (name == "all") {
-        for (const plan::Kernel& k : plan::kernels())
-            if (k.module.family.role == plan::Role::product) all.push_back(&k);
+        for (const Kernel& k : all_kernels())
+            if (k.is_product()) all.push_back(&k);
     } else {
         const auto named = find_kernels(name, nullptr, {"all", "auto"});
         if (!named) return named.status();
         all = *named;
     }
-    std::set<const plan::Module*> seen;
-    for (const plan::Kernel* k : all) {
+    std::set<std::string> seen;  // modules: a family and its types
+    for (const Kernel* k : all) {
         const std::vector<std::string> lines = edge_problems(*k);
-        const bool first = seen.insert(&k->module).second;
+        const bool first = seen.insert(k->family() + " " + types_of(*k)).second;
         for (size_t i = 0; i < lines.size(); ++i) {
             const bool worth = i == 1 || (first && i == 2);  // ragged; batches of transposed matrices
-            if (auto c = parse_case(lines[i]))
-                jobs.push_back({*std::move(c), std::string(k->name), "", all.size() == 1, !worth});
+            if (auto c = parse_case(lines[i])) jobs.push_back({*std::move(c), k->name(), "", all.size() == 1, !worth});
         }
         const std::string deep = problem_for(*k, k->tile.BM + 4, k->tile.BN + 4, 8 * std::max(32u, k->tile.BK));
-        if (auto c = parse_case(deep)) jobs.push_back({*std::move(c), std::string(k->name), "SPLIT=3", false, true});
+        if (auto c = parse_case(deep)) jobs.push_back({*std::move(c), k->name(), "SPLIT=3", false, true});
     }
     return {};
 }
@@ -66,13 +65,12 @@ Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::stri
         if (o.kernel == "auto") {
             jobs.push_back({c, "", "", !c.from_suite});
         } else if (o.kernel == "all") {
-            for (const plan::Kernel& k : plan::kernels())
-                if (k.module.family.role == plan::Role::product && has_types(k, resolve(c.problem)))
-                    jobs.push_back({c, std::string(k.name), "", false});
+            for (const Kernel& k : all_kernels())
+                if (k.is_product() && has_types(k, resolve(c.problem))) jobs.push_back({c, k.name(), "", false});
         } else {
             const auto named = find_kernels(o.kernel, &c, {"all", "auto"});
             if (!named) return named.status();
-            for (const plan::Kernel* k : *named) jobs.push_back({c, std::string(k->name), "", named->size() == 1});
+            for (const Kernel* k : *named) jobs.push_back({c, k->name(), "", named->size() == 1});
         }
     }
     return {};
@@ -89,7 +87,7 @@ class Checker {
     /// The last of the jobs, which were not done.
     void leave(std::span<const Job> jobs);
     std::string table();
-    std::string rows(const std::string& early, bool whole, std::span<const plan::DisabledKernelRow> old) const;
+    std::string rows(const std::string& early, bool whole, std::span<const DisabledRow> old) const;
     /// Of the problems that were asked for, those that no kernel served; where none was, all of them.
     void miss(const std::vector<std::string>& asked);
     Exit exit() const { return exit_; }
@@ -149,7 +147,7 @@ void Checker::miss(const std::vector<std::string>& asked) {
     for (const std::string& text : asked) {
         if (compared_.contains(text)) continue;
         exit_ = exit_no_device;
-        warn("vkgemm: no kernel of these serves " + text + " here: nothing was compared");
+        warn("vkgemm: none of these kernels serves " + text + " on this device: nothing was compared");
     }
 }
 
@@ -174,35 +172,39 @@ std::string Checker::table() {
         for (const std::string& why : c.wrong) table.note(why);
         for (const std::string& why : c.unable) table.note(why);
     }
-    if (kernels == 0) return interrupted() ? "" : "no kernel of these serves here\n";
+    if (kernels == 0) return interrupted() ? "" : "none of these kernels can run on this device\n";
     const std::string result = wrong  ? std::to_string(wrong) + " WRONG"
                                : runs ? "every result is exact"
                                       : "nothing was compared";
     return table.header(session_.colored()) + table.body(session_.colored()) + "\n" +
            wrapped(std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + std::to_string(runs) +
                        (runs == 1 ? " run, seed " : " runs, seed ") + std::to_string(o_.seed) + ": " + result +
-                       (unable ? "; " + std::to_string(unable) + " could not run all that was asked for" : ""),
+                       (unable ? "; " + std::to_string(unable) + " could not run everything that was asked for" : ""),
                    0);
 }
 
-std::string Checker::rows(const std::string& early, bool whole, std::span<const plan::DisabledKernelRow> old) const {
+std::string Checker::rows(const std::string& early, bool whole, std::span<const DisabledRow> old) const {
     const host::DeviceInfo& info = device_.info();
     return self_test_rows({.head = "# vkgemm " + tool_version() + " check, " + device_line(info) + "\n",
-                         .device = info.name,
-                         .early = early,
-                         .whole = whole},
-                        found_, old);
+                           .device = info.name,
+                           .early = early,
+                           .whole = whole},
+                          found_, old);
 }
 
 /// The rows of the file that the self-test result goes to.
-Result<std::vector<plan::DisabledKernelRow>> old_rows(const std::string& path) {
+Result<std::vector<DisabledRow>> old_rows(const std::string& path) {
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) return std::vector<plan::DisabledKernelRow>();
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::vector<DisabledRow>();
     const auto text = read_file(path);
     if (!text) return text.status();
-    auto rows = plan::parse_disabled_kernels(*text);
-    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is left as it was: " + rows.refusal().why};
-    return *std::move(rows);
+    if (text->find('\0') != std::string::npos)
+        return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is left as it was: a text has no zero byte"};
+    const auto rows = Rows::disabledKernels(text->c_str());
+    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is not changed: " + rows.status().text};
+    std::vector<DisabledRow> all;
+    for (const VkgemmRow& r : rows->all()) all.push_back({r.device, r.kernel, r.reason});
+    return all;
 }
 
 int run(const Session& given, const Options& o) {
@@ -242,8 +244,8 @@ int run(const Session& given, const Options& o) {
     if (checker.found_out()) code = session.commit({{&*out, checker.rows(early, own && !in_short, *old)}}, code);
     if (!lost) return worse(code, session.fail(lost));
     if (code == exit_interrupted) {
-        warn(checker.found_out() ? "vkgemm: interrupted; what was found until then is kept"
-                                 : "vkgemm: interrupted before anything was found out; no self-test result is written");
+        warn(checker.found_out() ? "vkgemm: interrupted; the results so far are kept"
+                                 : "vkgemm: interrupted before the first result; no file is written");
         return code;
     }
     return session.finish(*device, code);
@@ -253,26 +255,33 @@ int run(const Session& given, const Options& o) {
 
 CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command =
-        program.add_subcommand("check", "compute many times what is known exactly, and compare every element");
+    CLI::App* command = program.add_subcommand(
+        "check", "compute products with known exact results many times, and compare every element");
     command
-        ->add_option("problems", options->problems, "what to compute (default: for each kernel the edges of its tile)")
+        ->add_option("problems", options->problems,
+                     "what to compute (default: sizes at the edges of each kernel's tile)")
         ->type_name("PROBLEM ...");
-    command->add_option("--suite", options->suite, "a suite, or a file of problems")->type_name("NAME|FILE");
+    command->add_option("--suite", options->suite, "a built-in suite of problems, or a file with one problem per line")
+        ->type_name("NAME|FILE");
     command
         ->add_option("--kernel", options->kernel,
-                     "a kernel, a family, all, or auto: what the library chooses (default: all)")
+                     "a kernel, a family, all, or auto: the one that vkgemm chooses (default: all)")
         ->type_name("NAME|all|auto");
-    command->add_option("--runs", options->runs, "of each problem and kernel (default: 10; of all kernels on a CPU: 2)")
+    command
+        ->add_option("--runs", options->runs,
+                     "runs of each problem on each kernel (default: 10; 2 for all kernels on a CPU)")
         ->type_name("N")
         ->check(number_in(1, 1000000, true));
-    command->add_option("--seed", options->seed, "of the operands (default: 1)")
+    command->add_option("--seed", options->seed, "seed of the operands (default: 1)")
         ->type_name("N")
         ->check(number_in(0, 1e15, true));
-    command->add_option("--out", options->out, "write the self-test result, for VKGEMM_DISABLED_KERNELS; - is standard output")
+    command
+        ->add_option("--out", options->out,
+                     "write the kernels that were wrong, for VKGEMM_DISABLED_KERNELS; - is standard output")
         ->type_name("FILE");
 #ifdef VKGEMM_INJECT_FAULT
-    command->add_option("--inject-fault", options->inject_fault, "for tests: spoil an element of what this kernel leaves")->group("");
+    command->add_option("--inject-fault", options->inject_fault, "for tests: change an element of this kernel's result")
+        ->group("");
 #endif
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What every command stands on: the common options, the device, the exit codes. A command is one file with one function
-// that adds it to the program, and one line in `commands`.
+// Shared by all commands: the common options, the device, the exit codes. A command is one file with one function that
+// adds it to the program, and one line in `commands`.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
-#include "tools/vkgemm/cli/manual.h"
-#include "tools/vkgemm/measure/measure.h"
-#include "tools/vkgemm/cli/output.h"
-#include "tools/vkgemm/cli/terminal.h"
-#include "tools/vkgemm/cli/text.h"
+#include "cli/manual.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "measure/measure.h"
 
 namespace vkgemm::tool {
 
@@ -18,22 +20,24 @@ Exit exit_code(const Status& failure);
 /// The one that comes first of: Vulkan failed, wrong, bad usage, unsupported, interrupted, right.
 Exit worse(Exit one, Exit other);
 
-/// The common options, and what comes of them.
+/// The common options.
 struct Session {
     std::string device;
     bool validate = false, quiet = false;
     bool use_disabled_kernels = true;  // those of VKGEMM_DISABLED_KERNELS
     ColorMode color = ColorMode::automatic;
+    std::shared_ptr<std::set<std::string>> logged =
+        std::make_shared<std::set<std::string>>();  // messages that were shown
 
     bool colored() const { return wants_color(color); }
     /// Opens the device; messages of the validation layer go to standard error as they come. `inspect` as in
     /// host::DeviceOptions.
     Result<host::Device> open(bool inspect = false) const;
-    /// Says on standard error why; the exit code that goes with it.
+    /// Prints the reason to standard error; returns its exit code.
     Exit fail(const Status& failure) const;
-    /// `code`, or exit_vulkan where the validation layer had something to say.
+    /// `code`, or exit_vulkan if the validation layer printed a message.
     Exit finish(const host::Device& device, Exit code) const;
-    /// Writes all of them, whichever fails, and says which do; the worse of `code` and what comes of it.
+    /// Writes all files, even if one fails, and reports failures; returns the worse of `code` and their codes.
     Exit commit(std::initializer_list<std::pair<OutputFile*, std::string>> files, Exit code) const;
 };
 
@@ -59,20 +63,20 @@ inline constexpr AddCommand commands[] = {
     add_explain, add_inspect, add_cover, add_check,  add_replay,
 };
 
-/// For packagers and shells: what is made of the other commands' options. No help shows it.
+/// For packagers and shells: pages made from the other commands' options. Hidden from help.
 CLI::App* add_generate(CLI::App& program, const Session& session, Action& action);
-Manual manual_of(const CLI::App& program);  // without what is hidden
+Manual manual_of(const CLI::App& program);  // without hidden ones
 
-/// Refuses what is no number, or none from `least` to `most`.
+/// Accepts numbers from `least` to `most`.
 CLI::Validator number_in(double least, double most, bool whole = false);
 
 /// "NVIDIA H200 [NVIDIA, 580.159.04], Vulkan 1.4.312"
 std::string device_line(const host::DeviceInfo& info);
-/// "f16*f16+f32->f16", or "f32" where all four are f32.
+/// "f16*f16+f32->f16", or "f32" if all four are f32.
 std::string types_text(Type a, Type b, Type accumulate, Type d);
 std::string tool_version();  // "0.1.0 (commit)"
 
-/// As a file has it. What is no UTF-8, in the name of a file above all, becomes U+FFFD.
+/// With indentation and a line end. Invalid UTF-8, as in a file name, becomes U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json);
 
 /// The parts of the JSON schema (docs/tool.md) that every command writes.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/trace/cover_plot.h"
-#include "tools/vkgemm/trace/coverage.h"
-#include "tools/vkgemm/measure/kernel_lookup.h"
+#include "commands/command.h"
+#include "measure/kernel_lookup.h"
+#include "trace/cover_plot.h"
+#include "trace/coverage.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -42,12 +42,12 @@ std::string counts_table(const Coverage& c, bool colored) {
         }
         if (shown > 8) histogram += ", and " + std::to_string(shown - 8) + " more kinds";
         table.note(histogram);
-        if (t.gap_elements) table.note(std::to_string(t.gap_elements) + " elements between rows are touched, too");
+        if (t.gap_elements) table.note(std::to_string(t.gap_elements) + " elements between rows are touched as well");
     }
     return table.header(colored) + table.body(colored);
 }
 
-std::string traffic_text(const Coverage& c, const plan::Tile& tile) {
+std::string traffic_text(const Coverage& c, const Tile& tile) {
     char text[256];
     std::snprintf(text, sizeof text, "%llu elements of A and B are read, %.3f times M*N*K*(1/%u + 1/%u) = %.0f",
                   static_cast<unsigned long long>(c.read),
@@ -81,12 +81,12 @@ std::string sets_text(const Coverage& c) {
         }
         text += set_line("   one work group", s.all);
     }
-    if (c.cut) text += "  (it made more accesses than could be listed: these sets are of the first ones)\n";
+    if (c.cut) text += "  (it made more accesses than the trace can list; the sets are those of the first ones)\n";
     return text;
 }
 
 std::string report(const Trace& t, const Coverage& c, const Case& of, bool colored) {
-    const std::string elements = std::to_string(t.operands[BIND_D].counts.size());
+    const std::string elements = std::to_string(t.operands[bind_d].counts.size());
     std::string text =
         wrapped(of.text + " on " + t.kernel, 0) + wrapped("tile " + t.tile_text + "; " + std::to_string(t.groups) +
                                                               (t.groups == 1 ? " work group" : " work groups"),
@@ -104,13 +104,13 @@ std::string report(const Trace& t, const Coverage& c, const Case& of, bool color
 }
 
 /// Why no kernel of that name can be traced.
-Status traceable(const std::string& name, const plan::Kernel& first, const std::vector<TracedModule>& modules) {
+Status traceable(const std::string& name, const Kernel& first, const std::vector<TracedModule>& modules) {
     if (modules.empty())
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                "this build has no traced modules: it was made without a shader compiler"};
-    if (first.module.family.packs_fragments)
+                "this build has no traced shader modules, because it was made without a shader compiler"};
+    if (first.traits.packsFragments)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                "'" + name + "' reads what a pass before it has laid out, and cannot be traced alone"};
+                "'" + name + "' reads operands that another pass packs, so it cannot be traced alone"};
     return {};
 }
 
@@ -136,12 +136,12 @@ int run(const Session& session, const Options& o) {
     size_t covered = 0;  // kernels
     Exit refused = exit_right;
     Progress progress(kernels->size(), session.quiet);
-    for (const plan::Kernel* k : *kernels) {
+    for (const Kernel* k : *kernels) {
         if (interrupted()) break;
         ++covered;
         const Case now = c ? *c : *parse_case(problem_for(*k, 256, 256, 256));
-        progress.begin(now.text + ", " + std::string(k->name));
-        auto t = trace(*device, now, std::string(k->name), o.tile, modules);
+        progress.begin(now.text + ", " + k->name());
+        auto t = trace(*device, now, k->name(), o.tile, modules);
         progress.clear();
         if (!t) {
             if (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
@@ -149,7 +149,7 @@ int run(const Session& session, const Options& o) {
             refused = worse(refused, exit_code(t.status()));
             continue;
         }
-        if (o.inject_fault == k->name) t->traced.back() ^= std::byte{0x80};
+        if (o.inject_fault == k->name()) t->traced.back() ^= std::byte{0x80};
         const Coverage found = coverage_of(*t);
         if (shown) print("\n" + report(*t, found, now, session.colored()));
         for (const std::string& fault : found.faults)
@@ -163,11 +163,11 @@ int run(const Session& session, const Options& o) {
     }
     if (interrupted() && covered < kernels->size()) {
         warn("vkgemm: interrupted; " + std::to_string(covered) + " of " + std::to_string(kernels->size()) +
-             " kernels had their turn");
+             " kernels were traced");
         return exit_interrupted;
     }
     if (first) {
-        warn("vkgemm: no kernel of '" + o.kernel + "' could be covered");
+        warn("vkgemm: no kernel of '" + o.kernel + "' could be traced");
         return refused;
     }
     return session.finish(*device, code);
@@ -178,19 +178,23 @@ int run(const Session& session, const Options& o) {
 CLI::App* add_cover(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command =
-        program.add_subcommand("cover", "run a kernel that notes every index: what it reads and writes, how often");
+        program.add_subcommand("cover", "trace a kernel: which elements it reads and writes, and how often");
     command->add_option("problem", options->problem, "what to compute (default: 256x256x256 of the kernel's types)")
         ->type_name("PROBLEM");
-    command->add_option("--kernel", options->kernel, "a kernel, or a family: all of its kernels, that have the types")
+    command
+        ->add_option("--kernel", options->kernel,
+                     "a kernel, or a family: all of its kernels that have the problem's types")
         ->type_name("NAME")
         ->required();
-    command->add_option("--tile", options->tile, "constants to replace in its tile, BM=128,BN=64")->type_name("LIST");
+    command->add_option("--tile", options->tile, "constants of the kernel's tile to replace")
+        ->type_name("BM=128,BN=128,...");
     command
         ->add_option("--plot", options->plot,
-                     "draw the tiles as SVG; of a family its first kernel; - is standard output")
+                     "draw the tiles as SVG (of a family: its first kernel); - is standard output")
         ->type_name("FILE.svg|-");
 #ifdef VKGEMM_INJECT_FAULT
-    command->add_option("--inject-fault", options->inject_fault, "for tests: spoil an element of what this kernel leaves")->group("");
+    command->add_option("--inject-fault", options->inject_fault, "for tests: change an element of this kernel's result")
+        ->group("");
 #endif
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });

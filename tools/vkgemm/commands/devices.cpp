@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // vkgemm devices: what there is to compute on.
-#include "tools/vkgemm/commands/command.h"
+#include "commands/command.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -36,9 +36,8 @@ nlohmann::ordered_json json(const std::vector<host::DeviceInfo>& devices) {
 
 int run(const Session& session, const Options& options) {
     if (!session.device.empty() || session.validate)
-        return session.fail(
-            {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-             "devices lists all of them and computes on none: --device and --validate say nothing here"});
+        return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                             "devices lists every device and uses none; leave out --device and --validate"});
     auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
     const auto devices = host::listDevices();
@@ -64,7 +63,7 @@ int run(const Session& session, const Options& options) {
         if (!none) print(table.header(session.colored()) + table.body(session.colored()));
     }
     if (Status s = file->commit(json_text(json(*devices))); !s) return session.fail(s);
-    if (none) return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "there is no Vulkan device on this system"});
+    if (none) return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no Vulkan device was found on this system"});
     return exit_right;
 }
 
@@ -72,7 +71,7 @@ int run(const Session& session, const Options& options) {
 
 CLI::App* add_devices(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("devices", "list the Vulkan devices, and whether vkgemm can use them");
+    CLI::App* command = program.add_subcommand("devices", "list the Vulkan devices and whether vkgemm can use them");
     command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });

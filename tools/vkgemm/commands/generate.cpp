@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // vkgemm generate: the man page and the completions, which are kept in tools/pages, and the lists that completions ask
 // for. Reads the same commands and options as --help.
-#include "plan/base/string_util.h"
-#include "tools/vkgemm/commands/command.h"
+#include "cli/string_util.h"
+#include "commands/command.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -52,9 +52,9 @@ Manual manual_of(const CLI::App& program) {
 
 CLI::Validator number_in(double least, double most, bool whole) {
     const auto check = [=](const std::string& text) -> std::string {
-        const auto number = plan::read_number<double>(text);
+        const auto number = read_number<double>(text);
         const bool fits =
-            number && *number >= least && *number <= most && (!whole || plan::read_number<uint64_t>(text).has_value());
+            number && *number >= least && *number <= most && (!whole || read_number<uint64_t>(text).has_value());
         char wanted[96];
         std::snprintf(wanted, sizeof wanted, "takes a %s from %.7g to %.7g, not ", whole ? "whole number" : "number",
                       least, most);
@@ -65,14 +65,14 @@ CLI::Validator number_in(double least, double most, bool whole) {
 
 CLI::App* add_generate(CLI::App& program, const Session& session, Action& action) {
     const auto what = std::make_shared<std::string>();
-    CLI::App* c = program.add_subcommand("generate", "write what is made of the options")->group("");
+    CLI::App* c = program.add_subcommand("generate", "write a page or a list for packages and shells")->group("");
     c->add_option("what", *what, "what to write")->type_name("man|bash|zsh|fish|kernels|suites");
     c->callback([&program, &session, &action, what] {
         action = [&program, &session, what]() -> int {
             const std::string text = generated(program, *what);
             if (text.empty())
                 return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                                     "generate knows man, bash, zsh, fish, kernels and suites, not '" + *what + "'"});
+                                     "generate takes man, bash, zsh, fish, kernels or suites, not '" + *what + "'"});
             print(text);
             return exit_right;
         };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// vkgemm inspect: what the driver made of kernels.
+// vkgemm inspect: what the driver compiled kernels to.
 #include <algorithm>
 #include <cmath>
 
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/measure/compiled.h"
-#include "tools/vkgemm/measure/kernel_lookup.h"
-#include "tools/vkgemm/measure/rejected_kernel.h"
+#include "commands/command.h"
+#include "measure/compiled.h"
+#include "measure/kernel_lookup.h"
+#include "measure/rejected_kernel.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -47,12 +47,12 @@ Table table_of(size_t name_width) {
 void add_rows(Table& table, const CompiledPlan& plan) {
     for (const bool wanted : {true, false})
         for (const CompiledStep& step : plan.steps) {
-            const bool product = step.kernel->module.family.role == plan::Role::product;
+            const bool product = step.kernel->is_product();
             if (product != wanted) continue;
             const ShaderStats f = shader_stats_of(step.told);
-            table.add({(product ? "" : "  + ") + std::string(step.kernel->name), count_text(f.registers),
+            table.add({(product ? "" : "  + ") + step.kernel->name(), count_text(f.registers),
                        spilled(count_text(f.spills), f.spills), spilled(size_text(f.scratch), f.scratch),
-                       f.shared ? size_text(f.shared) : bytes_text(step.declared_shared()), count_text(f.at_once),
+                       f.shared ? size_text(f.shared) : bytes_text(step.declared_shared), count_text(f.at_once),
                        size_text(f.code), product ? seconds_text(plan.seconds) : "",
                        f.matrix.empty() ? "-" : f.matrix});
         }
@@ -64,13 +64,13 @@ nlohmann::ordered_json optional_json(const std::optional<double>& x) {
 
 nlohmann::ordered_json step_json(const CompiledStep& step) {
     const ShaderStats f = shader_stats_of(step.told);
-    nlohmann::ordered_json j = {{"kernel", step.kernel->name},
-                                {"tile", plan::to_text(step.tile)},
+    nlohmann::ordered_json j = {{"kernel", step.kernel->name()},
+                                {"tile", step.tile},
                                 {"registers", optional_json(f.registers)},
                                 {"spills", optional_json(f.spills)},
                                 {"scratch_bytes", optional_json(f.scratch)},
                                 {"shared_bytes", optional_json(f.shared)},
-                                {"declared_shared_bytes", step.declared_shared()},
+                                {"declared_shared_bytes", step.declared_shared},
                                 {"at_once", optional_json(f.at_once)},
                                 {"code_bytes", optional_json(f.code)},
                                 {"matrix", f.matrix}};
@@ -100,30 +100,29 @@ nlohmann::ordered_json json(const host::Device& device, const std::vector<Inspec
     return j;
 }
 
-/// Everything that the driver says of one plan, in its own words.
+/// Everything that the driver reports of one plan.
 void print_all(const Session& session, const CompiledPlan& plan) {
     for (const CompiledStep& step : plan.steps) {
-        print("\n" + styled(std::string(step.kernel->name), Style::head, session.colored()) + "\n" +
-              wrapped(plan::to_text(step.tile), 2));
+        print("\n" + styled(step.kernel->name(), Style::head, session.colored()) + "\n" + wrapped(step.tile, 2));
         if (step.told.statistics.empty()) continue;
         Table table({{.title = "", .width = 30}, {.title = "", .right = true, .width = 8}});
         for (const auto& s : step.told.statistics) table.add({"  " + s.name, s.text});
-        print("  in the driver's own words:\n" + table.body(session.colored()));
+        print("  as the driver reports it:\n" + table.body(session.colored()));
         std::string texts;
         for (const auto& t : step.told.texts)
             texts += (texts.empty() ? "" : ", ") + t.name + " (" + bytes_text(t.text.size()) + ")";
-        if (!texts.empty()) print(wrapped("it has as text: " + texts, 2));
+        if (!texts.empty()) print(wrapped("available as text: " + texts, 2));
     }
 }
 
-/// The assembly of all of them, each below a line that names it. Refused where the driver gives none.
+/// The assembly of all of them, each below a line that names it. Refused if the driver provides none.
 Result<std::string> assembly(const host::Device& device, const std::vector<Inspected>& all) {
     std::string text, other;
     for (const Inspected& one : all)
         for (const CompiledStep& step : one.plan.steps) {
             if (const auto* code = assembly_of(step.told)) {
-                text += "; " + std::string(step.kernel->name) + " " + plan::to_text(step.tile) + ", " + one.problem +
-                        "\n; " + device_line(device.info()) + "\n" + code->text + "\n";
+                text += "; " + step.kernel->name() + " " + step.tile + ", " + one.problem + "\n; " +
+                        device_line(device.info()) + "\n" + code->text + "\n";
                 continue;
             }
             if (!other.empty()) continue;
@@ -131,7 +130,7 @@ Result<std::string> assembly(const host::Device& device, const std::vector<Inspe
         }
     if (!text.empty()) return text;
     return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                  "the driver gives no assembly" + (other.empty() ? "" : ", but " + other)};
+                  "the driver provides no assembly" + (other.empty() ? "" : ", only " + other)};
 }
 
 /// The plans to compile: kernel and problem.
@@ -140,7 +139,7 @@ struct Job {
     Case given;
     uint64_t workspace = workspace_limit;  // bytes
 };
-Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceCaps& caps) {
+Result<std::vector<Job>> jobs_of(const Options& o, const host::Device& device) {
     std::optional<Case> wanted;
     if (!o.problem.empty()) {
         auto c = parse_work(o.problem);
@@ -150,23 +149,21 @@ Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceCaps& caps)
     std::vector<Job> jobs;
     if (o.kernel.empty()) return jobs.push_back({"", *wanted}), jobs;
     const bool all = o.kernel == "all";
-    for (const plan::Kernel& k : plan::kernels()) {
-        if (all ? k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)
-                : k.name != o.kernel)
+    for (const Kernel& k : all_kernels()) {
+        if (all ? !k.is_product() || !device.context().checkKernel({.kernel = k.info.name}) : k.name() != o.kernel)
             continue;
         const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, 2048, 2048, 2048));
         if (!c) return c.status();
-        jobs.push_back({std::string(k.name), *c, wanted ? workspace_limit : workspace_for(k)});
+        jobs.push_back({k.name(), *c, wanted ? workspace_limit : workspace_for(k)});
     }
-    if (jobs.empty()) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, plan::unknown_kernel(o.kernel)};
+    if (jobs.empty()) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, unknown_kernel(o.kernel)};
     return jobs;
 }
 
 class Inspection {
    public:
-    Inspection(const Session& session, const Options& o, const host::Device& device, const plan::DeviceCaps& caps,
-               size_t jobs)
-        : session_(session), o_(o), device_(device), caps_(caps), progress_(jobs, session.quiet) {}
+    Inspection(const Session& session, const Options& o, const host::Device& device, size_t jobs)
+        : session_(session), o_(o), device_(device), progress_(jobs, session.quiet) {}
 
     /// Refused where nothing was compiled, or the device is lost.
     Status run(const std::vector<Job>& jobs);
@@ -179,7 +176,6 @@ class Inspection {
     const Session& session_;
     const Options& o_;
     const host::Device& device_;
-    const plan::DeviceCaps& caps_;
     std::vector<Inspected> all_;
     size_t unfit_ = 0;
     Progress progress_;
@@ -189,7 +185,7 @@ Status Inspection::compile_one(const Job& job, size_t name_width) {
     PlanOptions options{.kernel = job.kernel.empty() ? nullptr : job.kernel.c_str(),
                         .tile = o_.tile.empty() ? nullptr : o_.tile.c_str(),
                         .workspaceLimit = job.workspace};
-    auto plan = compile(device_, caps_, job.given.problem, options);
+    auto plan = compile(device_, job.given.problem, options);
     if (!plan) {
         if (o_.kernel != "all" || exit_code(plan.status()) == exit_vulkan) return plan.status();
         ++unfit_;
@@ -212,8 +208,8 @@ Status Inspection::run(const std::vector<Job>& jobs) {
         print(device_line(device_.info()) + "\n");
         if (!device_.inspects())
             print(
-                wrapped("This driver tells nothing of its pipelines (it has no "
-                        "VK_KHR_pipeline_executable_properties): shared memory is what the shader declares.",
+                wrapped("This driver reports no statistics (it lacks VK_KHR_pipeline_executable_properties): shared "
+                        "memory is what the shader declares.",
                         0));
         if (jobs.size() == 1 || !o_.problem.empty()) print(wrapped(jobs[0].given.text, 0));
     }
@@ -224,18 +220,17 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     }
     progress_.clear();
     if (all_.empty() && !interrupted())
-        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "no kernel serves it on this device; vkgemm explain says why"};
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                "no kernel serves this problem on this device; vkgemm explain shows why"};
     if (shown() && jobs.size() == 1) print_all(session_, all_[0].plan);
     if (o_.kernel.empty() && !o_.tile.empty() && !all_.empty()) {
         const auto& steps = all_[0].plan.steps;
-        const auto product = std::ranges::find_if(
-            steps, [](const CompiledStep& s) { return s.kernel->module.family.role == plan::Role::product; });
-        const std::string why =
-            rejected_kernel(device_, jobs[0].given.problem, o_.tile, std::string(product->kernel->name));
+        const auto product = std::ranges::find_if(steps, [](const CompiledStep& s) { return s.kernel->is_product(); });
+        const std::string why = rejected_kernel(device_, jobs[0].given.problem, o_.tile, product->kernel->name());
         if (!why.empty() && shown()) print("\n" + wrapped(why, 0));
         if (!why.empty() && !shown()) warn("vkgemm: " + why);
     }
-    const std::string others = std::to_string(unfit_) + " kernels cannot; vkgemm explain says why";
+    const std::string others = std::to_string(unfit_) + " kernels cannot serve it; vkgemm explain shows why";
     if (unfit_ && shown()) print("\n" + others + "\n");
     if (unfit_ && !shown()) warn("vkgemm: " + others);
     return {};
@@ -244,23 +239,21 @@ Status Inspection::run(const std::vector<Job>& jobs) {
 int run(const Session& session, const Options& o) {
     if (o.kernel.empty() && o.problem.empty())
         return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                             "what is to be inspected? --kernel NAME, --kernel all, or a PROBLEM for the kernel that "
-                             "it is given"});
+                             "inspect needs --kernel NAME, --kernel all, or a PROBLEM: then the kernel that is chosen "
+                             "for it is inspected"});
     if (o.kernel == "all" && !o.tile.empty())
-        return session.fail(
-            {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "--tile is for one kernel, not for --kernel all"});
+        return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                             "--tile replaces constants of one kernel; it cannot be combined with --kernel all"});
     if (Status s = own_places({{"--json", o.json}, {"--asm", o.assembly}}); !s) return session.fail(s);
     auto json_file = OutputFile::open(o.json), assembly_file = OutputFile::open(o.assembly);
     for (const auto* file : {&json_file, &assembly_file})
         if (!*file) return session.fail(file->status());
     const auto device = session.open(true);
     if (!device) return session.fail(device.status());
-    const auto caps = caps_of(*device);
-    if (!caps) return session.fail(caps.status());
-    const auto jobs = jobs_of(o, *caps);
+    const auto jobs = jobs_of(o, *device);
     if (!jobs) return session.fail(jobs.status());
 
-    Inspection inspection(session, o, *device, *caps, jobs->size());
+    Inspection inspection(session, o, *device, jobs->size());
     if (Status s = inspection.run(*jobs); !s) return session.fail(s);
     Exit code = session.commit({{&*json_file, json_text(json(*device, inspection.all()))}}, exit_right);
     if (assembly_file->wanted()) {
@@ -268,7 +261,7 @@ int run(const Session& session, const Options& o) {
         code = text ? session.commit({{&*assembly_file, *text}}, code) : worse(code, session.fail(text.status()));
     }
     if (!interrupted()) return session.finish(*device, code);
-    warn("vkgemm: interrupted; what was compiled until then is kept");
+    warn("vkgemm: interrupted; the results so far are kept");
     return worse(exit_interrupted, code);
 }
 
@@ -276,15 +269,15 @@ int run(const Session& session, const Options& o) {
 
 CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
-    CLI::App* c = program.add_subcommand("inspect", "show what the driver made of kernels: registers, spills, code");
-    c->add_option("problem", o->problem, "what the kernel is compiled for (default: whole aligned tiles)")
+    CLI::App* c = program.add_subcommand("inspect", "show what the driver compiled: registers, spills, code size");
+    c->add_option("problem", o->problem, "the problem to compile for (default: whole, aligned tiles)")
         ->type_name("PROBLEM");
-    c->add_option("--kernel", o->kernel, "one kernel, or all that fit (default: the one chosen for PROBLEM)")
+    c->add_option("--kernel", o->kernel, "one kernel, or all that fit the device (default: the one chosen for PROBLEM)")
         ->type_name("NAME|all");
-    c->add_option("--tile", o->tile, "constants to replace in the kernel's tile")->type_name("BM=128,BN=128,...");
-    c->add_option("--asm", o->assembly, "write the assembly, where the driver gives it; - is standard output")
+    c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
+    c->add_option("--asm", o->assembly, "write the assembly, if the driver provides it; - is standard output")
         ->type_name("FILE|-");
-    c->add_option("--json", o->json, "write the figures as JSON; - is standard output")->type_name("FILE|-");
+    c->add_option("--json", o->json, "write the statistics as JSON; - is standard output")->type_name("FILE|-");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

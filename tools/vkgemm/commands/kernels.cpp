@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // vkgemm kernels: every built-in kernel, and whether it fits the device (and a problem).
-#include "tools/vkgemm/commands/command.h"
+#include "commands/command.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -66,11 +66,11 @@ int run(const Session& session, const Options& options) {
 
 CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command =
-        program.add_subcommand("kernels", "list the kernels: types, tile, what they need, and whether they fit");
+    CLI::App* command = program.add_subcommand(
+        "kernels", "list the kernels: types, tile, required features, and whether they fit the device");
     command
         ->add_option("problem", options->problem,
-                     "a problem that they should serve, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
+                     "check whether they serve this problem, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
         ->type_name("PROBLEM");
     command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(

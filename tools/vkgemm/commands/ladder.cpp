@@ -2,8 +2,8 @@
 // vkgemm ladder: one product, one idea more per rung, up to the kernel that the library chooses.
 #include <algorithm>
 
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/report/plot.h"
+#include "commands/command.h"
+#include "report/plot.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -200,14 +200,14 @@ int run(const Session& session, const Options& o) {
 CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c =
-        program.add_subcommand("ladder", "time the classic kernels, from naive up to the one that the library chooses");
-    CLI::Option* size = c->add_option("--size", o->size, "M = N = K (default: what takes seconds on the device)")
+        program.add_subcommand("ladder", "time the classic kernels, from naive to the one that vkgemm chooses");
+    CLI::Option* size = c->add_option("--size", o->size, "M = N = K (default: a size that takes seconds on the device)")
                             ->type_name("N")
                             ->check(number_in(1, 65536, true));
-    c->add_option("--shape", o->shape, "the product's sizes")->type_name("MxNxK")->excludes(size);
-    c->add_option("--type", o->type, "of all four matrices (default: f32)")->type_name("f32|i32");
+    c->add_option("--shape", o->shape, "sizes of the product")->type_name("MxNxK")->excludes(size);
+    c->add_option("--type", o->type, "type of all four matrices (default: f32)")->type_name("f32|i32");
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
-    c->add_option("--plot", o->plot, "draw the rungs as bars; - is standard output")->type_name("FILE.svg|-");
+    c->add_option("--plot", o->plot, "draw the rungs as bars (SVG); - is standard output")->type_name("FILE.svg|-");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

@@ -5,10 +5,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "commands/command.h"
 #include "commit.h"
-#include "plan/choice/tuned.h"
-#include "plan/device/disabled_kernels.h"
-#include "tools/vkgemm/commands/command.h"
 
 namespace vkgemm::tool {
 
@@ -39,8 +37,8 @@ Exit Session::fail(const Status& failure) const {
 
 namespace {
 
-/// What the library has to say besides its results: a kernel of VKGEMM_KERNEL that could not be used, above all. Each
-/// sentence once, for a suite makes a plan for every problem.
+/// Prints a message of the library, such as a kernel of VKGEMM_KERNEL that could not be used. Each message once,
+/// because a suite makes a plan for every problem.
 void say_once(void* said, VkgemmSeverity, const char* text) {
     if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn(std::string("vkgemm: ") + text);
 }
@@ -63,18 +61,20 @@ Result<std::string> rows_of(const char* variable, const std::string& path, const
     };
     auto text = read_file(path);
     if (!text) return refused(text.status().code, text.status().text);
-    if (const auto read = parse(*text); !read) return refused(VKGEMM_ERROR_PARSE, path + ": " + read.refusal().why);
+    if (text->find('\0') != std::string::npos) return refused(VKGEMM_ERROR_PARSE, path + ": a text has no zero byte");
+    if (const Status s = parse(text->c_str()); !s) return refused(s.code, path + ": " + s.text);
     return text;
 }
 
 }  // namespace
 
 Result<host::Device> Session::open(bool inspect) const {
-    static std::set<std::string> said;
-    const auto rows = rows_of("VKGEMM_TUNED", tuned_path(), plan::parse_tuned);
+    const auto rows =
+        rows_of("VKGEMM_TUNED", tuned_path(), [](const char* text) { return Rows::tuned(text).status(); });
     if (!rows) return rows.status();
     const char* path = use_disabled_kernels ? std::getenv("VKGEMM_DISABLED_KERNELS") : nullptr;
-    const auto disabled = rows_of("VKGEMM_DISABLED_KERNELS", path ? path : "", plan::parse_disabled_kernels);
+    const auto disabled = rows_of("VKGEMM_DISABLED_KERNELS", path ? path : "",
+                                  [](const char* text) { return Rows::disabledKernels(text).status(); });
     if (!disabled) return disabled.status();
     return host::Device::open({.device = device,
                                .validation = validate ? host::Validation::required : host::Validation::off,
@@ -84,7 +84,7 @@ Result<host::Device> Session::open(bool inspect) const {
                                             m.text);
                                    },
                                .log = say_once,
-                               .logUser = &said,
+                               .logUser = logged.get(),
                                .tunedRows = rows->c_str(),
                                .disabledKernels = disabled->c_str(),
                                .inspect = inspect});
@@ -97,7 +97,7 @@ Exit Session::finish(const host::Device& opened, Exit code) const {
         if (!quiet) warn("validation: no message");
         return code;
     }
-    warn("vkgemm: the validation layer had " + std::to_string(count) + (count == 1 ? " message" : " messages"));
+    warn("vkgemm: the validation layer printed " + std::to_string(count) + (count == 1 ? " message" : " messages"));
     return exit_vulkan;
 }
 
@@ -112,7 +112,7 @@ std::string device_line(const host::DeviceInfo& info) {
 }
 
 std::string types_text(Type a, Type b, Type accumulate, Type d) {
-    const auto name = [](Type t) { return std::string(plan::info(static_cast<plan::Type>(t - VKGEMM_TYPE_F32)).name); };
+    const auto name = [](Type t) { return std::string(type_info(t).name); };
     if (a == b && a == accumulate && a == d) return name(a);
     return name(a) + "*" + name(b) + "+" + name(accumulate) + "->" + name(d);
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
-// vkgemm tune: finds the fastest kernel for each problem by trying, and writes it down as a tuned row.
+// vkgemm tune: finds the fastest kernel for each problem by measuring, and writes it as a tuned row.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <map>
 
-#include "host/self_test.h"
-#include "plan/problem/problem_text.h"
-#include "plan/choice/tuned.h"
-#include "tools/vkgemm/measure/tuning_candidates.h"
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/measure/compiled.h"
+#include "commands/command.h"
+#include "measure/tuning_candidates.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -54,10 +51,11 @@ struct Outcome {
 };
 
 /// The text of a problem without what a tuned row does not look at.
-std::string row_problem(const plan::Problem& read) {
-    plan::Problem p = read;
-    p.c_source = plan::CSource::none, p.c = {}, p.epilogue = {};
-    return plan::to_text(p, 1, 0);
+std::string row_problem(const Problem& given) {
+    Problem p = given;
+    p.cSource = VKGEMM_C_NONE, p.c = {}, p.epilogue = {};
+    const auto text = formatProblem(p);
+    return text ? *text : "";
 }
 
 std::string today() {
@@ -70,17 +68,18 @@ std::string today() {
 /// What is found, as a file of rows: what was there, then this run's.
 class TunedFile {
    public:
-    static Result<TunedFile> open(const Options& o, const host::DeviceInfo& device, const plan::DeviceCaps& caps);
+    static Result<TunedFile> open(const Options& o, const host::Device& device);
 
     /// Is there a row for this very problem that this device can follow?
-    bool has(const plan::Problem& normalised) const;
-    Status add(const plan::Problem& read, const plan::Problem& normalised, const Outcome& found);
+    bool has(const Problem& problem) const { return rows_.has(problem); }
+    Status add(const Problem& problem, const Outcome& found);
     size_t added() const { return added_; }
 
    private:
     std::optional<OutputFile> file_;
     std::string device_, text_, head_;
-    std::vector<plan::TunedRow> rows_;  // of this device
+    const Context* context_ = nullptr;
+    Rows rows_;  // of this device
     size_t added_ = 0;
 };
 
@@ -94,59 +93,64 @@ std::string command_line(const Options& o) {
     return text;
 }
 
-Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& device, const plan::DeviceCaps& caps) {
+/// Warns of the rows that the device cannot follow, once for each reason.
+void report_skipped(const std::string& path, const Rows& rows) {
+    std::map<std::string, size_t> count;  // by reason
+    for (const VkgemmRow& row : rows.all())
+        if (*row.reason) ++count[row.reason];
+    for (const auto& [why, n] : count)
+        warn("vkgemm: " + path + ": " + std::to_string(n) + (n == 1 ? " row is skipped: " : " rows are skipped: ") +
+             why);
+}
+
+Result<TunedFile> TunedFile::open(const Options& o, const host::Device& device) {
     TunedFile f;
-    f.device_ = host::detail::row_device(device.name);
+    f.device_ = host::rowDevice(device.info().name);
+    f.context_ = &device.context();
     std::error_code ignored;
     if (o.resume && std::filesystem::exists(o.out, ignored)) {
         auto text = read_file(o.out);
         if (!text) return text.status();
-        auto rows = plan::parse_tuned(*text);
-        if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.refusal().why};
-        f.text_ = *std::move(text), f.rows_ = plan::tuned_for(caps, *rows);
-        for (const std::string& why : plan::skipped_in_short(f.rows_)) warn("vkgemm: " + o.out + ": " + why);
+        f.text_ = *std::move(text);
         if (!f.text_.empty() && !f.text_.ends_with('\n')) f.text_ += '\n';
     }
-    f.head_ = "# " + device_line(device) + ", " + today() + ", vkgemm " + tool_version() + "\n# " + command_line(o) +
-              "\n# device | problem | kernel | tile\n";
+    auto rows = Rows::tuned(f.text_.c_str(), f.context_);
+    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.status().text};
+    f.rows_ = *std::move(rows);
+    report_skipped(o.out, f.rows_);
+    f.head_ = "# " + device_line(device.info()) + ", " + today() + ", vkgemm " + tool_version() + "\n# " +
+              command_line(o) + "\n# device | problem | kernel | tile\n";
     auto file = OutputFile::open(o.out);
     if (!file) return file.status();
     f.file_.emplace(*std::move(file));
     return f;
 }
 
-bool TunedFile::has(const plan::Problem& normalised) const {
-    return std::ranges::any_of(rows_, [&](const plan::TunedRow& row) {
-        return row.skipped.empty() && plan::tuned_distance(row, normalised, 16) == 0.0;
-    });
-}
-
-Status TunedFile::add(const plan::Problem& read, const plan::Problem& normalised, const Outcome& found) {
+Status TunedFile::add(const Problem& problem, const Outcome& found) {
     const Tried& best = found.winner();
     const std::string row =
-        device_ + " | " + row_problem(read) + " | " + best.candidate.kernel + " | " + best.candidate.tile;
+        device_ + " | " + row_problem(problem) + " | " + best.candidate.kernel + " | " + best.candidate.tile;
     std::string note = "  # " + seconds_text(best.seconds);
     if (found.gains()) note += "; " + found.model()->candidate.kernel + " " + seconds_text(found.model()->seconds);
     text_ += (added_ ? "" : head_) + row + note + "\n";
-    rows_.push_back({device_, best.candidate.kernel, best.candidate.tile, normalised, row, {}});
     ++added_;
-    return file_->commit(text_);
+    if (Status s = file_->commit(text_); !s) return s;
+    auto rows = Rows::tuned(text_.c_str(), context_);
+    if (!rows) return rows.status();
+    rows_ = *std::move(rows);
+    return {};
 }
 
 /// The whole run.
 class Tuner {
    public:
-    Tuner(const Session& session, const Options& o, const host::Device& device, const plan::DeviceCaps& caps,
-          TunedFile& file, size_t problems)
+    Tuner(const Session& session, const Options& o, const host::Device& device, TunedFile& file, size_t problems)
         : session_(session),
           device_(device),
-          caps_(caps),
           file_(file),
           problems_(problems),
           budget_(o.budget > 0 ? o.budget : usual_share * static_cast<double>(problems)),
-          progress_(problems, session.quiet) {
-        request_.workspace_limit = workspace_limit;
-    }
+          progress_(problems, session.quiet) {}
 
     /// Refused where no more can be done: the device is lost, the file cannot be written.
     Status tune(const Case& c);
@@ -156,7 +160,7 @@ class Tuner {
    private:
     double passed() const { return std::chrono::duration<double>(SteadyClock::now() - start_).count(); }
     double left() const;
-    Result<Outcome> search(const Case& c, const plan::Problem& p, double until);
+    Result<Outcome> search(const Case& c, double until);
     Status try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found);
     Status second_look(CaseRunner& runner, Outcome& found);
     void show(const Case& c, const Outcome& found);
@@ -164,13 +168,11 @@ class Tuner {
 
     const Session& session_;
     const host::Device& device_;
-    const plan::DeviceCaps& caps_;
     TunedFile& file_;
     size_t problems_, done_ = 0, known_ = 0, timeless_ = 0, better_ = 0;
     double budget_, gain_ = 0;  // sum of logarithms
     SteadyClock::time_point start_ = SteadyClock::now();
     Progress progress_;
-    plan::Request request_;
     Exit exit_ = exit_right;
 };
 
@@ -234,15 +236,18 @@ Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
     return {};
 }
 
-Result<Outcome> Tuner::search(const Case& c, const plan::Problem& p, double until) {
+Result<Outcome> Tuner::search(const Case& c, double until) {
     Outcome found;
-    const std::vector<Candidate> all = candidates(caps_, p, request_);
+    const auto listed = candidates(device_.context(), c.problem, workspace_limit);
+    if (!listed) return listed.status();
+    const std::vector<Candidate>& all = *listed;
     found.there = all.size();
     CaseRunner runner(device_, c, {});
     for (size_t i = 0; i < all.size() && !interrupted(); ++i) {
         if (!found.tried.empty() && all[i].cost > far_fetched * found.winner().candidate.cost) break;
         if (found.tried.size() > 1 && passed() > until) {
-            found.cut_short = "its time was up after " + std::to_string(i) + " of " + std::to_string(all.size());
+            found.cut_short =
+                "its share of the budget ended after " + std::to_string(i) + " of " + std::to_string(all.size());
             break;
         }
         progress_.at(done_ + 1, left(),
@@ -288,23 +293,21 @@ Status Tuner::tune(const Case& c) {
         size_t& done;
         ~Count() { ++done; }
     } const count{done_};
-    const auto read = plan::parse_problem(c.text);  // it was written by vkgemmFormatProblem
-    const auto completed = plan::complete(read->problem);
-    if (!completed) {  // sound, but nothing of this version does it
-        say(c, completed.refusal().why);
+    if (const auto completed = completeProblem(c.problem); !completed) {  // sound, but nothing of this version does it
+        say(c, completed.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }
-    const plan::Problem p = plan::normalise(*completed).problem;
-    if (file_.has(p)) return ++known_, Status{};
+    if (file_.has(c.problem)) return ++known_, Status{};
     const double share = generous * (budget_ - passed()) / static_cast<double>(problems_ - behind);
     if (share <= 0) return ++timeless_, Status{};
-    auto found = search(c, p, passed() + share);
+    auto found = search(c, passed() + share);
     if (!found) return found.status();
     if (interrupted()) return {};  // a search that was cut short says too little
     if (found->there == 0) {
-        const auto why = plan::select(caps_, p, request_);
-        say(c, why ? "no candidate" : why.refusal().why);
+        const auto plan = device_.context().createPlan(
+            c.problem, {.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace_limit});
+        say(c, plan ? "no candidate" : plan.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }
@@ -312,7 +315,7 @@ Status Tuner::tune(const Case& c) {
     show(c, *found);
     better_ += found->gains();
     gain_ += std::log(found->gain());
-    return file_.add(read->problem, p, *found);
+    return file_.add(c.problem, *found);
 }
 
 void Tuner::summary(const std::string& path) {
@@ -326,33 +329,31 @@ void Tuner::summary(const std::string& path) {
         text += ", " + std::to_string(better_) + " with a gain, " + gain + " in the geometric mean; written to " + path;
     if (known_) text += "; " + std::to_string(known_) + " had a row";
     if (timeless_)
-        text += "; for " + std::to_string(timeless_) + " no time was left: --resume with a new --budget goes on";
+        text += "; no time was left for " + std::to_string(timeless_) + ": continue with --resume and a new --budget";
     print(wrapped(text, 0));
 }
 
 int run(const Session& session, const Options& o) {
     if (o.out.empty() || o.out == "-")
-        return session.fail(usage("--out wants a file: rows are added to it as they come"));
+        return session.fail(usage("--out needs a file, because rows are added to it one by one"));
     if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return session.fail(cases.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const auto caps = caps_of(*device);
-    if (!caps) return session.fail(caps.status());
-    auto file = TunedFile::open(o, device->info(), *caps);
+    auto file = TunedFile::open(o, *device);
     if (!file) return session.fail(file.status());
 
     print(device_line(device->info()) + "\n");
-    Tuner tuner(session, o, *device, *caps, *file, cases->size());
+    Tuner tuner(session, o, *device, *file, cases->size());
     for (const Case& c : *cases) {
         if (interrupted()) break;
         if (Status s = tuner.tune(c); !s) return session.fail(s);
     }
     tuner.summary(o.out);
     if (interrupted()) {
-        warn(file->added() ? "vkgemm: interrupted; what was tuned until then is kept"
-                           : "vkgemm: interrupted before anything was tuned; no row is written");
+        warn(file->added() ? "vkgemm: interrupted; the rows so far are kept"
+                           : "vkgemm: interrupted before the first row; no file is written");
         return exit_interrupted;
     }
     return session.finish(*device, tuner.exit());
@@ -362,15 +363,16 @@ int run(const Session& session, const Options& o) {
 
 CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
-    CLI::App* c = program.add_subcommand("tune", "find the fastest kernels by trying, and write them to a file");
+    CLI::App* c = program.add_subcommand("tune", "find the fastest kernels by measuring, and write them to a file");
     c->add_option("problem", o->problems, "what to tune for (default: --suite classic)")->type_name("PROBLEM ...");
-    c->add_option("--suite", o->suite, "problems that are built in, or a file with one a line")->type_name("NAME|FILE");
-    c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 for each)")
+    c->add_option("--suite", o->suite, "a built-in suite of problems, or a file with one problem per line")
+        ->type_name("NAME|FILE");
+    c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 per problem)")
         ->type_name("SECONDS")
         ->check(number_in(0.1, 1e6));
-    c->add_option("--out", o->out, "where the rows go (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE has them followed")
+    c->add_option("--out", o->out, "file for the tuned rows (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE uses them")
         ->type_name("FILE");
-    c->add_flag("--resume", o->resume, "keep the rows of FILE, and leave out the problems that have one");
+    c->add_flag("--resume", o->resume, "keep the rows of FILE, and skip the problems that have one");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/background_load.h"
+#include "measure/background_load.h"
 
 #include <utility>
 

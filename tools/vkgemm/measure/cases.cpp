@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/cases.h"
+#include "measure/cases.h"
 
 #include <cmath>
 
-#include "plan/problem/factors.h"
-#include "plan/problem/problem_text.h"
-#include "plan/base/string_util.h"
-#include "tools/vkgemm/cli/output.h"
-#include "tools/vkgemm/cli/text.h"
+#include "cli/output.h"
+#include "cli/string_util.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -27,19 +25,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-plan::Type plan_type(Type type, plan::Type otherwise) {
-    return type == VKGEMM_TYPE_DEFAULT ? otherwise : static_cast<plan::Type>(type - VKGEMM_TYPE_F32);
-}
-
-MatrixInfo matrix(const Matrix& m, plan::Type type, uint64_t rows, uint64_t cols, uint64_t batch) {
-    MatrixInfo r{.type = type, .bytes = plan::info(type).bytes, .rows = rows, .cols = cols};
+/// `m` is of a completed problem.
+MatrixInfo matrix(const Matrix& m, uint64_t rows, uint64_t cols, uint64_t batch) {
+    MatrixInfo r{.type = m.type, .bytes = type_info(m.type).bytes, .rows = rows, .cols = cols};
     const bool by_rows = m.layout == rowMajor;
-    const uint64_t ld = m.ld ? m.ld : by_rows ? cols : rows;
-    r.row_step = by_rows ? ld : 1;
-    r.col_step = by_rows ? 1 : ld;
+    r.row_step = by_rows ? m.ld : 1;
+    r.col_step = by_rows ? 1 : m.ld;
+    if (m.batchStride != broadcast) r.batch_step = m.batchStride;
     const uint64_t one = rows && cols ? (rows - 1) * r.row_step + (cols - 1) * r.col_step + 1 : 0;
-    const uint64_t dense = ld * (by_rows ? rows : cols);
-    if (batch > 1 && m.batchStride != broadcast) r.batch_step = m.batchStride ? m.batchStride : dense;
     r.span = one ? (batch - 1) * r.batch_step + one : 0;
     return r;
 }
@@ -49,7 +42,7 @@ Status pointed_out(const Status& refusal, const std::string& line) {
     const std::string_view text = refusal.text, head = "character ";
     const size_t colon = text.find(':');
     if (!text.starts_with(head) || colon == std::string_view::npos) return refusal;
-    const auto number = plan::read_number<size_t>(text.substr(head.size(), colon - head.size()));
+    const auto number = read_number<size_t>(text.substr(head.size(), colon - head.size()));
     if (!number || *number == 0) return refusal;
     constexpr size_t most = page_width - 4, before = 60;  // of a line that is too long, what is near
     const size_t at = std::min(*number - 1, line.size()), from = at > before && line.size() > most ? at - before : 0;
@@ -70,7 +63,7 @@ Status about(const std::string& line, const Status& refusal) {
 
 Result<Case> parse_case(const std::string& line) {
     if (const size_t at = line.find('\0'); at != std::string::npos)
-        return pointed_out(refuse("character " + std::to_string(at + 1) + ": " + plan::zero_byte), line);
+        return pointed_out(refuse("character " + std::to_string(at + 1) + ": a text has no zero byte"), line);
     Result<ParsedProblem> parsed = parseProblem(line.c_str());
     if (!parsed) return pointed_out(parsed.status(), line);
     Case c{.problem = parsed->problem, .alpha = parsed->alpha, .beta = parsed->beta};
@@ -79,16 +72,17 @@ Result<Case> parse_case(const std::string& line) {
     c.text = *text;
     for (const auto& [name, x] : {std::pair{"alpha", c.alpha}, {"beta", c.beta}})
         if (!std::isfinite(x))
-            return refuse(std::string(name) + " is " + plan::number_text(x) + "; only a finite one can be checked");
-    if (const auto completed = plan::complete(plan::parse_problem(line)->problem))  // else the library says why not
-        if (const auto unfit = plan::unfit_factors(*completed, c.alpha, c.beta)) return refuse(unfit->why);
+            return refuse(std::string(name) + " is " + number_text(x) + "; only finite factors can be checked");
+    double alpha = c.alpha, beta = c.beta;
+    if (completeProblem(c.problem))  // else the library gives the reason when a plan is made
+        if (Status s = convertFactors(c.problem, alpha, beta); !s) return refuse(s.text);
     return c;
 }
 
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
     if (!c || (c->problem.m && c->problem.n)) return c;
-    return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0, so there is nothing to compute"};
+    return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
 
 Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name) {
@@ -96,19 +90,19 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
     size_t number = 0;
     for (std::string_view line : split(text, '\n')) {
         ++number;
-        line = plan::trimmed(line.substr(0, line.find('#')));
+        line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         const std::string place = name + ":" + std::to_string(number) + ": ";
         double target = 0;
         if (const size_t at = line.find("target="); at != std::string_view::npos && at > 0 && is_blank(line[at - 1])) {
-            const std::string_view tera = line.substr(at + 6);
-            const auto value = plan::read_number<double>(tera);
+            const std::string_view tera = line.substr(at + std::string_view("target=").size());
+            const auto value = read_number<double>(tera);
             if (!value || !(*value > 0) || !std::isfinite(*value * 1e12))
                 return refuse(place + "'" + std::string(tera) +
-                              "' is no rate; target= ends the line with TFLOP/s, as in "
+                              "' is not a rate; target= comes last and takes TFLOP/s, as in "
                               "target=50");
             target = *value * 1e12;
-            line = plan::trimmed(line.substr(0, at));
+            line = trimmed(line.substr(0, at));
         }
         Result<Case> c = parse_work(std::string(line));
         if (!c) return Status{c.status().code, VK_SUCCESS, place + c.status().text};
@@ -116,7 +110,7 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
         c->from_suite = true;
         cases.push_back(*std::move(c));
     }
-    if (cases.empty()) return refuse(name + " holds no problem");
+    if (cases.empty()) return refuse(name + " has no problem");
     return cases;
 }
 
@@ -125,12 +119,12 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
     const std::string types = type.empty() ? "" : (alone ? type + "*" + type : type) + " ";
     std::vector<Case> cases;
     for (const std::string_view shape : split(shapes, ',')) {
-        const std::vector<std::string_view> numbers = split(plan::trimmed(shape), 'x');
+        const std::vector<std::string_view> numbers = split(trimmed(shape), 'x');
         bool good = numbers.size() == 3 || numbers.size() == 4;
-        for (const std::string_view n : numbers) good = good && plan::read_number<uint64_t>(n);
+        for (const std::string_view n : numbers) good = good && read_number<uint64_t>(n);
         if (!good)
             return refuse("'" + std::string(shape) +
-                          "' is no shape; a shape is MxNxK or MxNxKxBATCH, such as 64x128x256 or 64x64x64x8");
+                          "' is not a shape; a shape is MxNxK or MxNxKxBATCH, such as 64x128x256 or 64x64x64x8");
         std::string line =
             types + std::string(numbers[0]) + "x" + std::string(numbers[1]) + "x" + std::string(numbers[2]);
         if (numbers.size() == 4) line += " batch=" + std::string(numbers[3]);
@@ -152,8 +146,8 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
     if (!text) {
         std::string known;
         for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
-        const std::string_view nearest = plan::nearest_word(name_or_file, names);
-        return refuse("'" + name_or_file + "' is neither a suite (" + known + ") nor a file that can be read" +
+        const std::string_view nearest = nearest_word(name_or_file, names);
+        return refuse("'" + name_or_file + "' is neither a built-in suite (" + known + ") nor a readable file" +
                       (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }
     return parse_suite(*text, name_or_file);
@@ -173,7 +167,7 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
             Status why = about(line, c.status());
             if (&line != &problems.front() && line.find(' ') == std::string::npos &&
                 line.find('=') != std::string::npos)
-                why.text += "\na problem of several words wants quotes: '" + problems.front() + " " + line + "'";
+                why.text += "\nput a problem of several words in quotes: '" + problems.front() + " " + line + "'";
             return why;
         }
         cases.push_back(*std::move(c));
@@ -185,31 +179,35 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
     return cases;
 }
 
-Resolved resolve(const Problem& p) {
+Resolved resolve(const Problem& given) {
+    const auto completed = completeProblem(given);
+    if (!completed) return {};
+    const Problem& p = *completed;
     Resolved r;
-    r.batch = p.batch ? p.batch : 1;
-    const plan::Type a = plan_type(p.a.type, plan::Type::f32), b = plan_type(p.b.type, a);
-    const plan::Type d = plan_type(p.d.type, plan::info(a).default_result);
-    r.accumulate = plan_type(p.accumulate, plan::info(a).default_accumulator);
-    r.a = matrix(p.a, a, p.m, p.k, r.batch);
-    r.b = matrix(p.b, b, p.k, p.n, r.batch);
-    r.d = matrix(p.d, d, p.m, p.n, r.batch);
+    r.batch = p.batch;
+    r.accumulate = p.accumulate;
+    r.a = matrix(p.a, p.m, p.k, r.batch);
+    r.b = matrix(p.b, p.k, p.n, r.batch);
+    r.d = matrix(p.d, p.m, p.n, r.batch);
     if (p.cSource == VKGEMM_C_IS_D) r.c = r.d;
-    if (p.cSource == VKGEMM_C_SEPARATE) r.c = matrix(p.c, plan_type(p.c.type, d), p.m, p.n, r.batch);
+    if (p.cSource == VKGEMM_C_SEPARATE) r.c = matrix(p.c, p.m, p.n, r.batch);
     return r;
 }
 
-namespace {
+bool multiplies(const Case& c) {
+    double alpha = c.alpha, beta = c.beta;
+    return !convertFactors(c.problem, alpha, beta) || alpha != 0;
+}
 
-/// alpha 0 leaves A and B alone.
-bool multiplies(const Case& c, const Resolved& r) { return !plan::is_zero_factor(c.alpha, r.accumulate); }
-
-}  // namespace
+bool reads_c(const Case& c) {
+    double alpha = c.alpha, beta = c.beta;
+    return !convertFactors(c.problem, alpha, beta) || beta != 0;
+}
 
 double flops(const Case& c) {
     const Problem& p = c.problem;
     const Resolved r = resolve(p);
-    if (!multiplies(c, r)) return 0;
+    if (!multiplies(c)) return 0;
     return 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
            static_cast<double>(r.batch);
 }
@@ -221,7 +219,7 @@ double least_bytes(const Case& c) {
         const uint64_t matrices = m.batch_step ? r.batch : 1;
         bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(matrices) * m.bytes;
     };
-    if (multiplies(c, r)) add(r.a), add(r.b);
+    if (multiplies(c)) add(r.a), add(r.b);
     if (c.beta != 0) add(r.c);
     add(r.d);
     return bytes;

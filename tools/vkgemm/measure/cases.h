@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/problem/types.h"
+#include "measure/types.h"
 #include "vkgemm/vkgemm.hpp"
 
 namespace vkgemm::tool {
@@ -18,7 +18,7 @@ struct Case {
     Problem problem;
     double alpha = 1, beta = 0;
     std::string text{};       // as vkgemmFormatProblem writes it
-    double target = 0;         // operations a second that are aimed at; 0: none said
+    double target = 0;        // operations a second that are aimed at; 0: none said
     bool from_suite = false;  // a suite may hold what no kernel of this build serves
 };
 
@@ -52,7 +52,7 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
 
 /// One matrix with nothing left to default.
 struct MatrixInfo {
-    plan::Type type = plan::Type::f32;
+    Type type = f32;
     uint32_t bytes = 4;  // of an element
     uint64_t rows = 0, cols = 0, row_step = 0, col_step = 0,
              batch_step = 0;  // steps in elements; batch_step 0: broadcast or one
@@ -64,15 +64,20 @@ struct MatrixInfo {
     uint64_t span_bytes() const { return span * bytes; }
 };
 
-/// A problem with the defaults of vkgemm.h filled in. C is D's description where C is D, and empty where there is none.
+/// A problem with the defaults of vkgemm.h filled in. C has D's description if C is D, and is empty if there is none.
 struct Resolved {
     MatrixInfo a, b, c, d;
-    plan::Type accumulate = plan::Type::f32;
+    Type accumulate = f32;
     uint64_t batch = 1;
 
-    bool is_float() const { return plan::info(accumulate).is_float; }
+    bool is_float() const { return type_info(accumulate).isFloat != 0; }
 };
+/// Empty for a problem that contradicts itself.
 Resolved resolve(const Problem& problem);
+
+/// Whether a run reads A and B, and C: alpha, or beta, is not 0 in the accumulator's type.
+bool multiplies(const Case& c);
+bool reads_c(const Case& c);
 
 double flops(const Case& c);  // 2 m n k batch; none where alpha is 0
 /// What must at least be moved: A and B where alpha is not 0, C where beta is not, and D, each once.

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Plans, compiled by the driver of a device that inspects.
 #pragma once
-#include "tools/vkgemm/report/shader_stats.h"
-#include "tools/vkgemm/measure/planned_problem.h"
+#include "measure/kernel_lookup.h"
+#include "report/shader_stats.h"
 
 namespace vkgemm::tool {
 
-/// One dispatch of a plan: which row it is, and what the driver tells of its pipeline.
+/// One dispatch of a plan: its kernel, and what the driver reports of its pipeline.
 struct CompiledStep {
-    const plan::Kernel* kernel = nullptr;
-    plan::Tile tile;
-    host::PipelineReport told;  // empty where the device does not inspect
-
-    /// Of a work group, as the shader declares it; drivers may take more.
-    uint64_t declared_shared() const;
+    const Kernel* kernel = nullptr;
+    std::string tile;
+    uint64_t declared_shared = 0;  // bytes of a work group that the shader declares; drivers may take more
+    host::PipelineReport told;     // empty if the device does not inspect
 };
 
 struct CompiledPlan {
@@ -22,6 +20,6 @@ struct CompiledPlan {
 };
 
 /// Of options: kernel, tile and workspaceLimit. A plan without steps: nothing to do.
-Result<CompiledPlan> compile(const host::Device&, const plan::DeviceCaps&, const Problem&, const PlanOptions& options);
+Result<CompiledPlan> compile(const host::Device&, const Problem&, const PlanOptions& options);
 
 }  // namespace vkgemm::tool

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/deviation.h"
+#include "measure/deviation.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "tools/vkgemm/measure/numbers.h"
+#include "measure/numbers.h"
 
 namespace vkgemm::tool {
 namespace {

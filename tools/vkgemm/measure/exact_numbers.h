@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/vkgemm/measure/cases.h"
+#include "measure/cases.h"
 
 namespace vkgemm::tool {
 

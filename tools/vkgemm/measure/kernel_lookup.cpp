@@ -1,52 +1,113 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/kernel_lookup.h"
+#include "measure/kernel_lookup.h"
+
+#include <algorithm>
+
+#include "cli/string_util.h"
 
 namespace vkgemm::tool {
 namespace {
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
+struct TileField {
+    std::string_view name;
+    uint32_t Tile::*value;
+};
+constexpr TileField tile_fields[] = {{"WG", &Tile::WG}, {"BM", &Tile::BM}, {"BN", &Tile::BN}, {"BK", &Tile::BK},
+                                     {"WM", &Tile::WM}, {"WN", &Tile::WN}, {"TM", &Tile::TM}, {"TN", &Tile::TN},
+                                     {"MM", &Tile::MM}, {"MN", &Tile::MN}, {"MK", &Tile::MK}};
+
+Tile tile_from(const std::vector<VkgemmTileConstant>& constants) {
+    Tile tile;
+    for (const VkgemmTileConstant& c : constants)
+        for (const TileField& f : tile_fields)
+            if (f.name == c.name) tile.*f.value = c.value;
+    return tile;
+}
+
+/// What a problem's line says of the accuracy that the kernel asks for.
+std::string accuracy_word(VkgemmAccuracy accuracy) {
+    switch (accuracy) {
+        case VKGEMM_ACCURACY_F32_SPLIT:
+            return " accuracy=f32_split";
+        case VKGEMM_ACCURACY_F32_SPLIT_ROWS:
+            return " accuracy=f32_split_rows";
+        default:
+            return "";
+    }
+}
+
 }  // namespace
 
-std::string types_of(const plan::Kernel& k) {
-    const auto name = [](plan::Type t) { return std::string(plan::info(t).name); };
-    return name(k.module.a) + "*" + name(k.module.b) + "+" + name(k.module.accumulate) + "->" + name(k.module.d);
+const std::vector<Kernel>& all_kernels() {
+    static const std::vector<Kernel> all = [] {
+        std::vector<Kernel> out;
+        for (const VkgemmKernelInfo& info : kernels()) {
+            Kernel k{.index = static_cast<uint32_t>(out.size()), .info = info};
+            if (const auto traits = kernelTraits(k.index)) k.traits = *traits;
+            if (const auto constants = tileConstants(k.index)) k.tile = tile_from(*constants);
+            out.push_back(k);
+        }
+        return out;
+    }();
+    return all;
 }
 
-bool has_types(const plan::Kernel& k, const Resolved& r) {
-    return k.module.a == r.a.type && k.module.b == r.b.type && k.module.d == r.d.type &&
-           k.module.accumulate == r.accumulate;
+const Kernel* find_kernel(std::string_view name) {
+    const auto at =
+        std::ranges::find(all_kernels(), name, [](const Kernel& k) { return std::string_view(k.info.name); });
+    return at == all_kernels().end() ? nullptr : &*at;
 }
 
-Result<std::vector<const plan::Kernel*>> find_kernels(const std::string& name, const Case* c,
-                                                       std::vector<std::string_view> also) {
-    std::vector<const plan::Kernel*> all;
+Result<Tile> tile_with(const Kernel& k, const std::string& constants) {
+    const auto all = tileConstants(k.index, constants.c_str());
+    if (!all) return all.status();
+    return tile_from(*all);
+}
+
+std::string unknown_kernel(const std::string& name, std::vector<std::string> others) {
+    for (const Kernel& k : all_kernels())
+        if (k.is_product()) others.push_back(k.name());
+    return "there is no kernel '" + name + "'" + suggestion(name, others);
+}
+
+std::string types_of(const Kernel& k) {
+    const auto name = [](Type t) { return std::string(type_info(t).name); };
+    return name(k.info.a) + "*" + name(k.info.b) + "+" + name(k.info.accumulate) + "->" + name(k.info.d);
+}
+
+bool has_types(const Kernel& k, const Resolved& r) {
+    return k.info.a == r.a.type && k.info.b == r.b.type && k.info.d == r.d.type && k.info.accumulate == r.accumulate;
+}
+
+Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c, std::vector<std::string> also) {
+    std::vector<const Kernel*> all;
     bool helper = false, family = false;
-    for (const plan::Kernel& k : plan::kernels()) {
-        also.push_back(k.module.family.name);
-        if (k.name != name && k.module.family.name != name) continue;
-        helper = k.module.family.role != plan::Role::product;
-        family = family || k.module.family.name == name;
-        if (k.name == name || !c || has_types(k, resolve(c->problem))) all.push_back(&k);
+    for (const Kernel& k : all_kernels()) {
+        also.push_back(k.family());
+        if (k.name() != name && k.family() != name) continue;
+        helper = !k.is_product();
+        family = family || k.family() == name;
+        if (k.name() == name || !c || has_types(k, resolve(c->problem))) all.push_back(&k);
     }
-    if (helper) return usage("'" + name + "' only works beside another kernel, not by itself");
+    if (helper) return usage("'" + name + "' only works together with another kernel; it cannot be named");
     if (!all.empty()) return all;
     return usage(family ? "no kernel of the family '" + name + "' has the types of " + c->text
-                        : plan::unknown_kernel(name, also));
+                        : unknown_kernel(name, std::move(also)));
 }
 
-std::string problem_for(const plan::Kernel& k, uint64_t m, uint64_t n, uint64_t depth) {
-    const bool few = k.module.family.name == "gemv";
+std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth) {
+    const bool few = k.family() == "gemv";
     if (few && k.tile.BM <= k.tile.BN) m = k.tile.BM;
     if (few && k.tile.BN < k.tile.BM) n = k.tile.BN;
-    const plan::Accuracy accuracy = k.module.family.accuracy;
     return types_of(k) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(depth) +
-           (accuracy == plan::Accuracy::arithmetic ? "" : " accuracy=" + std::string(plan::accuracy_name(accuracy)));
+           accuracy_word(k.traits.accuracy);
 }
 
-uint64_t workspace_for(const plan::Kernel& k) { return k.module.family.packs_fragments ? workspace_limit : 0; }
+uint64_t workspace_for(const Kernel& k) { return k.traits.packsFragments ? workspace_limit : 0; }
 
-std::vector<std::string> edge_problems(const plan::Kernel& k) {
+std::vector<std::string> edge_problems(const Kernel& k) {
     const uint64_t m = k.tile.BM, n = k.tile.BN, depth = k.tile.BK ? k.tile.BK : 16;
     std::vector<std::string> all = {
         problem_for(k, 2 * m, 2 * n, 2 * depth),

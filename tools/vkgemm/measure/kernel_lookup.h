@@ -1,28 +1,53 @@
 // SPDX-License-Identifier: MIT
-// Kernels by the words that people use for them, and problems that suit them. Pure.
+// The built-in kernels with their tiles as numbers, by name and by family, and problems that suit them. Pure.
 #pragma once
-#include "plan/kernels/kernels.h"
-#include "tools/vkgemm/measure/cases.h"
+#include "measure/cases.h"
 
 namespace vkgemm::tool {
 
+/// The constants of a tile that the tool reasons about; 0 if the kernel does not use it. Their meaning:
+/// vkgemmGetTileConstant.
+struct Tile {
+    uint32_t WG = 0, BM = 0, BN = 0, BK = 0, WM = 0, WN = 0, TM = 0, TN = 0, MM = 0, MN = 0, MK = 0;
+};
+
+/// One row of the library's table.
+struct Kernel {
+    uint32_t index = 0;  // as vkgemmGetKernel takes it
+    VkgemmKernelInfo info{};
+    VkgemmKernelTraits traits{};
+    Tile tile;
+
+    std::string name() const { return info.name; }
+    std::string family() const { return info.family; }
+    bool is_product() const { return traits.role == VKGEMM_KERNEL_PRODUCT; }
+};
+const std::vector<Kernel>& all_kernels();
+const Kernel* find_kernel(std::string_view name);  // null: there is none
+
+/// The kernel's tile with those constants replaced; refused like vkgemmGetKernelTraits.
+Result<Tile> tile_with(const Kernel& k, const std::string& constants);
+
+/// A sentence that suggests the nearest name of a product, or of `others`.
+std::string unknown_kernel(const std::string& name, std::vector<std::string> others = {});
+
 /// "f16*f16+f32->f16"
-std::string types_of(const plan::Kernel& k);
-bool has_types(const plan::Kernel& k, const Resolved& r);
+std::string types_of(const Kernel& k);
+bool has_types(const Kernel& k, const Resolved& r);
 
-/// The kernels that a name means: itself, or all of its family. With `c`, of a family those that have its types.
-/// Refused where it is no product or none is left; `also` are the other words that the caller takes.
-Result<std::vector<const plan::Kernel*>> find_kernels(const std::string& name, const Case* c,
-                                                       std::vector<std::string_view> also = {});
+/// The kernels that a name means: one kernel, or all of a family. With `c`, of a family only those that have its types.
+/// Refused if it names no product or none is left; `also` are the other words that the caller takes.
+Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c,
+                                                std::vector<std::string> also = {});
 
-/// Something of a kernel's own types that it serves: about `m` x `n` x `k`, of families that take few rows or columns
-/// as few as its tile has.
-std::string problem_for(const plan::Kernel& k, uint64_t m, uint64_t n, uint64_t depth);
+/// A problem of the kernel's own types that it serves: about `m` x `n` x `depth`; of a family that takes few rows or
+/// columns, as few as its tile has.
+std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth);
 
-/// Bytes of workspace that it gets where nobody says how much: none, but for those that run on no other terms.
-uint64_t workspace_for(const plan::Kernel& k);
+/// Bytes of workspace for a kernel if nothing else is stated: 0, unless it cannot run without.
+uint64_t workspace_for(const Kernel& k);
 
-/// Whole tiles, less than a tile, more than one, in all layouts: what an edge can be got wrong at.
-std::vector<std::string> edge_problems(const plan::Kernel& k);
+/// Problems at the edges of the tile: whole tiles, less than one, more than one, in all layouts.
+std::vector<std::string> edge_problems(const Kernel& k);
 
 }  // namespace vkgemm::tool

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/measure.h"
+#include "measure/measure.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 
-#include "tools/vkgemm/measure/deviation.h"
-#include "tools/vkgemm/measure/numbers.h"
-#include "tools/vkgemm/cli/terminal.h"
+#include "cli/terminal.h"
+#include "measure/deviation.h"
+#include "measure/numbers.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -125,8 +125,8 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
 
 std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     const MatrixInfo* m = matrix(slot);
-    const plan::Type type = m ? m->type : r_.d.type;
-    const uint32_t bytes = plan::info(type).bytes;
+    const Type type = m ? m->type : r_.d.type;
+    const uint32_t bytes = type_info(type).bytes;
     const uint64_t count = m ? m->span : std::max(case_.problem.m, case_.problem.n);
     std::vector<std::byte> data(count * bytes);
     if (slot == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D) return data;  // only written
@@ -254,7 +254,8 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
 
     result_.resize(d.buffer.size());
     if (Status s = device_.download(d.buffer, result_); !s) return s;
-    if (!options_.inject_fault.empty() && options_.inject_fault == result.kernel) result_[guard + d.bytes - 1] ^= std::byte{0x80};
+    if (!options_.inject_fault.empty() && options_.inject_fault == result.kernel)
+        result_[guard + d.bytes - 1] ^= std::byte{0x80};
     if (result_ == right_) {  // the same bits, guards included
         result.checked = extent_;
         return {};

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/vkgemm/measure/background_load.h"
-#include "tools/vkgemm/measure/stats.h"
-#include "tools/vkgemm/measure/verify.h"
+#include "measure/background_load.h"
+#include "measure/stats.h"
+#include "measure/verify.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
@@ -19,14 +19,14 @@ struct MeasureOptions {
     bool check = true;
     bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare
     double min_time = 0;             // seconds of timed runs, and
-    size_t repeats = 0;              // how many: as runs_for() has them
+    size_t repeats = 0;              // number of timed runs; 0: as runs_for() decides
     uint64_t seed = 0;               // of the operands of a check
-    std::string inject_fault{};             // for tests: a kernel whose results are spoiled before they are compared
+    std::string inject_fault{};      // for tests: a kernel whose results are changed before they are compared
 };
 
 struct Measurement {
-    Status failure;     // why there is nothing below
-    std::string wrong;  // the first wrong element: then nothing is timed
+    Status failure;     // why there are no times
+    std::string wrong;  // the first wrong element; then nothing is timed
     std::string kernel, tile;
     std::string checked = "no";   // or the extent of the check
     std::vector<double> samples;  // seconds
@@ -36,7 +36,7 @@ struct Measurement {
     double flops = 0, bytes = 0;
     double deviation = -1;  // as deviation_of() has it; below 0: not known
     double drift = 0;       // of the samples, as drift_of() has it
-    std::string note;       // what else is to be said
+    std::string note;       // further remarks
     bool cold = false;
     size_t sets = 1;              // of operands that were used in turn
     uint64_t workspaceBytes = 0;  // that the plan asked for
@@ -56,14 +56,14 @@ struct OperandCopies {
 using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;             // by VkgemmSlot
 using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot; empty: not used
 
-/// How try_out() goes about it.
+/// Options of try_out().
 struct Trial {
     bool check = true;
     double hopeless = std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
 };
 
-/// Somebody's runs on their way to samples in `result`: first until the device is warm, then in parts, so that two can
-/// take transposes and what drifts drifts under both. Ends early once interrupted().
+/// Runs something repeatedly and puts its samples into `result`: first until the device is warm, then in parts, so that
+/// two libraries can be interleaved and drift affects both. Ends early if interrupted().
 class Timing {
    public:
     using RunMany = std::function<Result<host::Times>(size_t runs)>;
@@ -83,23 +83,23 @@ class Timing {
     size_t together_ = 1, wanted_ = 0;  // runs: of a submission, and in all; wanted_ 0: it is still cold
 };
 
-/// Runs that need not wait for one another, so many that they take about 50 ms: independent products of a network, or
-/// kernels in a CUDA stream. Only where there are several sets of operands to write to in turn.
+/// Times runs that do not wait for one another, for about 50 ms: independent products of a network, or kernels in a
+/// CUDA stream. Only if there are several sets of operands to write to in turn.
 Status time_in_a_row(Measurement& result, const std::function<Result<double>(size_t runs)>& run);
-/// What becomes of that: a failure is a note to the samples that are there already, unless the device was lost.
+/// A failure of that becomes a note beside the samples, unless the device was lost.
 Status noted(const Status& in_a_row, Measurement& result);
 
 class CaseRunner {
    public:
     CaseRunner(const host::Device& device, const Case& c, const MeasureOptions& options);
 
-    /// Checks, then times. Data are uploaded once for all kernels of the case. After interrupted() what was timed so
-    /// far stands. `between` is called now and then while the kernel is timed: others may use the device there.
+    /// Checks, then times. Data is uploaded once for all kernels of the case. If interrupted(), the samples so far are
+    /// kept. `between` is called between parts of the timing; others may use the device there.
     Measurement run(const PlanOptions& kernel, const std::function<void()>& between = {});
-    /// Checks `runs` times, from D poisoned each time, and times nothing. It ends with the first wrong run; times.runs
-    /// is how many there were.
+    /// Checks `runs` times, with D poisoned before each run, and times nothing. Ends at the first wrong run; times.runs
+    /// is the number of runs.
     Measurement check_only(const PlanOptions& kernel, size_t runs);
-    Measurement blank() const;  // with what is known before
+    Measurement blank() const;  // without results
 
     /// The same for one of many candidates: a few runs say enough, and those of a hopeless one are one or two. Only the
     /// first trial warms up at length; from then on a GPU is kept at work while the host prepares, checks and compares.
@@ -110,7 +110,7 @@ class CaseRunner {
     const Case& given() const { return case_; }
     const MeasureOptions& options() const { return options_; }
 
-    /// What else may compute the case: its operands, for checking or for timing, and what the former must give.
+    /// For others that compute the case: its operands, for checking or for timing, and the expected result of a check.
     const ExactCase& exact();
     const OperandBytes& operands(bool for_check);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/numbers.h"
+#include "measure/numbers.h"
 
 #include <bit>
 #include <cmath>
@@ -47,64 +47,65 @@ double from_f16(uint16_t bits) {
 
 }  // namespace
 
-void encode(plan::Type type, double value, std::byte* bytes) {
+void encode(Type type, double value, std::byte* bytes) {
     switch (type) {
-        case plan::Type::f32:
+        case f32:
             return put(static_cast<float>(value), bytes);
-        case plan::Type::f16:
+        case f16:
             return put(to_f16(static_cast<float>(value)), bytes);
-        case plan::Type::bf16:
+        case bf16:
             return put(to_bf16(static_cast<float>(value)), bytes);
-        case plan::Type::f64:
+        case f64:
             return put(value, bytes);
-        case plan::Type::i32:
+        case i32:
             return put(static_cast<int32_t>(static_cast<int64_t>(value)), bytes);
-        case plan::Type::i8:
+        case i8:
             return put(static_cast<int8_t>(static_cast<int64_t>(value)), bytes);
-        case plan::Type::u8:
+        case u8:
             return put(static_cast<uint8_t>(static_cast<int64_t>(value)), bytes);
+        default:
+            break;
     }
 }
 
 namespace {
 /// Calls `body` with what decodes one element of the type.
 template <class Body>
-auto with_decoder(plan::Type type, const Body& body) {
-    const auto bf16 = [](const std::byte* b) {
+auto with_decoder(Type type, const Body& body) {
+    const auto from_bf16 = [](const std::byte* b) {
         return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(get<uint16_t>(b)) << 16));
     };
     switch (type) {
-        case plan::Type::f16:
+        case f16:
             return body([](const std::byte* b) { return from_f16(get<uint16_t>(b)); });
-        case plan::Type::bf16:
-            return body(bf16);
-        case plan::Type::f64:
+        case bf16:
+            return body(from_bf16);
+        case f64:
             return body([](const std::byte* b) { return get<double>(b); });
-        case plan::Type::i32:
+        case i32:
             return body([](const std::byte* b) { return static_cast<double>(get<int32_t>(b)); });
-        case plan::Type::i8:
+        case i8:
             return body([](const std::byte* b) { return static_cast<double>(get<int8_t>(b)); });
-        case plan::Type::u8:
+        case u8:
             return body([](const std::byte* b) { return static_cast<double>(get<uint8_t>(b)); });
-        case plan::Type::f32:
-            break;
+        default:  // f32
+            return body([](const std::byte* b) { return static_cast<double>(get<float>(b)); });
     }
-    return body([](const std::byte* b) { return static_cast<double>(get<float>(b)); });
 }
 }  // namespace
 
-double decode(plan::Type type, const std::byte* bytes) {
+double decode(Type type, const std::byte* bytes) {
     return with_decoder(type, [&](const auto& element) { return element(bytes); });
 }
 
-void decode(plan::Type type, const std::byte* first, uint64_t step, std::span<double> values) {
-    const uint64_t distance = step * plan::info(type).bytes;
+void decode(Type type, const std::byte* first, uint64_t step, std::span<double> values) {
+    const uint64_t distance = step * type_info(type).bytes;
     with_decoder(type, [&](const auto& element) {
         for (size_t i = 0; i < values.size(); ++i) values[i] = element(first + i * distance);
     });
 }
 
-uint32_t poison(plan::Type type) { return plan::info(type).is_float ? 0xffffffffu : 0xa5a5a5a5u; }
+uint32_t poison(Type type) { return type_info(type).isFloat ? 0xffffffffu : 0xa5a5a5a5u; }
 
 uint64_t Random::next() {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
@@ -113,9 +114,9 @@ uint64_t Random::next() {
     return z ^ z >> 31;
 }
 
-double random_value(plan::Type type, Random& random) {
+double random_value(Type type, Random& random) {
     const auto bits = static_cast<int32_t>(random.next() >> 32);
-    return plan::info(type).is_float ? bits * 0x1p-31 : bits;
+    return type_info(type).isFloat ? bits * 0x1p-31 : bits;
 }
 
 }  // namespace vkgemm::tool

@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/problem/types.h"
+#include "measure/types.h"
 
 namespace vkgemm::tool {
 
 /// Writes `value`, rounded to nearest even; integers are cut to their bits (`value` must be whole).
-void encode(plan::Type type, double value, std::byte* bytes);
-double decode(plan::Type type, const std::byte* bytes);
+void encode(Type type, double value, std::byte* bytes);
+double decode(Type type, const std::byte* bytes);
 /// As many elements as there is room for, `step` elements apart.
-void decode(plan::Type type, const std::byte* first, uint64_t step, std::span<double> values);
+void decode(Type type, const std::byte* first, uint64_t step, std::span<double> values);
 
 /// What memory is filled with that nobody may use: not-a-number in every float type, a number that no check computes in
 /// integers.
-uint32_t poison(plan::Type type);
+uint32_t poison(Type type);
 
 /// splitmix64: the same sequence on every machine.
 struct Random {
@@ -26,6 +26,6 @@ struct Random {
 };
 
 /// A random element for timing: uniform in [-1, 1) in float types, any bits in integers.
-double random_value(plan::Type type, Random& random);
+double random_value(Type type, Random& random);
 
 }  // namespace vkgemm::tool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/rejected_kernel.h"
+#include "measure/rejected_kernel.h"
 
-#include "tools/vkgemm/measure/cases.h"
+#include "measure/cases.h"
 
 namespace vkgemm::tool {
 
 std::string rejected_kernel(const host::Device& device, const Problem& problem, const std::string& tile,
-                        const std::string& chosen) {
+                            const std::string& chosen) {
     PlanOptions options{.flags = VKGEMM_PLAN_DRY, .workspaceLimit = workspace_limit};
     const auto own = device.context().createPlan(problem, options);
     if (!own || own->info().kernel == chosen) return "";
@@ -15,7 +15,8 @@ std::string rejected_kernel(const host::Device& device, const Problem& problem, 
     const auto refused = device.context().createPlan(problem, options);
     std::string_view why = refused ? "" : std::string_view(refused.status().text);
     if (why.starts_with(its + ": ")) why.remove_prefix(its.size() + 2);
-    return "without --tile it is " + its + (why.empty() ? "" : ", which cannot take it: " + std::string(why));
+    return "without --tile, " + its + " would be chosen" +
+           (why.empty() ? "" : "; it cannot take these constants: " + std::string(why));
 }
 
 }  // namespace vkgemm::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What constants of --tile do to the choice of a kernel.
+// How the constants of --tile change the choice of a kernel.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace vkgemm::tool {
 
-/// Constants narrow the choice to kernels that can take them: says which kernel was passed over for `chosen`, and why;
-/// "": none was.
+/// Constants narrow the choice to kernels that can take them. A sentence that names the kernel that would be chosen
+/// without them, and why it was rejected; "" if that is `chosen`.
 std::string rejected_kernel(const host::Device&, const Problem&, const std::string& tile, const std::string& chosen);
 
 }  // namespace vkgemm::tool

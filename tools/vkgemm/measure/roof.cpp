@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/roof.h"
+#include "measure/roof.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "tools/vkgemm/cli/text.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
 

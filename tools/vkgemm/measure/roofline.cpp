@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/roofline.h"
+#include "measure/roofline.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "plan/base/rounding.h"
-#include "shaders/peak.h"
-#include "tools/vkgemm/measure/planned_problem.h"
-#include "tools/vkgemm/measure/stats.h"
+#include "measure/shaders/peak.h"
+#include "measure/stats.h"
 
 namespace vkgemm::tool {
 namespace {
-
-using plan::Type;
 
 constexpr VkDeviceSize copy_bytes = 256'000'000;  // more than caches hold
 constexpr double long_enough = 2e-3;              // seconds of a run, beside which a launch is nothing
@@ -24,20 +20,35 @@ struct MatrixUnits {
     const char* name;
     Type factor, sum;
 };
-constexpr MatrixUnits matrix_units[] = {{"matrix_f16", Type::f16, Type::f32},
-                                        {"matrix_f16h", Type::f16, Type::f16},
-                                        {"matrix_bf16", Type::bf16, Type::f32},
-                                        {"matrix_i8", Type::i8, Type::i32},
-                                        {"matrix_u8", Type::u8, Type::i32}};
+constexpr MatrixUnits matrix_units[] = {{"matrix_f16", f16, f32},
+                                        {"matrix_f16h", f16, f16},
+                                        {"matrix_bf16", bf16, f32},
+                                        {"matrix_i8", i8, i32},
+                                        {"matrix_u8", u8, i32}};
 
-const plan::MatrixShape* shape_of(const plan::DeviceCaps& caps, const MatrixUnits& units) {
-    const plan::FeatureSet wanted = units.factor == Type::f16    ? plan::need::matrix_f16
-                                    : units.factor == Type::bf16 ? plan::need::matrix_bf16
-                                                                 : plan::need::matrix_i8;
-    if ((caps.features & wanted) != wanted) return nullptr;
-    if (caps.kind == plan::DeviceKind::cpu) return nullptr;  // it has none: its compiler takes the products apart
-    const plan::MatrixShape* best = nullptr;                  // the largest
-    for (const plan::MatrixShape& s : caps.matrix_shapes)
+/// Whether the features of these names are enabled.
+bool has_features(const DeviceCaps& caps, std::initializer_list<std::string_view> names) {
+    return std::ranges::all_of(names, [&](std::string_view name) {
+        for (uint32_t bit = 0; const char* const known = vkgemmFeatureName(bit); ++bit)
+            if (name == known) return (caps.limits.features >> bit & 1) != 0;
+        return false;
+    });
+}
+
+bool has_units(const DeviceCaps& caps, const MatrixUnits& units) {
+    if (caps.limits.isCpu) return false;  // its driver computes them with plain instructions
+    if (!has_features(caps, {"cooperativeMatrix", "vulkanMemoryModel", "subgroupSizeControl", "computeFullSubgroups"}))
+        return false;
+    if (units.factor == f16) return has_features(caps, {"shaderFloat16"});
+    if (units.factor == bf16) return has_features(caps, {"shaderBFloat16Type", "shaderBFloat16CooperativeMatrix"});
+    return has_features(caps, {"shaderInt8"});
+}
+
+/// The largest shape of these units; null if the device has none.
+const VkgemmMatrixShape* shape_of(const DeviceCaps& caps, const MatrixUnits& units) {
+    if (!has_units(caps, units)) return nullptr;
+    const VkgemmMatrixShape* best = nullptr;
+    for (const VkgemmMatrixShape& s : caps.matrixShapes)
         if (s.a == units.factor && s.b == units.factor && s.accumulate == units.sum && s.result == units.sum &&
             (!best || s.m * s.n * s.k > best->m * best->n * best->k))
             best = &s;
@@ -53,71 +64,75 @@ Result<double> fastest(const std::function<Result<host::Times>(uint32_t)>& run, 
 
 }  // namespace
 
-Result<TracePipeline> Roofline::pipeline_of(const TracedModule& module, const plan::Step& step,
-                                            const host::Buffer& from, const host::Buffer& to) const {
-    const auto code = caps_->features & plan::need::memory_model ? module.scoped : module.plain;
-    auto pipeline = TracePipeline::make(device_, *caps_, step, code);
+Result<ComputePipeline> Roofline::pipeline_of(PipelineInfo info, const host::Buffer& from,
+                                              const host::Buffer& to) const {
+    info.bindings = PEAK_BINDINGS, info.push_bytes = sizeof(PeakArgs);
+    auto pipeline = ComputePipeline::make(device_, info);
     if (!pipeline) return pipeline.status();
-    std::array<VkBuffer, BIND_COUNT + 1> bound{};
-    bound.fill(from.handle());
-    bound[BIND_D] = to.handle();
+    VkBuffer bound[PEAK_BINDINGS] = {};
+    bound[PEAK_FROM] = from.handle(), bound[PEAK_TO] = to.handle();
     if (Status s = pipeline->bind(bound); !s) return s;
     return pipeline;
 }
 
-Result<double> Roofline::measure(const TracedModule& module, const std::string& units) const {
-    plan::Step step{};
-    step.groups_y = 1;
-    step.args.alpha = std::bit_cast<uint32_t>(0.999f), step.args.beta = std::bit_cast<uint32_t>(1e-3f);
-    step.tile.WG = std::min(group, caps_->max_invocations);
-    double flops = 2.0 * PEAK_CHAINS * PEAK_ROUNDS * step.tile.WG;  // of a work group's trip
+Result<double> Roofline::measure(const PeakModule& module, const std::string& units) const {
+    const VkgemmDeviceCaps& limits = caps_->limits;
+    uint32_t group_size = std::min(group, limits.maxInvocations);
+    PipelineInfo info{.code = module.code};
+    double flops = 2.0 * PEAK_CHAINS * PEAK_ROUNDS * group_size;  // of a work group's trip
     for (const MatrixUnits& m : matrix_units)
-        if (const plan::MatrixShape* shape = m.name == units ? shape_of(*caps_, m) : nullptr) {
-            step.tile.SG = caps_->subgroup_required ? caps_->subgroup_size : 0;
-            step.tile.MM = shape->m, step.tile.MN = shape->n, step.tile.MK = shape->k;
-            step.tile.WG = std::min(4 * caps_->subgroup_size, caps_->max_invocations);
-            flops = 2.0 * shape->m * shape->n * shape->k * PEAK_CHAINS * PEAK_ROUNDS *
-                    (step.tile.WG / caps_->subgroup_size);
+        if (const VkgemmMatrixShape* shape = m.name == units ? shape_of(*caps_, m) : nullptr) {
+            info.subgroup_size = limits.subgroupSizeCanBeRequired ? limits.subgroupSize : 0;
+            info.full_subgroups = info.subgroup_size != 0;
+            info.constants = {{PEAK_MM, shape->m}, {PEAK_MN, shape->n}, {PEAK_MK, shape->k}};
+            group_size = std::min(4 * limits.subgroupSize, limits.maxInvocations);
+            flops =
+                2.0 * shape->m * shape->n * shape->k * PEAK_CHAINS * PEAK_ROUNDS * (group_size / limits.subgroupSize);
         }
-    const bool cpu = caps_->kind == plan::DeviceKind::cpu;
-    step.groups_x = cpu ? 64 : std::min(16384u, caps_->max_groups_x);
+    info.constants.emplace_back(PEAK_WG, group_size);
+    const uint32_t groups = limits.isCpu ? 64 : std::min(16384u, limits.maxGroupsX);
     const auto never = device_.createBuffer(16);
     if (!never) return never.status();
-    const auto pipeline = pipeline_of(module, step, *never, *never);
+    const auto pipeline = pipeline_of(info, *never, *never);
     if (!pipeline) return pipeline.status();
+    PeakArgs args{.trips = 0, .factor = std::bit_cast<uint32_t>(0.999f), .term = std::bit_cast<uint32_t>(1e-3f)};
     const auto run = [&](uint32_t runs) {
-        return device_.time(runs, [&](VkCommandBuffer c, uint32_t) { return pipeline->record(c, step); });
+        return device_.time(runs, [&](VkCommandBuffer c, uint32_t) {
+            return pipeline->record(c, std::as_bytes(std::span(&args, 1)), groups);
+        });
     };
     double seconds = 0;
-    for (step.args.k = 16; seconds < long_enough && step.args.k < 1u << 24; step.args.k *= 4) {
+    for (args.trips = 16; seconds < long_enough && args.trips < 1u << 24; args.trips *= 4) {
         const auto once = run(1);
         if (!once) return once.status();
         seconds = once->seconds.front();
     }
-    step.args.k /= 4;  // what `seconds` was measured with
+    args.trips /= 4;  // what `seconds` was measured with
     const auto best = fastest(run, seconds);
     if (!best) return best.status();
-    return *best > 0 ? flops * step.args.k * step.groups_x / *best : 0;
+    return *best > 0 ? flops * args.trips * groups / *best : 0;
 }
 
 Result<double> Roofline::measure_copies() const {
-    const std::vector<TracedModule> modules = peak_modules();
-    const auto copy = std::ranges::find(modules, "copy", &TracedModule::name);
+    const std::vector<PeakModule> modules = peak_modules();
+    const auto copy = std::ranges::find(modules, "copy", &PeakModule::name);
     if (copy == modules.end()) return 0.0;
-    const VkDeviceSize most = std::min(caps_->max_storage_range, device_.info().memoryBytes / 8);
-    const VkDeviceSize pieces = std::min(copy_bytes, most) / 16, bytes = 16 * pieces;
+    const VkDeviceSize most = std::min<VkDeviceSize>(caps_->limits.maxStorageRange, device_.info().memoryBytes / 8);
+    const VkDeviceSize chunks = std::min(copy_bytes, most) / 16, bytes = 16 * chunks;
     const auto from = device_.createBuffer(bytes), to = device_.createBuffer(bytes);
     if (!from || !to) return from ? to.status() : from.status();
     if (Status s = device_.fill(*from, 0, bytes, 1); !s) return s;
     if (Status s = device_.fill(*to, 0, bytes, 0); !s) return s;
-    plan::Step step{};
-    step.tile.WG = std::min(group, caps_->max_invocations);
-    step.args.k = static_cast<uint32_t>(pieces);
-    step.groups_x = static_cast<uint32_t>(plan::div_up(pieces, PEAK_CHUNKS * step.tile.WG)), step.groups_y = 1;
-    const auto pipeline = pipeline_of(*copy, step, *from, *to);
+    const uint32_t group_size = std::min(group, caps_->limits.maxInvocations);
+    const PeakArgs args{.trips = static_cast<uint32_t>(chunks), .factor = 0, .term = 0};
+    const uint64_t of_group = uint64_t{PEAK_CHUNKS} * group_size;
+    const auto groups = static_cast<uint32_t>((chunks + of_group - 1) / of_group);
+    const auto pipeline = pipeline_of({.code = copy->code, .constants = {{PEAK_WG, group_size}}}, *from, *to);
     if (!pipeline) return pipeline.status();
     const auto run = [&](uint32_t runs) {
-        return device_.time(runs, [&](VkCommandBuffer c, uint32_t) { return pipeline->record(c, step); });
+        return device_.time(runs, [&](VkCommandBuffer c, uint32_t) {
+            return pipeline->record(c, std::as_bytes(std::span(&args, 1)), groups);
+        });
     };
     const auto once = run(1);
     if (!once) return once.status();
@@ -125,14 +140,14 @@ Result<double> Roofline::measure_copies() const {
     if (!best) return best.status();
     std::vector<uint32_t> last(4);
     if (Status s = device_.download(*to, last, bytes - 16); !s) return s;
-    if (std::ranges::count(last, 1u) != 4) return 0.0;  // it did not arrive: how fast is not known
+    if (std::ranges::count(last, 1u) != 4) return 0.0;  // it did not arrive, so the time means nothing
     return *best > 0 ? 2 * static_cast<double>(bytes) / *best : 0;
 }
 
-/// What fails is not known, and no failure of the run; it is not tried again.
+/// 0 if measuring fails, which is no failure of the run; it is not tried again.
 double Roofline::measured(const std::string& units) {
     if (const auto known = peaks_.find(units); known != peaks_.end()) return known->second;
-    for (const TracedModule& module : peak_modules())
+    for (const PeakModule& module : peak_modules())
         if (module.name == units) {
             const auto peak = measure(module, units);
             return peaks_[units] = peak ? *peak : 0;
@@ -141,9 +156,9 @@ double Roofline::measured(const std::string& units) {
 }
 
 std::optional<double> Roofline::peak(const Resolved& r) {
-    const double plain = r.accumulate == Type::f32 || r.accumulate == Type::f16 ? measured("f32")
-                         : r.accumulate == Type::i32                            ? measured("i32")
-                                                                                : 0;
+    const double plain = r.accumulate == f32 || r.accumulate == f16 ? measured("f32")
+                         : r.accumulate == i32                      ? measured("i32")
+                                                                    : 0;
     std::optional<double> matrix;
     for (const MatrixUnits& m : matrix_units)
         if (r.a.type == m.factor && r.b.type == m.factor && r.accumulate == m.sum && shape_of(*caps_, m))
@@ -153,11 +168,7 @@ std::optional<double> Roofline::peak(const Resolved& r) {
 
 Roof Roofline::of(const Case& c) {
     if (c.problem.accuracy != VKGEMM_ACCURACY_DEFAULT || flops(c) == 0) return {};
-    if (!caps_) {
-        const auto caps = caps_of(device_);
-        if (!caps) return {};
-        caps_ = *caps;
-    }
+    if (!caps_) caps_ = deviceCaps(device_.context());
     if (!copied_) {
         const auto copied = measure_copies();
         copied_ = copied ? *copied : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/stats.h"
+#include "measure/stats.h"
 
 #include <algorithm>
 #include <cmath>

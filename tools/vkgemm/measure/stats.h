@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What many timings say. Pure.
+// Summaries of timings. Pure.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -15,8 +15,8 @@ struct Summary {
 /// % of the samples do not exceed.
 Summary summarise(std::vector<double> seconds);
 
-/// How much longer the last third of runs, in the order of time, took than the first: 0.07 for 7 %. 0 where that cannot
-/// be told from their scatter: of few runs or little time, under 5 %, or where their middle halves overlap.
+/// How much longer the last third of runs, in the order of time, took than the first: 0.07 for 7 %. 0 if that cannot be
+/// distinguished from their scatter: of few runs or little time, under 5 %, or where their middle halves overlap.
 double drift_of(const std::vector<double>& seconds);
 
 /// How many runs of `seconds` fill `total`, within bounds.

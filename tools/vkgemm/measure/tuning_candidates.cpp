@@ -1,51 +1,81 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/tuning_candidates.h"
+#include "measure/tuning_candidates.h"
 
 #include <algorithm>
 #include <set>
 
+#include "measure/cases.h"
+
 namespace vkgemm::tool {
 namespace {
 
-constexpr size_t varied = 8;  // kernels that are tried in other ways, too
+constexpr size_t varied = 8;  // kernels that are tried with other schedules, too
 
-uint32_t packed(const plan::Schedule& schedule) { return (schedule.a.kernel ? 1u : 0u) | (schedule.b.kernel ? 2u : 0u); }
+/// A candidate that serves.
+struct Row {
+    std::string kernel;
+    uint32_t slices, packed;  // packed: bit 0 for A, bit 1 for B
+    double cost;
+    bool chosen;
+};
 
-/// The operands that cannot be read in 16-byte chunks, as a mask.
-uint32_t misaligned(const plan::Problem& p, const plan::Request& request) {
-    const auto all = plan::operands(p);
-    return (plan::is_wide(all[0], request.operand_alignment) ? 0u : 1u) |
-           (plan::is_wide(all[1], request.operand_alignment) ? 0u : 2u);
+Row row_of(const VkgemmCandidate& c) {
+    static_assert(VKGEMM_SLOT_A == 0 && VKGEMM_SLOT_B == 1, "packedOperands is the mask itself");
+    return {c.kernel, c.slices, c.packedOperands, c.cost, c.state == VKGEMM_CANDIDATE_CHOSEN};
 }
 
-/// `way` with everything that the cost model decided written out.
-Candidate candidate(const plan::Kernel& kernel, const plan::Schedule& schedule) {
-    return {std::string(kernel.name),
-            "SPLIT=" + std::to_string(schedule.split.slices) + ",PACK=" + std::to_string(packed(schedule) + 1), schedule.cost, false};
+bool serves(const VkgemmCandidate& c) { return c.reason == VKGEMM_SUCCESS; }
+
+/// Whether the matrix can be read in 16-byte chunks throughout.
+bool is_wide(const MatrixInfo& m) {
+    const uint64_t run = m.col_step == 1 ? m.cols : m.rows, step = m.col_step == 1 ? m.row_step : m.col_step;
+    return run * m.bytes % 16 == 0 && step * m.bytes % 16 == 0 && m.batch_step * m.bytes % 16 == 0;
+}
+
+/// The operands, as the kernel sees them, that cannot be read in 16-byte chunks. A column-major D is computed as its
+/// transpose, which exchanges A and B.
+uint32_t misaligned(const Problem& problem) {
+    const Resolved r = resolve(problem);
+    const bool swapped = problem.d.layout == columnMajor;
+    return (is_wide(swapped ? r.b : r.a) ? 0u : 1u) | (is_wide(swapped ? r.a : r.b) ? 0u : 2u);
+}
+
+std::string tile_text(uint32_t slices, uint32_t packed) {
+    return "SPLIT=" + std::to_string(slices) + ",PACK=" + std::to_string(packed + 1);
+}
+
+/// The same kernel with another schedule; nullopt if it cannot have it.
+std::optional<Row> varied_row(const Context& context, const Problem& problem, PlanOptions options, const Row& row,
+                              uint32_t slices, uint32_t packed) {
+    const std::string tile = tile_text(slices, packed);
+    options.kernel = row.kernel.c_str(), options.tile = tile.c_str();
+    const auto e = Explanation::create(context, problem, options);
+    if (!e || e->info().chosen == UINT32_MAX) return std::nullopt;
+    return row_of(e->candidates()[e->info().chosen]);
 }
 
 }  // namespace
 
-std::vector<Candidate> candidates(const plan::DeviceCaps& caps, const plan::Problem& p,
-                                  const plan::Request& request) {
-    std::vector<plan::Candidate> rows = plan::list_candidates(caps, p, request);
-    std::erase_if(rows, [](const plan::Candidate& row) { return row.why.has_value(); });
-    std::ranges::stable_sort(rows, {}, &plan::Candidate::cost);
+Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace_limit) {
+    const PlanOptions options{.flags = VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace_limit};
+    const auto explanation = Explanation::create(context, problem, options);
+    if (!explanation) return explanation.status();
+    std::vector<Row> rows;
+    for (const VkgemmCandidate& c : explanation->candidates())
+        if (serves(c)) rows.push_back(row_of(c));
+    std::ranges::stable_sort(rows, {}, &Row::cost);
     std::vector<Candidate> all;
     std::set<std::pair<std::string, std::string>> seen;
-    const auto add = [&](const Candidate& c) {
-        if (seen.emplace(c.kernel, c.tile).second) all.push_back(c);
+    const auto add = [&](const Row& row) {
+        const std::string tile = tile_text(row.slices, row.packed);
+        if (seen.emplace(row.kernel, tile).second) all.push_back({row.kernel, tile, row.cost, false});
     };
-    for (const plan::Candidate& row : rows) add(candidate(*row.kernel, row.schedule));
+    for (const Row& row : rows) add(row);
     for (size_t i = 0; i < std::min(varied, rows.size()); ++i) {
-        const plan::Kernel& kernel = *rows[i].kernel;
-        const uint32_t slices = rows[i].schedule.split.slices;
+        const uint32_t slices = rows[i].slices;
         for (const uint32_t split : {slices, 1u, std::max(1u, slices / 2), slices * 2})
-            for (const uint32_t pack : {packed(rows[i].schedule), 0u, misaligned(p, request)}) {
-                plan::Tile tile = kernel.tile;
-                tile.SPLIT = split, tile.PACK = pack + 1;
-                if (const auto schedule = plan::best_schedule(kernel, tile, caps, p, request)) add(candidate(kernel, *schedule));
-            }
+            for (const uint32_t pack : {rows[i].packed, 0u, misaligned(problem)})
+                if (const auto row = varied_row(context, problem, options, rows[i], split, pack)) add(*row);
     }
     if (all.empty()) return all;
     all[0].chosen = true;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/measure/verify.h"
+#include "measure/verify.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <utility>
 
-#include "plan/problem/factors.h"
-#include "tools/vkgemm/measure/exact_numbers.h"
-#include "tools/vkgemm/measure/numbers.h"
+#include "measure/exact_numbers.h"
+#include "measure/numbers.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -23,8 +24,8 @@ uint64_t mixed(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
 }
 
 /// A whole number of [-range, range], or of [0, range] where the type has no sign.
-int whole(plan::Type type, int range, uint64_t bits) {
-    if (type == plan::Type::u8) return static_cast<int>(bits % static_cast<uint64_t>(range + 1));
+int whole(Type type, int range, uint64_t bits) {
+    if (type == u8) return static_cast<int>(bits % static_cast<uint64_t>(range + 1));
     return static_cast<int>(bits % static_cast<uint64_t>(2 * range + 1)) - range;
 }
 
@@ -72,7 +73,7 @@ std::string number(double value) {
                                                                  : std::to_string(value);
 }
 
-bool is_poison(plan::Type type, uint32_t bytes, const std::byte* element) {
+bool is_poison(Type type, uint32_t bytes, const std::byte* element) {
     const uint32_t word = poison(type);
     for (uint32_t i = 0; i < bytes; i += 4)
         if (std::memcmp(element + i, &word, std::min<size_t>(bytes, 4)) != 0) return false;
@@ -105,12 +106,11 @@ const char* extent_name(ExactCase::Extent extent) {
 }
 
 ExactCase::ExactCase(const Case& c, uint64_t seed)
-    : p_(c.problem),
-      r_(resolve(c.problem)),
-      alpha_(plan::is_zero_factor(c.alpha, r_.accumulate) ? 0 : 2),
-      beta_(plan::is_zero_factor(c.beta, r_.accumulate) || !r_.c.span ? 0 : -1) {
+    : p_(c.problem), r_(resolve(c.problem)), alpha_(multiplies(c) ? 2 : 0), beta_(reads_c(c) && r_.c.span ? -1 : 0) {
     for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
-    const auto exactly = [](plan::Type type) { return int64_t{1} << std::min(plan::info(type).exact_bits, 30); };
+    const auto exactly = [](Type type) {
+        return int64_t{1} << std::min(static_cast<int>(type_info(type).exactBits), 30);
+    };
     const int64_t terms = exactly(r_.accumulate);
     // Scales double and bias twice at most.
     const ExactLimits limits = {.terms = terms, .sum = std::min(terms, exactly(r_.d.type)) / (plain_ ? 1 : 4)};
@@ -167,7 +167,7 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     if (beta_ != 0) value += beta_ * c(batch, row, col);
     // What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a
     // fast one. Both curves are straight lines far from 0. Scales may double it.
-    const double off = 16 * std::ldexp(1, -plan::info(r_.accumulate).exact_bits) + 0x1p-11;
+    const double off = 16 * std::ldexp(1, -static_cast<int>(type_info(r_.accumulate).exactBits)) + 0x1p-11;
     const auto allow = [&] { slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1); };
     for (const Step& s : p_.epilogue) {
         switch (s.kind) {
@@ -209,7 +209,7 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     }
     std::byte stored[8];
     encode(r_.d.type, value, stored);
-    if (slack > 0) slack += std::ldexp(std::fabs(value), -plan::info(r_.d.type).exact_bits);
+    if (slack > 0) slack += std::ldexp(std::fabs(value), -static_cast<int>(type_info(r_.d.type).exactBits));
     return {decode(r_.d.type, stored), slack};
 }
 
@@ -276,30 +276,63 @@ std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) 
     return std::nullopt;
 }
 
-std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte> d, uint64_t batch) const {
-    // D x = alpha A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
-    std::vector<int64_t> x(p_.n), bx(p_.k);
-    std::vector<double> values(p_.n);
-    for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(plan::Type::i32, 1000, mixed(6, batch, col, 0));
+void ExactCase::project(uint64_t batch, std::vector<int64_t>& x, std::vector<int64_t>& bx) const {
+    x.assign(p_.n, 0), bx.assign(p_.k, 0);
+    for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(i32, 1000, mixed(6, batch, col, 0));
     for (uint64_t k = 0; k < p_.k; ++k) {
         const int8_t* row = b_row(batch, k);
         for (uint64_t col = 0; col < p_.n; ++col) bx[k] += row[col] * x[col];
     }
-    for (uint64_t row = 0; row < p_.m; ++row) {
-        int64_t want = 0, got = 0;
-        for (uint64_t k = 0; k < p_.k; ++k) want += static_cast<int64_t>(alpha_) * a(batch, row, k) * bx[k];
-        bool whole_numbers = true;
-        decode(r_.d.type, &d[r_.d.position(batch, row, 0) * r_.d.bytes], r_.d.col_step, values);
-        for (uint64_t col = 0; col < p_.n; ++col) {
-            const double value = values[col];
-            const bool fits = std::fabs(value) < 0x1p40;  // false for NaN
-            const auto cut = fits ? static_cast<int64_t>(value) : 0;
-            whole_numbers = whole_numbers && fits && static_cast<double>(cut) == value;
-            got += cut * x[col];
-            if (beta_ != 0) want -= c(batch, row, col) * x[col];
-        }
-        if (!whole_numbers || got != want)
+}
+
+double ExactCase::row_mismatch(std::span<const std::byte> d, uint64_t batch, uint64_t row,
+                               const std::vector<int64_t>& x, const std::vector<int64_t>& bx) const {
+    int64_t want = 0, got = 0;
+    for (uint64_t k = 0; k < p_.k; ++k) want += static_cast<int64_t>(alpha_) * a(batch, row, k) * bx[k];
+    bool whole_numbers = true;
+    std::vector<double> values(p_.n);
+    decode(r_.d.type, &d[r_.d.position(batch, row, 0) * r_.d.bytes], r_.d.col_step, values);
+    for (uint64_t col = 0; col < p_.n; ++col) {
+        const double value = values[col];
+        const bool fits = std::fabs(value) < 0x1p40;  // false for NaN
+        const auto cut = fits ? static_cast<int64_t>(value) : 0;
+        whole_numbers = whole_numbers && fits && static_cast<double>(cut) == value;
+        got += cut * x[col];
+        if (beta_ != 0) want -= c(batch, row, col) * x[col];
+    }
+    return whole_numbers ? std::fabs(static_cast<double>(got - want)) : std::numeric_limits<double>::infinity();
+}
+
+std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte> d, uint64_t batch) const {
+    // D x = alpha A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
+    std::vector<int64_t> x, bx;
+    project(batch, x, bx);
+    for (uint64_t row = 0; row < p_.m; ++row)
+        if (row_mismatch(d, batch, row, x, bx) != 0)
             if (auto wrong = wrong_row(d, batch, row)) return wrong;
+    return std::nullopt;
+}
+
+std::optional<std::string> ExactCase::gross_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const {
+    std::vector<int32_t> sums(p_.n), sizes(p_.n);  // sizes: of |a||b|
+    for (uint64_t k = 0; k < p_.k; ++k) {
+        const int32_t left = a(batch, row, k);
+        const int8_t* right = b_row(batch, k);
+        for (uint64_t col = 0; left && col < p_.n; ++col)
+            sums[col] += left * right[col], sizes[col] += std::abs(left * right[col]);
+    }
+    const uint32_t bits = std::min(type_info(r_.d.type).exactBits, type_info(r_.accumulate).exactBits);
+    const double roundoff = std::ldexp(1, -static_cast<int>(bits));
+    std::vector<double> got(p_.n);
+    decode(r_.d.type, &d[r_.d.position(batch, row, 0) * r_.d.bytes], r_.d.col_step, got);
+    for (uint64_t col = 0; col < p_.n; ++col) {
+        const auto [want, slack] = expected(batch, row, col, sums[col]);
+        double largest = std::fabs(alpha_) * sizes[col];
+        if (beta_ != 0) largest += std::fabs(beta_ * c(batch, row, col));
+        const double tolerance = slack + (plain_ ? 4 : 8) * roundoff * largest;  // scales may double it
+        if (!(std::fabs(got[col] - want) <= tolerance))
+            return place(batch, row, col, r_.batch) + " is " + number(got[col]) + " and should be " + number(want) +
+                   ", give or take " + number(tolerance);
     }
     return std::nullopt;
 }
@@ -327,6 +360,30 @@ ExactCase::Outcome ExactCase::verify(std::span<const std::byte> d) const {
         if (!note(wrong_row(d, random.next() % r_.batch, random.next() % p_.m))) return v;
     for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / col_work) && i < p_.n * r_.batch; ++i)
         if (!note(wrong_col(d, random.next() % r_.batch, random.next() % p_.n))) return v;
+    return v;
+}
+
+ExactCase::Outcome ExactCase::verify_rounded(std::span<const std::byte> d) const {
+    Outcome v = verify(d);
+    if (v.wrong.empty() || !r_.is_float() || unwritten(d) || touched_gap(d)) return v;
+    v.rounded = std::exchange(v.wrong, "");
+    struct Row {
+        uint64_t batch, row;
+        double mismatch;
+    };
+    std::vector<Row> rows;
+    for (uint64_t batch = 0; batch < r_.batch; ++batch) {
+        std::vector<int64_t> x, bx;
+        if (v.extent == Extent::projected) project(batch, x, bx);
+        for (uint64_t row = 0; row < p_.m; ++row)
+            rows.push_back({batch, row, v.extent == Extent::projected ? row_mismatch(d, batch, row, x, bx) : 0});
+    }
+    std::ranges::stable_sort(rows, std::greater(), &Row::mismatch);
+    const uint64_t work = std::max<uint64_t>(1, p_.n * p_.k), most = std::max<uint64_t>(2, sample_budget / work);
+    const size_t step = v.extent == Extent::sampled ? std::max<size_t>(1, rows.size() / most) : 1;
+    const size_t end = v.extent == Extent::all ? rows.size() : std::min<size_t>(rows.size(), most * step);
+    for (size_t i = 0; i < end && v.wrong.empty(); i += step)
+        if (auto wrong = gross_row(d, rows[i].batch, rows[i].row)) v.wrong = *std::move(wrong);
     return v;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Operands of small whole numbers, for which every correct kernel gives the same bits, and the comparison with what it
-// gave. Only GELU and SiLU, which no device computes to the bit, are given slack. Pure: it works on bytes.
+// Operands of small whole numbers, for which every correct kernel gives the same bits, and the comparison of results.
+// Only GELU and SiLU, which no device computes to the last bit, have a tolerance. Pure: it works on bytes.
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "tools/vkgemm/measure/cases.h"
+#include "measure/cases.h"
 
 namespace vkgemm::tool {
 
@@ -25,14 +25,21 @@ class ExactCase {
     std::vector<std::byte> bytes(VkgemmSlot slot) const;
 
     /// How much of D was compared: every element by itself; every row through a random sum of its elements; or some
-    /// rows and columns. In each case every element was looked at for never having been written.
+    /// rows and columns. In each case, elements that were never written are found.
     enum class Extent { all, projected, sampled };
     struct Outcome {
         Extent extent = Extent::all;
-        std::string wrong;  // the first element found wrong; empty: none
+        std::string wrong{};    // the first wrong element; empty: none
+        std::string rounded{};  // by verify_rounded(): the first element that is not exact; empty: all are
     };
     /// `d`: what D holds after the run, first to last element of its span.
     Outcome verify(std::span<const std::byte> d) const;
+
+    /// For a library that does not promise exact sums: it may store partial sums in the coarser one of D's and the
+    /// accumulator's type. An element may be off by 4 u (|alpha| * sum of |a||b| + |beta c|), where u is that type's
+    /// unit roundoff: four such roundings, each of the largest partial sum that there can be. Integers must be exact.
+    /// Of a large D that is not exact, the rows that are furthest off are compared.
+    Outcome verify_rounded(std::span<const std::byte> d) const;
 
    private:
     int a(uint64_t batch, uint64_t row, uint64_t k) const {
@@ -54,6 +61,12 @@ class ExactCase {
     std::optional<std::string> wrong_element(std::span<const std::byte> d, uint64_t batch, uint64_t row, uint64_t col,
                                              int64_t sum) const;
     std::optional<std::string> wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const;
+    std::optional<std::string> gross_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const;
+    /// How far row `row` of D is off, through a random sum of its elements; infinity: an element is no whole number.
+    double row_mismatch(std::span<const std::byte> d, uint64_t batch, uint64_t row, const std::vector<int64_t>& x,
+                        const std::vector<int64_t>& bx) const;
+    /// A random x for each column, and B x.
+    void project(uint64_t batch, std::vector<int64_t>& x, std::vector<int64_t>& bx) const;
     std::optional<std::string> wrong_col(std::span<const std::byte> d, uint64_t batch, uint64_t col) const;
     std::optional<std::string> unwritten(std::span<const std::byte> d) const;
     std::optional<std::string> touched_gap(std::span<const std::byte> d) const;

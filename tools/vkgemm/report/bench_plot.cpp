@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/vkgemm/report/bench_report.h"
+#include "report/bench_report.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -134,7 +134,8 @@ std::optional<PointPlot> BenchReport::points(const std::vector<Group>& all) cons
     if (!several || most <= 0) return std::nullopt;
     const RateUnit unit = rate_unit(most, true, false);
     PointPlot plot{.x_axis = "largest error, by the sum of the products' magnitudes", .y_axis = unit.name};
-    std::vector<std::pair<std::string, std::string>> seen;  // a baseline does the same for every accuracy: it counts once
+    std::vector<std::pair<std::string, std::string>>
+        seen;  // a baseline does the same for every accuracy: it counts once
     for (const BenchResult& r : results_) {
         if (!r.m.timed()) continue;
         const std::string accuracy = accuracy_of(*r.given), label = sizes.size() > 1 ? sizes_of(*r.given) : "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/bench_report.h"
+#include "report/bench_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What bench tells of its measurements: table, summary, CSV, JSON, picture.
+// The output of bench: table, summary, CSV, JSON, picture.
 #pragma once
-#include "tools/vkgemm/report/bench_result.h"
-#include "tools/vkgemm/commands/command.h"
-#include "tools/vkgemm/report/plot.h"
+#include "commands/command.h"
+#include "report/bench_result.h"
+#include "report/plot.h"
 
 namespace vkgemm::tool {
 
@@ -15,7 +15,7 @@ struct BenchColumns {
 std::string rate_of(const Case& c, const Measurement& m);  // "49.41 TFLOP/s"
 std::string heat_of(const Measurement& m);                 // ", cold (2 sets of operands in turn)"
 
-/// Do they differ in accuracy? Then speed is half of what there is to tell.
+/// Whether they differ in accuracy; then the error matters as much as the rate.
 template <class Cases>
 bool of_several_accuracies(const Cases& cases) {
     for (const Case& c : cases)
@@ -32,11 +32,10 @@ class BenchReport {
     std::string add(BenchResult result, bool colored);
     bool is_empty() const { return results_.empty(); }
     std::string header(bool colored) const;
-    /// The line below the rows of the last case: what bounds it, and how much of that was reached. "" where it is not
-    /// known.
+    /// The line below the rows of the last case: its roofline, and how much of it was reached. "" if it is not known.
     std::string footer(bool colored) const;
-    /// One line a problem: our best kernel, each baseline, their ratio, the share of what is aimed at. "" where there is
-    /// nothing to put side by side.
+    /// One line per problem: our best kernel, each baseline, their ratio, the share of the target. "" if there is
+    /// nothing to compare.
     std::string summary(bool colored) const;
     std::string csv() const;
     nlohmann::ordered_json cases() const;
@@ -48,7 +47,7 @@ class BenchReport {
     struct Group {
         const Case* given = nullptr;
         std::vector<const BenchResult*> ours, baselines;
-        const BenchResult* best() const;  // of ours; null: none was timed
+        const BenchResult* best() const;  // our fastest; null if none was timed
     };
     std::vector<Group> groups() const;
     Table table() const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What bench finds out.
+// The results of bench.
 #pragma once
-#include "tools/vkgemm/measure/measure.h"
-#include "tools/vkgemm/measure/roof.h"
+#include "measure/measure.h"
+#include "measure/roof.h"
 
 namespace vkgemm::tool {
 
@@ -11,14 +11,14 @@ struct BenchResult {
     const Case* given = nullptr;
     Measurement m;
     bool is_baseline = false;
-    bool expected = false;  // that it did not run is no fault
-    double ratio = 0;       // of a baseline: our best rate by its rate; 0: one of them has none
+    bool expected = false;  // that it did not run: then that is no failure
+    double ratio = 0;       // of a baseline: our best rate divided by its rate; 0 if either is missing
     Roof roof{};            // of the case
 };
 
-/// A baseline that was asked for, there or not.
+/// A baseline of --vs, available or not.
 struct BenchBaseline {
-    std::string name, title, missing;  // `missing`: why it is not there
+    std::string name, title, missing;  // `missing`: why it is not available
 };
 
 }  // namespace vkgemm::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/bench_saved.h"
+#include "report/bench_saved.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tools/vkgemm/measure/stats.h"
+#include "measure/stats.h"
 
 namespace vkgemm::tool {
 namespace {

@@ -1,102 +1,63 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/explanation.h"
+#include "report/explanation.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "plan/base/string_util.h"
-#include "tools/vkgemm/cli/text.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
-namespace {
 
 using std::string;
 using std::string_view;
 
-/// What follows `head`, if the text begins with it.
-std::optional<string_view> after(string_view text, string_view head) {
-    if (!text.starts_with(head)) return std::nullopt;
-    return text.substr(head.size());
+std::vector<Other> others_of(const Explanation& e) {
+    std::vector<Other> all;
+    for (const VkgemmCandidate& c : e.candidates())
+        if (c.state != VKGEMM_CANDIDATE_CHOSEN)
+            all.push_back({c.kernel, c.state, c.cost, c.reason, c.reasonText, c.otherTypes != 0});
+    return all;
 }
 
-/// The number that begins `text`; 0 where there is none.
-double leading_number(string_view text) {
-    return plan::read_number<double>(text.substr(0, text.find(' '))).value_or(0);
-}
-
-/// "tiled_f32_8x8, 64 work groups of 64"
-Explanation::Pass read_pass(string_view text) {
-    const size_t comma = text.find(", ");
-    if (comma == string_view::npos) return {string(text), 0, 0};
-    const string_view numbers = text.substr(comma + 2), words = " work groups of ";
-    const size_t of = numbers.find(words);
-    const string_view size = of == string_view::npos ? "" : numbers.substr(of + words.size());
-    return {string(text.substr(0, comma)), static_cast<uint64_t>(leading_number(numbers)),
-            plan::read_number<uint64_t>(size).value_or(0)};
-}
-
-/// "tiled_f32_8x8: costs 1.2e+06", "tiled_f32_8x8: " and a reason; unfit() names the kernel once more.
-Explanation::Other read_other(string_view text) {
-    const size_t colon = std::min(text.find(": "), text.size());
-    Explanation::Other other{string(text.substr(0, colon)), {}, {}};
-    string_view rest = text.substr(std::min(colon + 2, text.size()));
-    if (const auto cost = after(rest, "costs ")) {
-        other.cost = plan::read_number<double>(*cost);
-        if (other.cost) return other;
-    }
-    if (const auto reason = after(rest, other.kernel + ": ")) rest = *reason;
-    other.why = rest;
-    return other;
-}
-
-void read_line(string_view line, Explanation& e) {
-    if (const auto why = after(line, "no kernel: ")) e.no_kernel = *why;
-    const size_t space = std::min(line.find(' '), line.size());
-    const string_view label = line.substr(0, space);
-    const string_view value = line.substr(std::min(line.find_first_not_of(' ', space), line.size()));
-    if (label == "kernel") e.kernel = value;
-    if (label == "tile") e.tile = value;
-    if (label == "cost") e.cost = leading_number(value);
-    if (label == "operands") e.operands = value;
-    if (label == "workspace") e.workspace = static_cast<uint64_t>(leading_number(value));
-    if (label == "dispatch") e.passes.push_back(read_pass(value));
-    if (label == "tuned") e.tuned = value;
-    if (label == "not") e.others.push_back(read_other(value));
-    constexpr string_view known[] = {"kernel",   "tile",  "cost", "operands", "workspace",
-                                     "dispatch", "tuned", "not",  "no"};
-    if (label == "note")
-        e.notes.emplace_back(value);
-    else if (std::ranges::find(known, label) == std::end(known))
-        e.notes.emplace_back(line);
-}
-
-}  // namespace
-
-Explanation read_explanation(string_view text) {
-    Explanation e;
-    while (!text.empty()) {
-        const size_t end = std::min(text.find('\n'), text.size());
-        if (end) read_line(text.substr(0, end), e);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return e;
-}
-
-std::vector<Refused> by_reason(const std::vector<Explanation::Other>& others) {
+std::vector<Refused> by_reason(const std::vector<Other>& others) {
     std::vector<Refused> all;
-    for (const auto& other : others) {
-        if (other.cost) continue;
-        auto same = std::ranges::find(all, other.why, &Refused::why);
-        if (same == all.end()) same = all.insert(all.end(), {other.why, {}});
+    for (const Other& other : others) {
+        if (other.serves() || other.other_types) continue;
+        auto same = std::ranges::find(all, other.text, &Refused::why);
+        if (same == all.end()) same = all.insert(all.end(), {other.text, {}});
         same->kernels.push_back(other.kernel);
     }
     return all;
 }
 
-string refused_types(const Refused& r) {
-    const auto types = after(r.why, "multiplies ");
-    const size_t end = types ? types->find(", not ") : string_view::npos;
-    return end == string_view::npos ? "" : string(types->substr(0, end));
+string other_types(const std::vector<Other>& others) {
+    std::vector<std::pair<string, size_t>> all;
+    for (const Other& other : others) {
+        const Kernel* const k = other.other_types ? find_kernel(other.kernel) : nullptr;
+        if (!k) continue;
+        auto same = std::ranges::find(all, types_of(*k), &std::pair<string, size_t>::first);
+        if (same == all.end()) same = all.insert(all.end(), {types_of(*k), 0});
+        ++same->second;
+    }
+    string text;
+    for (const auto& [types, count] : all)
+        text += (text.empty() ? "" : ", ") + types + " (" + std::to_string(count) + ")";
+    return text;
+}
+
+const char* state_word(VkgemmCandidateState state) {
+    switch (state) {
+        case VKGEMM_CANDIDATE_CHOSEN:
+            return "chosen";
+        case VKGEMM_CANDIDATE_SERVES:
+            return "serves";
+        case VKGEMM_CANDIDATE_DISABLED:
+            return "disabled";
+        case VKGEMM_CANDIDATE_NOT_BUILT:
+            return "not built";
+        default:
+            return "rejected";
+    }
 }
 
 namespace {
@@ -114,6 +75,7 @@ struct Scale {
     size_t lines(uint32_t n) const { return std::max<size_t>(1, static_cast<size_t>(std::lround(n / elements))); }
     size_t columns(uint32_t n) const { return std::max<size_t>(2, static_cast<size_t>(std::lround(2 * n / elements))); }
 };
+constexpr uint32_t simt_team = 32;                      // invocations that share WM x WN of D in the family simt
 constexpr uint32_t most_lines = 10, most_columns = 44;  // of D, where it is cut into few parts
 constexpr size_t most_beside = 16, most_above = 6;      // of A and B along K
 
@@ -123,12 +85,12 @@ struct Part {
     string name;
 };
 /// What a work group's block is cut into: subgroups or teams.
-Part outer_part(const plan::Tile& t) {
+Part outer_part(const Tile& t) {
     if (!t.WM || !t.WN) return {};
-    return {t.WM, t.WN, t.MM ? "a subgroup" : "a team of " + std::to_string(SIMT_TEAM) + " invocations"};
+    return {t.WM, t.WN, t.MM ? "a subgroup" : "a team of " + std::to_string(simt_team) + " invocations"};
 }
 /// The smallest part that is computed as one.
-Part inner_part(const plan::Tile& t) {
+Part inner_part(const Tile& t) {
     if (t.MM && t.MN) return {t.MM, t.MN, "one product of the matrix units, " + std::to_string(t.MK) + " deep"};
     if (!t.TM || !t.TN) return {};
     return {t.TM, t.TN, "one invocation"};
@@ -142,7 +104,7 @@ string rule(const std::vector<size_t>& cells, string_view left, string_view cros
 }
 
 /// D's box: a cell for each outer part, the first one filled.
-std::vector<string> block_lines(const plan::Tile& t, const Part& outer, const Part& inner, const Scale& s) {
+std::vector<string> block_lines(const Tile& t, const Part& outer, const Part& inner, const Scale& s) {
     const uint32_t down = outer.rows ? t.BM / outer.rows : 1, across = outer.rows ? t.BN / outer.columns : 1;
     const size_t high = s.lines(t.BM / down), wide = s.columns(t.BN / across);
     const size_t filled_lines = inner.rows ? s.lines(inner.rows) : 0;
@@ -175,7 +137,7 @@ std::vector<string> box(size_t wide, size_t high) {
 
 }  // namespace
 
-string tile_drawing(const plan::Kernel& kernel, const plan::Tile& t) {
+string tile_drawing(const Tile& t, uint64_t shared) {
     const Part outer = outer_part(t), inner = inner_part(t);
     const Scale s{std::max({1.0, double(t.BM) / most_lines, 2 * double(t.BN) / most_columns})};
     const std::vector<string> d = block_lines(t, outer, inner, s);
@@ -191,7 +153,6 @@ string tile_drawing(const plan::Kernel& kernel, const plan::Tile& t) {
 
     out += "\n  work group: " + sizes(t.BM, t.BN) + " of D by " + std::to_string(t.WG) + " invocations";
     if (t.BK) out += ", in steps of " + std::to_string(t.BK) + " along K";
-    const uint64_t shared = kernel.module.family.shared_bytes(t, kernel.module.element_bytes());
     out += shared ? ", " + bytes_text(shared) + " shared memory\n" : "\n";
     if (outer.rows) out += "  ▒ " + sizes(outer.rows, outer.columns) + ": " + outer.name + "\n";
     if (inner.rows) out += "  █ " + sizes(inner.rows, inner.columns) + ": " + inner.name + "\n";

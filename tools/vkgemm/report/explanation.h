@@ -1,49 +1,44 @@
 // SPDX-License-Identifier: MIT
-// What vkgemmExplain writes, read back; and a tile, drawn. Pure.
+// The library's candidates as people read them, and a tile as a picture. Pure.
 #pragma once
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "plan/kernels/kernels.h"
+#include "measure/kernel_lookup.h"
 
 namespace vkgemm::tool {
 
-struct Explanation {
-    struct Pass {
-        std::string kernel;
-        uint64_t groups = 0, invocations = 0;  // of a work group
-    };
-    struct Other {
-        std::string kernel;
-        std::optional<double> cost;  // nullopt: it cannot serve
-        std::string why;             // then; without the kernel's name
-    };
-    std::string no_kernel;               // why nothing serves; then all below but `notes` and `others` is empty
-    std::string kernel, tile, operands;  // operands: how they reach the shader
+/// Another kernel than the chosen one: its cost, or why it cannot serve.
+struct Other {
+    std::string kernel;
+    VkgemmCandidateState state = VKGEMM_CANDIDATE_REJECTED;
     double cost = 0;
-    uint64_t workspace = 0;  // bytes
-    std::vector<Pass> passes;
-    std::string tuned;               // the row that decided; "": the cost model did
-    std::vector<std::string> notes;  // with whatever line this version does not know
-    std::vector<Other> others;
-};
+    VkgemmResult reason = VKGEMM_SUCCESS;  // why it cannot serve; SUCCESS if it can
+    std::string text{};                    // the sentence for it
+    bool other_types = false;              // than the problem has; nothing else was looked at
 
-Explanation read_explanation(std::string_view text);
+    bool serves() const { return reason == VKGEMM_SUCCESS; }
+};
+/// Every candidate but the chosen one.
+std::vector<Other> others_of(const Explanation& e);
 
 /// Kernels that are refused for the same reason.
 struct Refused {
     std::string why;
     std::vector<std::string> kernels;
 };
-/// In the order of their first kernel.
-std::vector<Refused> by_reason(const std::vector<Explanation::Other>&);
-/// The types of kernels that are refused for theirs; "": they are refused for something else.
-std::string refused_types(const Refused&);
+/// In the order of their first kernel; without those that multiply other types.
+std::vector<Refused> by_reason(const std::vector<Other>& others);
 
-/// The block of D of one work group with the strips of A and B beside it, to scale, and what its parts are. At most
-/// page_width columns wide.
-std::string tile_drawing(const plan::Kernel&, const plan::Tile&);
+/// "i32 (3), f16*f16+f32->f16 (9)": the types of the kernels that multiply others than the problem's, and how many have
+/// them. "" if there are none.
+std::string other_types(const std::vector<Other>& others);
+
+/// "chosen", "serves", "rejected", "disabled" or "not built".
+const char* state_word(VkgemmCandidateState state);
+
+/// The block of D that one work group computes, with the parts of A and B that it reads in a step, to scale, and what
+/// the parts are called. At most page_width columns wide. `shared_bytes`: of a work group.
+std::string tile_drawing(const Kernel& kernel, const Tile& tile, uint64_t shared_bytes);
 
 }  // namespace vkgemm::tool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Pictures of bars.
-#include "tools/vkgemm/report/plot.h"
+#include "report/plot.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/vkgemm/report/plot_axis.h"
-#include "tools/vkgemm/report/svg.h"
+#include "report/plot_axis.h"
+#include "report/svg.h"
 
 namespace vkgemm::tool {
 using namespace draw;

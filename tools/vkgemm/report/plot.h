@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures as SVG that stand alone: they follow the reader's light or dark setting, and name their units. Pure.
+// Self-contained SVG pictures, which follow the reader's light or dark setting. Pure.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@ namespace vkgemm::tool {
 
 struct Bar {
     size_t series = 0;
-    double value = 0;  // not positive: nothing is drawn, only the text stands there
+    double value = 0;  // if not positive, only the text is drawn
     std::string text;  // at its end
 };
 
@@ -33,15 +33,15 @@ struct LineSeries {
     std::vector<std::pair<double, double>> points;  // by growing x
 };
 
-/// Lines from y = 0 unless y is to be logarithmic.
+/// Lines over y from 0, or over a logarithmic y.
 struct LinePanel {
     std::string title{}, y_axis{};
     std::vector<LineSeries> series{};
     bool logarithmic = false;  // y
 };
 
-/// Panels, one below the other, over one axis of sizes. It becomes logarithmic when it spans more than a factor of 8,
-/// and gives each size a place of its own where some lie too close together to be told apart.
+/// Panels, one below the other, over one axis of sizes. The axis is logarithmic if it spans more than a factor of 8. If
+/// some sizes are too close together to be distinguished, each size gets a place of its own.
 struct LinePlot {
     std::string title{}, subtitle{}, x_axis{};
     std::vector<LinePanel> panels{};

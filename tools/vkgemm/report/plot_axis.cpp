@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/plot_axis.h"
+#include "report/plot_axis.h"
 
 #include <cmath>
 

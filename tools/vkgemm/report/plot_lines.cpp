@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/vkgemm/report/plot.h"
-#include "tools/vkgemm/report/plot_axis.h"
-#include "tools/vkgemm/report/svg.h"
+#include "report/plot.h"
+#include "report/plot_axis.h"
+#include "report/svg.h"
 
 namespace vkgemm::tool {
 using namespace draw;

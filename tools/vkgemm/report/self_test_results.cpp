@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/self_test_results.h"
+#include "report/self_test_results.h"
 
 #include <algorithm>
-
-#include "host/self_test.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -13,7 +11,7 @@ std::string row(const std::string& device, const std::string& kernel, const std:
 }
 
 /// Is it known now what the old row says?
-bool settled(const plan::DisabledKernelRow& old, const CheckEnd& end, const CheckedKernels& found) {
+bool settled(const DisabledRow& old, const CheckEnd& end, const CheckedKernels& found) {
     if (end.device.find(old.device) == std::string::npos) return false;
     return std::ranges::any_of(found, [&](const auto& kernel) {
         const Checked& c = kernel.second;
@@ -26,13 +24,13 @@ bool settled(const plan::DisabledKernelRow& old, const CheckEnd& end, const Chec
 
 }  // namespace
 
-std::string self_test_rows(const CheckEnd& end, const CheckedKernels& found, std::span<const plan::DisabledKernelRow> old) {
+std::string self_test_rows(const CheckEnd& end, const CheckedKernels& found, std::span<const DisabledRow> old) {
     std::string text = end.head + "# device | kernel | reason\n";
     if (!end.early.empty()) text += "# ended early: " + end.early + "\n";
-    for (const plan::DisabledKernelRow& v : old)
+    for (const DisabledRow& v : old)
         if (!settled(v, end, found)) text += row(v.device, v.kernel, v.why);
     for (const auto& [name, c] : found)
-        if (!c.wrong.empty()) text += row(host::detail::row_device(end.device), name, c.wrong.front());
+        if (!c.wrong.empty()) text += row(host::rowDevice(end.device), name, c.wrong.front());
     return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/shader_stats.h"
+#include "report/shader_stats.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/report/svg.h"
+#include "report/svg.h"
 
 #include <cstdio>
 
-#include "tools/vkgemm/cli/text.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool::draw {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The strokes that pictures are made of (plot.h, cover_plot.h), and the page they lie on. Pixels. Pure.
+// SVG elements and the page for plot.h and cover_plot.h. Units are pixels. Pure.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ inline constexpr double legend_top = margin + title_height + subtitle_height;
 std::string number(double value);
 double width_of(const std::string& text);
 std::string text_at(double x, double y, const std::string& words, const char* more = "");
-/// Read from below: it ends at `y`, the middle of its line at `x`.
+/// Rotated text, read from below, that ends at `y` and is centred on `x`.
 std::string upright_at(double x, double y, const std::string& words, const char* more = "");
 std::string line_at(double x1, double y1, double x2, double y2, const char* kind);
 std::string rect_at(double x, double y, double width, double height, const std::string& kind);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/trace/cover_plot.h"
+#include "trace/cover_plot.h"
 
 #include <algorithm>
 #include <set>
 
-#include "tools/vkgemm/report/svg.h"
+#include "report/svg.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -45,7 +45,7 @@ std::string frame(const View& v) { return rect_at(v.x, v.y, v.width(), v.height(
 
 /// Row and column of an element of the first matrix; false outside of it.
 bool place_of(const TracedOperand& o, uint64_t at, uint64_t& row, uint64_t& col) {
-    const bool by_rows = o.matrix.layout == plan::Layout::row_major;
+    const bool by_rows = o.matrix.layout == rowMajor;
     row = by_rows ? at / o.matrix.ld : at % o.matrix.ld;
     col = by_rows ? at % o.matrix.ld : at / o.matrix.ld;
     return row < o.rows && col < o.cols;
@@ -69,7 +69,7 @@ uint32_t first_step(const Trace& t, uint32_t bind) {
 uint32_t first_invocation(const Trace& t, uint32_t bind, uint32_t step) {
     uint32_t first = UINT32_MAX;
     for (const Access& a : t.watched)
-        if (a.operand == bind && (a.step == step || bind == BIND_D)) first = std::min(first, a.invocation);
+        if (a.operand == bind && (a.step == step || bind == bind_d)) first = std::min(first, a.invocation);
     return first;
 }
 
@@ -91,7 +91,7 @@ std::string reads(const Trace& t, uint32_t bind, const View& v) {
 
 /// D, by work groups.
 std::string groups(const Trace& t, const View& v) {
-    const TracedOperand& d = t.operands[BIND_D];
+    const TracedOperand& d = t.operands[bind_d];
     std::vector<uint32_t> labels(v.rows * v.cols);
     for (uint64_t row = 0; row < v.rows; ++row)
         for (uint64_t col = 0; col < v.cols; ++col) labels[row * v.cols + col] = t.owners[d.position(0, row, col)];
@@ -105,10 +105,10 @@ std::string groups(const Trace& t, const View& v) {
 
 /// The watched group's tile of D: its subgroups, and one invocation.
 std::string zoomed(const Trace& t, const View& v, size_t& subgroups) {
-    const uint32_t invocation = first_invocation(t, BIND_D, 0);
+    const uint32_t invocation = first_invocation(t, bind_d, 0);
     std::vector<uint32_t> by_subgroup(v.rows * v.cols), mine(v.rows * v.cols);
     std::set<uint32_t> all;
-    each_touched(t, BIND_D, v, [&](uint64_t cell, const Access& a) {
+    each_touched(t, bind_d, v, [&](uint64_t cell, const Access& a) {
         by_subgroup[cell] = a.subgroup + 1;
         all.insert(a.subgroup);
         if (a.invocation == invocation) mine[cell] = 1;
@@ -173,11 +173,11 @@ std::string svg(const Trace& t, const std::string& title, const std::string& sub
 
     size_t subgroups = 0;
     std::string body = zoomed(t, tile, subgroups);
-    if (k) body += reads(t, BIND_A, a) + reads(t, BIND_B, b);
+    if (k) body += reads(t, bind_a, a) + reads(t, bind_b, b);
     body += groups(t, d);
     const auto size = [](uint64_t rows, uint64_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); };
-    body += caption(a, t.operands[BIND_A].name + ", " + size(m, k));
-    body += text_at(b.x, b.y - 8, t.operands[BIND_B].name + ", " + size(k, n) + " elements", "class=\"dim\"");
+    body += caption(a, t.operands[bind_a].name + ", " + size(m, k));
+    body += text_at(b.x, b.y - 8, t.operands[bind_b].name + ", " + size(k, n) + " elements", "class=\"dim\"");
     const bool part = m < t.problem.m || n < t.problem.n;
     body += caption(d, "D, " + size(m, n) + (part ? " of " + size(t.problem.m, t.problem.n) : ""));
     body += key(second, legend_top + 24, "f0 tile", "D by work groups, with their numbers");

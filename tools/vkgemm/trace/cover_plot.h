@@ -2,7 +2,7 @@
 // A trace as a picture: which work group wrote which elements of D, and within one of them which subgroup and
 // invocation; and what of A and B it read. Pure.
 #pragma once
-#include "tools/vkgemm/trace/trace.h"
+#include "trace/trace.h"
 
 namespace vkgemm::tool {
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/trace/coverage.h"
+#include "trace/coverage.h"
 
 #include <algorithm>
 #include <set>
 
-#include "tools/vkgemm/trace/index_sets.h"
+#include "trace/index_sets.h"
 
 namespace vkgemm::tool {
 namespace {
 
 using std::to_string;
 
-constexpr uint32_t factors[] = {BIND_A, BIND_B}, matrices[] = {BIND_A, BIND_B, BIND_D};
+constexpr uint32_t factors[] = {bind_a, bind_b}, matrices[] = {bind_a, bind_b, bind_d};
 
 std::string place(const TracedOperand& o, uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
     std::string text = o.name + "[" + to_string(row) + "][" + to_string(col) + "]";
@@ -24,9 +24,9 @@ class Counter {
     Counter(const Trace& t, uint32_t bind, Coverage& out) : t_(t), bind_(bind), o_(t.operands[bind]), out_(out) {}
 
     void count() {
-        touched_.name = o_.name, touched_.written = bind_ == BIND_D, touched_.outside = o_.outside;
+        touched_.name = o_.name, touched_.written = bind_ == bind_d, touched_.outside = o_.outside;
         touched_.least = UINT64_MAX;
-        const uint64_t batches = o_.matrix.stride ? t_.problem.batch : 1;
+        const uint64_t batches = o_.matrix.batchStride ? t_.problem.batch : 1;
         std::vector<bool> owned(o_.counts.size());
         for (uint64_t batch = 0; batch < batches; ++batch)
             for (uint64_t row = 0; row < o_.rows; ++row)
@@ -51,14 +51,14 @@ class Counter {
     }
     /// Each element is touched; else none is.
     bool needed() const {
-        if (bind_ == BIND_A || bind_ == BIND_B) return t_.k != 0;
-        return bind_ != BIND_C || t_.adds_c;
+        if (bind_ == bind_a || bind_ == bind_b) return t_.k != 0;
+        return bind_ != bind_c || t_.adds_c;
     }
     void judge() {
         const auto fault = [&](const std::string& text) { out_.faults.push_back(text); };
         const auto others = [](uint64_t n) { return n > 1 ? ", and " + to_string(n - 1) + " more" : std::string(); };
         if (!needed() && (touched_.accesses || touched_.gap_elements))
-            fault(o_.name + " is read, though " + (bind_ == BIND_C ? "beta" : "alpha") + " is 0");
+            fault(o_.name + " is read, though " + (bind_ == bind_c ? "beta" : "alpha") + " is 0");
         if (needed() && touched_.never)
             fault(first_never_ + " is never " + (touched_.written ? "written" : "read") + others(touched_.never));
         if (repeated_) fault(first_repeated_ + " is written more than once" + others(repeated_));
@@ -80,7 +80,7 @@ class Counter {
 };
 
 void compare(const Trace& t, Coverage& out) {
-    const size_t bytes = plan::info(*t.problem.d.type).bytes;
+    const size_t bytes = type_info(t.problem.d.type).bytes;
     uint64_t different = 0, first = 0;
     for (size_t i = 0; i + bytes <= t.traced.size(); i += bytes)
         if (!std::equal(&t.traced[i], &t.traced[i] + bytes, &t.untraced[i]) && different++ == 0) first = i / bytes;
@@ -141,7 +141,7 @@ std::string begins_text(const std::map<uint32_t, Indices>& invocations) {
 }
 
 IndexSets sets_of(const Trace& t, uint32_t bind) {
-    IndexSets out{.name = t.operands[bind].name, .written = bind == BIND_D};
+    IndexSets out{.name = t.operands[bind].name, .written = bind == bind_d};
     std::map<uint32_t, Indices> steps, invocations;  // the invocations in the first step
     Indices all;
     for (const Access& a : t.watched)
@@ -164,11 +164,11 @@ IndexSets sets_of(const Trace& t, uint32_t bind) {
 
 Coverage coverage_of(const Trace& t) {
     Coverage out;
-    for (uint32_t bind = 0; bind < BIND_COUNT; ++bind)
+    for (uint32_t bind = 0; bind < bind_count; ++bind)
         if (!t.operands[bind].name.empty()) Counter(t, bind, out).count();
     for (const uint32_t bind : factors)
         for (const uint32_t times : t.operands[bind].counts) out.read += times;
-    const plan::Problem& p = t.problem;
+    const Problem& p = t.problem;
     out.formula = double(p.m) * double(p.n) * double(t.k) * double(p.batch) * (1.0 / t.tile.BM + 1.0 / t.tile.BN);
     compare(t, out);
     for (const uint32_t bind : matrices) out.sets.push_back(sets_of(t, bind));

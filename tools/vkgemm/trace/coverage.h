@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a trace proves or disproves: counts by operand, faults, traffic, and the index sets of one invocation, one work
+// The results of a trace: counts by operand, faults, traffic, and the index sets of one invocation, one work
 // group and one step. Pure.
 #pragma once
 #include <map>
 
-#include "tools/vkgemm/trace/trace.h"
+#include "trace/trace.h"
 
 namespace vkgemm::tool {
 
@@ -24,7 +24,7 @@ struct IndexSets {
     std::string name;
     bool written = false;
     std::string one_invocation{}, invocations_begin{}, one_step{}, all{};
-    uint64_t steps = 0, stride = 0;  // how many there are, and how far apart, where they are alike; else 0
+    uint64_t steps = 0, stride = 0;  // number of steps, and their distance if all are alike, else 0
     uint64_t repeats = 0;            // most times that an element is touched in one step
 };
 
@@ -34,7 +34,7 @@ struct Coverage {
     uint64_t read = 0;                // elements of A and B
     double formula = 0;               // M·N·K·(1/BM + 1/BN)
     std::vector<IndexSets> sets;      // of A, B and D
-    bool cut = false;                 // the group made more accesses than the list holds: its sets are not whole
+    bool cut = false;                 // the group made more accesses than the list holds, so its sets are incomplete
 };
 Coverage coverage_of(const Trace& t);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/trace/index_sets.h"
+#include "trace/index_sets.h"
 
 #include <algorithm>
 #include <map>

@@ -21,10 +21,10 @@ struct IndexSum {
     bool operator==(const IndexSum&) const = default;
 };
 
-/// The set as one sum in which every element comes about in one schedule; nothing where it is none. `indices` grow.
+/// The set as one sum that yields every element once; nothing if there is none. `indices` are ascending.
 std::optional<IndexSum> index_sum_of(const std::vector<uint64_t>& indices);
 
-/// "128·(0~1) + (0~15)"; what is no one sum as the union of a few, or in words.
+/// "128·(0~1) + (0~15)"; a set that is not one sum as a union of a few, or in words.
 std::string index_set_text(const std::vector<uint64_t>& indices);
 std::string to_text(const IndexSum&);
 

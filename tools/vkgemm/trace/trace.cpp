@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "tools/vkgemm/trace/trace.h"
+#include "trace/trace.h"
 
 #include <algorithm>
 
-#include "plan/problem/factors.h"
-#include "plan/base/rounding.h"
-#include "shaders/trace.h"
-#include "tools/vkgemm/measure/measure.h"
-#include "tools/vkgemm/measure/planned_problem.h"
-#include "tools/vkgemm/cli/text.h"
-#include "tools/vkgemm/trace/trace_pipeline.h"
+#include "cli/text.h"
+#include "measure/compute_pipeline.h"
+#include "measure/measure.h"
+#include "trace/inside.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -18,94 +15,66 @@ constexpr uint64_t list_room = 1u << 20;  // accesses of the watched group that 
 constexpr uint64_t room_behind = 32;      // bytes: the four elements that one store may write
 constexpr auto patience = std::chrono::seconds(600);
 
-/// What computes the problem in one dispatch.
-struct Chosen : PlannedProblem {
-    plan::DeviceCaps caps;
-};
-
-Result<Chosen> choose(const host::Device& device, const Case& c, const std::string& kernel, const std::string& tile) {
-    auto caps = caps_of(device);
-    if (!caps) return caps.status();
-    if (caps->max_storage_buffers <= BIND_TRACE)
-        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                      "tracing takes " + std::to_string(BIND_TRACE + 1) + " storage buffers, and this device allows " +
-                          std::to_string(caps->max_storage_buffers)};
-    plan::Request request;  // no workspace: one dispatch, of the product itself
-    request.kernel = kernel, request.tile = tile;
-    auto planned = plan_of(*caps, c.text, request);
-    if (!planned) return planned.status();
-    const size_t dispatches = planned->steps.steps.size();
-    if (dispatches == 0) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m or n is 0"};
-    if (dispatches == 1) return Chosen{*std::move(planned), *std::move(caps)};
-    return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                  std::string(planned->choice.kernel->name) + " computes in " + std::to_string(dispatches) +
-                      " dispatches; only what takes one can be traced"};
-}
+using inside::trace_words;
 
 /// Where the words of the trace lie, and how many there are.
 std::vector<uint32_t> head_of(const Trace& t, uint64_t& words) {
-    std::vector<uint32_t> head(TRACE_HEAD);
-    words = TRACE_HEAD;
-    for (uint32_t i = 0; i < BIND_COUNT; ++i) {
+    std::vector<uint32_t> head(trace_words.head);
+    words = trace_words.head;
+    for (uint32_t i = 0; i < bind_count; ++i) {
         const uint64_t span = t.operands[i].counts.size();
-        head[TRACE_SPAN + i] = static_cast<uint32_t>(span);
-        head[TRACE_COUNTS + i] = static_cast<uint32_t>(words);
+        head[trace_words.span + i] = static_cast<uint32_t>(span);
+        head[trace_words.counts + i] = static_cast<uint32_t>(words);
         words += span;
     }
-    head[TRACE_OWNERS] = static_cast<uint32_t>(words);
-    words += t.operands[BIND_D].counts.size();
-    head[TRACE_LIST] = static_cast<uint32_t>(words);
-    head[TRACE_ROOM] = list_room;
-    words += list_room * TRACE_ENTRY;
+    head[trace_words.owners] = static_cast<uint32_t>(words);
+    words += t.operands[bind_d].counts.size();
+    head[trace_words.list] = static_cast<uint32_t>(words);
+    head[trace_words.room] = list_room;
+    words += list_room * trace_words.entry;
     return head;
 }
 
 void read_trace(const std::vector<uint32_t>& words, Trace& t) {
-    for (uint32_t i = 0; i < BIND_COUNT; ++i) {
+    for (uint32_t i = 0; i < bind_count; ++i) {
         TracedOperand& o = t.operands[i];
-        std::copy_n(&words[words[TRACE_COUNTS + i]], o.counts.size(), o.counts.begin());
-        o.outside = words[TRACE_OUTSIDE + i], o.farthest = words[TRACE_FARTHEST + i];
+        std::copy_n(&words[words[trace_words.counts + i]], o.counts.size(), o.counts.begin());
+        o.outside = words[trace_words.outside + i], o.farthest = words[trace_words.farthest + i];
     }
-    const auto owners = words.begin() + words[TRACE_OWNERS];
-    t.owners.assign(owners, owners + static_cast<std::ptrdiff_t>(t.operands[BIND_D].counts.size()));
-    const uint64_t listed = std::min<uint64_t>(words[TRACE_LISTED], list_room);
-    t.unlisted = words[TRACE_LISTED] - listed;
+    const auto owners = words.begin() + words[trace_words.owners];
+    t.owners.assign(owners, owners + static_cast<std::ptrdiff_t>(t.operands[bind_d].counts.size()));
+    const uint64_t listed = std::min<uint64_t>(words[trace_words.listed], list_room);
+    t.unlisted = words[trace_words.listed] - listed;
     for (uint64_t i = 0; i < listed; ++i) {
-        const uint32_t* e = &words[words[TRACE_LIST] + i * TRACE_ENTRY];
+        const uint32_t* e = &words[words[trace_words.list] + i * trace_words.entry];
         t.watched.push_back({e[1] & 255, e[0], e[1] >> 8, e[2] & 0xffff, e[2] >> 16, e[3]});
     }
 }
 
+/// A matrix of `batch` as the kernel sees it, with nothing counted yet.
+TracedOperand operand_of(const std::string& name, const Matrix& m, uint64_t rows, uint64_t cols, uint64_t batch) {
+    TracedOperand o{.name = name, .matrix = m, .rows = rows, .cols = cols, .counts = {}};
+    const bool empty = rows == 0 || cols == 0;
+    o.counts.resize(empty ? 0 : o.position(m.batchStride ? batch - 1 : 0, rows - 1, cols - 1) + 1);
+    return o;
+}
+
 /// The operands as the kernel sees them, at its bindings.
-void describe_operands(const Chosen& chosen, Trace& t) {
-    const plan::Problem& p = chosen.n.problem;
-    const plan::Step& step = chosen.steps.steps.front();
-    struct Matrix {
-        uint32_t bind;
-        size_t index;  // in plan::operands
-        const char* name;
-    };
-    for (const auto& [bind, index, name] : {Matrix{BIND_A, 0, chosen.n.swapped ? "B" : "A"},
-                                            {BIND_B, 1, chosen.n.swapped ? "A" : "B"},
-                                            {BIND_C, p.c_source == plan::CSource::separate ? 2u : 3u, "C"},
-                                            {BIND_D, 3, "D"}}) {
-        if (bind == BIND_C && p.c_source == plan::CSource::none) continue;
-        const plan::Operand o = plan::operands(p)[index];
-        t.operands[bind] = {name, *o.matrix, o.rows, o.cols, {}};
-        t.operands[bind].counts.resize(plan::span_elements(*o.matrix, o.rows, o.cols, p.batch).value_or(0));
-    }
-    const uint64_t bytes = plan::info(*p.d.type).bytes;
-    for (uint32_t bind = BIND_BIAS; bind < BIND_COUNT; ++bind) {
-        const plan::Slot slot = step.slots[bind];
-        if (slot == plan::Slot::d) continue;
-        TracedOperand& o = t.operands[bind];
-        o.name = plan::slot_name(slot);
-        const uint64_t elements = chosen.steps.slots[static_cast<size_t>(slot)].bytes / bytes;
-        if (bind == BIND_RESIDUAL)
-            o.matrix = p.d, o.rows = p.m, o.cols = p.n;
-        else
-            o.rows = 1, o.cols = elements, o.matrix.ld = elements, o.matrix.stride = 0;
-        o.counts.resize(elements);
+void describe_operands(const inside::Dispatch& d, Trace& t) {
+    const Problem& p = d.problem;
+    t.operands[bind_a] = operand_of(d.swapped ? "B" : "A", p.a, p.m, p.k, p.batch);
+    t.operands[bind_b] = operand_of(d.swapped ? "A" : "B", p.b, p.k, p.n, p.batch);
+    t.operands[bind_d] = operand_of("D", p.d, p.m, p.n, p.batch);
+    if (p.cSource != VKGEMM_C_NONE)
+        t.operands[bind_c] = operand_of("C", p.cSource == VKGEMM_C_SEPARATE ? p.c : p.d, p.m, p.n, p.batch);
+    const uint64_t bytes = type_info(p.d.type).bytes;
+    for (uint32_t bind = bind_bias; bind < bind_count; ++bind) {
+        const VkgemmSlot slot = d.slots[bind];
+        if (slot == VKGEMM_SLOT_D) continue;
+        const uint64_t elements = d.slot_bytes[slot] / bytes;
+        const char* const name = bind == bind_bias ? "bias" : bind == bind_scale ? "scale" : "residual";
+        t.operands[bind] = bind == bind_residual ? operand_of(name, p.d, p.m, p.n, p.batch)
+                                                 : operand_of(name, {.type = p.d.type, .ld = elements}, 1, elements, 1);
     }
 }
 
@@ -115,7 +84,7 @@ Result<Buffers> upload_all(const host::Device& device, const OperandBytes& bytes
     Buffers all;
     for (size_t i = 0; i < bytes.size(); ++i) {
         if (bytes[i].empty()) continue;
-        auto buffer = device.createBuffer(plan::round_up(bytes[i].size(), 16) + room_behind);
+        auto buffer = device.createBuffer((bytes[i].size() + 15) / 16 * 16 + room_behind);
         if (!buffer) return buffer.status();
         if (Status s = device.upload(*buffer, 0, bytes[i]); !s) return s;
         all[i] = *std::move(buffer);
@@ -133,78 +102,81 @@ Status run_untraced(const host::Device& device, const Case& c, const Trace& t, c
     return device.submit([&](VkCommandBuffer commands) { return plan->record(commands, run); }, patience);
 }
 
-Status run_traced(const host::Device& device, const Case& c, const Chosen& chosen, std::span<const uint32_t> code,
+Status run_traced(const host::Device& device, const Case& c, const inside::Dispatch& d, std::span<const uint32_t> code,
                   const Buffers& buffers, Trace& t) {
-    plan::Step step = chosen.steps.steps.front();
-    plan::set_factors(step.args, c.alpha, c.beta, *chosen.n.problem.accumulate);
     uint64_t words = 0;
     const std::vector<uint32_t> head = head_of(t, words);
     auto notes = device.createBuffer(words * 4);
     if (!notes) return notes.status();
     if (Status s = device.fill(*notes, 0, notes->size(), 0); !s) return s;
     if (Status s = device.upload(*notes, head); !s) return s;
-    std::array<VkBuffer, BIND_COUNT + 1> bound{};
-    for (size_t i = 0; i < BIND_COUNT; ++i) {
-        VkBuffer buffer = buffers[static_cast<size_t>(step.slots[i])].handle();
+    std::array<VkBuffer, bind_count + 1> bound{};
+    for (size_t i = 0; i < bind_count; ++i) {
+        VkBuffer buffer = buffers[d.slots[i]].handle();
         bound[i] = buffer ? buffer : buffers[VKGEMM_SLOT_D].handle();
     }
-    bound[BIND_TRACE] = notes->handle();
-    auto pipeline = TracePipeline::make(device, chosen.caps, step, code);
+    bound[bind_count] = notes->handle();
+    const std::vector<std::byte> arguments = inside::arguments(d, c.alpha, c.beta);
+    auto pipeline = ComputePipeline::make(device, {.code = code,
+                                                   .constants = d.constants,
+                                                   .bindings = bind_count + 1,
+                                                   .push_bytes = static_cast<uint32_t>(arguments.size()),
+                                                   .subgroup_size = d.subgroup_size,
+                                                   .full_subgroups = d.full_subgroups});
     if (!pipeline) return pipeline.status();
     if (Status s = pipeline->bind(bound); !s) return s;
-    if (Status s = device.submit([&](VkCommandBuffer commands) { return pipeline->record(commands, step); }, patience);
-        !s)
-        return s;
+    const auto record = [&](VkCommandBuffer commands) {
+        return pipeline->record(commands, arguments, d.groups_x, d.groups_y);
+    };
+    if (Status s = device.submit(record, patience); !s) return s;
     std::vector<uint32_t> read(words);
     if (Status s = device.download(*notes, read); !s) return s;
     read_trace(read, t);
     return {};
 }
 
-Status check_room(const plan::DeviceCaps& caps, const Trace& t) {
+Status check_room(const host::Device& device, const Trace& t) {
     uint64_t words = 0;
     head_of(t, words);
-    if (words * 4 <= caps.max_storage_range) return {};
+    const uint64_t most = deviceCaps(device.context()).limits.maxStorageRange;
+    if (words * 4 <= most) return {};
     return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-            "the trace of this problem takes " + bytes_text(words * 4) + ", and one buffer of this device reaches " +
-                bytes_text(caps.max_storage_range) + "; trace a smaller one"};
+            "the trace of this problem takes " + bytes_text(words * 4) + ", and one buffer of this device holds " +
+                bytes_text(most) + "; trace a smaller problem"};
 }
 
 }  // namespace
 
 Result<Trace> trace(const host::Device& device, const Case& c, const std::string& kernel, const std::string& tile,
                     std::span<const TracedModule> modules) {
-    auto chosen = choose(device, c, kernel, tile);
-    if (!chosen) return chosen.status();
-    const plan::Kernel& k = *chosen->choice.kernel;
-    const auto module = std::ranges::find(modules, k.module.name, &TracedModule::name);
+    const auto d = inside::dispatch_of(device, c.problem, {.kernel = kernel.c_str(), .tile = tile.c_str()});
+    if (!d) return d.status();
+    const auto module = std::ranges::find(modules, d->module, &TracedModule::name);
     if (module == modules.end())
-        return Status{
-            VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-            std::string(k.name) + " has no traced module in this build: its shader compiler could not make it"};
-    const plan::Problem& p = chosen->n.problem;
-    const plan::Step& step = chosen->steps.steps.front();
-    Trace t{.problem = p, .swapped = chosen->n.swapped, .kernel = std::string(k.name)};
-    t.k = plan::is_zero_factor(c.alpha, *p.accumulate) ? 0 : p.k;
-    t.adds_c = !plan::is_zero_factor(c.beta, *p.accumulate);
-    t.tile = step.tile, t.tile_text = plan::to_text(step.tile);
-    t.groups = uint64_t{step.groups_x} * step.groups_y;
-    describe_operands(*chosen, t);
-    if (Status s = check_room(chosen->caps, t); !s) return s;
-    const auto code = chosen->caps.features & plan::need::memory_model ? module->scoped : module->plain;
+        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                      d->kernel + " has no traced module in this build: its shader compiler could not compile it"};
+    Trace t{.problem = d->problem, .swapped = d->swapped, .kernel = d->kernel, .tile_text = d->tile};
+    t.k = multiplies(c) ? d->problem.k : 0;
+    t.adds_c = reads_c(c);
+    if (const Kernel* const k = find_kernel(d->kernel))
+        if (const auto numbers = tile_with(*k, d->tile)) t.tile = *numbers;
+    t.groups = uint64_t{d->groups_x} * d->groups_y;
+    describe_operands(*d, t);
+    if (Status s = check_room(device, t); !s) return s;
+    const auto code = d->memory_model ? module->scoped : module->plain;
     CaseRunner runner(device, c, {});
     const ExactCase& exact = runner.exact();
     const OperandBytes& operands = runner.operands(true);
     Case known = c;  // with factors for which D is
     known.alpha = exact.alpha(), known.beta = exact.beta();
-    for (auto* d : {&t.untraced, &t.traced}) {
+    for (auto* out : {&t.untraced, &t.traced}) {
         auto buffers = upload_all(device, operands);
         if (!buffers) return buffers.status();
-        const Status ran = d == &t.untraced ? run_untraced(device, known, t, *buffers)
-                                            : run_traced(device, known, *chosen, code, *buffers, t);
+        const Status ran = out == &t.untraced ? run_untraced(device, known, t, *buffers)
+                                              : run_traced(device, known, *d, code, *buffers, t);
         if (!ran) return ran;
-        d->resize(operands[VKGEMM_SLOT_D].size());
-        if (Status s = device.download(buffers->at(VKGEMM_SLOT_D), *d); !s) return s;
+        out->resize(operands[VKGEMM_SLOT_D].size());
+        if (Status s = device.download(buffers->at(VKGEMM_SLOT_D), *out); !s) return s;
     }
     t.outcome = exact.verify(t.traced);
     return t;

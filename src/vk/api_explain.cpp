@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+// The public functions of explain.h: what is known and decided, as data.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "plan/problem/factors.h"
+#include "vk/api_guard.h"
+#include "vk/planned.h"
+#include "vkgemm/explain.h"
+
+using namespace vkgemm;
+using plan::Refusal;
+using plan::Result;
+
+// The strings that the public structs point to are beside them here; getters set the pointers.
+struct VkgemmExplanation_T {
+    struct Candidate {
+        VkgemmCandidate data{};
+        std::string tile, reason;
+    };
+    struct Dispatch {
+        VkgemmDispatch data{};
+        std::string tile;
+    };
+    VkgemmExplanationInfo info{};
+    std::string result_text, tuned;
+    std::vector<Candidate> candidates;
+    std::vector<Dispatch> dispatches;
+    std::vector<std::string> notes;
+};
+
+namespace {
+
+using Explanation = VkgemmExplanation_T;
+
+/// What every getter does: checks the struct, then writes what `make` returns; nullopt is a bad argument.
+template <class T, class Make>
+VkgemmResult get_struct(T* out, const Make& make) {
+    return vk::guarded(nullptr, [&]() -> VkgemmResult {
+        if (vk::check_output(out)) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        const std::optional<T> value = make();
+        if (!value) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        vk::write_struct(*value, out);
+        return VKGEMM_SUCCESS;
+    });
+}
+
+uint32_t index_of(const plan::Kernel& k) { return static_cast<uint32_t>(&k - plan::kernels().data()); }
+
+uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
+    return static_cast<uint32_t>(k.module.family.shared_bytes(tile, k.module.element_bytes()));
+}
+
+bool has_other_types(const plan::Module& m, const plan::Problem& p) {
+    return m.a != *p.a.type || m.b != *p.b.type || m.d != *p.d.type || m.accumulate != *p.accumulate;
+}
+
+VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, const plan::DeviceCaps& caps) {
+    if (!c.why) return VKGEMM_CANDIDATE_SERVES;
+    const plan::Module& m = c.kernel->module;
+    if (has_other_types(m, p) || p.accuracy < m.family.accuracy) return VKGEMM_CANDIDATE_REJECTED;
+    if (!m.built()) return VKGEMM_CANDIDATE_NOT_BUILT;
+    const bool disabled = std::ranges::any_of(caps.disabled, [&](const auto& d) { return d.kernel == c.kernel->name; });
+    return disabled ? VKGEMM_CANDIDATE_DISABLED : VKGEMM_CANDIDATE_REJECTED;
+}
+
+void set_schedule(VkgemmCandidate& to, const plan::Schedule& s) {
+    to.cost = s.cost;
+    to.slices = s.split.slices;
+    to.packedOperands = (s.a.kernel ? 1u << VKGEMM_SLOT_A : 0u) | (s.b.kernel ? 1u << VKGEMM_SLOT_B : 0u);
+    to.workspaceBytes = s.workspace_bytes();
+}
+
+Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Problem& p, const plan::Request& request,
+                                    const plan::DeviceCaps& caps) {
+    Explanation::Candidate out;
+    out.data.kernelIndex = index_of(*c.kernel);
+    out.data.state = state_of(c, p, caps);
+    if (const auto tile = plan::with_constants(c.kernel->tile, request.tile)) out.tile = plan::to_text(*tile);
+    if (!c.why) return set_schedule(out.data, c.schedule), out;
+    out.data.reason = static_cast<VkgemmResult>(c.why->kind);
+    out.data.otherTypes = has_other_types(c.kernel->module, p);
+    out.reason = c.why->why;
+    return out;
+}
+
+Explanation::Dispatch dispatch_of(const plan::Step& s) {
+    Explanation::Dispatch out;
+    out.tile = plan::to_text(s.tile);
+    out.data.kernelIndex = index_of(*s.kernel);
+    out.data.groupsX = s.groups_x, out.data.groupsY = s.groups_y;
+    out.data.invocations = s.tile.WG;
+    out.data.sharedBytes = shared_bytes(*s.kernel, s.tile);
+    for (const plan::Slot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
+    out.data.waits = s.waits;
+    return out;
+}
+
+/// What was planned, or why nothing was.
+void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
+    e.info.chosen = UINT32_MAX;
+    if (!planned) {
+        e.info.result = static_cast<VkgemmResult>(planned.refusal().kind);
+        e.result_text = planned.refusal().why;
+        return;
+    }
+    e.info.isEmpty = planned->choice.kernel == nullptr;
+    if (e.info.isEmpty) return;
+    const plan::Choice& c = planned->choice;
+    e.info.result = planned->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
+    e.result_text = planned->fallback;
+    e.info.chosen = index_of(*c.kernel);
+    e.info.usesAddresses = planned->steps.binding == plan::Binding::addresses;
+    e.info.workspaceBytes = planned->steps.slots[size_t(plan::Slot::workspace)].bytes;
+    for (const plan::Step& s : planned->steps.steps) e.dispatches.push_back(dispatch_of(s));
+    if (c.tuned) e.tuned = c.tuned->text;
+    if (!c.tuned_unfit.empty()) e.notes.push_back(c.tuned_unfit);
+    if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);
+}
+
+/// `p` is the problem, normalised.
+std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& p,
+                                     const plan::Request& request) {
+    auto e = std::make_unique<Explanation>();
+    const auto planned = vk::plan_problem(c, problem, request);
+    add_choice(*e, planned);
+    if (!e->info.isEmpty) {
+        if (request.tuned)
+            for (const std::string& why : request.tuned->skipped_near(p, request.operand_alignment))
+                e->notes.push_back(why);
+        for (const plan::Candidate& row : plan::list_candidates(c.caps, p, request))
+            e->candidates.push_back(candidate_of(row, p, request, c.caps));
+    }
+    if (e->info.chosen != UINT32_MAX) {
+        Explanation::Candidate& chosen = e->candidates[e->info.chosen];
+        chosen.tile = plan::to_text(planned->choice.tile);  // a tuned row's, perhaps
+        chosen.reason.clear();
+        chosen.data.reason = VKGEMM_SUCCESS, chosen.data.otherTypes = 0;
+        chosen.data.state = VKGEMM_CANDIDATE_CHOSEN;
+        set_schedule(chosen.data, planned->choice.schedule);
+    }
+    e->info.candidateCount = static_cast<uint32_t>(e->candidates.size());
+    e->info.dispatchCount = static_cast<uint32_t>(e->dispatches.size());
+    e->info.noteCount = static_cast<uint32_t>(e->notes.size());
+    return e;
+}
+
+Result<std::unique_ptr<Explanation>> make_explanation(VkgemmContext context, const VkgemmProblem* problem,
+                                                      const VkgemmPlanOptions* options) {
+    if (!context) return Refusal{Refusal::argument, "context is null"};
+    auto request = vk::request_from(options, *context);
+    if (!request) return request.refusal();
+    auto words = vk::problem_from(problem);
+    if (!words) return words.refusal();
+    auto completed = plan::complete(*words);
+    if (!completed) return completed.refusal();
+    return explain(*context, problem, plan::normalise(*completed).problem, *request);
+}
+
+std::string cost_text(double cost) {
+    char s[32];
+    std::snprintf(s, sizeof s, "%.3g", cost);
+    return s;
+}
+
+std::string text_of(const Explanation& e) {
+    if (e.info.isEmpty) return "nothing to do: m, n or batch is 0\n";
+    const auto name = [](uint32_t kernel) { return std::string(plan::kernels()[kernel].name); };
+    std::string out;
+    if (e.info.chosen == UINT32_MAX) {
+        out = "no kernel: " + e.result_text + "\n";
+    } else {
+        const Explanation::Candidate& c = e.candidates[e.info.chosen];
+        out = "kernel     " + name(c.data.kernelIndex) + "\ntile       " + c.tile + "\ncost       " +
+              cost_text(c.data.cost) + "\noperands   " +
+              (e.info.usesAddresses ? "device addresses" : "pushed descriptors") + "\nworkspace  " +
+              std::to_string(e.info.workspaceBytes) + " bytes\n";
+    }
+    for (const Explanation::Dispatch& d : e.dispatches)
+        out += "dispatch   " + name(d.data.kernelIndex) + ", " +
+               std::to_string(uint64_t{d.data.groupsX} * d.data.groupsY) + " work groups of " +
+               std::to_string(d.data.invocations) + "\n";
+    if (!e.tuned.empty()) out += "tuned      " + e.tuned + "\n";
+    for (const std::string& note : e.notes) out += "note       " + note + "\n";
+    for (const Explanation::Candidate& c : e.candidates)
+        if (c.data.state != VKGEMM_CANDIDATE_CHOSEN)
+            out += "not        " + name(c.data.kernelIndex) + ": " +
+                   (c.data.reason == VKGEMM_SUCCESS ? "costs " + cost_text(c.data.cost) : c.reason) + "\n";
+    return out;
+}
+
+std::optional<VkgemmTypeInfo> type_info(VkgemmType type) {
+    if (type <= VKGEMM_TYPE_DEFAULT || type > VKGEMM_TYPE_U8) return std::nullopt;
+    for (const plan::TypeInfo& i : plan::type_info)
+        if (vk::type_to(i.type) == type)
+            return VkgemmTypeInfo{0, i.bytes, i.name.data(), i.is_float, static_cast<uint32_t>(i.exact_bits)};
+    return std::nullopt;
+}
+
+/// The completed problem in the public words: one matrix only, and one that all share, are a broadcast.
+VkgemmProblem completed_words(const plan::Problem& p) {
+    VkgemmProblem out = vk::problem_to(p);
+    for (VkgemmMatrix* m : {&out.a, &out.b, &out.c, &out.d})
+        if (m->batchStride == 0) m->batchStride = VKGEMM_BROADCAST;
+    if (p.c_source != plan::CSource::separate) out.c = {};
+    return out;
+}
+
+Result<plan::Problem> completed_problem(const VkgemmProblem* problem) {
+    auto words = vk::problem_from(problem);
+    if (!words) return words.refusal();
+    return plan::complete(*words);
+}
+
+/// The tile of a kernel with constants replaced, or the rules of its family that it breaks.
+Result<plan::Tile> tile_of(const plan::Kernel& k, const char* replace) {
+    auto tile = plan::with_constants(k.tile, replace ? replace : "");
+    if (!tile) return tile;
+    const plan::TileRules rules = plan::broken_rules(k.module.family, *tile, k.module.element_bytes());
+    if (rules.count) return Refusal{Refusal::tile, plan::to_text(rules)};
+    return tile;
+}
+
+/// A constant and what it means.
+struct NamedConstant {
+    const char *name, *meaning;
+    uint32_t plan::Tile::*value;
+};
+constexpr NamedConstant tile_constants[] = {
+#define X(id, name, meaning) {#name, meaning, &plan::Tile::name},
+    VKGEMM_TILE_CONSTANTS(X)
+#undef X
+};
+
+VkgemmKernelTraits traits_of(const plan::Kernel& k, const plan::Tile& tile) {
+    static_assert(int(plan::Role::reducer) == VKGEMM_KERNEL_REDUCER && int(plan::Role::packer) == VKGEMM_KERNEL_PACKER);
+    const plan::Family& f = k.module.family;
+    return {0,
+            static_cast<VkgemmKernelRole>(f.role),
+            static_cast<VkgemmAccuracy>(f.accuracy),
+            f.uses_matrix_units,
+            f.packs_fragments,
+            shared_bytes(k, tile),
+            static_cast<uint32_t>(std::size(tile_constants))};
+}
+
+VkgemmDeviceCaps caps_of(const plan::DeviceCaps& d) {
+    VkgemmDeviceCaps out{};
+    out.features = d.features;
+    out.isCpu = d.kind == plan::DeviceKind::cpu;
+    out.sharedBytes = d.shared_bytes, out.maxInvocations = d.max_invocations;
+    out.maxGroupsX = d.max_groups_x, out.maxGroupsY = d.max_groups_y;
+    out.maxStorageBuffers = d.max_storage_buffers, out.maxStorageRange = d.max_storage_range;
+    out.subgroupSize = d.subgroup_size;
+    out.subgroupSizeMin = d.subgroup_min, out.subgroupSizeMax = d.subgroup_max;
+    out.subgroupSizeCanBeRequired = d.subgroup_required;
+    out.matrixShapeCount = static_cast<uint32_t>(d.matrix_shapes.size());
+    return out;
+}
+
+}  // namespace
+
+VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info) {
+    return get_struct(info, [&] { return type_info(type); });
+}
+
+VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!completed) return vk::to_result(error, Refusal{Refusal::argument, "completed is null"});
+        const auto p = completed_problem(problem);
+        if (!p) return vk::to_result(error, p.refusal());
+        *completed = completed_words(*p);
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, double* beta, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!alpha || !beta)
+            return vk::to_result(error, Refusal{Refusal::argument, alpha ? "beta is null" : "alpha is null"});
+        const auto p = completed_problem(problem);
+        if (!p) return vk::to_result(error, p.refusal());
+        if (const auto why = plan::unfit_factors(*p, *alpha, *beta)) return vk::to_result(error, *why);
+        for (double* x : {alpha, beta}) {
+            if (plan::info(*p->accumulate).is_float) *x = static_cast<float>(*x);
+            if (plan::is_zero_factor(*x, *p->accumulate)) *x = 0;
+        }
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKernelTraits* traits, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (auto why = vk::check_output(traits)) return vk::to_result(error, *why);
+        if (index >= plan::kernels().size())
+            return vk::to_result(error,
+                                 Refusal{Refusal::argument, "index is " + std::to_string(index) + "; there are " +
+                                                                std::to_string(plan::kernels().size()) + " kernels"});
+        const plan::Kernel& k = plan::kernels()[index];
+        const auto replaced = tile_of(k, tile);
+        if (!replaced) return vk::to_result(error, replaced.refusal());
+        vk::write_struct(traits_of(k, *replaced), traits);
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmGetTileConstant(uint32_t index, const char* tile, uint32_t constant, VkgemmTileConstant* out) {
+    return get_struct(out, [&]() -> std::optional<VkgemmTileConstant> {
+        if (index >= plan::kernels().size() || constant >= std::size(tile_constants)) return std::nullopt;
+        const auto replaced = tile_of(plan::kernels()[index], tile);
+        if (!replaced) return std::nullopt;
+        const NamedConstant& c = tile_constants[constant];
+        return VkgemmTileConstant{0, (*replaced).*c.value, c.name, c.meaning};
+    });
+}
+
+VkgemmResult vkgemmGetDeviceCaps(VkgemmContext context, VkgemmDeviceCaps* caps) {
+    return get_struct(caps, [&]() -> std::optional<VkgemmDeviceCaps> {
+        if (!context) return std::nullopt;
+        return caps_of(context->caps);
+    });
+}
+
+VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t index, VkgemmMatrixShape* shape) {
+    return get_struct(shape, [&]() -> std::optional<VkgemmMatrixShape> {
+        if (!context || index >= context->caps.matrix_shapes.size()) return std::nullopt;
+        const plan::MatrixShape& s = context->caps.matrix_shapes[index];
+        return VkgemmMatrixShape{
+            0, vk::type_to(s.a), vk::type_to(s.b), vk::type_to(s.accumulate), vk::type_to(s.result), s.m, s.n, s.k};
+    });
+}
+
+VkgemmResult vkgemmCreateExplanation(VkgemmContext context, const VkgemmProblem* problem,
+                                     const VkgemmPlanOptions* options, VkgemmExplanation* explanation,
+                                     VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!explanation) return vk::to_result(error, Refusal{Refusal::argument, "explanation is null"});
+        *explanation = nullptr;
+        auto made = make_explanation(context, problem, options);
+        if (!made) return vk::to_result(error, made.refusal());
+        *explanation = made->release();
+        return vk::success(error);
+    });
+}
+
+void vkgemmDestroyExplanation(VkgemmExplanation explanation) { delete explanation; }
+
+VkgemmResult vkgemmGetExplanationInfo(VkgemmExplanation e, VkgemmExplanationInfo* info) {
+    return get_struct(info, [&]() -> std::optional<VkgemmExplanationInfo> {
+        if (!e) return std::nullopt;
+        VkgemmExplanationInfo out = e->info;
+        out.resultText = e->result_text.c_str(), out.tunedRow = e->tuned.c_str();
+        return out;
+    });
+}
+
+VkgemmResult vkgemmGetCandidate(VkgemmExplanation e, uint32_t index, VkgemmCandidate* candidate) {
+    return get_struct(candidate, [&]() -> std::optional<VkgemmCandidate> {
+        if (!e || index >= e->candidates.size()) return std::nullopt;
+        VkgemmCandidate out = e->candidates[index].data;
+        out.kernel = plan::kernels()[out.kernelIndex].name.data();
+        out.tile = e->candidates[index].tile.c_str(), out.reasonText = e->candidates[index].reason.c_str();
+        return out;
+    });
+}
+
+VkgemmResult vkgemmGetDispatch(VkgemmExplanation e, uint32_t index, VkgemmDispatch* dispatch) {
+    return get_struct(dispatch, [&]() -> std::optional<VkgemmDispatch> {
+        if (!e || index >= e->dispatches.size()) return std::nullopt;
+        VkgemmDispatch out = e->dispatches[index].data;
+        out.kernel = plan::kernels()[out.kernelIndex].name.data();
+        out.tile = e->dispatches[index].tile.c_str();
+        return out;
+    });
+}
+
+const char* vkgemmGetNote(VkgemmExplanation e, uint32_t index) {
+    return e && index < e->notes.size() ? e->notes[index].c_str() : nullptr;
+}
+
+VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
+                           char* text, size_t* size, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!size) return vk::to_result(error, Refusal{Refusal::argument, "size is null"});
+        const auto made = make_explanation(context, problem, options);
+        if (!made) return vk::to_result(error, made.refusal());
+        vk::success(error);
+        return vk::copy_text(text_of(**made), text, size);
+    });
+}

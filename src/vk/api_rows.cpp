@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The public functions of explain.h about files of tuned rows and of disabled kernels.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "plan/device/disabled_kernels.h"
+#include "vk/api_guard.h"
+#include "vkgemm/explain.h"
+
+using namespace vkgemm;
+using plan::Refusal;
+using plan::Result;
+
+struct VkgemmRows_T {
+    plan::TunedRows tuned;  // of disabled kernels: device, kernel, the reason in `skipped`
+};
+
+namespace {
+
+std::string line_of(const plan::DisabledKernelRow& r) { return r.device + " | " + r.kernel + " | " + r.why; }
+
+/// What both readers do: `read` makes the rows of a text that is there.
+template <class Read>
+VkgemmResult read_rows(const char* text, VkgemmRows* rows, VkgemmError* error, const Read& read) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!rows) return vk::to_result(error, Refusal{Refusal::argument, "rows is null"});
+        *rows = nullptr;
+        if (!text) return vk::to_result(error, Refusal{Refusal::argument, "text is null"});
+        Result<std::vector<plan::TunedRow>> found = read();
+        if (!found) return vk::to_result(error, found.refusal());
+        auto made = std::make_unique<VkgemmRows_T>();
+        made->tuned = plan::TunedRows(std::move(*found));
+        *rows = made.release();
+        return vk::success(error);
+    });
+}
+
+}  // namespace
+
+VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, VkgemmRows* rows, VkgemmError* error) {
+    return read_rows(text, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
+        auto all = plan::parse_tuned(text);
+        if (!all || !context) return all;
+        return plan::tuned_for(context->caps, *all);
+    });
+}
+
+VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, VkgemmError* error) {
+    return read_rows(text, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
+        auto all = plan::parse_disabled_kernels(text);
+        if (!all) return all.refusal();
+        std::vector<plan::TunedRow> out;
+        for (const plan::DisabledKernelRow& r : *all) out.push_back({r.device, r.kernel, "", {}, line_of(r), r.why});
+        return out;
+    });
+}
+
+void vkgemmDestroyRows(VkgemmRows rows) { delete rows; }
+
+uint32_t vkgemmGetRowCount(VkgemmRows rows) { return rows ? static_cast<uint32_t>(rows->tuned.rows().size()) : 0; }
+
+VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row) {
+    return vk::guarded(nullptr, [&]() -> VkgemmResult {
+        if (vk::check_output(row) || !rows || index >= rows->tuned.rows().size())
+            return VKGEMM_ERROR_INVALID_ARGUMENT;
+        const plan::TunedRow& r = rows->tuned.rows()[index];
+        const VkgemmRow out = {sizeof(VkgemmRow), r.device.c_str(),  r.kernel.c_str(),
+                               r.tile.c_str(),    r.skipped.c_str(), r.text.c_str()};
+        vk::write_struct(out, row);
+        return VKGEMM_SUCCESS;
+    });
+}
+
+VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, uint32_t operandAlignment,
+                                uint32_t* index, double* distance, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!rows || !index)
+            return vk::to_result(error, Refusal{Refusal::argument, rows ? "index is null" : "rows is null"});
+        auto words = vk::problem_from(problem);
+        if (!words) return vk::to_result(error, words.refusal());
+        const auto completed = plan::complete(*words);
+        if (!completed) return vk::to_result(error, completed.refusal());
+        const plan::Problem p = plan::normalise(*completed).problem;
+        const uint32_t alignment = operandAlignment ? operandAlignment : plan::Request{}.operand_alignment;
+        const plan::TunedRow* const row = rows->tuned.nearest(p, alignment);
+        *index = row ? static_cast<uint32_t>(row - rows->tuned.rows().data()) : UINT32_MAX;
+        if (distance) *distance = row ? plan::tuned_distance(*row, p, alignment).value_or(0) : 0;
+        return vk::success(error);
+    });
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// A problem on its way from the public structs to a choice: shared by the functions that make plans and those that
+// explain them. Defined in api_plan.cpp.
+#pragma once
+#include "vk/context.h"
+
+namespace vkgemm::vk {
+
+struct PlannedProblem {
+    plan::Problem given, problem;  // in the caller's words, completed
+    plan::Choice choice;           // kernel null for an empty problem
+    plan::Steps steps;
+    std::string fallback;  // why VKGEMM_KERNEL was not followed; "" if it was, or is not set
+};
+
+/// The options (may be null) as src/plan has them, or what is wrong with them whatever the problem. `flags` gets
+/// VkgemmPlanOptions::flags; it may be null.
+plan::Result<plan::Request> request_from(const VkgemmPlanOptions*, const VkgemmContext_T&, uint32_t* flags = nullptr);
+
+plan::Result<PlannedProblem> plan_problem(const VkgemmContext_T&, const VkgemmProblem*, const plan::Request&);
+
+}  // namespace vkgemm::vk
