@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The contract between host and shaders; compiled by both languages. Keep to the subset that C++ and GLSL share.
+// The contract between host and shaders. C++ and GLSL both compile this file, so it keeps to the subset they share.
 #ifndef VKGEMM_ABI_H
 #define VKGEMM_ABI_H
 
@@ -12,9 +12,9 @@ struct uvec2 {
 };
 #endif
 
-// Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). RASTER, SPLIT and
-// PACK are read by the host alone: they order the work groups and the passes, not the code. One line adds one. An id is
-// never given a second meaning; a family must not be given those that it does not read.
+// The numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). Only the host
+// reads RASTER, SPLIT and PACK, which order the work groups and the passes and do not change the code. One line adds a
+// constant. An id never has two meanings; a tile with a constant that its family does not read is refused.
 #define VKGEMM_TILE_CONSTANTS(X)                                                                           \
     X(0, WG, "invocations per work group")                                                                 \
     X(1, BM, "rows of D per work group")                                                                   \
@@ -35,14 +35,14 @@ struct uvec2 {
     X(16, TEAM, "gemv, reduce_k: invocations that share a sum")                                            \
     X(17, DEPTH, "gemv: loads of 16 bytes that an invocation has in flight")
 
-// Numbers that follow from the problem: also specialization constants, set by the plan, never by a user.
+// Numbers that follow from the problem: specialization constants too, set by the plan, never by a user.
 #define VKGEMM_PROBLEM_CONSTANTS(X)                                                         \
     X(32, TRANS_A, "1: A is stored column-major")                                           \
     X(33, TRANS_B, "1: B is stored column-major")                                           \
     X(34, TRANS_C, "1: C is stored column-major (D never is)")                              \
     X(35, ALIGNED, "WIDE_* bits: which operands may be read or written 16 bytes at a time") \
     X(36, WHOLE, "1: m, n and k are multiples of the tile, so no edge is tested")           \
-    X(37, USE_C, "1: C takes part (when beta is not 0)")                                    \
+    X(37, USE_C, "1: there is a C, read if beta is not 0")                                  \
     X(38, STEP_0, "first step of the epilogue, a STEP_* word")                              \
     X(39, STEP_1, "second step")                                                            \
     X(40, STEP_2, "third step")                                                             \
@@ -50,15 +50,15 @@ struct uvec2 {
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
-// of its rows (columns where stored column-major) is one too, so that 16 bytes lie either inside the operand or
+// of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
 // outside, never across its edge.
 #define WIDE_A 1
 #define WIDE_B 2
 #define WIDE_C 4
 #define WIDE_D 8
 
-// Shared memory of the families, in elements of the accumulator's type: the shader's arrays and the host's account of
-// them.
+// Shared memory of the families, in elements of the accumulator's type. The shader sizes its arrays with these, and the
+// host counts with them.
 #define TILED_A(BM, BN, BK) ((BM) * (BK))
 #define TILED_B(BM, BN, BK) ((BK) * (BN))
 #define VEC4_A(BM, BN, BK) ((BM) * (BK))
@@ -80,7 +80,7 @@ struct uvec2 {
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
-// Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.
+// Steps of the epilogue: the values of STEP_n. Bias, scale and residual have D's type.
 #define STEP_NONE 0
 #define STEP_BIAS_ROW 1   // + bias[row]
 #define STEP_BIAS_COL 2   // + bias[column]
@@ -103,15 +103,16 @@ struct uvec2 {
 #define BIND_RESIDUAL 6
 #define BIND_COUNT 7
 
-// Push constants. Every matrix is counted in elements. Where an operand begins, in the descriptor variant: x = elements
-// past the bound offset, y = 0; in the address variant: the 64-bit address, low word first.
+// Push constants. Strides are in elements. a, b, c, d, bias, scale and residual are where the operands begin: in the
+// descriptor variant x = elements past the bound offset, y = 0; in the address variant the 64-bit address, low word
+// first.
 struct GemmArgs {
     uint m, n, k, batch;                      // D is m x n, the sum runs over k
     uint lda, ldb, ldc, ldd;                  // elements between consecutive rows (columns where stored column-major)
     uint batch_a, batch_b, batch_c, batch_d;  // elements between consecutive matrices; 0 = the same one again
     uint alpha, beta;                         // bits of a value of the accumulator's type
-    uint k_chunk;                             // depth of one slice of K when K is split, a multiple of BK; else k
-    uint raster;  // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row after row
+    uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
+    uint raster;  // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
     uint clamp_lo, clamp_hi;  // bits of the f32 bounds of STEP_CLAMP
 };

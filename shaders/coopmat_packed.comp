@@ -34,8 +34,8 @@ uint row0, col0, sub_row, sub_col, set;
 #include "matrix_out.glsl"
 #include "coopmat_packed_fill.glsl"
 
-// Loads this invocation's part of the fragments from these chunks on, for fill_a and fill_b; where those read whole
-// fragments instead, nobody uses it, and it is left out.
+// Loads this invocation's part of the fragments from these chunks on, for fill_a and fill_b. If those read whole
+// fragments instead, the compiler removes these loads.
 void fetch_even(uint at_a, uint at_b) {
     [[unroll]] for (uint i = 0; i < NI; ++i) even_a[i] = CHUNK(a, at_a + i * SG);
     [[unroll]] for (uint j = 0; j < NJ; ++j) even_b[j] = CHUNK(b, at_b + j * SG);

@@ -5,7 +5,7 @@
 #ifndef VKGEMM_COOPMAT_PACKED_GLSL
 #define VKGEMM_COOPMAT_PACKED_GLSL
 
-// Two elements as one word. BITS_OF is no function, because a matrix that is passed to a function is copied.
+// Two elements as one word. BITS_OF is a macro, because a matrix that is passed to a function is copied.
 #define f16_pair f16vec2
 #define f16_pair_of(word) unpackFloat2x16(word)
 #define f16_word(x, y) packFloat2x16(f16vec2(x, y))

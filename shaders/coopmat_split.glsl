@@ -31,7 +31,8 @@ uint from_a, from_b;  // where this subgroup's fragments of the first slice begi
 // Where the i-th fragment of a part of a slice is, in chunks.
 uint place_of(uint slice, uint part, uint across, uint i) { return (slice * PARTS + part) * across + i * SG; }
 
-// Loads all parts of a slice, where fill_a and fill_b take them; else nobody reads them, and they are left out.
+// Loads all parts of a slice, for fill_a and fill_b. If those read whole fragments instead, the compiler removes these
+// loads.
 void fetch_even(uint slice) {
     EACH(p, PARTS) {
         EACH(i, NI) even_a[p * NI + i] = CHUNK(a, from_a + gl_SubgroupInvocationID + place_of(slice, p, ACROSS_A, i));

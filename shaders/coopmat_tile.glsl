@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How coopmat brings a tile of A and of B from memory to registers (fetch) and on to shared memory (put), 16 bytes at a
-// time. coopmat.comp, which includes this, says what the tile looks like.
+// time. coopmat.comp, which includes this, shows the tile.
 #ifndef VKGEMM_COOPMAT_TILE_GLSL
 #define VKGEMM_COOPMAT_TILE_GLSL
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every row with its own tile: with edges and without, forwards and transposed, and the same answer every time.
+// Every row with its own tile: with and without edges, with and without transposed operands, and with the same bits
+// every time.
 #include <doctest/doctest.h>
 
 #include <set>

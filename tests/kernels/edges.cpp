@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every kernel at the edges of its own tile, and of tiles that are nobody's row.
+// Every kernel at the edges of its own tile, and of tiles that no row has.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ std::array<uint64_t, 5> edges(uint64_t block) {
     return {1, std::max<uint64_t>(block, 2) - 1, block, block + 1, 2 * block + 1};
 }
 
-/// Sizes such that every pair of edges (of m and n, m and k, n and k) meets once, among them a whole tile.
+/// Calls `each` with sizes such that every pair of edges (of m and n, m and k, n and k) occurs once, and a whole tile.
 template <class Each>
 void for_each_edge(const Tile& t, Each&& each) {
     const auto m = edges(t.BM), n = edges(t.BN), k = edges(std::max(t.BK, 4u));
@@ -78,7 +78,7 @@ TEST_CASE("bands of tiles: that come out even, that do not, that are higher than
     });
 }
 
-TEST_CASE("a tile is a value: tiles that are no row's") {
+TEST_CASE("a tile is a value: tiles that no row has") {
     const uint32_t sizes[] = {4, 8, 12, 16, 20, 24, 32, 64}, depths[] = {1, 2, 4, 5, 8, 12, 16, 32},
                    own[] = {1, 2, 3, 4, 6, 8};
     for_each_product([&](const Kernel& kernel, Tally& tally) {

@@ -17,8 +17,8 @@ using plan::Kernel;
 using plan::Layout;
 using plan::Tile;
 
-/// Tiles that compile several times as fast as the rows, and still have more than one of what the family repeats
-/// (teams, subgroups, matrices). Of `step` cases one is run.
+/// Tiles that compile several times as fast as the rows' own, and still have more than one of what the family repeats
+/// (teams, subgroups, matrices). One of `step` cases is run.
 struct SmallTile {
     std::string_view family;
     const char* constants;
@@ -34,9 +34,9 @@ constexpr SmallTile small_tiles[] = {
 
 std::string_view chosen;  // "": all families
 size_t every_nth = 1;     // of what rows share
-size_t every_own = 1;     // of what is looked at in every row
+size_t every_own = 1;     // of what is tested in every row
 
-/// What is walked: a product, or a row of another role inside the smallest product that it can be added to.
+/// A row to run: a product, or a row of another role inside the smallest product that it can be added to.
 struct Row {
     const Kernel* product;
     const Kernel* helper = nullptr;
@@ -45,8 +45,8 @@ struct Row {
     const plan::Family& family() const { return module().family; }
 };
 
-/// What makes the plan take the helper, around a product that shows its faults: one that reads 16 bytes at a time, and
-/// so what a packer fills up with, past the end of K; more slices than a team of a reducer has invocations.
+/// Makes the plan take the helper, with a product that shows its faults: one that reads 16 bytes at a time, and so what
+/// a packer fills up with past the end of K, or one of more slices than a team of a reducer has invocations.
 Twist twist_for(const Kernel& helper) {
     const plan::Family& family = helper.module.family;
     if (family.packs_fragments) return {"PACK=4,SPLIT=1"};
@@ -60,7 +60,8 @@ Twist twist_for(const Kernel& helper) {
 bool helps(const Kernel& helper, const Kernel& product) {
     if (helper.module.family.packs_fragments)
         return product.module.family.role == plan::Role::product && product.module.family.packs_fragments &&
-               product.module.a == helper.module.a && product.module.family.operand_split == helper.module.family.operand_split &&
+               product.module.a == helper.module.a &&
+               product.module.family.operand_split == helper.module.family.operand_split &&
                product.tile.MK == helper.tile.MK;
     const bool packs = helper.module.family.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
@@ -68,7 +69,7 @@ bool helps(const Kernel& helper, const Kernel& product) {
     return product.module.accumulate == helper.module.accumulate && product.module.d == helper.module.d;
 }
 
-/// The tile that shapes come from: a helper's own edges are to be crossed, not those of its product.
+/// The tile that shapes come from, so that a helper's own edges are crossed, not those of its product.
 Tile shaping(const Row& row, Tile tile) {
     if (!row.helper || row.family().packs_fragments) return tile;
     const Tile& own = row.helper->tile;
@@ -107,7 +108,7 @@ size_t hash(std::string_view s) {
     return h;
 }
 
-/// On CPU drivers operands are addresses unless a GPU is mocked: rows whose every case is run take turns.
+/// On CPU drivers operands are addresses unless a GPU is mocked: half of the rows run as on a mocked GPU.
 Twist in_turn(const Row& row) { return {"", hash(row.kernel().name) % 2 ? as_on_a_gpu : 0}; }
 
 /// Was a case run?
@@ -119,7 +120,7 @@ bool walk(const Row& row, const OnKernel& each, size_t step, const Twist& twist)
     return tally.ran();
 }
 
-/// Of how many cases one is run with the row's own tile.
+/// One of so many cases is run with the row's own tile.
 size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
     const uint32_t area = row.product->tile.BM * row.product->tile.BN;
     const size_t rank = first_of_family ? 1 : first_of_module ? 5 : 20;
@@ -129,7 +130,8 @@ size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
     return rank * (area <= 1024 ? 1 : area <= 4096 ? 2 : 8);
 }
 
-/// The small tile keeps the rules with what it leaves of the row's own: the matrices of a GPU may be larger than it.
+/// Does the small tile keep the rules, together with the constants of the row that it leaves alone? The matrices of a
+/// GPU may be larger than it.
 bool suits(const Row& row, const SmallTile& small) {
     const auto tile = plan::with_constants(row.product->tile, small.constants);
     return tile && plan::broken_rules(row.family(), *tile, row.module().element_bytes()).count == 0;

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <optional>
 
-#include "plan/problem/problem_text.h"
 #include "plan/base/string_util.h"
+#include "plan/problem/problem_text.h"
 #include "support/guarded.h"
 #include "support/limited_device.h"
 #include "support/random.h"
@@ -41,7 +41,7 @@ bool is_inexact(Fill fill, plan::Accuracy accuracy) {
     return fill == Fill::random || fill == Fill::wide || fill == Fill::great;
 }
 
-/// The operands of one case on the host, filled as the rules allow: what must not be read stays poison.
+/// The operands of one case on the host. What the problem forbids to read stays poison.
 struct Data {
     Guarded a, b, c, d, bias, scale, residual;
 
@@ -125,7 +125,7 @@ struct Data {
 };
 
 constexpr std::array<std::string_view, 7> fills = {"exact", "special", "random", "wide",
-                                                  "great", "digits",  "placed"};  // by Fill
+                                                   "great", "digits",  "placed"};  // by Fill
 std::optional<Fill> fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);
@@ -215,7 +215,7 @@ double greatest(const std::vector<double>& values) {
     return most;
 }
 
-/// What the plan promises of |D - exact|; infinite where it promises nothing.
+/// The bound of |D - exact| that the plan promises; infinite if it promises none.
 double promised(const Case& x, const plan::Problem& p, const Operands& in, double error_bound) {
     const bool bare = x.beta == 0 && p.epilogue[0].kind == StepKind::none;
     if (!is_inexact(x.fill, p.accuracy) || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
@@ -283,7 +283,7 @@ std::string compare(const Case& x, const plan::Problem& p, const Data& data, dou
     return "";
 }
 
-/// Does the plan say of the operands what the problem says?
+/// Do the plan's sizes and counts agree with the problem?
 std::string check_info(const Case& x, const plan::Problem& p, const Data& data, const VkgemmPlanInfo& info) {
     if (!x.kernel.empty() && !plan::is_empty(p) && x.kernel != info.kernel)
         return "the plan took " + std::string(info.kernel) + ", not " + x.kernel;
@@ -367,7 +367,7 @@ struct OwnedPlan {
     ~OwnedPlan() { vkgemmDestroyPlan(handle); }
 };
 
-/// A case that has been run, before anyone looks at D.
+/// A case that has been run, before D is checked.
 struct Ran {
     plan::Problem problem;
     std::optional<Data> data;

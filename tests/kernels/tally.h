@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs many cases of one row, and says of a broken one only the first few.
+// Runs many cases of one row, and prints the first few that are wrong.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -10,14 +10,14 @@
 
 namespace vkgemm::test {
 
-/// What a walk does to every case that a test offers.
+/// The changes that a walk makes to every case that a test offers.
 struct Twist {
     std::string tile;          // constants to replace
     uint32_t invocations = 0;  // see Case
     bool alternates = false;   // every second case is planned as for a GPU
 };
 
-/// Case::invocations for a GPU that allows as many as the device. On CPU drivers only this gets a product descriptors.
+/// Case::invocations for a GPU that allows as many as the device. On CPU drivers a product gets descriptors only so.
 inline constexpr uint32_t as_on_a_gpu = 65536;
 
 class Tally {
@@ -41,7 +41,7 @@ class Tally {
         return x;
     }
 
-    /// There is nothing to run here.
+    /// To be called if a test has no case for the row.
     void none() { offered_ = 1; }
 
     /// Was any case run?

@@ -43,7 +43,7 @@ TEST_CASE("every state of a candidate has a word of its own") {
 TEST_CASE("a drawing names its parts and fits the page, for every row") {
     for (const Kernel& k : all_kernels()) {
         if (!k.is_product()) continue;
-        const std::string drawing = tile_drawing(k, k.tile, k.traits.sharedBytes);
+        const std::string drawing = tile_drawing(k.tile, k.traits.sharedBytes);
         INFO(k.name(), "\n", drawing);
         std::string_view rest = drawing;
         size_t lines = 0;
@@ -63,7 +63,7 @@ TEST_CASE("a drawing names its parts and fits the page, for every row") {
 TEST_CASE("a block of four parts is drawn as four cells") {
     const Kernel* k = find_kernel("simt_f32_64x64x16");
     REQUIRE(k);
-    const std::string drawing = tile_drawing(*k, k->tile, k->traits.sharedBytes);
+    const std::string drawing = tile_drawing(k->tile, k->traits.sharedBytes);
     const auto count = [&](std::string_view part) {
         size_t n = 0;
         for (size_t at = drawing.find(part); at != drawing.npos; at = drawing.find(part, at + part.size())) ++n;

@@ -12,12 +12,12 @@ namespace coopmat_rules {
 constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
 
 // One operand is copied in chunks of 16 bytes (per_chunk elements), whichever its layout: `side` is BM or BN.
-constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side,
-                      uint32_t per_chunk) {
+constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t per_chunk) {
     r.multiple("a tile is copied in 16-byte chunks", side_name, side, "elements", per_chunk);
     r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "elements", per_chunk);
     if (r.count) return;
-    const uint32_t along = t.BK / per_chunk, across = side / per_chunk;  // chunks in a row of the tile, k-contiguous or not
+    const uint32_t along = t.BK / per_chunk,
+                   across = side / per_chunk;  // chunks in a row of the tile, k-contiguous or not
     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in chunks", along);
     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
     if (r.count) return;

@@ -16,10 +16,10 @@ constexpr uint32_t per_chunk(const ElementBytes& e) { return e.a == 4 ? 8 : 16 /
 // An invocation holds 16 bytes of every matrix; a row block is whole matrices.
 constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
     const uint32_t chunk = per_chunk(e);
-    r.check(t.MM * t.MK == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*elements",
-            t.SG * chunk);
-    r.check(t.MK * t.MN == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*elements",
-            t.SG * chunk);
+    r.check(t.MM * t.MK == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK,
+            "SG*elements", t.SG * chunk);
+    r.check(t.MK * t.MN == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN,
+            "SG*elements", t.SG * chunk);
     r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MM", t.MM);
     r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MN", t.MN);
     r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "elements", chunk);
@@ -57,10 +57,12 @@ constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
 template <uint32_t count, bool scaled = false>
 constexpr uint64_t pack_fragments_bytes(const Tile& t, const ElementBytes& e) {
     const uint32_t chunk = packed_rules::per_chunk(e);
-    return 16 * count * std::max<uint64_t>(PACK_FRAGMENTS_CHUNKS(t.BM, t.BN, chunk), PACK_FRAGMENTS_CHUNKS(t.BN, t.BM, chunk)) +
+    return 16 * count *
+               std::max<uint64_t>(PACK_FRAGMENTS_CHUNKS(t.BM, t.BN, chunk), PACK_FRAGMENTS_CHUNKS(t.BN, t.BM, chunk)) +
            (scaled ? 4 * t.BM : 0);
 }
-constexpr Family packs_into(std::string_view name, OperandSplit operand_split, uint64_t (*shared)(const Tile&, const ElementBytes&)) {
+constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
+                            uint64_t (*shared)(const Tile&, const ElementBytes&)) {
     return {
         .name = name,
         .reads = constant::WG | constant::BM | constant::BN | constant::MM | constant::MN | constant::MK | constant::SG,
@@ -93,12 +95,14 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split, u
     };
 }
 inline constexpr Family pack_fragments = packs_into("pack_fragments", {}, pack_fragments_bytes<1>);
-inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, Type::bf16}, pack_fragments_bytes<3>);
-inline constexpr Family pack_fragments_f16x2 = packs_into("pack_fragments_f16x2", {2, Type::f16, true}, pack_fragments_bytes<2, true>);
+inline constexpr Family pack_fragments_bf16x3 =
+    packs_into("pack_fragments_bf16x3", {3, Type::bf16}, pack_fragments_bytes<3>);
+inline constexpr Family pack_fragments_f16x2 =
+    packs_into("pack_fragments_f16x2", {2, Type::f16, true}, pack_fragments_bytes<2, true>);
 
 constexpr Constants packed_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
-                                  constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
-                                  constant::MK;
+                                   constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
+                                   constant::MK;
 
 inline constexpr Family coopmat_packed = {
     .name = "coopmat_packed",

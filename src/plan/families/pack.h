@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first pass of a product whose operands are misaligned or in an unfavourable layout: the rules that the shader pack
-// relies on.
+// The first pass for operands that are misaligned or in an unfavourable layout: the rules that the shader pack relies
+// on.
 #pragma once
 #include "plan/families/family.h"
 

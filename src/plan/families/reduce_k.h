@@ -11,8 +11,7 @@ inline constexpr Family reduce_k = {
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM == 1, "a work group finishes part of one row after another", "BM", t.BM, "rows", 1);
-            r.check(t.TEAM >= 1 && t.TEAM <= 64, "1 to 64 invocations share four columns", "TEAM", t.TEAM, "limit",
-                    64);
+            r.check(t.TEAM >= 1 && t.TEAM <= 64, "1 to 64 invocations share four columns", "TEAM", t.TEAM, "limit", 64);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
             if (r.count) return;
             r.check(t.BN == 4 * (t.WG / t.TEAM), "a team takes four columns", "BN", t.BN, "4*WG/TEAM",

@@ -39,6 +39,6 @@ const char* state_word(VkgemmCandidateState state);
 
 /// The block of D that one work group computes, with the parts of A and B that it reads in a step, to scale, and what
 /// the parts are called. At most page_width columns wide. `shared_bytes`: of a work group.
-std::string tile_drawing(const Kernel& kernel, const Tile& tile, uint64_t shared_bytes);
+std::string tile_drawing(const Tile& tile, uint64_t shared_bytes);
 
 }  // namespace vkgemm::tool
