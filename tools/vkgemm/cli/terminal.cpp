@@ -19,11 +19,14 @@
 namespace vkgemm::tool {
 namespace {
 
-bool is_terminal(FILE* file) {
+std::FILE* output = stdout;
+std::FILE* errors = stderr;
+
+bool is_terminal(std::FILE* file) {
 #ifdef _WIN32
     return _isatty(_fileno(file)) != 0;
 #else
-    return isatty(fileno(file)) != 0;
+    return fileno(file) >= 0 && isatty(fileno(file)) != 0;
 #endif
 }
 
@@ -31,7 +34,7 @@ bool is_terminal(FILE* file) {
 size_t terminal_columns() {
 #ifndef _WIN32
     winsize size{};
-    if (ioctl(fileno(stderr), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    if (ioctl(fileno(errors), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
 #endif
     return page_width;
 }
@@ -47,7 +50,7 @@ bool stdout_reader_left = false;
 bool progress_stands = false;  // on the last line of standard error
 
 void clear_line() {
-    if (progress_stands) std::fputs("\r\x1b[K", stderr);
+    if (progress_stands) std::fputs("\r\x1b[K", errors);
     progress_stands = false;
 }
 
@@ -66,18 +69,25 @@ void hold_streams() {
 #endif
 }
 
-bool wants_color(ColorMode mode) {
-    if (mode != ColorMode::automatic) return mode == ColorMode::always;
-    return is_terminal(stdout) && !std::getenv("NO_COLOR") && !is_dumb();
+void set_streams(std::FILE* out, std::FILE* err) {
+    output = out, errors = err;
+    std::clearerr(output);
+    stdout_reader_left = progress_stands = false;
 }
 
-bool stderr_is_terminal() { return is_terminal(stderr); }
+bool wants_color(ColorMode mode) {
+    if (mode != ColorMode::automatic) return mode == ColorMode::always;
+    return is_terminal(output) && !std::getenv("NO_COLOR") && !is_dumb();
+}
+
+bool stderr_is_terminal() { return is_terminal(errors); }
 
 void print(std::string_view text) {
     errno = 0;
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    if (std::fwrite(text.data(), 1, text.size(), output) != text.size() || std::fflush(output) != 0)
         stdout_reader_left = stdout_reader_left || errno == EPIPE;
 }
+bool output_failed() { return std::ferror(output) != 0; }
 bool reader_left() { return stdout_reader_left; }
 
 void warn(std::string_view text) {
@@ -85,11 +95,12 @@ void warn(std::string_view text) {
     std::string shown(text);  // which may quote a file that is no text
     for (char& c : shown)
         if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
-    std::fputs(fitted(shown).c_str(), stderr);
-    std::fflush(stderr);
+    std::fputs(fitted(shown).c_str(), errors);
+    std::fflush(errors);
 }
 
 void watch_signals() {
+    stop = 0;
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
 #ifndef _WIN32
     if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
@@ -113,14 +124,14 @@ void Progress::at(size_t step, double seconds_left, std::string_view what) {
 }
 
 void Progress::show(const std::string& line) {
-    std::fputs(line.c_str(), stderr);
-    std::fflush(stderr);
+    std::fputs(line.c_str(), errors);
+    std::fflush(errors);
     progress_stands = true;
 }
 
 void Progress::clear() {
     clear_line();
-    std::fflush(stderr);
+    std::fflush(errors);
 }
 
 }  // namespace vkgemm::tool

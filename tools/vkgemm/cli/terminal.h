@@ -2,6 +2,7 @@
 // The terminal, and the wish to stop.
 #pragma once
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -9,21 +10,24 @@ namespace vkgemm::tool {
 
 enum class ColorMode { automatic, always, never };
 
-/// Call it first: a standard stream that is closed must not become the next file that is opened. What is written to a
-/// standard output that was closed is refused, as on a full disk.
+/// Opens the standard streams that the caller closed, so that none of them becomes the next file that is opened. Call it
+/// first. Writing to a standard output that was closed fails, as on a full disk.
 void hold_streams();
 
-/// Are colours wanted on standard output? automatic: when it is a terminal, no dumb one, and NO_COLOR is not
-/// set.
+/// Sends what print() and warn() write to these files, which the caller keeps open, and forgets earlier failures.
+void set_streams(std::FILE* out, std::FILE* err);
+
+/// Whether to use colours on standard output. automatic: if it is a terminal that is not dumb, and NO_COLOR is not set.
 bool wants_color(ColorMode mode);
 bool stderr_is_terminal();
 
 void print(std::string_view text);  // to standard output, at once
-bool reader_left();                 // of standard output, as head(1) does: it has what it wanted
-void warn(std::string_view text);   // to standard error, fitted, in place of the progress line where one is shown
+bool output_failed();               // standard output did not take all that was printed
+bool reader_left();                 // because the reader closed its end, as head(1) does
+void warn(std::string_view text);   // to standard error, wrapped; replaces the progress line if one is shown
 
-/// From here on the first Ctrl-C, or a terminal that goes away, only sets a flag; the second ends the program as usual.
-/// A reader of standard output that goes away ends nothing: what files are to hold goes on.
+/// From here on, the first Ctrl-C or hang-up only makes interrupted() true; the second ends the program. A closed pipe
+/// on standard output ends nothing, so that output files are still written.
 void watch_signals();
 bool interrupted();
 

@@ -208,7 +208,7 @@ void Bench::begin() const {
     for (const Contender& c : contenders_)
         if (!c.baseline) missing += wrapped("no comparison with " + c.told.name + ": " + c.told.missing, 0);
     if (!shown_) {
-        std::fputs(missing.c_str(), stderr);
+        if (!missing.empty()) warn(missing);
         return;
     }
     print(device_line(device_.info()) + "\n");

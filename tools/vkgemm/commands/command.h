@@ -4,7 +4,9 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tools/vkgemm/cli/manual.h"
 #include "tools/vkgemm/measure/measure.h"
@@ -24,6 +26,7 @@ struct Session {
     bool validate = false, quiet = false;
     bool use_disabled_kernels = true;  // those of VKGEMM_DISABLED_KERNELS
     ColorMode color = ColorMode::automatic;
+    std::shared_ptr<std::set<std::string>> logged = std::make_shared<std::set<std::string>>();  // messages of the library
 
     bool colored() const { return wants_color(color); }
     /// Opens the device; messages of the validation layer go to standard error as they come. `inspect` as in

@@ -70,7 +70,6 @@ Result<std::string> rows_of(const char* variable, const std::string& path, const
 }  // namespace
 
 Result<host::Device> Session::open(bool inspect) const {
-    static std::set<std::string> said;
     const auto rows = rows_of("VKGEMM_TUNED", tuned_path(), plan::parse_tuned);
     if (!rows) return rows.status();
     const char* path = use_disabled_kernels ? std::getenv("VKGEMM_DISABLED_KERNELS") : nullptr;
@@ -84,7 +83,7 @@ Result<host::Device> Session::open(bool inspect) const {
                                             m.text);
                                    },
                                .log = say_once,
-                               .logUser = &said,
+                               .logUser = logged.get(),
                                .tunedRows = rows->c_str(),
                                .disabledKernels = disabled->c_str(),
                                .inspect = inspect});

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The common options, and the answer to words that no command knows.
+#include "tools/vkgemm/cli/program.h"
+
+#include <cctype>
+#include <cstdio>
+
+#include "plan/base/string_util.h"
+#include "tools/vkgemm/commands/command.h"
+
+namespace vkgemm::tool {
+namespace {
+
+ColorMode color_mode(const std::string& word) {
+    if (word == "auto") return ColorMode::automatic;
+    if (word == "always") return ColorMode::always;
+    if (word == "never") return ColorMode::never;
+    throw CLI::ValidationError("--color", "'" + word + "' is not known; it may be auto, always or never");
+}
+
+void add_common(CLI::App& app, Session& session) {
+    app.add_option("--device", session.device,
+                   "the device, by index or a part of its name or driver (default: the best)")
+        ->type_name("N|NAME-PART")
+        ->group("Common options");
+    app.add_flag("--validate", session.validate, "watch with the Vulkan validation layer; its messages end in code 4")
+        ->group("Common options");
+    app.add_flag("--quiet", session.quiet, "no progress on standard error")->group("Common options");
+    app.add_option_function<std::string>(
+           "--color", [&session](const std::string& word) { session.color = color_mode(word); },
+           "colours on standard output (default: auto, on a terminal)")
+        ->type_name("auto|always|never")
+        ->group("Common options");
+    app.set_help_flag("-h,--help", "print this and end")->group("Common options");
+}
+
+/// Refuses what no option or argument took, with the nearest word that would have been.
+int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, const std::vector<std::string>& words,
+                  const char* what) {
+    const std::string& extra = extras.front();
+    std::vector<std::string> known = words;
+    if (extra.starts_with("-")) {
+        known.clear();
+        for (const CLI::Option* option : app.get_options())
+            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    } else if (!app.get_parent())
+        known.insert(known.end(), {"--help", "--version"});
+    const std::string_view nearest = plan::nearest_word(extra.substr(0, extra.find('=')), known);
+    std::string text =
+        std::string("vkgemm: unknown ") + (extra.starts_with("-") ? "option" : what) + " '" + extra + "'";
+    if (!nearest.empty())
+        text += "; did you mean '" + std::string(nearest) + "'?";
+    else if (app.get_option_no_throw("problem") || app.get_option_no_throw("problems"))
+        text += extra.starts_with("-") ? "" : "; a PROBLEM of several words is one argument, in quotes";
+    else if (app.get_option_no_throw("--shape") && parse_shapes(extra, "", ""))
+        text += "; did you mean '--shape " + extra + "'?";
+    warn(text + "\nvkgemm " + (app.get_parent() ? app.get_name() + " " : "") + "--help tells what there is");
+    return exit_usage;
+}
+
+/// What was wrong with the words, in ours.
+std::string said_of(const CLI::ParseError& error) {
+    std::string text = error.what();  // "problem is required", "--json: 1 required FILE|- missing"
+    if (const size_t at = text.find(" is required"); at != std::string::npos) {
+        if (text.starts_with("--")) return text.substr(0, at) + " is missing";
+        for (size_t i = 0; i < at; ++i) text[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i])));
+        return "a " + text.substr(0, at) + " is missing";
+    }
+    if (const size_t at = text.find(" excludes "); at != std::string::npos) {
+        const std::string one = text.substr(0, at), other = text.substr(at + 10);
+        return (one.starts_with("--") ? one : "a PROBLEM") + " and " + (other.starts_with("--") ? other : "a PROBLEM") +
+               " exclude one another";
+    }
+    if (const size_t at = text.find(": At most 1 required"); at != std::string::npos)
+        return text.substr(0, at) + " is given more than once";
+    const size_t wants = text.find(": 1 required "), missing = text.rfind(" missing");
+    if (wants == std::string::npos || missing == std::string::npos) return text;
+    return text.substr(0, wants) + " wants " + text.substr(wants + 13, missing - wants - 13);
+}
+
+/// A script whose variable is not set must not get what is done without the option.
+void refuse_empty_values(CLI::App& app) {
+    for (CLI::Option* option : app.get_options())
+        if (option->get_items_expected_max() > 0)
+            option->check([](const std::string& value) { return value.empty() ? "the value is empty" : ""; });
+}
+
+/// Of the command that is named, or of the program.
+std::string help(const CLI::App& app) {
+    const Manual manual = manual_of(app);
+    for (const CLI::App* named : app.get_subcommands())
+        for (const ManualCommand& c : manual.commands)
+            if (c.name == named->get_name()) return help_text(c);
+    return help_text(manual);
+}
+
+/// `code`, unless standard output did not take everything.
+int written(int code) {
+    if (!output_failed() || reader_left()) return code;
+    warn("vkgemm: cannot write to standard output");
+    return code == exit_right ? exit_usage : code;
+}
+
+int program(int argc, const char* const* argv) {
+    Session session;
+    Action action;
+    CLI::App app("Matrix multiplication for Vulkan: measure it on this machine, and see why.", "vkgemm");
+    app.allow_extras();
+    add_common(app, session);
+    refuse_empty_values(app);
+    app.set_version_flag(
+           "--version", [] { return "vkgemm " + tool_version(); }, "print the version and end")
+        ->group("Common options");
+    std::vector<CLI::App*> added;
+    std::vector<std::string> names;
+    for (const AddCommand add : commands) {
+        CLI::App* command = add(app, session, action);
+        command->allow_extras()->group("Commands");
+        add_common(*command, session);
+        refuse_empty_values(*command);
+        added.push_back(command);
+        names.push_back(command->get_name());
+    }
+    added.push_back(add_generate(app, session, action));
+    app.require_subcommand(0, 1);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        print(help(app));
+        return written(exit_right);
+    } catch (const CLI::CallForVersion& version) {
+        print(std::string(version.what()) + "\n");
+        return written(exit_right);
+    } catch (const CLI::ParseError& error) {
+        warn("vkgemm: " + said_of(error));
+        return exit_usage;
+    }
+    for (const CLI::App* command : added)
+        if (command->parsed() && !command->remaining().empty())
+            return refuse_extras(*command, command->remaining(), {}, "argument");
+    if (!app.remaining().empty()) return refuse_extras(app, app.remaining(), names, "command");
+    if (!action) {
+        warn(help(app));
+        return exit_usage;
+    }
+    return written(action());
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, std::FILE* out, std::FILE* err) {
+    set_streams(out, err);
+    int code = exit_vulkan;
+    try {
+        code = program(argc, argv);
+    } catch (const std::exception& e) {  // out of memory, above all
+        std::fprintf(err, "vkgemm: %s\n", e.what());
+    }
+    set_streams(stdout, stderr);
+    return code;
+}
+
+}  // namespace vkgemm::tool
