@@ -46,8 +46,8 @@ TEST_CASE("generate: what bash offers for the last word") {
         {"bench 8x8x8 layout = n", ""},
         {"replay vkgemm.f", "vkgemm.fish"},
     };
-    std::string script = "source " VKGEMM_SOURCE_DIR "/tools/pages/vkgemm.bash\nvkgemm() { " VKGEMM_TESTS_WITH
-                         " " VKGEMM_TESTS_DRIVER " " VKGEMM_TESTS_TOOL " \"$@\"; }\n";  // it asks for kernels
+    std::string script = "source " VKGEMM_SOURCE_DIR "/tools/pages/vkgemm.bash\nvkgemm() { '" VKGEMM_TESTS_TOOL
+                         "' \"$@\"; }\n";  // the completion asks it for the names of kernels
     for (const auto& c : cases)
         script += std::string("COMP_WORDS=(vkgemm ") + c.words +
                   ") COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=(); _vkgemm; echo \"${COMPREPLY[*]}\"\n";

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -164,6 +165,15 @@ Run run_on_terminal(int code, const std::string& given, Where where) {
     r.out = terminal.close();
     check_code(r, code, words, where);
     return r;
+}
+
+std::string transcript(const std::string& words) {
+    std::FILE* both = std::tmpfile();
+    REQUIRE(both);
+    call(split(words), both, both);
+    std::string text = text_of(both);
+    std::fclose(both);
+    return text;
 }
 
 Run run_shell(const std::string& script, const std::string& words) {

@@ -31,6 +31,9 @@ Run run(int code, const std::string& words, Where where = Where::current());
 /// The same with a terminal as both streams; `out` is what the terminal received.
 Run run_on_terminal(int code, const std::string& words, Where where = Where::current());
 
+/// Both streams in the order in which they were written, whatever the exit code is.
+std::string transcript(const std::string& words);
+
 /// Lets /bin/sh run `script`, in which "$@" is the program with `words`. Nothing is checked.
 Run run_shell(const std::string& script, const std::string& words = "");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Feeds the corpus to the parsers, then texts that are made from it by chance, the same in every run:
+// Feeds the corpus to the parsers, then random changes of it, which are the same in every run:
 //
-//     test_fuzz [ROUNDS [SEED]]        default 30000 texts for each parser, seed 1
+//     test_fuzz [ROUNDS [SEED]]        default: 30000 texts for each parser, seed 1
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
