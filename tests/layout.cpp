@@ -90,15 +90,16 @@ TEST_CASE("rooms: nobody includes what lies above") {
 }
 
 TEST_CASE("rooms: the environment is read in one place, the C++ clock and files in none") {
+    std::vector<std::string> readers;
+    const std::regex prints_or_ends(R"(\b(fopen|printf|fprintf|puts|abort|exit|std::cout|std::cerr)\s*[(<])");
     for (const File& f : files_under({"src/plan", "src/vk"}, code))
         for (size_t i = 0; i < f.lines.size(); ++i) {
-            const bool reads = f.lines[i].find("getenv") != std::string::npos;
-            CHECK_MESSAGE((!reads || f.name.starts_with("src/vk/")), f.name, ":", i + 1);
-            CHECK_MESSAGE(
-                !std::regex_search(
-                    f.lines[i], std::regex(R"(\b(fopen|printf|fprintf|puts|abort|exit|std::cout|std::cerr)\s*[(<])")),
-                f.name, ":", i + 1, " prints or ends the program: ", f.lines[i]);
+            if (f.lines[i].find("getenv") != std::string::npos) readers.push_back(f.name);
+            CHECK_MESSAGE(!std::regex_search(f.lines[i], prints_or_ends), f.name, ":", i + 1,
+                          " prints or ends the program: ", f.lines[i]);
         }
+    REQUIRE(readers.size() == 1);
+    CHECK(readers[0].starts_with("src/vk/"));
 }
 
 TEST_CASE("limits: 500 lines of C++, 200 of a shader, 120 columns") {
@@ -178,8 +179,9 @@ TEST_CASE("vocabulary: names that were replaced do not come back") {
 }
 
 TEST_CASE("every source names its licence") {
-    const auto sources = files_under({"src", "include", "tests", "tools", "examples", "shaders", "cmake"},
-                                     {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl", ".cmake", "CMakeLists.txt"});
+    const auto sources =
+        files_under({"src", "include", "tests", "tools", "examples", "shaders", "cmake"},
+                    {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl", ".cmake", "CMakeLists.txt"});
     CHECK(sources.size() > 150);
     for (const File& f : sources) {
         bool named = false;

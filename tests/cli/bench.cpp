@@ -111,8 +111,9 @@ TEST_CASE("bench --from: what is wrong in the file is named with its place") {
 
 TEST_CASE("bench --from: equal problems stay two cases, an infinite error stays infinite, wrong stays wrong") {
     const Folder folder("saved_twice");
-    run(0, "bench 16x16x16 16x16x16 'f16*f16 8x8x8 alpha=1e9' 'f16*f16+f32->f32 8x8x8' --repeats 2 --json twice.json "
-           "--csv one.csv");
+    run(0,
+        "bench 16x16x16 16x16x16 'f16*f16 8x8x8 alpha=1e9' 'f16*f16+f32->f32 8x8x8' --repeats 2 --json twice.json "
+        "--csv one.csv");
     Json json = Json::parse(read("twice.json"));
     CHECK(json["cases"][2]["deviation"] == "inf");
     run(0, "bench --from twice.json --csv two.csv");

@@ -35,8 +35,11 @@ TEST_CASE("check: right results are code 0") {
 
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
     const Folder folder("check_unable");
-    expect(run(3, "check 'f64*f64 8x8x8' 8x8x8 --kernel all --runs 1").both(),
-           {"f64*f64+f64->f64 8x8x8", "naive_f32_8x8"});
+    // Of the problems one has kernels. It is u8, which few kernels serve: a driver takes up to seconds to compile one.
+    const Run some = run(3, "check 'f64*f64 8x8x8' 'u8*u8 8x8x8' --kernel all --runs 1");
+    expect(some.err, {"f64*f64+f64->f64 8x8x8"});
+    expect(some.out, {"tiled_u8_8x8", "right"});
+    CHECK(!contains(some.err, "u8*u8"));
     run(3, "check 'i32*i32 8x8x8' --kernel block_f32_64x64 --out nothing.txt");
     CHECK(!is_file("nothing.txt"));  // nothing was compared
     refused(2, "check 8x8x8 --kernel nive", {"'nive'", "'naive'"});
@@ -73,7 +76,8 @@ TEST_CASE("check: a wrong kernel is code 1 and a row; no choice falls on it unti
         const Variable disabled("VKGEMM_DISABLED_KERNELS", "injected.txt");
         const Json others = run(0, "explain 9x9x9 --json -").json()["others"];
         size_t found = 0;
-        for (const Json& other : others) found += other["kernel"] == "tiled_f32_8x8" && contains(other.dump(), "D[8][8]");
+        for (const Json& other : others)
+            found += other["kernel"] == "tiled_f32_8x8" && contains(other.dump(), "D[8][8]");
         CHECK(found == 1);
         expect(run(3, "explain 9x9x9 --kernel tiled_f32_8x8").both(), {"tiled_f32_8x8", "D[8][8]"});
     }
@@ -95,8 +99,7 @@ TEST_CASE("check: a fault is found on the kernel's own problems, and outweighs a
     const Folder folder("check_own");
     run(1, "check --kernel naive_f32_8x8 --runs 1 --inject-fault naive_f32_8x8");
     std::filesystem::create_symlink("/dev/full", "full");
-    expect(run(1, "check 9x9x9 --kernel tiled_f32_8x8 --runs 1 --inject-fault tiled_f32_8x8 --out full").err,
-           {"full"});
+    expect(run(1, "check 9x9x9 --kernel tiled_f32_8x8 --runs 1 --inject-fault tiled_f32_8x8 --out full").err, {"full"});
 }
 
 TEST_SUITE_END();

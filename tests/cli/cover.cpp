@@ -30,8 +30,9 @@ TEST_CASE("cover: a family is all of its kernels, and alpha 0 is covered too") {
 
 TEST_CASE("cover: where standard output is the picture, faults and refusals go to standard error") {
     const Folder folder("cover_fault");
-    const Run r = run(1, "cover 'f16*f16+f16 16x16x16' --kernel coopmat --inject-fault coopmat_f16h_32x32x16_mma8 "
-                         "--plot -");
+    const Run r = run(1,
+                      "cover 'f16*f16+f16 16x16x16' --kernel coopmat --inject-fault coopmat_f16h_32x32x16_mma8 "
+                      "--plot -");
     expect_picture(r.out);
     expect(r.err, {"coopmat_f16h_32x32x16_mma8: FAULT: "});
     size_t refusals = 0;

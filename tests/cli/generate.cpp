@@ -11,12 +11,13 @@ TEST_SUITE_BEGIN("generate");
 TEST_CASE("generate: the pages in the tree are what the program writes") {
     const Folder folder("generate");
     const std::string pages = VKGEMM_SOURCE_DIR "/tools/pages/";
-    for (const auto& [what, file] : {std::pair("man", "vkgemm.1"), std::pair("bash", "vkgemm.bash"),
-                                     std::pair("zsh", "_vkgemm"), std::pair("fish", "vkgemm.fish")}) {
+    const std::pair<std::string, std::string> files[] = {
+        {"man", "vkgemm.1"}, {"bash", "vkgemm.bash"}, {"zsh", "_vkgemm"}, {"fish", "vkgemm.fish"}};
+    for (const auto& [what, file] : files) {
         const std::string kept = read(pages + file);
         CHECK_MESSAGE(!kept.empty(), file);
-        CHECK_MESSAGE(run(0, std::string("generate ") + what).out == kept, file,
-                      " is stale: run cmake --build build --target docs");
+        const bool fresh = run(0, "generate " + what).out == kept;
+        CHECK_MESSAGE(fresh, file, " is stale: run cmake --build build --target docs");
     }
 }
 

@@ -20,7 +20,7 @@ TEST_CASE("inspect all: how many kernels cannot serve is counted on standard err
     const Folder folder("inspect_all");
     const Run r = run(0, "inspect 'f16*f16+f16 16x16x16' --kernel all --json - --quiet");
     expect(r.err, {"vkgemm explain"});
-    CHECK(r.json()["cases"].size() > 3);
+    CHECK(!r.json()["cases"].empty());
 }
 
 TEST_CASE("code 3: a driver without assembly leaves no file") {

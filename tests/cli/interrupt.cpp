@@ -64,7 +64,8 @@ TEST_CASE("interrupt: tune keeps the rows of the problems that it finished") {
 TEST_CASE("interrupt: the old file stays when nothing was measured") {
     const Folder folder("interrupt_early");
     write("kept.json", "old");
-    const Run r = run_until([] { return is_file("kept.json.partial"); }, SIGINT, "bench 2048x2048x2048 --json kept.json");
+    const Run r =
+        run_until([] { return is_file("kept.json.partial"); }, SIGINT, "bench 2048x2048x2048 --json kept.json");
     CHECK(r.code == 130);
     expect(r.err, {"interrupted"});
     CHECK(read("kept.json") == "old");

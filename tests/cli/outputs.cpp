@@ -51,7 +51,8 @@ std::string output_of(const std::string& command) {
         if (!quoted && (c == '|' || c == '*' || c == '$' || c == '>')) plain = false;
     }
     if (plain) return transcript(command.substr(7));
-    write("command.sh", "vkgemm() { '" VKGEMM_TESTS_WITH "' " VKGEMM_TESTS_DRIVER " '" VKGEMM_TESTS_TOOL "' \"$@\"; }\n" +
+    write("command.sh", "vkgemm() { '" VKGEMM_TESTS_WITH "' " VKGEMM_TESTS_DRIVER " '" VKGEMM_TESTS_TOOL
+                        "' \"$@\"; }\n" +
                             command + "\n");
     return run_shell("bash command.sh 2>&1").out;
 }

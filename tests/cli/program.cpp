@@ -49,10 +49,11 @@ std::string text_of(std::FILE* file) {
     return text;
 }
 
-/// Lines of data may be longer; so may a single word.
+/// Lines of data may be longer, and so may a single word.
 void check_width(const Run& r, const std::vector<std::string>& words, const Where& where) {
-    const bool is_data =
-        r.out.starts_with("{") || r.out.starts_with("<") || std::find(words.begin(), words.end(), "-") != words.end();
+    const bool is_data = r.out.starts_with("{") || r.out.starts_with("<") ||
+                         std::find(words.begin(), words.end(), "-") != words.end() ||
+                         (!words.empty() && words[0] == "generate");
     const std::string text = r.err + (is_data ? "" : r.out);
     for (size_t at = 0; at < text.size();) {
         const size_t end = std::min(text.find('\n', at), text.size());
@@ -83,8 +84,7 @@ class Terminal {
         file_ = fdopen(slave, "w");
         reader_ = std::thread([this] {
             char part[4096];
-            for (ssize_t n; (n = ::read(master_, part, sizeof part)) > 0;)
-                text_.append(part, static_cast<size_t>(n));
+            for (ssize_t n; (n = ::read(master_, part, sizeof part)) > 0;) text_.append(part, static_cast<size_t>(n));
         });
     }
     std::FILE* file() const { return file_; }
@@ -245,9 +245,7 @@ std::string read(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
-void write(const std::string& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-}
+void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 void append(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary | std::ios::app) << text;
 }

@@ -3,11 +3,11 @@
 
 #include "fuzz/promise.h"
 #include "host/capture.h"
-#include "plan/steps/steps.h"
-#include "plan/problem/problem_text.h"
+#include "plan/base/string_util.h"
 #include "plan/choice/tuned.h"
 #include "plan/device/disabled_kernels.h"
-#include "plan/base/string_util.h"
+#include "plan/problem/problem_text.h"
+#include "plan/steps/steps.h"
 #include "support/files.h"
 #include "support/same.h"
 

@@ -24,10 +24,16 @@ struct Target {
     void (*take)(std::string_view text);
 };
 inline constexpr Target targets[] = {
-    {"problem", problem}, {"tile", tile},         {"tuned", tuned},
-    {"device_caps", device_caps},     {"disabled_kernels", disabled_kernels}, {"capture", capture},
+    {"problem", problem},
+    {"tile", tile},
+    {"tuned", tuned},
+    {"device_caps", device_caps},
+    {"disabled_kernels", disabled_kernels},
+    {"capture", capture},
 #ifdef VKGEMM_FUZZ_TOOL
-    {"suite", suite},     {"shapes", shapes},     {"bench", bench},
+    {"suite", suite},
+    {"shapes", shapes},
+    {"bench", bench},
 #endif
 };
 

@@ -25,7 +25,8 @@ VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysica
     real_properties(device, out);
     VkPhysicalDeviceLimits& limits = out->properties.limits;
     limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations);
-    limits.minStorageBufferOffsetAlignment = 256;  // the largest that Vulkan allows; the rest of an offset goes into the arguments
+    limits.minStorageBufferOffsetAlignment =
+        256;  // the largest that Vulkan allows; the rest of an offset goes into the arguments
     out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 
