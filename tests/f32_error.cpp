@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Measures the error of f32 products over K and over kinds of data: true f32, f32 from parts, and cuBLAS if it is
-// installed, on the same operands, against sums in f64. An error is relative to the sum of |a·b| of its element, in units
-// of 2^-24, the rounding of f32. It prints tables and writes two plots: error over K, and speed over error. It is not a
-// test.
+// installed, on the same operands, against sums in f64. An error is relative to the sum of |a·b| of its element, in
+// units of 2^-24, the rounding of f32. It prints tables and writes two plots: error over K, and speed over error. It is
+// not a test.
 //
 //     build/tests/f32_error [LARGEST-K] [FOLDER-FOR-PLOTS]
 #include <algorithm>

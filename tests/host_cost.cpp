@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures what vkgemm costs on the host: nanoseconds for each recording, with the driver's part and without it, and the
-// time to the first result with an empty and with a filled pipeline cache. It is not a test.
+// Measures what vkgemm costs on the host: nanoseconds for each recording, with the driver's part and without it, and
+// the time to the first result with an empty and with a filled pipeline cache. It is not a test.
 //
 //     tools/with lavapipe build/tests/host_cost [N|NAME-PART of a device]
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules that can be read off the sources: who may include whom, how long a file, a function and a line may be, which
-// names are not used any more.
+// The rules that can be read off the sources: who may include whom, how long a file, a function and a line may be,
+// which names are not used any more.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs the commands that docs/tool.md shows: every block that is fenced as console and begins with "$ COMMAND", one after
-// the other in a folder that is empty at first. Times, rates and the numbers beside them may differ; so may the width of
-// columns, where lines are broken, the device's name and version, and how many kernels there are. With the environment
-// variable VKGEMM_TESTS_WRITE set, stale blocks are written anew: cmake --build build --target docs.
+// Runs the commands that docs/tool.md shows: every block that is fenced as console and begins with "$ COMMAND", one
+// after the other in a folder that is empty at first. Times, rates and the numbers beside them may differ; so may the
+// width of columns, where lines are broken, the device's name and version, and how many kernels there are. With the
+// environment variable VKGEMM_TESTS_WRITE set, stale blocks are written anew: cmake --build build --target docs.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

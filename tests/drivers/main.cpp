@@ -106,8 +106,8 @@ void print_row(const std::string& first, const Compiled& c) {
                 f.matrix.empty() ? "–" : f.matrix.c_str());
 }
 
-/// Why a kernel does not fit the device; nullopt if it does. Features count as enabled, because a reason beyond them tells
-/// more.
+/// Why a kernel does not fit the device; nullopt if it does. Features count as enabled, because a reason beyond them
+/// tells more.
 std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCaps caps) {
     const auto first = plan::unfit_device(k, k.tile, caps);
     if (!first) return std::nullopt;

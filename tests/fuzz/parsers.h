@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One function for each kind of text that the library and the tool read. Any bytes must be either parsed or refused with
-// a reason; what is parsed and written again must stay the same, and what follows from it must keep the documented
+// One function for each kind of text that the library and the tool read. Any bytes must be either parsed or refused
+// with a reason; what is parsed and written again must stay the same, and what follows from it must keep the documented
 // limits. If not, the text goes to standard error and the program aborts.
 #pragma once
 #include <string_view>

@@ -13,8 +13,8 @@ const host::Device& device();
 bool validating();
 bool everything();  // --all was given: run also the cases that are left out to save time
 
-/// Runs `clean` before the device is closed; whoever keeps buffers needs it. The device must be closed before the process
-/// ends, because then the driver's own statics are destroyed.
+/// Runs `clean` before the device is closed; whoever keeps buffers needs it. The device must be closed before the
+/// process ends, because then the driver's own statics are destroyed.
 void before_closing(std::function<void()> clean);
 
 void read_arguments(int count, char** arguments);  // --no-validation, --all

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operands inside larger buffers. Everything that is not an element is poisoned: zones at both ends, padding between
-// rows, gaps between batches. If a kernel reads there, D holds a NaN; if it writes there, a comparison of bytes finds it.
+// rows, gaps between batches. If a kernel reads there, D holds a NaN; if it writes there, a comparison of bytes finds
+// it.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -9,8 +9,8 @@
 
 namespace vkgemm::test {
 
-/// A context of device() for which the device is a discrete GPU with at most `invocations` in a work group and a storage
-/// buffer alignment of 256 bytes. The context lives until the device is closed.
+/// A context of device() for which the device is a discrete GPU with at most `invocations` in a work group and a
+/// storage buffer alignment of 256 bytes. The context lives until the device is closed.
 VkgemmContext limited_context(uint32_t invocations);
 
 /// Whether any of these contexts has made a pipeline of this kernel; nullopt if the driver takes no object names.
