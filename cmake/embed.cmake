@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Turns a SPIR-V file into the words of a C array:  cmake -DFROM=x.spv -DTO=x.inc -P embed.cmake
+# Turns a file of 32-bit words (SPIR-V, packed or not) into the words of a C array:
+#     cmake -DFROM=x.spv -DTO=x.inc -P embed.cmake
 file(READ "${FROM}" hex HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1," words "${hex}")
 string(REPEAT "...........," 8 line)

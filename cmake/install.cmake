@@ -12,13 +12,18 @@ install(TARGETS ${targets} EXPORT vkgemm)
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vkgemm)
 install(EXPORT vkgemm NAMESPACE vkgemm:: FILE vkgemm-targets.cmake DESTINATION ${config_dir})
 
+# What a program that is linked without a C++ compiler must link besides: -lstdc++ -lm, or -lc++ -lm.
+list(TRANSFORM CMAKE_CXX_IMPLICIT_LINK_LIBRARIES REPLACE "^([^-/].*)" "-l\\1" OUTPUT_VARIABLE cxx_runtime)
+list(FILTER cxx_runtime INCLUDE REGEX "-l((std)?c\\+\\+|m$)")
+list(REMOVE_DUPLICATES cxx_runtime)
+
 configure_package_config_file(cmake/vkgemm-config.cmake.in vkgemm-config.cmake INSTALL_DESTINATION ${config_dir}
   NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(vkgemm-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vkgemm-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/vkgemm-config-version.cmake
   cmake/vulkan-headers.cmake DESTINATION ${config_dir})
 
-# The paths in the .pc file are relative to where it lies, so that the installed tree can be moved.
+# The paths in the .pc file are relative to its own folder, so that the installed tree can be moved.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 foreach(dir LIBDIR INCLUDEDIR)
   set(pc_${dir} ${CMAKE_INSTALL_${dir}})
@@ -30,11 +35,8 @@ endforeach()
 get_target_property(kind vkgemm TYPE)
 if(kind STREQUAL "STATIC_LIBRARY")
   set(pc_cflags " -DVKGEMM_STATIC")
-  list(TRANSFORM CMAKE_CXX_IMPLICIT_LINK_LIBRARIES REPLACE "^([^-/].*)" "-l\\1" OUTPUT_VARIABLE pc_libs)
-  list(FILTER pc_libs INCLUDE REGEX "-l((std)?c\\+\\+|m$)")
-  list(REMOVE_DUPLICATES pc_libs)
-  list(JOIN pc_libs " " pc_libs)
-  set(pc_libs " ${pc_libs} ${CMAKE_THREAD_LIBS_INIT}")
+  list(JOIN cxx_runtime " " pc_libs)
+  set(pc_libs " ${pc_libs} ${CMAKE_THREAD_LIBS_INIT}")  # not Libs.private: there is no other library to link
 endif()
 configure_file(cmake/vkgemm.pc.in vkgemm.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vkgemm.pc DESTINATION ${pc_dir})

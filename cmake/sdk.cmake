@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Finds the Vulkan SDK: the one that VULKAN_SDK names, else .sdk/ beside the sources (tools/sdk makes it), else the
-# system's. Makes Vulkan::Headers and vkgemm_sdk (headers of volk and doctest as well), and sets VKGEMM_GLSLC and
-# VKGEMM_SPIRV_VAL.
+# system's. Makes Vulkan::Headers and vkgemm_sdk (headers of volk and doctest as well), and sets VKGEMM_GLSLC,
+# VKGEMM_SPIRV_VAL and VKGEMM_NEWER_VULKAN_INCLUDE.
 
 if(NOT "$ENV{VULKAN_SDK}" STREQUAL "")
   cmake_path(SET sdk NORMALIZE "$ENV{VULKAN_SDK}")
@@ -11,7 +11,7 @@ else()
   set(sdk "")
 endif()
 if(DEFINED VKGEMM_SDK AND NOT "${sdk}" STREQUAL "${VKGEMM_SDK}")  # nothing of the old one stays
-  foreach(name GLSLC SPIRV_VAL VULKAN_INCLUDE VOLK_INCLUDE DOCTEST_INCLUDE)
+  foreach(name GLSLC SPIRV_VAL VULKAN_INCLUDE NEWER_VULKAN_INCLUDE VOLK_INCLUDE DOCTEST_INCLUDE)
     unset(VKGEMM_${name} CACHE)
   endforeach()
 endif()
@@ -27,15 +27,21 @@ endif()
 # vkgemm_refuse_older(WHAT HAVE LEAST WHERE): stops at a version that is too old, by name.
 function(vkgemm_refuse_older what have least where)
   if(have VERSION_LESS least)
-    message(FATAL_ERROR "Too old: ${what} ${have} in ${where}, and vkgemm needs ${least} or newer. "
-      "Set VULKAN_SDK to a newer Vulkan SDK or run tools/sdk")
+    message(FATAL_ERROR "Too old: ${what} ${have} in ${where}; compiling vkgemm needs ${least} or newer. "
+      "Set VULKAN_SDK to a newer Vulkan SDK or run tools/sdk. Programs that use an installed vkgemm need neither")
   endif()
 endfunction()
-# vkgemm_version_in(OUT FILE MACRO): the number that a header defines, as 1.4.NUMBER.
+# vkgemm_version_in(OUT FILE MACRO): the number that a header defines, as 1.4.NUMBER. The number counts the revisions of
+# Vulkan across its minor versions; vulkan_core.h of Vulkan 1.3 states the minor version too.
 function(vkgemm_version_in out file macro)
   file(STRINGS "${file}" line REGEX "^#define ${macro} +[0-9]+" LIMIT_COUNT 1)
   string(REGEX MATCH "[0-9]+$" number "${line}")
-  set(${out} 1.4.${number} PARENT_SCOPE)
+  set(minor 4)
+  file(STRINGS "${file}" line REGEX "^#define ${macro}_COMPLETE .*1, *[0-9]+, *${macro}" LIMIT_COUNT 1)
+  if(line MATCHES "1, *([0-9]+), *${macro}")
+    set(minor ${CMAKE_MATCH_1})
+  endif()
+  set(${out} 1.${minor}.${number} PARENT_SCOPE)
 endfunction()
 
 # The least version is stated where the SDK is made.
@@ -43,13 +49,30 @@ file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../tools/sdk line REGEX "^min_glslc=")
 string(REGEX MATCH "min_headers=([0-9.]+)" _ "${line}")
 set(least_headers ${CMAKE_MATCH_1})
 
-get_target_property(vulkan_include Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
-foreach(dir IN LISTS vulkan_include)
-  if(EXISTS ${dir}/vulkan/vulkan_core.h)
-    vkgemm_version_in(have ${dir}/vulkan/vulkan_core.h VK_HEADER_VERSION)
-    vkgemm_refuse_older("the Vulkan headers" ${have} ${least_headers} ${dir})
+# Programs that use vkgemm work with older headers; compiling vkgemm does not. Where the host brings an older
+# Vulkan::Headers, programs keep seeing those, and VKGEMM_NEWER_VULKAN_INCLUDE is the folder of the SDK's, to compile
+# vkgemm with. It is empty where Vulkan::Headers is new enough.
+set(VKGEMM_NEWER_VULKAN_INCLUDE "")
+get_target_property(folders Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
+list(TRANSFORM folders REPLACE "^\\$<BUILD_INTERFACE:(.*)>$" "\\1")
+list(FILTER folders EXCLUDE REGEX "\\$<")
+unset(vkgemm_seen_include)
+unset(vkgemm_sdk_include)
+find_path(vkgemm_seen_include vulkan/vulkan_core.h PATHS ${folders} NO_DEFAULT_PATH NO_CACHE)
+if(vkgemm_seen_include)
+  vkgemm_version_in(have ${vkgemm_seen_include}/vulkan/vulkan_core.h VK_HEADER_VERSION)
+  if(have VERSION_LESS least_headers)
+    find_path(vkgemm_sdk_include vulkan/vulkan_core.h NO_DEFAULT_PATH NO_CACHE
+      PATHS ${VKGEMM_SDK} PATH_SUFFIXES include Include)
+    set(newer ${have})
+    if(vkgemm_sdk_include)
+      vkgemm_version_in(newer ${vkgemm_sdk_include}/vulkan/vulkan_core.h VK_HEADER_VERSION)
+    endif()
+    vkgemm_refuse_older("the Vulkan headers" ${newer} ${least_headers} ${vkgemm_seen_include})
+    set(VKGEMM_NEWER_VULKAN_INCLUDE ${vkgemm_sdk_include})
+    message(STATUS "Vulkan headers: programs see ${have} in ${vkgemm_seen_include}, vkgemm is compiled with ${newer}")
   endif()
-endforeach()
+endif()
 
 add_library(vkgemm_sdk INTERFACE)
 target_link_libraries(vkgemm_sdk INTERFACE Vulkan::Headers)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# An archive of SPIR-V: a folder of .spv files and a manifest that says what they were made from. The text of the
-# manifest:
-#     format 1
+# An archive of SPIR-V: a folder of packed modules (src/spirv) and a manifest that states what they were made from. The
+# text of the manifest:
+#     format 2
 #     shaders <hash of modules.def and every shader source>
-#     module <name> <hash of name.spv, or "none" where the compiler could not compile it>
-# Included: defines the functions. As a script it makes the archive:
-#     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .spv> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
-set(vkgemm_archive_format 1)
+#     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
+# Included, this file defines the functions. As a script it makes the archive:
+#     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
+set(vkgemm_archive_format 2)  # counted up when src/spirv writes something else
 
 # One hash over the shader sources; line ends do not count.
 function(vkgemm_shader_hash out dir)
@@ -27,12 +27,12 @@ endfunction()
 function(vkgemm_read_archive out dir shaders modules)
   set(again "make it again from these sources: cmake --build <build> --target spirv-archive")
   if(NOT EXISTS ${dir}/manifest.txt)
-    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} is no SPIR-V archive, it has no manifest.txt; ${again}")
+    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} is not a SPIR-V archive: it has no manifest.txt; ${again}")
   endif()
   file(STRINGS ${dir}/manifest.txt lines)
   list(POP_FRONT lines format hash)
   if(NOT format STREQUAL "format ${vkgemm_archive_format}")
-    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} says '${format}', and this vkgemm reads "
+    message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir} has '${format}', and this vkgemm reads "
       "format ${vkgemm_archive_format}; ${again}")
   endif()
   vkgemm_shader_hash(want ${shaders})
@@ -49,11 +49,11 @@ function(vkgemm_read_archive out dir shaders modules)
       continue()
     endif()
     set(actual "no such file")
-    if(EXISTS ${dir}/${module}.spv)
-      file(SHA256 ${dir}/${module}.spv actual)
+    if(EXISTS ${dir}/${module}.packed)
+      file(SHA256 ${dir}/${module}.packed actual)
     endif()
     if(NOT hash STREQUAL actual)
-      message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir}: ${module}.spv is damaged or missing "
+      message(FATAL_ERROR "VKGEMM_PREBUILT_SPIRV=${dir}: ${module}.packed is damaged or missing "
         "(${actual}, not '${hash}'); ${again}")
     endif()
     list(APPEND present ${module})
@@ -67,9 +67,9 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   file(REMOVE_RECURSE ${TO})
   foreach(module IN LISTS MODULES)
     set(hash none)
-    if(EXISTS ${SPIRV}/${module}.spv)
-      file(SHA256 ${SPIRV}/${module}.spv hash)
-      file(COPY ${SPIRV}/${module}.spv DESTINATION ${TO})
+    if(EXISTS ${SPIRV}/${module}.packed)
+      file(SHA256 ${SPIRV}/${module}.packed hash)
+      file(COPY ${SPIRV}/${module}.packed DESTINATION ${TO})
     endif()
     string(APPEND manifest "module ${module} ${hash}\n")
   endforeach()

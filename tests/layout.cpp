@@ -68,6 +68,7 @@ TEST_CASE("rooms: nobody includes what lies above") {
          R"(vulkan|volk|vkgemm/|"vk/|host|<fstream>|<filesystem>|<chrono>|<ctime>|<cstdlib>|)"
          R"(<cstdio>|<thread>|<mutex>|<random>)"},
         {{"src/vk"}, 10, R"(host|"volk|tests/|support/|<fstream>|<filesystem>|<iostream>|<chrono>)"},
+        {{"src/spirv"}, 5, R"(plan/|"vk/|vulkan|vkgemm/|host|shaders/|support/)"},
         {{"src/host"}, 4, R"("plan/|"vk/|shaders/|support/)"},
         {{"include"}, 3, R"(plan/|"vk/|shaders/|volk|support/)"},
         {{"shaders"}, 8, R"(plan/|vk/|vulkan|vkgemm)"},

@@ -2,11 +2,13 @@
 # shellcheck shell=bash disable=SC2154  # root comes from lib.sh, VERSION_CODENAME from /etc/os-release
 
 # need_tools COMMAND:PACKAGE...: installs the packages whose command is missing. A command is all that is asked for, so
-# tools that came from elsewhere count, and a run with nothing missing starts no package tool at all.
+# tools that came from elsewhere count, and a run with nothing missing starts no package tool at all. In place of a
+# command may stand the path of any file of the package.
 need_tools() {
     local pair missing=() as=()
+    has() { if [[ $1 == /* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi; }
     for pair; do
-        command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+        has "${pair%%:*}" || missing+=("${pair#*:}")
     done
     ((${#missing[@]})) || return 0
     command -v apt-get >/dev/null ||
@@ -29,7 +31,7 @@ need_tools() {
         die "could not install ${missing[*]}: $(apt_reason "$log"). Is there a network? The whole log: $log"
     hash -r
     for pair; do
-        command -v "${pair%%:*}" >/dev/null || die "${pair#*:} is installed and has no ${pair%%:*}"
+        has "${pair%%:*}" || die "${pair#*:} is installed and has no ${pair%%:*}"
     done
 }
 
@@ -44,6 +46,20 @@ apt_progress() {
 apt_reason() {
     { grep -E '^[EW]: Failed to fetch' "$1" || grep -E '^([EW]:|dpkg)' "$1" || echo "no reason given"; } |
         sed '1{s/^[EW]: //;q;}'
+}
+
+# old_headers DIR: unpacks the Vulkan headers of this release into DIR, without installing them. Fails, with a line that
+# states why, where they cannot be fetched.
+old_headers() {
+    local log=$root/build/old-headers.log
+    [[ ! -e $1/usr/include/vulkan/vulkan_core.h ]] || return 0
+    step "fetching this release's own Vulkan headers (libvulkan-dev), for programs that use vkgemm"
+    mkdir -p "$1"
+    if (cd "$1" && env -u TMPDIR apt-get -q download libvulkan-dev && dpkg -x libvulkan-dev_*.deb .) >"$log" 2>&1; then
+        return 0
+    fi
+    step "the headers could not be fetched: $(apt_reason "$log")"
+    return 1
 }
 
 # private_apt DIR PACKAGE...: apt with its own lists and cache in DIR, on the mirror that this system already uses and

@@ -55,3 +55,13 @@ build() {
     step "building ${*:-everything} in build/"
     NINJA_STATUS='[%f/%t, %es] ' ninja -C "$root/build" "$@" >&2 || die "building failed; the reason is above"
 }
+
+# count_tests FILE: prints "N passed, N failed, N skipped" for the JUnit results that ctest wrote; nothing where it wrote
+# none, for example because it only listed tests. Counted as skipped: what the suite disabled, too.
+count_tests() {
+    [[ -e $1 ]] || return 0
+    awk -F '"' '/<testcase /{exit}
+        $1 ~ /^[ \t]*(tests|failures|disabled|skipped)=$/ {sub(/^[ \t]*/, "", $1); n[$1] = $2}
+        END {printf "%d passed, %d failed, %d skipped\n", n["tests="] - n["failures="] - n["disabled="] - n["skipped="],
+            n["failures="], n["disabled="] + n["skipped="]}' "$1"
+}

@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 #define VKGEMM_VERSION_MAJOR 0
-#define VKGEMM_VERSION_MINOR 1
+#define VKGEMM_VERSION_MINOR 2
 #define VKGEMM_VERSION_PATCH 0
 #define VKGEMM_MAKE_VERSION(major, minor, patch) \
     (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
@@ -159,8 +159,8 @@ typedef struct VkgemmContextInfo {
     const char* const* enabledExtensions;
     uint32_t enabledExtensionCount;
 
-    /* May be VK_NULL_HANDLE. One context never uses it on two threads at once; it must not have
-     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT if others, another context too, use it at the same time. */
+    /* May be VK_NULL_HANDLE. Pipelines are compiled on every thread that creates a plan, in parallel. A cache made with
+     * VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT may only be given if no two threads use it at once. */
     VkPipelineCache pipelineCache;
 
     /* May be NULL. Copied; what it points to must work until the context is destroyed. It goes to Vulkan calls only;

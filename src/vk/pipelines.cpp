@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "spirv/unpack.h"
+
 namespace vkgemm::vk {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr auto map_entries() {
     std::array<VkSpecializationMapEntry, std::size(plan::constant_ids)> out{};
     for (uint32_t i = 0; i < out.size(); ++i) out[i] = {plan::constant_ids[i], i * 4, 4};
     return out;
-}
-
-const plan::Code& code_of(const Step& s, Binding b) {
-    return b == Binding::descriptors ? s.kernel->module.descriptors : s.kernel->module.addresses;
 }
 
 }  // namespace
@@ -79,7 +77,7 @@ std::optional<Refusal> Pipelines::init(const Device& device) {
 }
 
 Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
-    const Key key = {code_of(step, binding).words, plan::constant_values(step), capture_statistics};
+    const Key key = {&step.kernel->module, binding, plan::constant_values(step), capture_statistics};
     std::unique_lock lock(mutex_);
     Entry& entry = entries_[key];  // map: the reference stays good
     compiled_.wait(lock, [&] { return !entry.compiling; });
@@ -93,7 +91,7 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
         compiled_.notify_all();
     };
     try {
-        Result<VkPipeline> made = compile(step, binding, key);
+        Result<VkPipeline> made = compile(step, key);
         done(made ? *made : VK_NULL_HANDLE);
         return made;
     } catch (...) {  // memory ran out: whoever waits must not wait for ever
@@ -102,16 +100,26 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
     }
 }
 
-Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const Key& key) {
-    const DeviceFunctions& f = device_->functions;
-    const plan::Code& code = code_of(step, binding);
-    const std::string label_text = "vkgemm " + std::string(step.kernel->name);  // before there is anything to leak
-    const VkShaderModuleCreateInfo module_info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.bytes,
-                                                  code.words};
+Result<VkShaderModule> Pipelines::make_module(const Key& key) {
+    const auto variant = key.binding == Binding::descriptors ? spirv::Variant::descriptors : spirv::Variant::addresses;
+    const auto code = spirv::unpack(key.module->packed, variant);
+    if (!code)
+        return Refusal{Refusal::unsupported, "the SPIR-V of " + std::string(key.module->name) +
+                                                 " in this library is damaged; build or install vkgemm again"};
+    const VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->size() * 4,
+                                           code->data()};
     VkShaderModule module = VK_NULL_HANDLE;
-    if (const VkResult r = f.CreateShaderModule(device_->handle, &module_info, device_->allocator, &module);
-        r != VK_SUCCESS)
-        return vulkan_refusal(r, "vkCreateShaderModule");
+    const VkResult r = device_->functions.CreateShaderModule(device_->handle, &info, device_->allocator, &module);
+    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateShaderModule");
+    return module;
+}
+
+Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
+    const DeviceFunctions& f = device_->functions;
+    const std::string label_text = "vkgemm " + std::string(step.kernel->name);  // before there is anything to leak
+    const Result<VkShaderModule> made = make_module(key);
+    if (!made) return made.refusal();
+    const VkShaderModule module = *made;
 
     static constexpr auto entries = map_entries();
     const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(),
@@ -141,13 +149,13 @@ Result<VkPipeline> Pipelines::compile(const Step& step, Binding binding, const K
         VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT, nullptr, off, off, off,
         VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT};
     if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
-    info.layout = layout(binding);
+    info.layout = layout(key.binding);
 
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkResult r;
     {
         std::unique_lock lock(cache_mutex_, std::defer_lock);
-        if (device_->cache) lock.lock();
+        if (device_->cache && device_->cache_externally_synchronized) lock.lock();
         r = f.CreateComputePipelines(device_->handle, device_->cache, 1, &info, device_->allocator, &pipeline);
     }
     f.DestroyShaderModule(device_->handle, module, device_->allocator);

@@ -18,6 +18,9 @@ struct Device {
     VkPipelineCache cache = VK_NULL_HANDLE;            // may be null; the caller's
     plan::FeatureSet features = 0;
     bool requires_subgroups = false;  // a pipeline may ask for a subgroup size
+    /// The caller made `cache` with VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, which no function of Vulkan
+    /// reveals: pipelines are then compiled one at a time. Otherwise they are compiled in parallel.
+    bool cache_externally_synchronized = false;
 };
 
 class Pipelines {
@@ -30,15 +33,16 @@ class Pipelines {
     /// Makes the two pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
     std::optional<plan::Refusal> init(const Device& device);
 
-    /// The pipeline of one step; compiled by the first thread that asks, while others that want the same one wait. A
-    /// failure is not kept: the next call tries again.
+    /// The pipeline of one step. The first thread that asks compiles it; others that want the same one wait for it, and
+    /// different ones are compiled in parallel. A failure is not kept: the next call tries again.
     plan::Result<VkPipeline> get(const plan::Step&, plan::Binding, bool capture_statistics);
 
     VkPipelineLayout layout(plan::Binding b) const { return layouts_[static_cast<size_t>(b)]; }
 
    private:
     struct Key {
-        const uint32_t* code;
+        const plan::Module* module;
+        plan::Binding binding;
         std::vector<uint32_t> constants;
         bool capture;
         auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
@@ -48,13 +52,14 @@ class Pipelines {
         VkPipeline pipeline = VK_NULL_HANDLE;
     };
 
-    plan::Result<VkPipeline> compile(const plan::Step&, plan::Binding, const Key&);
+    plan::Result<VkPipeline> compile(const plan::Step&, const Key&);
+    plan::Result<VkShaderModule> make_module(const Key&);
 
     const Device* device_ = nullptr;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layouts_[2] = {};
     std::mutex mutex_;        // of entries_
-    std::mutex cache_mutex_;  // a VkPipelineCache may want external synchronisation
+    std::mutex cache_mutex_;  // of device_->cache, where that is externally synchronised
     std::condition_variable compiled_;
     std::map<Key, Entry> entries_;
 };

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Does what a stranger would: builds the project beside this file against vkgemm, and runs it.
+# Builds the projects beside this file against vkgemm as a user would, and runs them.
 #     cmake -DMODE=... -DSOURCE=<vkgemm> -DBUILD=<its build> -DWORK=<folder of our own>
 #           -DHEADERS=<include folder of Vulkan's headers> -DVERSION=... -DARCHIVE=<SPIR-V archive>
-#           -DGENERATOR=... -DC=... -DCXX=... -P run.cmake
-# MODE is installed | subdirectory | prebuilt | stale. The SDK is out of reach: all there is are Vulkan's headers.
+#           -DGENERATOR=... -DC=... -DCXX=... [-DOLD_HEADERS=<include folder>] [-DPREFIX=<where a package was unpacked>]
+#           -P run.cmake
+# MODE is installed | subdirectory | prebuilt | stale | old_headers | package. The SDK is out of reach: Vulkan's headers
+# are all that a project finds. OLD_HEADERS are older than those that compiling vkgemm needs, and may be absent:
+# old_headers is then skipped, and subdirectory uses HEADERS. package uses what is installed in PREFIX.
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${HEADERS}/vulkan ${HEADERS}/vk_video DESTINATION ${WORK}/headers/include)
@@ -23,13 +26,32 @@ function(build_consumer)
   run(${WORK}/consumer/consumer)
   run(${WORK}/consumer/consumer_c)
 endfunction()
+# A project that has no C++ compiler links the library all the same.
+function(build_c_project)
+  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/c_project -B ${WORK}/c_project -G ${GENERATOR}
+      -DCMAKE_C_COMPILER=${C} -DCMAKE_BUILD_TYPE=Debug -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+  run(${CMAKE_COMMAND} --build ${WORK}/c_project)
+  run(${WORK}/c_project/consumer_c)
+endfunction()
+# configure(OUT ARGUMENTS...): the exit code of configuring, and in OUT what was printed, on one line.
+macro(configure out)
+  file(REMOVE_RECURSE ${WORK}/configured)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/configured ${compilers} ${ARGN}
+    RESULT_VARIABLE failed OUTPUT_VARIABLE ${out} ERROR_VARIABLE errors)
+  string(REGEX REPLACE "[ \n]+" " " ${out} "${${out}}${errors}")
+endmacro()
 function(build_installed)
   set(find -DCMAKE_PREFIX_PATH=${WORK}/prefix -DWANT=)
   build_consumer(${find}${VERSION})
-  execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/newer ${compilers} ${find}99.0
-    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  build_c_project()
+  configure(printed ${find}99.0)
   if(NOT failed)
     message(FATAL_ERROR "find_package(vkgemm 99.0) found version ${VERSION}")
+  endif()
+  # A part of the build that adds the sources after another part has found the installed library.
+  configure(printed ${find}${VERSION} -DVKGEMM_AGAIN=${SOURCE})
+  if(failed OR NOT printed MATCHES "vkgemm ${VERSION} is part of this build already")
+    message(FATAL_ERROR "find_package, then add_subdirectory: ${printed}")
   endif()
 endfunction()
 # The same program by pkg-config, after the tree was moved.
@@ -83,7 +105,33 @@ if(MODE STREQUAL "installed")
   endif()
   build_by_pkg_config()
 elseif(MODE STREQUAL "subdirectory")
-  build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE})  # shaders have been compiled once
+  # Two parts of the project add vkgemm, and the project's own Vulkan headers are old. The archive saves compiling the
+  # shaders again.
+  set(host)
+  if(EXISTS "${OLD_HEADERS}")
+    set(host -DVULKAN_INCLUDE=${OLD_HEADERS})
+  endif()
+  build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_AGAIN=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} ${host})
+elseif(MODE STREQUAL "old_headers")
+  if(NOT EXISTS "${OLD_HEADERS}")
+    # What tools/test has fetched must be used.
+    if("$ENV{VKGEMM_TESTS_EXPECT}" MATCHES "old-headers")
+      message(FATAL_ERROR "tools/test fetched old Vulkan headers, and they are not in ${OLD_HEADERS}")
+    endif()
+    message("skipped: no ${OLD_HEADERS}, which tools/test fetches on Debian")
+    return()
+  endif()
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+  file(REMOVE_RECURSE ${WORK}/headers)
+  file(COPY ${OLD_HEADERS}/vulkan ${OLD_HEADERS}/vk_video DESTINATION ${WORK}/headers/include)
+  build_installed()
+  configure(printed -DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVULKAN_INCLUDE=${OLD_HEADERS})
+  if(NOT failed OR NOT printed MATCHES "Too old: the Vulkan headers 1\\.[0-9]+\\.[0-9]+ in .* compiling vkgemm needs")
+    message(FATAL_ERROR "vkgemm was configured with old headers, or refused them otherwise: ${printed}")
+  endif()
+elseif(MODE STREQUAL "package")
+  file(CREATE_LINK ${PREFIX} ${WORK}/prefix SYMBOLIC)
+  build_installed()
 elseif(MODE STREQUAL "prebuilt")  # as a shared library, without a shader compiler
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/vkgemm ${compilers} -DBUILD_SHARED_LIBS=ON
       -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
@@ -101,14 +149,11 @@ elseif(MODE STREQUAL "stale")  # an archive of other shaders, or with a damaged 
       string(REGEX REPLACE "shaders ........" "shaders 00000000" text "${text}")
       file(WRITE ${WORK}/stale/manifest.txt "${text}")
     else()
-      file(APPEND ${WORK}/damaged/tiled_f32_descriptors.spv "x")
+      file(APPEND ${WORK}/damaged/tiled_f32.packed "x")
     endif()
-    execute_process(COMMAND ${CMAKE_COMMAND} -S ${project} -B ${WORK}/${fault}-build ${compilers}
-        -DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${WORK}/${fault}
-        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
-    string(REGEX REPLACE "[ \n]+" " " said "${said}")
-    if(NOT failed OR NOT said MATCHES "${WORK}/${fault}.* is ${fault}")
-      message(FATAL_ERROR "an archive that is ${fault} was not refused as such: ${said}")
+    configure(printed -DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${WORK}/${fault})
+    if(NOT failed OR NOT printed MATCHES "${WORK}/${fault}.* is ${fault}")
+      message(FATAL_ERROR "an archive that is ${fault} was not refused as such: ${printed}")
     endif()
   endforeach()
 else()

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Tests that run other tools: style checks, and builds with other compilers, each in its own folder inside the build. If
-# a tool is not installed, its test is reported as skipped.
+# Tests that are not programs of ours: style, packaging, and builds of the tree in other ways, each in its own folder
+# below the build's.
 set(scripts ${CMAKE_CURRENT_LIST_DIR})
 
-# add_check(NAME TOOLS t... COMMAND c...)
-function(add_check name)
-  cmake_parse_arguments(PARSE_ARGV 1 x "" "" "TOOLS;COMMAND")
-  foreach(tool ${x_TOOLS})
-    string(MAKE_C_IDENTIFIER VKGEMM_HAS_${tool} found)
-    find_program(${found} ${tool})
-    mark_as_advanced(${found})
-    if(NOT ${found})
-      set(x_COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${tool} is not installed")
-    endif()
-  endforeach()
-  add_test(NAME ${name} COMMAND ${x_COMMAND})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_REGULAR_EXPRESSION "^skipped: ")
-endfunction()
+include(${scripts}/add_check.cmake)
+
+add_check(need.skipped TOOLS vkgemm-no-such-tool COMMAND ${CMAKE_COMMAND} -E false)
+set_tests_properties(need.skipped PROPERTIES SKIP_REGULAR_EXPRESSION ""
+  PASS_REGULAR_EXPRESSION "^skipped: vkgemm-no-such-tool")
+add_check(need.expected TOOLS vkgemm-no-such-tool COMMAND ${CMAKE_COMMAND} -E true)
+set_tests_properties(need.expected PROPERTIES WILL_FAIL TRUE
+  ENVIRONMENT "VKGEMM_TESTS_EXPECT=git vkgemm-no-such-tool")
 
 # add_preset_check(PRESET TOOLS t... [TARGETS t...] [THEN regex]): builds the preset with warnings as errors, from this
 # build's SPIR-V, then runs those of its tests whose names match the regular expression.
@@ -41,8 +35,30 @@ if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
     TARGETS vkgemm vkgemm_host vkgemm_example_minimal vkgemm_example_minimal_c vkgemm_example_embed)
 endif()
 
+# Sizes are those of a Release build by a compiler that knows -Os, and of a static library.
+get_target_property(kind vkgemm TYPE)
+if(TARGET spirv-archive AND NOT VKGEMM_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND kind STREQUAL "STATIC_LIBRARY"
+    AND CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
+    AND EXISTS ${PROJECT_SOURCE_DIR}/.sdk/drivers/lavapipe.json)
+  get_target_property(headers Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
+  list(GET headers 0 headers)
+  add_check(weight TOOLS strip COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIBRARY=$<TARGET_FILE:vkgemm>
+    -DARCHIVE=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -DWORK=${CMAKE_CURRENT_BINARY_DIR}/weight
+    -DHEADERS=${headers} -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -DSTRIP=strip -DGENERATOR=${CMAKE_GENERATOR}
+    "-DWITH=${PROJECT_SOURCE_DIR}/tools/with\;lavapipe" -P ${scripts}/weight.cmake)
+  set_property(TEST weight PROPERTY LABELS slow)
+  set_tests_properties(weight PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
+endif()
+
 add_check(format TOOLS clang-format
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DTOOL=format -P ${scripts}/style.cmake)
 add_check(tidy TOOLS clang-tidy
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR} -DTOOL=tidy -P ${scripts}/style.cmake)
 set_property(TEST tidy PROPERTY LABELS slow)
+
+# Packages: the files agree with one another, and the workflows are well-formed (with whatever linter is there).
+add_check(packaging COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
+  -DNODE_MODULES=${PROJECT_BINARY_DIR}/lint/node_modules -P ${scripts}/packaging.cmake)
+# `tools/test --packages` runs this configuration of ctest; it takes minutes.
+add_test(NAME packages COMMAND ${PROJECT_SOURCE_DIR}/tools/packages CONFIGURATIONS Packages)
+set_tests_properties(packages PROPERTIES TIMEOUT 3600 LABELS slow)

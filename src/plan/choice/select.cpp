@@ -119,8 +119,7 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
 std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     const Module& m = k.module;
     if (!m.built())
-        return Refusal{Refusal::unsupported,
-                       "not built: the shader compiler of this build could not compile " + std::string(m.name)};
+        return Refusal{Refusal::unsupported, "not built: " + std::string(m.why_missing)};
     for (const DisabledKernel& x : dev.disabled)
         if (x.kernel == k.name)
             return Refusal{Refusal::unsupported, "disabled: the self-test failed on this device: " + x.why};

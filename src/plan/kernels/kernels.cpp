@@ -12,11 +12,10 @@
 #include "plan/families/coopmat_packed.h"
 
 namespace vkgemm::spirv {
-#define MODULE(name, ...)                         \
-    extern const uint32_t name##_descriptors[];   \
-    extern const size_t name##_descriptors_bytes; \
-    extern const uint32_t name##_addresses[];     \
-    extern const size_t name##_addresses_bytes;
+#define MODULE(name, ...)                  \
+    extern const uint32_t name##_packed[]; \
+    extern const size_t name##_words;      \
+    extern const char* const name##_missing;
 #include "shaders/modules.def"
 #undef MODULE
 }  // namespace vkgemm::spirv
@@ -52,17 +51,11 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 
-#define MODULE(name, fam, a, b, d, acc, env)                                                              \
-    const Module name = {#name,                                                                           \
-                         family::fam,                                                                     \
-                         a,                                                                               \
-                         b,                                                                               \
-                         d,                                                                               \
-                         acc,                                                                             \
-                         {spirv::name##_descriptors, spirv::name##_descriptors_bytes},                    \
-                         {spirv::name##_addresses, spirv::name##_addresses_bytes}};                       \
-    constexpr const Family& name##_family = family::fam;                                                  \
-    constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
+#define MODULE(name, fam, a, b, d, acc, env)                                                                   \
+    const Module name = {                                                                                      \
+        #name, family::fam, a, b, d, acc, {spirv::name##_packed, spirv::name##_words}, spirv::name##_missing}; \
+    constexpr const Family& name##_family = family::fam;                                                       \
+    constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes};      \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
 #include "shaders/modules.def"
 #undef MODULE

@@ -2,6 +2,7 @@
 // The table of kernels. A row is a pipeline that may be chosen: the chooser, the tests, the bench and the docs walk it.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "plan/device/device_caps.h"
@@ -9,20 +10,15 @@
 
 namespace vkgemm::plan {
 
-/// SPIR-V words. bytes == 0: this build's shader compiler could not compile the module.
-struct Code {
-    const uint32_t* words;
-    size_t bytes;
-};
-
 /// One SPIR-V module of shaders/modules.def, in its two variants.
 struct Module {
     std::string_view name;
     const Family& family;
     Type a, b, d, accumulate;
-    Code descriptors, addresses;
+    std::span<const uint32_t> packed;  // both variants, for spirv::unpack(); empty: this build does not have them
+    const char* why_missing;           // why it does not; null if it does
 
-    bool built() const { return descriptors.bytes && addresses.bytes; }
+    bool built() const { return !packed.empty(); }
     constexpr ElementBytes element_bytes() const {
         return {info(a).bytes, info(b).bytes, info(d).bytes, info(accumulate).bytes};
     }

