@@ -43,10 +43,10 @@ TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a
     p.accumulate = Type::i32, p.c_source = CSource::is_d;
     CHECK(!unfit_factors(p, -2147483648.0, 2147483647.0));
     for (const double x : {0.5, 2147483648.0, 1e-60}) CHECK(unfit_factors(p, x, 0)->kind == Refusal::argument);
-    CHECK(test::has_words(unfit_factors(p, 1, 0.5)->why, "beta is 0.5", "i32 sums need a whole number"));
+    CHECK(test::has_words(unfit_factors(p, 1, 0.5)->why, "beta", "0.5", "i32"));
     p.accumulate = Type::f32, p.c_source = CSource::none;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (const double x : {0.5, 1e-60, 3.4e38, -infinity, infinity - infinity}) CHECK(!unfit_factors(p, x, 0));
-    CHECK(test::has_words(unfit_factors(p, 1e300, 0)->why, "alpha is 1e+300", "f32 sums", "range of f32"));
+    CHECK(test::has_words(unfit_factors(p, 1e300, 0)->why, "alpha", "1e+300", "f32"));
     CHECK(unfit_factors(p, 1, 1)->kind == Refusal::problem);
 }
