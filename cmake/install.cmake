@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts where: the libraries, the headers, find_package(vkgemm), pkg-config.
+# Install rules: the libraries, the headers, and the files for find_package(vkgemm) and pkg-config.
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vkgemm)
 set(targets vkgemm)

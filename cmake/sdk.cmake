@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Finds the Vulkan SDK: the one that VULKAN_SDK names, else .sdk/ beside the sources (tools/sdk makes it), else the
-# system's. Makes Vulkan::Headers and vkgemm_sdk (headers of volk and doctest as well), and sets VKGEMM_GLSLC,
-# VKGEMM_SPIRV_VAL and VKGEMM_NEWER_VULKAN_INCLUDE.
+# Finds the Vulkan SDK: the one that VULKAN_SDK names, otherwise .sdk/ in the source tree (tools/sdk makes it), or else
+# the system's. Makes the targets Vulkan::Headers and vkgemm_sdk (with the headers of volk and doctest), and sets
+# VKGEMM_GLSLC, VKGEMM_SPIRV_VAL and VKGEMM_NEWER_VULKAN_INCLUDE.
 
 if(NOT "$ENV{VULKAN_SDK}" STREQUAL "")
   cmake_path(SET sdk NORMALIZE "$ENV{VULKAN_SDK}")
@@ -10,7 +10,7 @@ elseif(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.sdk/include)
 else()
   set(sdk "")
 endif()
-if(DEFINED VKGEMM_SDK AND NOT "${sdk}" STREQUAL "${VKGEMM_SDK}")  # nothing of the old one stays
+if(DEFINED VKGEMM_SDK AND NOT "${sdk}" STREQUAL "${VKGEMM_SDK}")  # forget the old SDK
   foreach(name GLSLC SPIRV_VAL VULKAN_INCLUDE NEWER_VULKAN_INCLUDE VOLK_INCLUDE DOCTEST_INCLUDE)
     unset(VKGEMM_${name} CACHE)
   endforeach()
@@ -24,15 +24,15 @@ if(NOT TARGET Vulkan::Headers)
   message(FATAL_ERROR "No vulkan/vulkan_core.h: set VULKAN_SDK, run tools/sdk, or install the Vulkan headers")
 endif()
 
-# vkgemm_refuse_older(WHAT HAVE LEAST WHERE): stops at a version that is too old, by name.
+# vkgemm_refuse_older(WHAT HAVE LEAST WHERE): stops with an error if version HAVE of WHAT is below LEAST.
 function(vkgemm_refuse_older what have least where)
   if(have VERSION_LESS least)
     message(FATAL_ERROR "Too old: ${what} ${have} in ${where}; compiling vkgemm needs ${least} or newer. "
       "Set VULKAN_SDK to a newer Vulkan SDK or run tools/sdk. Programs that use an installed vkgemm need neither")
   endif()
 endfunction()
-# vkgemm_version_in(OUT FILE MACRO): the number that a header defines, as 1.4.NUMBER. The number counts the revisions of
-# Vulkan across its minor versions; vulkan_core.h of Vulkan 1.3 states the minor version too.
+# vkgemm_version_in(OUT FILE MACRO): sets OUT to 1.4.NUMBER, the number that a header defines. The number counts the
+# revisions of Vulkan across its minor versions; vulkan_core.h of Vulkan 1.3 states the minor version too.
 function(vkgemm_version_in out file macro)
   file(STRINGS "${file}" line REGEX "^#define ${macro} +[0-9]+" LIMIT_COUNT 1)
   string(REGEX MATCH "[0-9]+$" number "${line}")
@@ -44,14 +44,14 @@ function(vkgemm_version_in out file macro)
   set(${out} 1.${minor}.${number} PARENT_SCOPE)
 endfunction()
 
-# The least version is stated where the SDK is made.
+# tools/sdk, which makes the SDK, states the minimum version.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../tools/sdk line REGEX "^min_glslc=")
 string(REGEX MATCH "min_headers=([0-9.]+)" _ "${line}")
 set(least_headers ${CMAKE_MATCH_1})
 
-# Programs that use vkgemm work with older headers; compiling vkgemm does not. Where the host brings an older
-# Vulkan::Headers, programs keep seeing those, and VKGEMM_NEWER_VULKAN_INCLUDE is the folder of the SDK's, to compile
-# vkgemm with. It is empty where Vulkan::Headers is new enough.
+# Programs that use vkgemm work with older headers; compiling vkgemm does not. If the host has an older
+# Vulkan::Headers, programs keep those, and VKGEMM_NEWER_VULKAN_INCLUDE is the folder of the SDK's headers, with which
+# vkgemm is compiled. It is empty if Vulkan::Headers is new enough.
 set(VKGEMM_NEWER_VULKAN_INCLUDE "")
 get_target_property(folders Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
 list(TRANSFORM folders REPLACE "^\\$<BUILD_INTERFACE:(.*)>$" "\\1")

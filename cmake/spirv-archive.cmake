@@ -8,7 +8,7 @@
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
 set(vkgemm_archive_format 2)  # counted up when src/spirv writes something else
 
-# One hash over the shader sources; line ends do not count.
+# Sets `out` to one hash over the shader sources in `dir`. Line endings make no difference.
 function(vkgemm_shader_hash out dir)
   file(GLOB sources RELATIVE ${dir} ${dir}/*.comp ${dir}/*.glsl ${dir}/*.h ${dir}/*.def)
   list(SORT sources)
@@ -23,7 +23,8 @@ function(vkgemm_shader_hash out dir)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()
 
-# Stops unless the archive `dir` holds, undamaged, what these shaders give; sets `out` to the modules that it has.
+# Sets `out` to the modules in the archive `dir`. Stops with an error if the archive is damaged, or if it was made from
+# other shaders than those in the folder `shaders`.
 function(vkgemm_read_archive out dir shaders modules)
   set(again "make it again from these sources: cmake --build <build> --target spirv-archive")
   if(NOT EXISTS ${dir}/manifest.txt)

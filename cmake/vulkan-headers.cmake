@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Vulkan's headers for those who include vkgemm.h; used by the build and, installed, by find_package(vkgemm).
-# A target Vulkan::Headers that is there already is taken as it is. Else vulkan/vulkan_core.h is looked for in `sdk`
-# (may be empty), below VULKAN_SDK, in CMAKE_PREFIX_PATH and on the system. No loader, no SDK is asked for.
+# Finds Vulkan's headers for programs that include vkgemm.h. The build uses this file, and find_package(vkgemm) uses the
+# installed copy. An existing target Vulkan::Headers is used as it is. Otherwise vulkan/vulkan_core.h is searched for in
+# `sdk` (may be empty), below VULKAN_SDK, in CMAKE_PREFIX_PATH and on the system. Neither a loader nor an SDK is needed.
 function(vkgemm_find_vulkan_headers sdk)
   if(TARGET Vulkan::Headers)
     return()

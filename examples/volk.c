@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* volk's one implementation in this program. */
+/* Compiles volk's implementation, once per program. */
 #define VOLK_IMPLEMENTATION
 #include <volk.h>

@@ -1,9 +1,9 @@
-# What the scripts beside it do with Debian's package tool: source it after lib.sh; it defines functions only.
+# Functions around Debian's package tool. Source it after lib.sh; it defines functions only.
 # shellcheck shell=bash disable=SC2154  # root comes from lib.sh, VERSION_CODENAME from /etc/os-release
 
-# need_tools COMMAND:PACKAGE...: installs the packages whose command is missing. A command is all that is asked for, so
-# tools that came from elsewhere count, and a run with nothing missing starts no package tool at all. In place of a
-# command may stand the path of any file of the package.
+# need_tools COMMAND:PACKAGE...: installs the packages whose command is missing. A command that was installed by other
+# means counts too. If nothing is missing, no package tool is started. COMMAND may also be the path of a file of the
+# package.
 need_tools() {
     local pair missing=() as=()
     has() { if [[ $1 == /* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi; }
@@ -23,8 +23,8 @@ need_tools() {
     local log=$root/build/packages.log apt=("${as[@]}" env -u TMPDIR DEBIAN_FRONTEND=noninteractive apt-get -q
         -oDpkg::Use-Pty=0 -oAPT::Keep-Downloaded-Packages=false -oAcquire::Retries=2 -oDPkg::Lock::Timeout=300)
     mkdir -p "$root/build"
-    # The lists may be missing (a container) or stale: they are fetched only when a first try fails. That one archive of
-    # several cannot be reached matters only if a package is then missing.
+    # The package lists may be missing (in a container) or stale, so they are fetched if the first try fails. An archive
+    # that cannot be reached matters only if a package is missing afterwards.
     "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null 2>&1 | tee "$log" | apt_progress ||
         { "${apt[@]}" update; "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } </dev/null 2>&1 |
             tee "$log" | apt_progress ||
@@ -35,14 +35,14 @@ need_tools() {
     done
 }
 
-# apt_progress: one short line per package out of apt's own output.
+# apt_progress: reads apt's output and prints one short line per package.
 apt_progress() {
     awk '{gsub(/[][]/, "")}
          /^Get:/ && !/InRelease/ {printf "         fetched %s %s%s\n", $5, $(NF-1), $NF; fflush()}
          /^Setting up/ {printf "         set up %s\n", $3; fflush()}' >&2
 }
 
-# apt_reason LOG: the one line of an apt log that says why.
+# apt_reason LOG: prints the line of an apt log that gives the reason of a failure.
 apt_reason() {
     { grep -E '^[EW]: Failed to fetch' "$1" || grep -E '^([EW]:|dpkg)' "$1" || echo "no reason given"; } |
         sed '1{s/^[EW]: //;q;}'
@@ -62,9 +62,9 @@ old_headers() {
     return 1
 }
 
-# private_apt DIR PACKAGE...: apt with its own lists and cache in DIR, on the mirror that this system already uses and
-# with Debian's keys as always. It sees a system without packages, but for those named, which it takes for installed.
-# Sets the array `apt`, `aptdir`, and `suite`, which is what the system calls its own release.
+# private_apt DIR PACKAGE...: sets up an apt with its own lists and cache in DIR. It uses this system's mirror and
+# Debian's keys, and it believes that only the named packages are installed. Sets the array `apt`, and `aptdir`, and
+# `suite`, which is the system's name for its own release.
 private_apt() {
     local mirror key
     aptdir=$1; shift
@@ -91,12 +91,12 @@ C
     apt=(apt-get -c "$aptdir/conf" -q -y)
 }
 
-# fetch WHAT APT-ARGUMENTS...: runs the private apt; WHAT is the step shown and named when it fails.
+# fetch WHAT APT-ARGUMENTS...: runs the private apt. WHAT is printed as the step, and in the error message if it fails.
 fetch() {
     local what=$1; shift
     step "$what"
     "${apt[@]}" "$@" </dev/null 2>&1 | tee "$aptdir/log" | apt_progress && return
-    # Testing's lists hold for a week. A mirror that lags further still has what Debian signed.
+    # Testing's lists are valid for a week. The lists of a mirror that lags more are still signed by Debian.
     if grep -q 'Release file .* is expired' "$aptdir/log"; then
         step "the mirror's lists are too old ($(grep -om1 'invalid since [^)]*' "$aptdir/log")); using them"
         apt+=(-oAcquire::Check-Valid-Until=false)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Writes the header that says what a build was made from: at each build, for a commit needs no configuring; touched only
-# where it changes. Empty where SOURCE is not the top of a repository: that of another project says nothing of this one.
+# Writes a header with the commit of the sources. It runs at each build, because a new commit does not configure again,
+# and it touches the header only if the commit changed. The commit is empty if SOURCE is not the top of a repository,
+# because the repository of a surrounding project has commits of its own.
 #   cmake -DGIT=git -DSOURCE=. -DHEADER=build/tools/commit.h -P commit.cmake
 set(commit "")
 if(GIT)

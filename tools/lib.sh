@@ -1,5 +1,5 @@
-# Shared by the scripts beside it: source it, it defines names and runs nothing else.
-# Contract: every message goes to stderr, one line per step with the seconds since the start; die ends with code 1.
+# Functions that the scripts in this folder share. Sourcing it defines names and runs nothing else.
+# Every message goes to stderr, one line per step with the seconds since the start. die ends the script with code 1.
 # shellcheck shell=bash disable=SC2034  # the names are used by the scripts that source this file
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,20 +8,20 @@ me=${0##*/}
 step() { printf '[%3ds] %s\n' "$SECONDS" "$*" >&2; }
 die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }
 
-# usage: the comment block at the top of the script itself, so that help and source cannot drift apart.
+# usage: prints the comment at the top of the calling script, which is its help text.
 usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$0"; }
 
-# at_least HAVE WANT: versions compared number by number ("2025.2", "1.4.313").
+# at_least HAVE WANT: succeeds if version HAVE is WANT or newer, compared number by number ("2025.2", "1.4.313").
 at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$2" ]]; }
 
-# need_disk DIR MIB WHAT
+# need_disk DIR MIB WHAT: ends the script if the disk of DIR has less than MIB free, which WHAT needs.
 need_disk() {
     local free
     free=$(df -Pm "$1" | awk 'NR == 2 {print $4}')
     ((free >= $2)) || die "$3 needs $2 MiB of disk below $1 and $free MiB are free; make room and run this again"
 }
 
-# system_drivers: the json files of the Vulkan drivers that a program finds on this system, one per line.
+# system_drivers: prints the json files of the Vulkan drivers that a program finds on this system, one per line.
 system_drivers() {
     local asked=${VK_DRIVER_FILES:-${VK_ICD_FILENAMES:-}}
     if [[ -n $asked ]]; then
@@ -32,21 +32,21 @@ system_drivers() {
     fi
 }
 
-# keep_inside: temporary files and drivers' caches go below build/, never to the home folder.
+# keep_inside: keeps temporary files and drivers' caches below build/, so that none reach the home folder.
 keep_inside() {
     mkdir -p "$root/build/tmp" 2>/dev/null || die "cannot write to $root/build; check its owner and the free disk"
     export TMPDIR=$root/build/tmp XDG_CACHE_HOME=$root/build/cache
     export __GL_SHADER_DISK_CACHE_PATH=$root/build/cache CCACHE_DIR=$root/build/cache/ccache
 }
 
-# build [TARGET...]: configures build/ where it is not, or is for another SDK, and builds the targets (all by default).
+# build [TARGET...]: builds the targets (all by default). Configures build/ first if it is new or was for another SDK.
 build() {
     local sdk=${VULKAN_SDK:-$root/.sdk} for fresh=(--fresh)
     for="$sdk $(cat "$sdk/stamp" 2>/dev/null || true)"
     if [[ ! -e $root/build/build.ninja || $(cat "$root/build/configured-for" 2>/dev/null) != "$for" ]]; then
         need_disk "$root" 1000 "building"
         step "configuring build/ (Release)"
-        # A tree that someone configured by hand keeps its other options.
+        # A build folder that someone configured by hand keeps its options.
         if [[ -e $root/build/build.ninja && ! -e $root/build/configured-for ]]; then fresh=(); fi
         cmake "${fresh[@]}" -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2 ||
             die "configuring failed; the reason is above"

@@ -6,7 +6,7 @@ set(_prefix aarch64-linux-gnu)
 find_program(CMAKE_C_COMPILER NAMES ${_prefix}-gcc REQUIRED)
 find_program(CMAKE_CXX_COMPILER NAMES ${_prefix}-g++ REQUIRED)
 
-# Libraries are the target's; programs such as glslc, and the header-only packages of the SDK, are this machine's.
+# Libraries come from the target. Programs such as glslc and header-only packages come from the build machine.
 set(CMAKE_FIND_ROOT_PATH /usr/${_prefix})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

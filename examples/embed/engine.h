@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A stand-in for an engine that was there before vkgemm: its instance, device, buffers and passes. What fails here ends
-// the program; this file is not what the example is about.
+// This stands for an engine that existed before vkgemm, with its own instance, device, buffers and passes. To keep the
+// example short, every error ends the program.
 #pragma once
 #include <volk.h>
 
@@ -17,16 +17,16 @@ struct Gpu {
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
     uint32_t family = 0;
-    uint32_t api_version = 0;  // the lower of what we ask for and what the device has
+    uint32_t api_version = 0;  // the lower of the version that we request and the device's
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE] = "";
     VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
-    unsigned messages = 0;   // of a validation layer, if one watches
-    bool addresses = false;  // buffers are made so that they have an address
+    unsigned messages = 0;   // from a validation layer, if one is loaded
+    bool addresses = false;  // create buffers that have a device address
 };
 
-/// Instance and physical device.
+/// Makes the instance and picks the physical device.
 void start(Gpu& gpu);
-/// The device, with `extensions` and the features of the chain at `features`.
+/// Makes the device with `extensions` and the chain at `features`.
 void make_device(Gpu& gpu, std::span<const char* const> extensions, const VkPhysicalDeviceFeatures2& features);
 void stop(Gpu& gpu);
 
@@ -39,7 +39,7 @@ struct Buffer {
 Buffer make_buffer(const Gpu& gpu, size_t floats, bool readable);
 void destroy(const Gpu& gpu, Buffer& buffer);
 
-/// The engine's compute passes: two buffers and two numbers each.
+/// The engine's compute passes. Each takes two buffers and two numbers.
 struct Passes {
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;

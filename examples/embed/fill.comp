@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine's pass before: small whole numbers, so that every sum is exact.
+// The engine's pass before the products. It writes small integers, so that every sum is exact.
 #version 450
 layout(local_size_x = 64) in;
 layout(std430, set = 0, binding = 0) writeonly buffer Data { float at[]; } data;

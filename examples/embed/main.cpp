@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// vkgemm inside an engine that has its own instance, device, queue and command buffer:
+// Runs vkgemm inside an engine that has its own instance, device, queue and command buffer:
 //
 //     fill A, B, W  ->  X = A B  ->  Y = X W  ->  one weighted sum for each row of Y
 //
-// The passes at both ends are the engine's. The first product is fenced by the engine's own barriers, made from what
-// the plan says it reads and writes; the second by vkgemm's, asked for with flags.
+// The first and the last pass are the engine's. Around the first product the engine records its own barriers, from the
+// accesses that the plan reports. Around the second product vkgemm records them, because flags ask for it.
 #include <cstdio>
 #include <cstdlib>
 #include <vkgemm/vkgemm.hpp>
@@ -17,7 +17,7 @@ constexpr uint32_t m = 100, k = 70, n = 60, p = 41;  // A is m x k, B is k x n, 
 constexpr vkgemm::Problem first{.m = m, .n = n, .k = k}, second{.m = m, .n = p, .k = n};
 constexpr uint32_t seed_a = 1, seed_b = 2, seed_w = 3;
 
-/// The value, or the end of the program.
+/// Returns the value, or prints the error and ends the program.
 template <class T>
 T need(vkgemm::Result<T> result) {
     if (result) return *std::move(result);
@@ -30,7 +30,7 @@ void need(const vkgemm::Status& status) {
     std::exit(1);
 }
 
-/// Makes the engine's device with what the products need, and lends it to vkgemm.
+/// Makes the engine's device with the extensions and features that the products need, and lends it to vkgemm.
 vkgemm::Context embed(engine::Gpu& gpu) {
     const vkgemm::Problem problems[] = {first, second};
     const vkgemm::Needs needs = need(vkgemm::queryNeeds({.instance = gpu.instance,
@@ -38,7 +38,7 @@ vkgemm::Context embed(engine::Gpu& gpu) {
                                                          .apiVersion = gpu.api_version,
                                                          .getInstanceProcAddr = vkGetInstanceProcAddr,
                                                          .problems = problems}));
-    VkPhysicalDeviceFeatures2 features{};  // an engine has a chain of its own here; what is needed is merged into it
+    VkPhysicalDeviceFeatures2 features{};  // an engine has its own chain here; mergeFeatures adds to it
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     std::vector<std::byte> memory;
     need(vkgemm::mergeFeatures(needs.requiredFeatures, gpu.api_version, features, memory));
@@ -58,7 +58,7 @@ struct Buffers {
 
 vkgemm::Operand operand(const engine::Buffer& buffer) { return {.buffer = buffer.handle, .size = buffer.bytes}; }
 
-/// One barrier for each operand that the plan reads: the fill passes before it wrote them.
+/// Records one barrier for each operand that the plan reads, because the fill passes have just written them.
 void barriers_before(const vkgemm::Plan& plan, VkCommandBuffer commands, const Buffers& buffers) {
     std::vector<VkBufferMemoryBarrier> barriers;
     for (const VkgemmAccess& access : plan.accesses()) {
@@ -78,7 +78,7 @@ void barriers_before(const vkgemm::Plan& plan, VkCommandBuffer commands, const B
 
 double fill_value(uint32_t i, uint32_t seed) { return static_cast<double>((i * 7 + seed * 13) % 5) - 2; }
 
-/// Rows whose sum is not what it must be. All numbers are whole and below 2^24, so floats hold them exactly.
+/// Counts the rows with a wrong sum. All numbers are integers below 2^24, so floats hold them exactly.
 unsigned wrong_rows(const float* sums) {
     unsigned wrong = 0;
     for (uint32_t row = 0; row < m; ++row) {

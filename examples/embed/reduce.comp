@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine's pass after: one weighted sum for each row.
+// The engine's pass after the products. It computes one weighted sum for each row.
 #version 450
 layout(local_size_x = 64) in;
 layout(std430, set = 0, binding = 0) readonly buffer Data { float at[]; } data;

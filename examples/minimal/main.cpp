@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The shortest way to a product: a device of vkgemm::host, two matrices up, one down.
+// The shortest program: opens a device with vkgemm::host, uploads two matrices, multiplies, and downloads the result.
 #include <cstdio>
 #include <vector>
 #include <vkgemm/host.hpp>
 
 namespace host = vkgemm::host;
 
-/// The row sums of A, as A times a column of ones.
+/// Returns the row sums of A, computed as A times a column of ones.
 vkgemm::Result<std::vector<float>> row_sums(const host::Device& device, const std::vector<float>& a, uint64_t rows,
                                             uint64_t cols) {
     const auto plan = device.context().createPlan({.m = rows, .n = 1, .k = cols});

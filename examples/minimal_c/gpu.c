@@ -19,13 +19,13 @@ int gpu_create_instance(Gpu* gpu) {
     if (volkInitialize() != VK_SUCCESS || vkCreateInstance(&info, NULL, &gpu->instance) != VK_SUCCESS) return 1;
     volkLoadInstance(gpu->instance);
 
-    result = vkEnumeratePhysicalDevices(gpu->instance, &count, &gpu->physical); /* the first there is */
+    result = vkEnumeratePhysicalDevices(gpu->instance, &count, &gpu->physical); /* the first one */
     if ((result != VK_SUCCESS && result != VK_INCOMPLETE) || count == 0) return 1;
     vkGetPhysicalDeviceProperties(gpu->physical, &properties);
     memcpy(gpu->name, properties.deviceName, sizeof gpu->name);
     gpu->api_version = properties.apiVersion < app.apiVersion ? properties.apiVersion : app.apiVersion;
     vkGetPhysicalDeviceQueueFamilyProperties(gpu->physical, &families,
-                                             &family); /* the first family has compute nearly everywhere */
+                                             &family); /* on nearly every device the first family can compute */
     return families == 1 && (family.queueFlags & VK_QUEUE_COMPUTE_BIT) ? 0 : 1;
 }
 
@@ -37,7 +37,7 @@ int gpu_create_device(Gpu* gpu, const VkgemmNeeds* needs) {
     uint32_t bit;
     queue.pQueuePriorities = &priority;
 
-    /* Only what vkgemm requires: its features into our chain, its extensions into our list. */
+    /* Enable only what vkgemm requires: features go into our chain, extensions into our list. */
     gpu->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     if (vkgemmMergeFeatures(needs->requiredFeatures, gpu->api_version, &gpu->features, NULL, &size) < 0) return 1;
     gpu->feature_memory = malloc(size ? size : 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The least of Vulkan that the example needs; an engine has all of this already. */
+ * The Vulkan code that the example needs. An engine has all of this already. */
 #ifndef GPU_H
 #define GPU_H
 #include <vkgemm/vkgemm.h>
@@ -11,9 +11,9 @@ typedef struct Gpu {
     VkQueue queue;
     uint32_t family, api_version;
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
-    VkPhysicalDeviceFeatures2 features; /* the chain given to vkCreateDevice ... */
-    void* feature_memory;               /* ... and what it is chained to */
-    int has_addresses;                  /* buffers may be asked for their address */
+    VkPhysicalDeviceFeatures2 features; /* the chain given to vkCreateDevice */
+    void* feature_memory;               /* holds the structs that vkgemm appended to the chain */
+    int has_addresses;                  /* buffers can have a device address */
 } Gpu;
 
 typedef struct GpuBuffer {
@@ -23,7 +23,7 @@ typedef struct GpuBuffer {
 } GpuBuffer;
 
 PFN_vkGetInstanceProcAddr gpu_loader(void);
-int gpu_create_instance(Gpu* gpu); /* 0 when it worked, as with all of these */
+int gpu_create_instance(Gpu* gpu); /* returns 0 on success, like every function here */
 int gpu_create_device(Gpu* gpu, const VkgemmNeeds* needs);
 int gpu_create_buffer(const Gpu* gpu, VkDeviceSize bytes, GpuBuffer* buffer);
 void gpu_destroy_buffer(const Gpu* gpu, GpuBuffer* buffer);

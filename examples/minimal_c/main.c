@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * vkgemm from C99: D = 2 A B + C for matrices of 3 x 4 and 4 x 2, on the first device there is. */
+ * Uses vkgemm from C99: computes D = 2 A B + C for matrices of 3 x 4 and 4 x 2 on the first device. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static VkgemmOperand operand(const GpuBuffer* buffer, size_t count) {
     return o;
 }
 
-/* Wrong elements of D, or -1 and the reason in p->error. */
+/* Returns the number of wrong elements of D, or -1 with the reason in p->error. */
 static int multiply(const Gpu* gpu, VkgemmContext context, const VkgemmProblem* problem, GpuBuffer buffers[4],
                     Product* p) {
     int i, j, k, wrong = 0;
@@ -68,7 +68,7 @@ int main(void) {
     memset(&product, 0, sizeof product);
     memset(buffers, 0, sizeof buffers);
 
-    memset(&problem, 0, sizeof problem); /* zero is the default of every field */
+    memset(&problem, 0, sizeof problem); /* every field defaults to zero */
     problem.structSize = sizeof problem;
     problem.m = M;
     problem.n = N;

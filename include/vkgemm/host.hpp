@@ -184,8 +184,9 @@ class Device {
         return download(buffer, offset, std::as_writable_bytes(std::span(data)));
     }
 
-    /// Records, submits, waits. What the recording wrote is visible to the host and to later submissions. After a
-    /// timeout the device still works on it, so nothing more is accepted.
+    /// Records, submits, waits. What the recording wrote is visible to the host and to later submissions. If it does
+    /// not end within `timeout`, the code is DEVICE_LOST and vkResult is VK_TIMEOUT. The device still works on it then,
+    /// so keep what it uses; the next submission waits for it first, for as long as its own timeout allows.
     Status submit(const Record& record, std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
     /// Records `runs` runs into one submission, with a full barrier before each, and tells how long each took; at most

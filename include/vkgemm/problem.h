@@ -99,8 +99,9 @@ typedef struct VkgemmMatrix {
     VkgemmType type;
     VkgemmLayout layout;
     uint64_t ld;          /* from one row to the next; 0: dense, no gap */
-    uint64_t batchStride; /* from one matrix of the batch to the next; 0: dense, one right after the other;
-                             VKGEMM_BROADCAST: the same one again */
+    uint64_t batchStride; /* from one matrix of the batch to the next; 0: ld times the number of stored rows, so
+                             the next matrix begins where one more row of this one would, also with an ld that is wider
+                             than a row; VKGEMM_BROADCAST: the same one again */
 } VkgemmMatrix;
 
 typedef enum VkgemmC {
@@ -123,8 +124,9 @@ typedef enum VkgemmAccuracy {
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
-/* What happens to an element between the product and D. Steps run in the order given; each kind at most once.
- * Bias, scale and residual are operands of D's type. GELU, SiLU and clamp are for floating-point accumulators. */
+/* What happens to an element between the product and D. Steps run in the order given; each kind at most once,
+ * and at most one bias and one scale. Bias, scale and residual are operands of D's type. GELU, SiLU and clamp are for
+ * floating-point accumulators. */
 typedef enum VkgemmStepKind {
     VKGEMM_STEP_NONE = 0,
     VKGEMM_STEP_BIAS_ROW = 1,  /* + bias[row], m elements */
@@ -172,7 +174,8 @@ typedef struct VkgemmProblem {
 
 /* Reads `text`. alpha and beta may be NULL; they get 1 and 0 where the text is silent. PARSE names the character
  * (counted from 1) and the word that would fit; INVALID_PROBLEM when the words are readable but contradict each other.
- * `problem->structSize` is set for you. error may be NULL. Any thread. */
+ * Set problem->structSize before the call, as in every output struct; a line that needs fields which your VkgemmProblem
+ * is too old to have is refused (UNSUPPORTED). error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta,
                                            VkgemmError* error);
 

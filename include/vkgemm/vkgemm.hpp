@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // vkgemm for C++20: vkgemm.h with owners that move, structs for designated initialisers, spans, and results that carry
-// their reason. It adds no feature; what vkgemm.h says of a function or a field holds for its counterpart here.
+// their reason. It adds no feature. The comments in vkgemm.h apply to the functions and fields of the same name here.
 //
 //     auto plan = context.createPlan({.m = 64, .n = 32, .k = 128, .a = {.type = vkgemm::f16}});
 //     if (!plan) return report(plan.status().text);
@@ -24,11 +24,11 @@
 
 namespace vkgemm {
 
-/// How a call ended. Negative codes are failures; positive ones succeeded with something to tell.
+/// How a call ended. Negative codes are failures; positive ones are successes with a note.
 struct [[nodiscard]] Status {
     VkgemmResult code = VKGEMM_SUCCESS;
     VkResult vkResult = VK_SUCCESS;
-    std::string text{};  ///< why; empty when there is nothing to tell
+    std::string text{};  ///< the reason or the note; may be empty
 
     explicit operator bool() const { return code >= 0; }
 };
@@ -99,7 +99,7 @@ struct Problem {
     Epilogue epilogue{};
 };
 
-/// What one line of text says: the problem, and the factors that belong to a run.
+/// One line of text: the problem, and the factors that belong to a run.
 struct ParsedProblem {
     Problem problem{};
     double alpha = 1, beta = 0;
@@ -122,7 +122,7 @@ struct Operand {
     VkDeviceAddress address = 0;
 };
 
-/// VkgemmRun; alpha is 1 unless it is set.
+/// VkgemmRun. Here alpha means what it is: 0 skips the product.
 struct Run {
     Operand a{}, b{}, c{}, d{}, bias{}, scale{}, residual{}, workspace{};
     double alpha = 1, beta = 0;
@@ -146,6 +146,7 @@ struct ContextInfo {
     const char* disabledKernels = nullptr;
     VkgemmRecordedFn recorded = nullptr;
     void* recordedUser = nullptr;
+    uint32_t flags = 0;
 };
 
 /// VkgemmNeedsInfo
@@ -164,7 +165,7 @@ struct Needs {
     uint64_t requiredFeatures = 0, optionalFeatures = 0;
 };
 
-/// Between the structs above and those of vkgemm.h.
+/// Conversions between the structs above and those of vkgemm.h.
 namespace convert {
 
 inline Status toStatus(VkgemmResult code, const VkgemmError& error) {
@@ -198,15 +199,32 @@ inline Problem fromC(const VkgemmProblem& c) {
 }
 
 inline VkgemmPlanOptions toC(const PlanOptions& o) {
-    return {sizeof(VkgemmPlanOptions), nullptr, o.kernel,        o.tile, o.operands,
-            o.operandAlignment,        o.flags, o.workspaceLimit};
+    return {.structSize = sizeof(VkgemmPlanOptions),
+            .flags = o.flags,
+            .pNext = nullptr,
+            .kernel = o.kernel,
+            .tile = o.tile,
+            .operands = o.operands,
+            .operandAlignment = o.operandAlignment,
+            .workspaceLimit = o.workspaceLimit};
 }
 
 inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
 
 inline VkgemmRun toC(const Run& r) {
-    return {sizeof(VkgemmRun), nullptr,         toC(r.a),         toC(r.b), toC(r.c), toC(r.d), toC(r.bias),
-            toC(r.scale),      toC(r.residual), toC(r.workspace), r.alpha,  r.beta,   r.flags};
+    return {.structSize = sizeof(VkgemmRun),
+            .flags = r.flags | (r.alpha == 0 ? uint32_t{VKGEMM_RECORD_ZERO_ALPHA} : 0u),
+            .pNext = nullptr,
+            .a = toC(r.a),
+            .b = toC(r.b),
+            .c = toC(r.c),
+            .d = toC(r.d),
+            .bias = toC(r.bias),
+            .scale = toC(r.scale),
+            .residual = toC(r.residual),
+            .workspace = toC(r.workspace),
+            .alpha = r.alpha,
+            .beta = r.beta};
 }
 
 /// The text of a function that takes (char* text, size_t* size).
@@ -227,6 +245,7 @@ Result<std::string> text(Call call, VkgemmError& error) {
 /// vkgemmParseProblem
 inline Result<ParsedProblem> parseProblem(const char* text) {
     VkgemmProblem c{};
+    c.structSize = sizeof c;
     VkgemmError error{};
     ParsedProblem parsed;
     const VkgemmResult code = vkgemmParseProblem(text, &c, &parsed.alpha, &parsed.beta, &error);
@@ -267,10 +286,10 @@ inline Result<Needs> queryNeeds(const NeedsInfo& info) {
                          convert::toStatus(code, error));
 }
 
-/// vkgemmMergeFeatures. What hangs on chain.pNext stays there and in its order: members are set in the structs that are
-/// there, missing structs are appended behind the last one. They lie in `memory`, whose contents are replaced; leave it
-/// alone as long as the chain is in use. Where nothing is missing it is not touched. A second merge into the same chain
-/// takes a vector of its own: one that the chain already lies in is refused.
+/// vkgemmMergeFeatures. The chain keeps its structs and their order: members are set in the structs that are there, and
+/// missing structs are appended. The new structs are in `memory`, whose contents are replaced; do not change it while
+/// the chain is in use. If nothing is missing, it is not touched. A second merge into the same chain needs a vector of
+/// its own; one that already holds a part of the chain is refused.
 inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2& chain,
                             std::vector<std::byte>& memory) {
     size_t size = 0;
@@ -340,7 +359,7 @@ class Plan {
     std::unique_ptr<VkgemmPlan_T, Destroy> handle_;
 };
 
-/// Owns a VkgemmContext. Its plans must go before it does.
+/// Owns a VkgemmContext. Its plans must be destroyed first.
 class Context {
    public:
     Context() = default;
@@ -349,6 +368,7 @@ class Context {
 
     static Result<Context> create(const ContextInfo& info) {
         const VkgemmContextInfo c{sizeof(VkgemmContextInfo),
+                                  info.flags,
                                   nullptr,
                                   info.instance,
                                   info.physicalDevice,

@@ -109,7 +109,7 @@ Status DeviceState::download(VkBuffer buffer, VkDeviceSize offset, std::span<std
 
 BufferState::~BufferState() {
     if (!device) return;
-    if (device->hung) device->vk.vkDeviceWaitIdle(device->handle);
+    if (device->has_late()) device->vk.vkDeviceWaitIdle(device->handle);
     device->release(own);
 }
 
@@ -122,7 +122,7 @@ std::span<std::byte> Buffer::mapped() const { return state_ ? state_->own.mapped
 
 Operand Buffer::operand(VkDeviceSize offset, VkDeviceSize bytes) const {
     if (offset >= size() || bytes > size() - offset) return {};
-    return {.buffer = handle(), .offset = offset, .size = bytes ? bytes : size() - offset, .address = address()};
+    return {.buffer = handle(), .offset = offset, .size = bytes ? bytes : size() - offset};
 }
 
 Result<Buffer> Device::createBuffer(VkDeviceSize bytes, Memory where) const {

@@ -10,9 +10,10 @@ namespace vkgemm::host {
 namespace detail {
 
 DeviceState::~DeviceState() {
+    if (handle) vk.vkDeviceWaitIdle(handle);  // first: late work may still run the context's pipelines
     context = {};
     if (!handle) return;
-    vk.vkDeviceWaitIdle(handle);
+    for (const SubmissionObjects& objects : late) destroy(objects);
     release(staging);
     vk.vkDestroyDevice(handle, nullptr);
 }

@@ -4,7 +4,7 @@
 #pragma once
 #include <volk.h>
 
-#include <atomic>
+#include <chrono>
 #include <mutex>
 
 #include "vkgemm/host.hpp"
@@ -62,6 +62,13 @@ struct Allocation {
     std::span<std::byte> mapped{};  // Memory::host only
 };
 
+/// What one submission uses, to be destroyed when it has ended.
+struct SubmissionObjects {
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkFence fence = VK_NULL_HANDLE;
+    VkQueryPool queries = VK_NULL_HANDLE;
+};
+
 struct DeviceState {
     std::shared_ptr<InstanceState> instance;
     DeviceInfo info;
@@ -83,7 +90,8 @@ struct DeviceState {
     Context context;
 
     std::mutex queue_mutex;
-    std::atomic<bool> hung = false;  // a submission did not end in time; its objects are kept until the device goes
+    std::mutex late_mutex;                // of late; taken before queue_mutex
+    std::vector<SubmissionObjects> late;  // of submissions that did not end in time; the device still works on them
 
     std::mutex staging_mutex;
     Allocation staging;
@@ -96,6 +104,10 @@ struct DeviceState {
     /// Whole, or not at all: what fails leaves `out` as it was.
     Status allocate(VkDeviceSize bytes, Memory where, VkBufferUsageFlags usage, Allocation& out) const;
     void release(const Allocation& a) const;
+    void destroy(const SubmissionObjects& objects) const;
+    bool has_late();
+    /// Waits for late submissions and destroys their objects; DEVICE_LOST if one does not end within `timeout`.
+    Status finish_late(std::chrono::nanoseconds timeout);
     /// As Device::download, of any buffer that may be copied from.
     Status download(VkBuffer buffer, VkDeviceSize offset, std::span<std::byte> data);
     /// Makes `staging` if it is not there. Under staging_mutex.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Submitting, waiting, timing.
 #include <algorithm>
+#include <utility>
 
 #include "host/call_watch.h"
 #include "host/state.h"
@@ -12,53 +13,52 @@ using detail::CallWatch;
 using detail::DeviceState;
 using detail::failed;
 
-/// What one submission uses; gone when it has ended. What a hung device still uses is given up.
+/// One submission. Its objects are destroyed with it, except those that the device still uses.
 class Submission {
    public:
     explicit Submission(DeviceState& device) : device_(device) {}
     Submission(const Submission&) = delete;
     Submission& operator=(const Submission&) = delete;
-    ~Submission() {
-        if (device_.hung) return;
-        if (queries_) device_.vk.vkDestroyQueryPool(device_.handle, queries_, nullptr);
-        if (fence_) device_.vk.vkDestroyFence(device_.handle, fence_, nullptr);
-        if (pool_) device_.vk.vkDestroyCommandPool(device_.handle, pool_, nullptr);
-    }
+    ~Submission() { device_.destroy(objects_); }
 
     VkCommandBuffer commands() const { return commands_; }
-    VkQueryPool queries() const { return queries_; }
-    Status begin(uint32_t query_count);
+    VkQueryPool queries() const { return objects_.queries; }
+    /// `timeout`: for earlier submissions that did not end in time.
+    Status begin(uint32_t query_count, std::chrono::nanoseconds timeout);
     Status end_and_wait(std::chrono::nanoseconds timeout);
 
    private:
     DeviceState& device_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    detail::SubmissionObjects objects_;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
-    VkFence fence_ = VK_NULL_HANDLE;
-    VkQueryPool queries_ = VK_NULL_HANDLE;
 };
 
-Status Submission::begin(uint32_t query_count) {
-    if (device_.hung)
-        return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS,
-                "an earlier submission did not end in time; the device is not used any more"};
+Status too_late(std::chrono::nanoseconds timeout) {
+    const auto seconds = std::chrono::duration<double>(timeout).count();
+    return {VKGEMM_ERROR_DEVICE_LOST, VK_TIMEOUT,
+            "the device did not finish within " + std::to_string(seconds) +
+                " s and still works; the next submission waits for it first"};
+}
+
+Status Submission::begin(uint32_t query_count, std::chrono::nanoseconds timeout) {
+    if (Status s = device_.finish_late(timeout); !s) return s;
     const VolkDeviceTable& vk = device_.vk;
     VkCommandPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
     pool.queueFamilyIndex = device_.family;
-    if (const VkResult r = vk.vkCreateCommandPool(device_.handle, &pool, nullptr, &pool_); r != VK_SUCCESS)
+    if (const VkResult r = vk.vkCreateCommandPool(device_.handle, &pool, nullptr, &objects_.pool); r != VK_SUCCESS)
         return failed(r, "vkCreateCommandPool");
     VkCommandBufferAllocateInfo allocate{};
     allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-    allocate.commandPool = pool_;
+    allocate.commandPool = objects_.pool;
     allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     allocate.commandBufferCount = 1;
     if (const VkResult r = vk.vkAllocateCommandBuffers(device_.handle, &allocate, &commands_); r != VK_SUCCESS)
         return failed(r, "vkAllocateCommandBuffers");
     VkFenceCreateInfo fence{};
     fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    if (const VkResult r = vk.vkCreateFence(device_.handle, &fence, nullptr, &fence_); r != VK_SUCCESS)
+    if (const VkResult r = vk.vkCreateFence(device_.handle, &fence, nullptr, &objects_.fence); r != VK_SUCCESS)
         return failed(r, "vkCreateFence");
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
@@ -70,9 +70,9 @@ Status Submission::begin(uint32_t query_count) {
     queries.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
     queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
     queries.queryCount = query_count;
-    if (const VkResult r = vk.vkCreateQueryPool(device_.handle, &queries, nullptr, &queries_); r != VK_SUCCESS)
+    if (const VkResult r = vk.vkCreateQueryPool(device_.handle, &queries, nullptr, &objects_.queries); r != VK_SUCCESS)
         return failed(r, "vkCreateQueryPool");
-    vk.vkCmdResetQueryPool(commands_, queries_, 0, query_count);
+    vk.vkCmdResetQueryPool(commands_, objects_.queries, 0, query_count);
     return {};
 }
 
@@ -91,16 +91,15 @@ Status Submission::end_and_wait(std::chrono::nanoseconds timeout) {
     submit.pCommandBuffers = &commands_;
     {
         const std::lock_guard lock(device_.queue_mutex);
-        if (const VkResult r = vk.vkQueueSubmit(device_.queue, 1, &submit, fence_); r != VK_SUCCESS)
+        if (const VkResult r = vk.vkQueueSubmit(device_.queue, 1, &submit, objects_.fence); r != VK_SUCCESS)
             return failed(r, "vkQueueSubmit");
     }
     const VkResult waited =
-        vk.vkWaitForFences(device_.handle, 1, &fence_, VK_TRUE, static_cast<uint64_t>(timeout.count()));
+        vk.vkWaitForFences(device_.handle, 1, &objects_.fence, VK_TRUE, static_cast<uint64_t>(timeout.count()));
     if (waited == VK_TIMEOUT) {
-        device_.hung = true;
-        const auto seconds = std::chrono::duration<double>(timeout).count();
-        return {VKGEMM_ERROR_DEVICE_LOST, VK_TIMEOUT,
-                "the device did not finish within " + std::to_string(seconds) + " s"};
+        const std::lock_guard lock(device_.late_mutex);
+        device_.late.push_back(std::exchange(objects_, {}));
+        return too_late(timeout);
     }
     if (waited != VK_SUCCESS) return failed(waited, "vkWaitForFences");
     return {};
@@ -117,7 +116,7 @@ void full_barrier(const VolkDeviceTable& vk, VkCommandBuffer commands) {
 
 Status run_once(DeviceState& device, const Record& record, std::chrono::nanoseconds timeout) {
     Submission submission(device);
-    if (Status s = submission.begin(0); !s) return s;
+    if (Status s = submission.begin(0, timeout); !s) return s;
     CallWatch watch(device);
     if (Status s = record(submission.commands()); !s) return s;
     watch.recorded_all();
@@ -131,7 +130,7 @@ Result<Times> time_on_host(DeviceState& device, uint32_t runs, const RecordRun& 
     Times times{.clock = Clock::host};
     for (uint32_t run = 0; run < runs; ++run) {
         Submission submission(device);
-        if (Status s = submission.begin(0); !s) return s;
+        if (Status s = submission.begin(0, timeout); !s) return s;
         if (Status s = record(submission.commands(), run); !s) return s;
         const auto start = std::chrono::steady_clock::now();
         if (Status s = submission.end_and_wait(timeout); !s) return s;
@@ -147,7 +146,7 @@ uint64_t timestamp_mask(const DeviceState& device) {
 Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun& record,
                              std::chrono::nanoseconds timeout) {
     Submission submission(device);
-    if (Status s = submission.begin(2 * runs); !s) return s;
+    if (Status s = submission.begin(2 * runs, timeout); !s) return s;
     const VolkDeviceTable& vk = device.vk;
     for (uint32_t run = 0; run < runs; ++run) {
         full_barrier(vk, submission.commands());
@@ -177,7 +176,7 @@ Result<Times> time_on_device(DeviceState& device, uint32_t runs, const RecordRun
 Result<double> time_together(DeviceState& device, uint32_t runs, const RecordRun& record, bool ticks,
                              std::chrono::nanoseconds timeout) {
     Submission submission(device);
-    if (Status s = submission.begin(ticks ? 2 : 0); !s) return s;
+    if (Status s = submission.begin(ticks ? 2 : 0, timeout); !s) return s;
     const VolkDeviceTable& vk = device.vk;
     const auto mark = [&](uint32_t query) {
         full_barrier(vk, submission.commands());
@@ -200,6 +199,29 @@ Result<double> time_together(DeviceState& device, uint32_t runs, const RecordRun
 }
 
 }  // namespace
+
+void detail::DeviceState::destroy(const detail::SubmissionObjects& objects) const {
+    if (objects.queries) vk.vkDestroyQueryPool(handle, objects.queries, nullptr);
+    if (objects.fence) vk.vkDestroyFence(handle, objects.fence, nullptr);
+    if (objects.pool) vk.vkDestroyCommandPool(handle, objects.pool, nullptr);
+}
+
+bool detail::DeviceState::has_late() {
+    const std::lock_guard lock(late_mutex);
+    return !late.empty();
+}
+
+Status detail::DeviceState::finish_late(std::chrono::nanoseconds timeout) {
+    const std::lock_guard lock(late_mutex);
+    for (; !late.empty(); late.pop_back()) {
+        const VkResult waited =
+            vk.vkWaitForFences(handle, 1, &late.back().fence, VK_TRUE, static_cast<uint64_t>(timeout.count()));
+        if (waited == VK_TIMEOUT) return too_late(timeout);
+        if (waited != VK_SUCCESS) return failed(waited, "vkWaitForFences");
+        destroy(late.back());
+    }
+    return {};
+}
 
 Status detail::submit_and_wait(DeviceState& device, const Record& record, std::chrono::nanoseconds timeout) {
     return run_once(device, record, timeout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every public function shares: no exception leaves the library, versions are checked, choices are put into words.
+// What the public functions share: no exception leaves the library, and choices become text.
 #pragma once
 #include <new>
 
@@ -8,7 +8,8 @@
 
 namespace vkgemm::vk {
 
-/// Runs `body`; the one exception the library can meet, memory running out, becomes a result.
+/// Runs `body`; an exception becomes a result. The sources are compiled with exceptions, whatever the project around
+/// them is compiled with.
 template <class Body>
 VkgemmResult guarded(VkgemmError* error, const Body& body) {
     try {
@@ -20,7 +21,7 @@ VkgemmResult guarded(VkgemmError* error, const Body& body) {
     }
 }
 
-/// The chosen kernel in words, and every other row with its cost or the reason against it; one a line.
+/// The chosen kernel, and every other row with its cost or the reason against it; one a line.
 std::string explanation(const plan::Choice&, const plan::Steps&);
 std::string candidates_text(const std::vector<plan::Candidate>&, const plan::Kernel* chosen);
 

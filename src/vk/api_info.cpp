@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The public functions that only tell: versions, text, needs, kernels, what a plan is.
+// The public functions that only report: versions, text, needs, kernels, what a plan is.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -52,24 +52,29 @@ std::string candidates_text(const std::vector<plan::Candidate>& rows, const plan
 
 namespace {
 
-std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo* info) {
-    if (auto why = vk::check_struct(info, "VkgemmNeedsInfo")) return why;
-    if (!info->instance || !info->physicalDevice || !info->getInstanceProcAddr)
+std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo& info) {
+    if (!info.instance || !info.physicalDevice || !info.getInstanceProcAddr)
         return Refusal{Refusal::argument,
                        "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
-    if (info->operands != VKGEMM_OPERANDS_BUFFERS && info->operands != VKGEMM_OPERANDS_ADDRESSES)
+    if (info.operands != VKGEMM_OPERANDS_BUFFERS && info.operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{Refusal::argument,
-                       "VkgemmNeedsInfo::operands is " + std::to_string(info->operands) + "; known are 0 and 1"};
-    if (info->problemCount && !info->problems)
+                       "VkgemmNeedsInfo::operands is " + std::to_string(info.operands) + "; known are 0 and 1"};
+    if (info.problemCount && !info.problems)
         return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return std::nullopt;
 }
 
-// An array of structs of another size ends at its first one: nothing is read beyond it.
+// The first problem's structSize is the distance from one to the next, so nothing is read before it was checked.
 Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
     std::vector<plan::Problem> out;
     for (uint32_t i = 0; i < info.problemCount; ++i) {
-        auto words = vk::problem_from(info.problems + i);
+        const VkgemmProblem* const given = vk::array_element(info.problems, i);
+        if (given->structSize != info.problems->structSize)
+            return plan::about_problem(
+                i, {Refusal::argument, "VkgemmProblem::structSize is " + std::to_string(given->structSize) +
+                                           ", but that of problems[0] is " + std::to_string(info.problems->structSize) +
+                                           "; all must be the same"});
+        auto words = vk::problem_from(given);
         if (!words) return plan::about_problem(i, words.refusal());
         auto completed = plan::complete(*words);
         if (!completed) return plan::about_problem(i, completed.refusal());
@@ -92,10 +97,27 @@ Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto problems = read_problems(info);
     if (!problems) return problems.refusal();
     const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, *version);
-    const plan::DeviceCaps caps = vk::read_device_caps(*f, info.physicalDevice, *version, offered);
+    plan::DeviceCaps caps = vk::read_device_caps(*f, info.physicalDevice, *version, offered);
+    caps.is_physical = true;
     auto needs = plan::needs_of(caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
     if (!needs) return needs.refusal();
     return FoundNeeds{*needs, *version, vk::device_extensions(*f, info.physicalDevice)};
+}
+
+// What VkgemmKernelInfo points to.
+struct KernelTexts {
+    std::string tile, needs;
+};
+
+// Made once, when first asked for, and never changed.
+const std::vector<KernelTexts>& kernel_texts() {
+    static const std::vector<KernelTexts> texts = [] {
+        std::vector<KernelTexts> out;
+        for (const plan::Kernel& k : plan::kernels())
+            out.push_back({plan::to_text(k.tile), plan::feature_names(k.needs)});
+        return out;
+    }();
+    return texts;
 }
 
 // Those of the device's extensions that `features` ask for; what it has only as core needs no extension.
@@ -157,7 +179,14 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
         if (!read) return vk::to_result(error, read.refusal());
         if (auto completed = plan::complete(read->problem); !completed && completed.refusal().kind == Refusal::problem)
             return vk::to_result(error, completed.refusal());
-        *problem = vk::problem_to(read->problem);
+        if (auto why = vk::check_output(problem)) return vk::to_result(error, *why);
+        const VkgemmProblem filled = vk::problem_to(read->problem);
+        if (!vk::fits(filled, *problem))
+            return vk::to_result(
+                error, Refusal{Refusal::unsupported,
+                               "the line needs fields that a VkgemmProblem of " + std::to_string(problem->structSize) +
+                                   " bytes does not have; compile against this version's header"});
+        vk::write_struct(filled, problem);
         if (alpha) *alpha = read->alpha;
         if (beta) *beta = read->beta;
         return vk::success(error);
@@ -173,20 +202,23 @@ VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double alpha, dou
 
 VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (auto why = vk::check_struct(needs, "VkgemmNeeds")) return vk::to_result(error, *why);
-        if (auto why = check_needs_info(info)) return vk::to_result(error, *why);
-        auto found = find_needs(*info);
+        if (auto why = vk::check_output(needs)) return vk::to_result(error, *why);
+        const auto asked = vk::read_struct(info);
+        if (!asked) return vk::to_result(error, asked.refusal());
+        if (auto why = check_needs_info(*asked)) return vk::to_result(error, *why);
+        auto found = find_needs(*asked);
         if (!found) return vk::to_result(error, found.refusal());
         const plan::Needs& f = found->features;
         const std::vector<const char*> required = extensions_of(f.required, *found);
         const std::vector<const char*> all = extensions_of(f.required | f.optional, *found);
-        needs->requiredFeatures = f.required;
-        needs->optionalFeatures = f.optional;
-        needs->requiredExtensionCount = needs->optionalExtensionCount = 0;
-        for (const char* e : required) needs->requiredExtensions[needs->requiredExtensionCount++] = e;
+        VkgemmNeeds out{};
+        out.requiredFeatures = f.required;
+        out.optionalFeatures = f.optional;
+        for (const char* e : required) out.requiredExtensions[out.requiredExtensionCount++] = e;
         for (const std::string_view e : all)  // an extension that is required already is not named again
             if (std::find(required.begin(), required.end(), e) == required.end())
-                needs->optionalExtensions[needs->optionalExtensionCount++] = e.data();
+                out.optionalExtensions[out.optionalExtensionCount++] = e.data();
+        vk::write_struct(out, needs);
         return vk::success(error);
     });
 }
@@ -218,37 +250,40 @@ uint32_t vkgemmKernelCount(void) { return static_cast<uint32_t>(plan::kernels().
 
 VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
-        if (index >= plan::kernels().size() || vk::check_struct(out, "VkgemmKernelInfo"))
-            return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (index >= plan::kernels().size() || vk::check_output(out)) return VKGEMM_ERROR_INVALID_ARGUMENT;
         const plan::Kernel& k = plan::kernels()[index];
         const plan::Module& m = k.module;
-        size_t tile_size = sizeof out->tile, needs_size = sizeof out->needs;
-        out->name = k.name.data(), out->family = m.family.name.data();
-        vk::copy_text(plan::to_text(k.tile), out->tile, &tile_size);
-        vk::copy_text(plan::feature_names(k.needs), out->needs, &needs_size);
-        out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
-        out->accumulate = vk::type_to(m.accumulate);
-        out->built = m.built();
-        out->helper = m.family.role != plan::Role::product;
+        const KernelTexts& texts = kernel_texts()[index];
+        VkgemmKernelInfo info{};
+        info.name = k.name.data(), info.family = m.family.name.data();
+        info.tile = texts.tile.c_str(), info.needs = texts.needs.c_str();
+        info.a = vk::type_to(m.a), info.b = vk::type_to(m.b), info.d = vk::type_to(m.d),
+        info.accumulate = vk::type_to(m.accumulate);
+        info.built = m.built();
+        info.helper = m.family.role != plan::Role::product;
+        vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
     });
 }
 
 VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
-        if (!p || vk::check_struct(out, "VkgemmPlanInfo")) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (!p || vk::check_output(out)) return VKGEMM_ERROR_INVALID_ARGUMENT;
         const plan::Problem& q = p->problem;
-        out->kernel = p->kernel.c_str();
-        out->tile = p->tile.c_str();
-        for (size_t i = 0; i < plan::slot_count; ++i) out->requiredBytes[i] = p->steps.slots[i].bytes;
-        out->workspaceAlignment = p->steps.slots[size_t(plan::Slot::workspace)].alignment;
-        out->operandAlignment =
+        VkgemmPlanInfo info{};
+        info.kernel = p->kernel.c_str();
+        info.tile = p->tile.c_str();
+        info.requiredBytes = p->required_bytes.data();
+        info.slotCount = static_cast<uint32_t>(p->required_bytes.size());
+        info.workspaceAlignment = p->steps.slots[size_t(plan::Slot::workspace)].alignment;
+        info.operandAlignment =
             std::max(p->steps.slots[size_t(plan::Slot::a)].alignment, p->steps.slots[size_t(plan::Slot::d)].alignment);
-        out->usesAddresses = p->steps.binding == plan::Binding::addresses;
-        out->dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
-        out->flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
-        out->errorBound = p->steps.error_bound;
-        out->predictedCost = p->cost;
+        info.usesAddresses = p->steps.binding == plan::Binding::addresses;
+        info.dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
+        info.flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
+        info.errorBound = p->steps.error_bound;
+        info.predictedCost = p->cost;
+        vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
     });
 }

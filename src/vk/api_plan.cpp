@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The public functions about contexts, plans and recording: checks of the caller's words, then glue.
+// The public functions about contexts, plans and recording: they check the caller's structs and call the parts.
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <new>
 
-#include "plan/device/needs.h"
-#include "plan/problem/problem_text.h"
+#include "plan/base/string_util.h"
 #include "plan/device/disabled_kernels.h"
+#include "plan/device/needs.h"
+#include "plan/kernels/renamed.h"
+#include "plan/problem/problem_text.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -17,6 +21,18 @@ using plan::Refusal;
 using plan::Result;
 
 namespace {
+
+std::optional<Refusal> check_allocator(const VkAllocationCallbacks& a) {
+    const auto refused = [](const char* why) {
+        return Refusal{Refusal::argument, std::string("VkgemmContextInfo::allocator ") + why};
+    };
+    if (!a.pfnAllocation) return refused("has no pfnAllocation");
+    if (!a.pfnReallocation) return refused("has no pfnReallocation");
+    if (!a.pfnFree) return refused("has no pfnFree");
+    if (!a.pfnInternalAllocation != !a.pfnInternalFree)
+        return refused("has one of pfnInternalAllocation and pfnInternalFree; set both or neither");
+    return std::nullopt;
+}
 
 std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
     const auto null = [](const char* name) {
@@ -31,6 +47,26 @@ std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
         return Refusal{Refusal::argument, "VkgemmContextInfo::enabledFeatures has sType " +
                                               std::to_string(i.enabledFeatures->sType) +
                                               "; the chain begins with a VkPhysicalDeviceFeatures2"};
+    constexpr uint32_t known = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
+    if (i.flags & ~known)
+        return Refusal{Refusal::argument,
+                       "VkgemmContextInfo::flags has unknown bits: " + std::to_string(i.flags & ~known)};
+    return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
+}
+
+// A name that the device does not list cannot have been given to vkCreateDevice, so it is a mistake here.
+std::optional<Refusal> check_extensions(const VkgemmContextInfo& i, const std::vector<std::string>& of_device) {
+    for (uint32_t n = 0; n < i.enabledExtensionCount; ++n) {
+        const char* const name = i.enabledExtensions[n];
+        const std::string where = "VkgemmContextInfo::enabledExtensions[" + std::to_string(n) + "] is ";
+        if (!name) return Refusal{Refusal::argument, where + "null"};
+        if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
+        const std::string_view near = plan::nearest_word(name, of_device);
+        return Refusal{Refusal::argument,
+                       where + "'" + name + "', which the physical device does not list; " +
+                           (near.empty() ? "" : "did you mean '" + std::string(near) + "'? ") +
+                           "List what you gave to vkCreateDevice, without extensions that only a layer provides"};
+    }
     return std::nullopt;
 }
 
@@ -39,38 +75,73 @@ const char* forced_kernel() {
     return name ? name : "";
 }
 
-Result<std::vector<plan::TunedRow>> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
+Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
     auto rows = plan::parse_tuned(of_caller ? of_caller : "");
     if (!rows) return rows.refusal();
     auto built_in = plan::parse_tuned(plan::built_in_tuned());
     if (!built_in) return built_in.refusal();
-    rows->insert(rows->end(), built_in->begin(), built_in->end());
-    return plan::tuned_for(caps, *rows);
+    rows->insert(rows->end(), std::make_move_iterator(built_in->begin()), std::make_move_iterator(built_in->end()));
+    return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));
 }
 
 void log(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
     if (c.log) c.log(c.log_user, severity, text.c_str());
 }
 
-Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
+// The kernel's present name; one of vkgemm 0.1 is logged.
+std::string present_name(const VkgemmContext_T& c, const std::string& where, const char* name) {
+    const auto present = plan::renamed_kernel(name);
+    if (!present) return name;
+    log(c, VKGEMM_SEVERITY_WARNING, where + plan::renamed_text(name, *present));
+    return *present;
+}
+
+// What the log is told of a new context.
+void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
+    c.forced_kernel = present_name(c, "VKGEMM_KERNEL: ", c.forced_kernel.c_str());
+    if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))
+        log(c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c.forced_kernel));
+    for (const std::string& text : plan::renamed_in_short(c.tuned.rows())) log(c, VKGEMM_SEVERITY_WARNING, text);
+    for (const std::string& text : plan::skipped_in_short(c.tuned.rows())) log(c, VKGEMM_SEVERITY_INFO, text);
+    for (const plan::DisabledKernelRow& v : disabled) {
+        if (!v.old_kernel.empty())
+            log(c, VKGEMM_SEVERITY_WARNING, "disabled kernels: " + plan::renamed_text(v.old_kernel, v.kernel));
+        if (!plan::find_kernel(v.kernel))
+            log(c, VKGEMM_SEVERITY_INFO, "a self-test result is not followed: " + plan::unknown_kernel(v.kernel));
+    }
+}
+
+// Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.
+std::optional<Refusal> read_device(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
     if (!instance) return instance.refusal();
     auto functions = vk::load_device_functions(*instance, info.device);
     if (!functions) return functions.refusal();
     const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
     if (!version) return version.refusal();
+    if (auto why = check_extensions(info, vk::device_extensions(*instance, info.physicalDevice))) return why;
 
-    auto c = std::make_unique<VkgemmContext_T>();
     plan::FeatureSet features =
         vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c->caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
-    c->device = {info.device, *functions, nullptr, info.pipelineCache, features, c->caps.subgroup_required != 0};
-    if (info.allocator) c->allocator = *info.allocator, c->device.allocator = &c->allocator;
-    if (c->caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
-        c->device.features = c->caps.features = features & ~plan::need::push_descriptor;
-    c->forced_kernel = forced_kernel();
+    c.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
+    if (c.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
+        c.caps.features = features & ~plan::need::push_descriptor;
+    c.device.handle = info.device, c.device.functions = *functions;
+    c.device.cache = info.pipelineCache;
+    c.device.cache_externally_synchronized =
+        info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
+    c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
+    if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
+    const auto binding = plan::choose_binding(c.caps, {});
+    return binding ? std::nullopt : std::optional(binding.refusal());
+}
+
+Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
+    auto c = std::make_unique<VkgemmContext_T>();
+    if (auto why = read_device(info, *c)) return *why;
+    if (!(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT)) c->forced_kernel = forced_kernel();
     c->log = info.log, c->log_user = info.logUser;
     c->recorded = info.recorded, c->recorded_user = info.recordedUser;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
@@ -80,12 +151,7 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     if (!tuned) return tuned.refusal();
     c->tuned = std::move(*tuned);
     if (auto why = c->pipelines.init(c->device)) return *why;
-    if (!c->forced_kernel.empty() && !plan::find_kernel(c->forced_kernel))
-        log(*c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c->forced_kernel));
-    for (const std::string& text : plan::skipped_in_short(c->tuned)) log(*c, VKGEMM_SEVERITY_INFO, text);
-    for (const plan::DisabledKernelRow& v : *disabled)
-        if (!plan::find_kernel(v.kernel))
-            log(*c, VKGEMM_SEVERITY_INFO, "a self-test result is not followed: " + plan::unknown_kernel(v.kernel));
+    log_context(*c, *disabled);
     return c;
 }
 
@@ -101,13 +167,17 @@ std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceCaps& caps)
     return std::nullopt;
 }
 
-// The options in the words of src/plan, or what is wrong with them whatever the problem.
-Result<plan::Request> request_from(const VkgemmPlanOptions* o, const VkgemmContext_T& c) {
+constexpr uint32_t max_operand_alignment = 1 << 20;
+
+// The options as src/plan has them, or what is wrong with them whatever the problem. `flags` may be null.
+Result<plan::Request> request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& c,
+                                   uint32_t* flags = nullptr) {
     plan::Request r;
-    r.tuned = c.tuned;
-    if (!o) return r;
-    if (auto why = vk::check_struct(o, "VkgemmPlanOptions")) return *why;
-    if (o->kernel) r.kernel = o->kernel;
+    r.tuned = &c.tuned;
+    if (!given) return r;
+    const Result<VkgemmPlanOptions> o = vk::read_struct(given);
+    if (!o) return o.refusal();
+    if (o->kernel) r.kernel = present_name(c, "VkgemmPlanOptions::kernel: ", o->kernel);
     if (o->tile) r.tile = o->tile;
     if (!r.kernel.empty() && !plan::find_kernel(r.kernel))
         return Refusal{Refusal::argument, plan::unknown_kernel(r.kernel)};
@@ -118,11 +188,13 @@ Result<plan::Request> request_from(const VkgemmPlanOptions* o, const VkgemmConte
     r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
     r.workspace_limit = o->workspaceLimit;
     if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
-    if (r.operand_alignment & (r.operand_alignment - 1))
-        return Refusal{Refusal::argument,
-                       "operandAlignment is " + std::to_string(r.operand_alignment) + ", not a power of two"};
+    if ((r.operand_alignment & (r.operand_alignment - 1)) || r.operand_alignment > max_operand_alignment)
+        return Refusal{Refusal::argument, "operandAlignment is " + std::to_string(r.operand_alignment) +
+                                              "; it must be a power of two, at most " +
+                                              std::to_string(max_operand_alignment)};
     if (auto why = check_flags(o->flags, c.caps)) return *why;
-    if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = {};
+    if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
+    if (flags) *flags = o->flags;
     return r;
 }
 
@@ -145,7 +217,8 @@ struct PlannedProblem {
     std::string fallback;
 };
 
-Result<PlannedProblem> plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Request& request) {
+Result<PlannedProblem> plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
+                                    const plan::Request& request) {
     PlannedProblem t;
     auto words = vk::problem_from(problem);
     if (!words) return words.refusal();
@@ -162,7 +235,8 @@ Result<PlannedProblem> plan_problem(const VkgemmContext_T& c, const VkgemmProble
     return t;
 }
 
-Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, PlannedProblem& t, uint32_t flags) {
+Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, PlannedProblem& t, const plan::Request& request,
+                                                uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
     const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
     p->context = c;
@@ -170,7 +244,9 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, PlannedProblem&
     p->dry = flags & VKGEMM_PLAN_DRY;
     p->cost = t.choice.schedule.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
+    p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     p->steps = std::move(t.steps);
+    for (size_t i = 0; i < plan::slot_count; ++i) p->required_bytes[i] = p->steps.slots[i].bytes;
     if (p->dry) return p;
     for (const plan::Step& s : p->steps.steps) {
         auto pipeline = c->pipelines.get(s, p->steps.binding, capture);
@@ -198,19 +274,34 @@ std::string explained(const VkgemmContext_T& c, const VkgemmProblem* problem, co
     std::string out =
         planned ? vk::explanation(planned->choice, planned->steps) : "no kernel: " + planned.refusal().why + "\n";
     if (planned && !planned->fallback.empty()) out += "note       " + planned->fallback + "\n";
-    for (const std::string& why : plan::skipped_near(request.tuned, p, request.operand_alignment))
-        out += "note       " + why + "\n";
-    return out + vk::candidates_text(plan::list_candidates(c.caps, p, request), planned ? planned->choice.kernel : nullptr);
+    if (request.tuned)
+        for (const std::string& why : request.tuned->skipped_near(p, request.operand_alignment))
+            out += "note       " + why + "\n";
+    return out +
+           vk::candidates_text(plan::list_candidates(c.caps, p, request), planned ? planned->choice.kernel : nullptr);
 }
 
+struct CheckedRun {
+    VkgemmRun run;  // alpha is the factor that is meant
+    vk::ResolvedOperands operands;
+};
+
 // Everything that could be wrong with a run, found before anything is recorded.
-Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
+Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
     if (!plan) return Refusal{Refusal::argument, "plan is null"};
-    if (auto why = vk::check_struct(run, "VkgemmRun")) return *why;
-    constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    Result<VkgemmRun> run = vk::read_struct(given);
+    if (!run) return run.refusal();
+    constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA;
     if (run->flags & ~known)
         return Refusal{Refusal::argument, "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
-    return vk::resolve(*plan, *run);
+    const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
+    if (zero && run->alpha != 0)
+        return Refusal{Refusal::argument, "VkgemmRun::alpha is " + plan::number_text(run->alpha) +
+                                              ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"};
+    if (!zero && run->alpha == 0) run->alpha = 1;
+    auto operands = vk::resolve(*plan, *run);
+    if (!operands) return operands.refusal();
+    return CheckedRun{*run, *operands};
 }
 
 }  // namespace
@@ -218,11 +309,13 @@ Result<vk::ResolvedOperands> checked(VkgemmPlan plan, const VkgemmRun* run) {
 VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context)
-            return vk::to_result(error, Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
+            return vk::to_result(error,
+                                 Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
         *context = nullptr;
-        if (auto why = vk::check_struct(info, "VkgemmContextInfo")) return vk::to_result(error, *why);
-        if (auto why = check_handles(*info)) return vk::to_result(error, *why);
-        auto made = make_context(*info);
+        const auto lent = vk::read_struct(info);
+        if (!lent) return vk::to_result(error, lent.refusal());
+        if (auto why = check_handles(*lent)) return vk::to_result(error, *why);
+        auto made = make_context(*lent);
         if (!made) return vk::to_result(error, made.refusal());
         *context = made->release();
         return vk::success(error);
@@ -238,11 +331,12 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
             return vk::to_result(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
         *plan = nullptr;
         if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
-        auto request = request_from(options, *context);
+        uint32_t flags = 0;
+        auto request = request_from(options, *context, &flags);
         if (!request) return vk::to_result(error, request.refusal());
         auto planned = plan_problem(*context, problem, *request);
         if (!planned) return vk::to_result(error, planned.refusal());
-        auto made = make_plan(context, *planned, options ? options->flags : 0);
+        auto made = make_plan(context, *planned, *request, flags);
         if (!made) return vk::to_result(error, made.refusal());
         const VkgemmResult result = planned->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
         if (result != VKGEMM_SUCCESS) log(*context, VKGEMM_SEVERITY_WARNING, planned->fallback);
@@ -260,7 +354,8 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
         auto request = request_from(options, *context);
         if (!request) return vk::to_result(error, request.refusal());
         if (request->kernel.empty())
-            return vk::to_result(error, Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
+            return vk::to_result(error,
+                                 Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
         if (!problem) {
             const auto why = unfit_alone(context->caps, *request);
             return why ? vk::to_result(error, *why) : vk::success(error);
@@ -289,19 +384,24 @@ VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, 
 
 VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        const auto operands = checked(plan, run);
-        return operands ? vk::success(error) : vk::to_result(error, operands.refusal());
+        const auto whole = checked(plan, run);
+        return whole ? vk::success(error) : vk::to_result(error, whole.refusal());
     });
 }
 
 VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!commandBuffer) return vk::to_result(error, Refusal{Refusal::argument, "commandBuffer is null"});
-        const auto operands = checked(plan, run);
-        if (!operands) return vk::to_result(error, operands.refusal());
-        vk::record(*plan, commandBuffer, *run, *operands);
+        const auto whole = checked(plan, run);
+        if (!whole) return vk::to_result(error, whole.refusal());
+        if (plan->dry)
+            return vk::to_result(error, Refusal{Refusal::argument,
+                                                "this plan was made with VKGEMM_PLAN_DRY: it has no "
+                                                "pipelines and cannot be recorded"});
+        const VkgemmRun& r = whole->run;
+        vk::record(*plan, commandBuffer, r, whole->operands);
         if (auto* const c = plan->context; c->recorded)
-            c->recorded(c->recorded_user, plan::to_text(plan->given, run->alpha, run->beta).c_str(), plan, run);
+            c->recorded(c->recorded_user, plan::to_text(plan->given, r.alpha, r.beta).c_str(), plan, &r);
         return vk::success(error);
     });
 }

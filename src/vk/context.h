@@ -10,8 +10,8 @@ struct VkgemmContext_T {
     vkgemm::vk::Device device;
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceCaps caps;
-    std::string forced_kernel;                  // VKGEMM_KERNEL, "" where it is not set
-    std::vector<vkgemm::plan::TunedRow> tuned;  // of this device: the caller's, then the built-in ones
+    std::string forced_kernel;      // VKGEMM_KERNEL; "" if it is not set or is to be ignored
+    vkgemm::plan::TunedRows tuned;  // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
     void* log_user;
     VkgemmRecordedFn recorded;  // may be null
@@ -24,7 +24,9 @@ struct VkgemmPlan_T {
     vkgemm::plan::Problem given;    // in the caller's words
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
-    std::vector<VkPipeline> pipelines;  // one a step; empty for a dry plan
+    std::array<uint64_t, vkgemm::plan::slot_count> required_bytes;  // as VkgemmPlanInfo points to
+    std::vector<VkPipeline> pipelines;                              // one a step; empty for a dry plan
+    VkgemmOperandKind operands;
     bool dry;
     std::string kernel, tile;
     double cost;

@@ -100,8 +100,9 @@ VkgemmResult copy_text(std::string_view text, char* to, size_t* size) {
 
 VkgemmType type_to(plan::Type t) { return static_cast<VkgemmType>(int(t) + 1); }
 
-Result<plan::Problem> problem_from(const VkgemmProblem* from) {
-    if (auto why = check_struct(from, "VkgemmProblem")) return *why;
+Result<plan::Problem> problem_from(const VkgemmProblem* given) {
+    const Result<VkgemmProblem> from = read_struct(given);
+    if (!from) return from.refusal();
     plan::Problem p;
     p.m = from->m, p.n = from->n, p.k = from->k, p.batch = from->batch ? from->batch : 1;
     if (auto why = matrix_from(from->a, p.a, "a.type", "a.layout")) return *why;
@@ -119,6 +120,10 @@ Result<plan::Problem> problem_from(const VkgemmProblem* from) {
     p.accuracy = static_cast<plan::Accuracy>(from->accuracy);
     for (uint32_t i = 0; i < from->epilogueCount; ++i) {
         if (auto why = check_word("epilogue.kind", from->epilogue[i].kind, VKGEMM_STEP_CLAMP)) return *why;
+        if (from->epilogue[i].kind == VKGEMM_STEP_NONE)
+            return Refusal{Refusal::argument,
+                           "epilogue[" + std::to_string(i) + "].kind is VKGEMM_STEP_NONE, but epilogueCount is " +
+                               std::to_string(from->epilogueCount) + "; the first epilogueCount entries must be steps"};
         p.epilogue[i] = {static_cast<plan::StepKind>(from->epilogue[i].kind), from->epilogue[i].low,
                          from->epilogue[i].high};
     }

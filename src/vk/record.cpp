@@ -48,14 +48,21 @@ std::string remedy(Slot s) {
 
 // Where one operand lies, or what is wrong with it by itself.
 plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x, Slot s, const Requirement& need) {
-    const bool addresses = p.steps.binding == Binding::addresses;
+    const bool by_address = p.operands == VKGEMM_OPERANDS_ADDRESSES;
+    if (x.address && !by_address)
+        return bad_operand(s,
+                           "has an address, but this plan was made for VKGEMM_OPERANDS_BUFFERS; give a buffer and "
+                           "leave the address 0, or make the plan for VKGEMM_OPERANDS_ADDRESSES");
+    if (x.address && x.buffer)
+        return bad_operand(s, "has both a buffer and an address; give one of them and leave the other 0");
+    if (!x.address && !x.buffer)
+        return bad_operand(s, std::string("is missing: it needs a ") +
+                                  (by_address ? "buffer or an address" : "buffer") + " with " + to_string(need.bytes) +
+                                  " bytes");
     Resolved out = {x.buffer, x.offset, 0};
-    if (addresses && x.address) {
+    if (x.address) {
         out.address = x.address + x.offset;
-    } else if (x.buffer == VK_NULL_HANDLE) {
-        return bad_operand(s, std::string("is missing: it needs a ") + (addresses ? "buffer or an address" : "buffer") +
-                                  " with " + to_string(need.bytes) + " bytes");
-    } else if (addresses) {
+    } else if (p.steps.binding == Binding::addresses) {
         const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, x.buffer};
         const VkDeviceAddress begin =
             p.context->device.functions.GetBufferDeviceAddress(p.context->device.handle, &info);
@@ -188,9 +195,6 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
 
 plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& run) {
     ResolvedOperands out{};
-    if (p.dry)
-        return Refusal{Refusal::argument,
-                       "this plan was made with VKGEMM_PLAN_DRY: it has no pipelines and cannot be recorded"};
     if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return *why;
     for (size_t i = 0; i < plan::slot_count; ++i) {
         const Requirement& need = p.steps.slots[i];

@@ -40,6 +40,7 @@ inline void expect(const Said& got, VkgemmResult code, const std::vector<std::st
 
 inline VkgemmProblem problem(const std::string& line) {
     VkgemmProblem p{};
+    p.structSize = sizeof p;
     VkgemmError error{};
     const VkgemmResult code = vkgemmParseProblem(line.c_str(), &p, nullptr, nullptr, &error);
     REQUIRE_MESSAGE(code == VKGEMM_SUCCESS, line, ": ", std::string(error.text));

@@ -128,6 +128,28 @@ TEST_CASE("contexts that are refused") {
          [](VkgemmContextInfo& i) { i.enabledExtensions = nullptr, i.enabledExtensionCount = 2; },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"enabledExtensions"}},
+        {"extension that is null",
+         [](VkgemmContextInfo& i) {
+             static const char* const names[] = {nullptr};
+             i.enabledExtensions = names, i.enabledExtensionCount = 1;
+         },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"enabledExtensions[0]", "null"}},
+        {"extension that there is not",
+         [](VkgemmContextInfo& i) {
+             static const char* const names[] = {"VK_KHR_push_descriptors"};
+             i.enabledExtensions = names, i.enabledExtensionCount = 1;
+         },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"enabledExtensions[0]", "'VK_KHR_push_descriptors'", "did you mean 'VK_KHR_push_descriptor'"}},
+        {"flags", [](VkgemmContextInfo& i) { i.flags = 64; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "64"}},
+        {"neither way to operands",
+         [](VkgemmContextInfo& i) {
+             i.enabledFeatures = nullptr, i.enabledExtensions = nullptr, i.enabledExtensionCount = 0;
+             i.apiVersion = VK_API_VERSION_1_1;
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"push descriptors", "VK_KHR_push_descriptor", "bufferDeviceAddress", "neither is enabled"}},
         {"chain",
          [](VkgemmContextInfo& i) {
              static VkPhysicalDeviceFeatures2 bare{};
@@ -158,6 +180,28 @@ TEST_CASE("contexts that are refused") {
     expect(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, nullptr, e); }), VKGEMM_ERROR_INVALID_ARGUMENT,
            {"context", "null"});
     CHECK(vkgemmCreateContext(nullptr, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_CASE("half an allocator is refused") {
+    Allocator memory;
+    const VkAllocationCallbacks whole = memory.callbacks();
+    const auto notify = [](void*, size_t, VkInternalAllocationType, VkSystemAllocationScope) {};
+    const std::pair<const char*, std::function<void(VkAllocationCallbacks&)>> rows[] = {
+        {"pfnAllocation", [](VkAllocationCallbacks& a) { a.pfnAllocation = nullptr; }},
+        {"pfnReallocation", [](VkAllocationCallbacks& a) { a.pfnReallocation = nullptr; }},
+        {"pfnFree", [](VkAllocationCallbacks& a) { a.pfnFree = nullptr; }},
+        {"pfnInternalFree", [&](VkAllocationCallbacks& a) { a.pfnInternalAllocation = notify; }},
+        {"pfnInternalAllocation", [&](VkAllocationCallbacks& a) { a.pfnInternalFree = notify; }},
+    };
+    for (const auto& [name, change] : rows) {
+        VkAllocationCallbacks half = whole;
+        change(half);
+        VkgemmContextInfo info = context_info();
+        info.allocator = &half;
+        OwnedContext c;
+        expect(make(info, c), VKGEMM_ERROR_INVALID_ARGUMENT, {"allocator", name});
+    }
+    CHECK(memory.alive.empty());
 }
 
 TEST_CASE("every function that must be there is missed by name") {
@@ -191,16 +235,17 @@ TEST_CASE("a function that may be missing is done without") {
     for (const char* name : optional) {
         hidden = name;
         OwnedContext c;
-        REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
-        OwnedPlan plan;
-        const Said got = make_plan(plan, p, options(), c.handle);
-        INFO(name, ": ", got.text);
+        const Said made = make(info, c);
+        INFO(name, ": ", made.text);
         const bool addresses_only = std::string(name) == "vkGetBufferDeviceAddress" && !descriptors;
         const bool descriptors_only = std::string(name) == "vkCmdPushDescriptorSet" && !device().hasAddresses();
         if (addresses_only || descriptors_only) {
-            expect(got, VKGEMM_ERROR_UNSUPPORTED, {"push descriptors", "bufferDeviceAddress"});
+            expect(made, VKGEMM_ERROR_UNSUPPORTED, {"push descriptors", "bufferDeviceAddress"});
             continue;
         }
+        REQUIRE(made.code == VKGEMM_SUCCESS);
+        OwnedPlan plan;
+        const Said got = make_plan(plan, p, options(), c.handle);
         REQUIRE(got.code == VKGEMM_SUCCESS);
         if (std::string(name) == "vkCmdPushDescriptorSet") CHECK(info_of(plan.handle).usesAddresses == 1);
     }
@@ -234,25 +279,46 @@ TEST_CASE("a function is found by the name of its extension too") {
     CHECK(tried >= 4);
 }
 
-TEST_CASE("without a way to reach operands every plan is refused with both ways named") {
+TEST_CASE("what was not enabled is asked for by name") {
     VkgemmContextInfo info = context_info();
-    info.enabledFeatures = nullptr, info.enabledExtensions = nullptr, info.enabledExtensionCount = 0,
-    info.apiVersion = VK_API_VERSION_1_1;
+    std::vector<const char*> enabled;
+    for (const char* e : device().enabledExtensions())
+        if (std::strcmp(e, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) != 0) enabled.push_back(e);
+    info.enabledExtensions = enabled.data(), info.enabledExtensionCount = static_cast<uint32_t>(enabled.size());
     OwnedContext c;
     REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
     OwnedPlan plan;
-    expect(make_plan(plan, problem("2x3x4"), options(), c.handle), VKGEMM_ERROR_UNSUPPORTED,
-           {"push descriptors", "bufferDeviceAddress"});
     VkgemmPlanOptions o = options();
-    o.operands = VKGEMM_OPERANDS_ADDRESSES;
-    expect(make_plan(plan, problem("2x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"bufferDeviceAddress"});
-    o = options();
-    o.kernel = "tiled_f32_8x8";
-    expect(said([&](VkgemmError* e) { return vkgemmCheckKernel(c.handle, nullptr, &o, e); }), VKGEMM_ERROR_UNSUPPORTED,
-           {"push descriptors"});
-    o = options();
     o.flags = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY;
     expect(make_plan(plan, problem("0x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"pipelineExecutableInfo"});
+}
+
+TEST_CASE("kernel names of vkgemm 0.1 are understood everywhere, with a warning that has the new name") {
+    Log log;
+    VkgemmContextInfo info = context_info();
+    const std::string name = device().info().name, tuned = name + " | 64x64x64 | tiled_f32_oblong16 |",
+                      off = name + " | panel_f32_32x32 | wrong";
+    info.log = Log::add, info.logUser = &log, info.tunedRows = tuned.c_str(), info.disabledKernels = off.c_str();
+    set_environment("VKGEMM_KERNEL", "tiled_f32_oblong32");
+    OwnedContext c;
+    REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
+    set_environment("VKGEMM_KERNEL", "");
+    REQUIRE(log.lines.size() == 3);
+    CHECK(has_words(log.lines[0], "VKGEMM_KERNEL", "tiled_f32_oblong32 is called tiled_f32_16x16x64"));
+    CHECK(has_words(log.lines[1], "tuned row", "tiled_f32_oblong16 is called tiled_f32_8x8x32"));
+    CHECK(has_words(log.lines[2], "disabled kernels", "panel_f32_32x32 is called cpu_f32_32x32"));
+    OwnedPlan forced, named, off_plan;
+    plan_for(forced, "64x64x64", options(), c.handle);
+    CHECK(std::string(info_of(forced.handle).kernel) == "tiled_f32_16x16x64");
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_oblong16";
+    plan_for(named, "64x64x64", o, c.handle);
+    CHECK(std::string(info_of(named.handle).kernel) == "tiled_f32_8x8x32");
+    REQUIRE(log.lines.size() == 4);
+    CHECK(has_words(log.lines[3], "VkgemmPlanOptions::kernel", "is called tiled_f32_8x8x32"));
+    o.kernel = "panel_f32_32x32";
+    expect(make_plan(off_plan, problem("64x64x64"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED,
+           {"cpu_f32_32x32", "self-test", "wrong"});
 }
 
 TEST_CASE("two devices of two instances work side by side, and end in any order") {
@@ -352,6 +418,16 @@ TEST_CASE("VKGEMM_KERNEL is followed where it can be, and told where not") {
     REQUIRE(vkgemmExplain(integers.handle, &p, nullptr, why.data(), &size, nullptr) == VKGEMM_SUCCESS);
     CHECK(has_words(why, "VKGEMM_KERNEL", "tiled_i32_8x8"));
     CHECK(log.lines.size() == 1);
+
+    set_environment("VKGEMM_KERNEL", "naive_f32_8x8");
+    info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
+    OwnedContext deaf;
+    REQUIRE(make(info, deaf).code == VKGEMM_SUCCESS);
+    set_environment("VKGEMM_KERNEL", "");
+    info.flags = 0;
+    OwnedPlan free;
+    plan_for(free, "20x30x40", options(), deaf.handle);
+    CHECK(std::string(info_of(free.handle).kernel) != "naive_f32_8x8");
 
     with("naive_f32_8x9", unknown);
     REQUIRE(log.lines.size() == 2);

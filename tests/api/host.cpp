@@ -24,6 +24,30 @@ TEST_CASE("an operand lies inside its buffer, or is empty") {
     CHECK(is_empty(vkgemm::host::Buffer().operand()));
 }
 
+TEST_CASE("a submission that does not end in time is waited for by the next one") {
+    const vkgemm::host::Buffer b = buffer(64 << 20);
+    const auto words = [&] { return reinterpret_cast<const uint32_t*>(b.mapped().data()); };
+    const auto fill = [&](uint32_t value, std::chrono::nanoseconds timeout) {
+        return device().submit(
+            [&](VkCommandBuffer commands) {
+                const auto get = reinterpret_cast<PFN_vkCmdFillBuffer>(
+                    device().getInstanceProcAddr()(device().instance(), "vkCmdFillBuffer"));
+                get(commands, b.handle(), 0, VK_WHOLE_SIZE, value);
+                return Status{};
+            },
+            timeout);
+    };
+    const Status late = fill(7, std::chrono::nanoseconds(1));
+    CHECK(late.code == VKGEMM_ERROR_DEVICE_LOST);
+    CHECK(late.vkResult == VK_TIMEOUT);
+    CHECK(has_words(late.text, "did not finish within", "next submission"));
+    const Status next = device().submit([](VkCommandBuffer) { return Status{}; });
+    CHECK_MESSAGE(next.code == VKGEMM_SUCCESS, next.text);
+    CHECK((words()[0] == 7 && words()[b.size() / 4 - 1] == 7));
+    CHECK(fill(8, std::chrono::seconds(60)).code == VKGEMM_SUCCESS);
+    CHECK((words()[0] == 8 && words()[b.size() / 4 - 1] == 8));
+}
+
 TEST_CASE("more runs than can be timed are refused, not counted modulo 2^32") {
     for (const uint32_t runs : {UINT32_MAX, 0x80000000u, 0x80000001u}) {
         int recorded = 0;

@@ -87,6 +87,8 @@ const std::vector<std::string> neither = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,
 TEST_CASE("without push descriptors addresses are needed, and a plan uses them") {
     if (!device().hasAddresses()) return;
     VkgemmNeeds needs;
+    expect(query(VK_API_VERSION_1_1, needs), VKGEMM_SUCCESS, {});
+    if (needs.requiredFeatures & need::push_descriptor) CHECK(!(needs.requiredFeatures & need::buffer_address));
     const Lesser old(VK_API_VERSION_1_3, push);
     expect(query(VK_API_VERSION_1_3, needs), VKGEMM_SUCCESS, {});
     CHECK(needs.requiredFeatures == need::buffer_address);
@@ -114,12 +116,8 @@ TEST_CASE("what a version brings counts only where the device has that version")
     info.getInstanceProcAddr = any_function;
     info.enabledExtensions = nullptr, info.enabledExtensionCount = 0;
     OwnedContext c;
-    REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
-    std::string text(20000, '\0');
-    size_t size = text.size();
-    REQUIRE(vkgemmDescribeDevice(c.handle, text.data(), &size) == VKGEMM_SUCCESS);
-    CHECK(has_words(text, "api_version = " + std::to_string(VK_API_VERSION_1_1)));
-    CHECK(!has_words(text, "buffer_address"));
+    expect(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }), VKGEMM_ERROR_UNSUPPORTED,
+           {"push descriptors", "bufferDeviceAddress", "neither is enabled"});
 }
 
 TEST_CASE("a device below the floor is refused with its version") {
@@ -151,8 +149,8 @@ TEST_CASE("a buffer without a device address is refused where the plan uses addr
     run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.d.buffer = d.handle();
     const auto check = [&] { return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); }); };
     expect(check(), VKGEMM_ERROR_OPERAND, {"operand a", "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT"});
-    run.a.address = a.address(), run.b.address = b.address();
+    run.a = {VK_NULL_HANDLE, 0, 0, a.address()}, run.b = {VK_NULL_HANDLE, 0, 0, b.address()};
     expect(check(), VKGEMM_ERROR_OPERAND, {"operand d", "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT"});
-    run.d.address = d.address();
+    run.d = {VK_NULL_HANDLE, 0, 0, d.address()};
     expect(check(), VKGEMM_SUCCESS, {});
 }

@@ -61,7 +61,23 @@ TEST_CASE("runs that are refused, and leave the command buffer as it was") {
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"VkgemmRun", "structSize", "8"}},
         {"pNext", [](Bench& x) { x.run.pNext = &x; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"pNext"}},
-        {"flags", [](Bench& x) { x.run.flags = 4; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "4"}},
+        {"flags", [](Bench& x) { x.run.flags = 8; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "8"}},
+        {"zero alpha",
+         [](Bench& x) { x.run.flags = VKGEMM_RECORD_ZERO_ALPHA; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"alpha is 1", "VKGEMM_RECORD_ZERO_ALPHA"}},
+        {"underflow", [](Bench& x) { x.run.alpha = 1e-60; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"alpha is 1e-60", "0"}},
+        {"overflow", [](Bench& x) { x.run.beta = 1e300; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"beta is 1e+300"}},
+        {"buffer and address",
+         [](Bench& x) { x.run.a.address = 4096; },
+         VKGEMM_ERROR_OPERAND,
+         {"operand a", "has an address", "VKGEMM_OPERANDS_BUFFERS"}},
+        {"address alone",
+         [](Bench& x) {
+             x.run.d = {VK_NULL_HANDLE, 0, 0, 4096};
+         },
+         VKGEMM_ERROR_OPERAND,
+         {"operand d", "has an address", "VKGEMM_OPERANDS_ADDRESSES"}},
         {"no A", [](Bench& x) { x.run.a = {}; }, VKGEMM_ERROR_OPERAND, {"operand a", "missing", "3200"}},
         {"no C", [](Bench& x) { x.run.c = {}; }, VKGEMM_ERROR_OPERAND, {"operand c", "missing", "2400"}},
         {"no D", [](Bench& x) { x.run.d = {}; }, VKGEMM_ERROR_OPERAND, {"operand d", "missing"}},
@@ -123,11 +139,52 @@ TEST_CASE("numbers that do not fit the sums, and a C that is not there") {
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "4294967296"});
     whole.run.beta = NAN;
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "nan"});
+}
+
+TEST_CASE("a dry plan checks runs, and cannot be recorded") {
     VkgemmPlanOptions dry = options();
     dry.flags = VKGEMM_PLAN_DRY;
-    Bench planned("20x30x40 c=separate", dry);
-    expect(planned.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY"});
-    CHECK(info_of(planned.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 3200);
+    Bench x("20x30x40 c=separate", dry);
+    expect(x.check(), VKGEMM_SUCCESS, {});
+    const Status submitted = device().submit([&](VkCommandBuffer commands) {
+        expect(x.record(commands), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY"});
+        return Status{};
+    });
+    CHECK(submitted.code == VKGEMM_SUCCESS);
+    CHECK(info_of(x.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 3200);
+    x.run.d = x.run.a;
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
+}
+
+TEST_CASE("alpha is 1 where it is not set, 0 with the flag, and what it is in C++") {
+    Bench x("20x30x40");
+    fill(x.a, 800, [](size_t) { return 1.0f; });
+    fill(x.b, 1200, [](size_t) { return 1.0f; });
+    VkgemmRun run{};  // as a C caller leaves it
+    run.structSize = sizeof run;
+    run.a = at(x.a), run.b = at(x.b), run.d = at(x.d);
+    const auto first = [&] {
+        fill(x.d, 600, [](size_t) { return -7.0f; });
+        const Status done = device().submit([&](VkCommandBuffer commands) {
+            return as_status(said([&](VkgemmError* e) { return vkgemmRecord(x.plan.handle, commands, &run, e); }));
+        });
+        REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
+        for (size_t i = 1; i < 600; ++i) CHECK(floats(x.d)[i] == floats(x.d)[0]);
+        return floats(x.d)[0];
+    };
+    CHECK(first() == 40);
+    run.alpha = -0.0;
+    CHECK(first() == 40);
+    run.alpha = 3;
+    CHECK(first() == 120);
+    run.alpha = 0, run.flags = VKGEMM_RECORD_ZERO_ALPHA;
+    CHECK(first() == 0);
+    vkgemm::Run wrapped{.a = x.a.operand(), .b = x.b.operand(), .d = x.d.operand()};
+    for (const auto& [alpha, sum] : {std::pair{1.0, 40.0f}, {0.0, 0.0f}, {-0.0, 0.0f}, {2.0, 80.0f}}) {
+        wrapped.alpha = alpha;
+        run = vkgemm::convert::toC(wrapped);
+        CHECK(first() == sum);
+    }
 }
 
 TEST_CASE("overlaps that are allowed") {
@@ -177,6 +234,8 @@ TEST_CASE("addresses are operands too") {
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
     x.run.a = {};
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "missing", "address"});
+    x.run.a = at(x.a), x.run.a.address = x.a.address();
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "both a buffer and an address"});
 }
 
 TEST_CASE("an element's alignment is enough when it was promised") {

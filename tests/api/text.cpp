@@ -45,6 +45,8 @@ TEST_CASE("text that does not fit is cut, and its whole size told") {
 
 TEST_CASE("a line is parsed, or refused with its code") {
     VkgemmProblem p{};
+    CHECK(vkgemmParseProblem("2x3x4", &p, nullptr, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);  // structSize 0
+    p.structSize = sizeof p;
     double alpha = 7, beta = 7;
     CHECK(vkgemmParseProblem("f16*f16 2x3x4 layout=nt alpha=2", &p, &alpha, &beta, nullptr) == VKGEMM_SUCCESS);
     CHECK(p.structSize == sizeof p);
@@ -125,6 +127,7 @@ TEST_CASE("the table of kernels") {
     CHECK(vkgemmGetKernel(UINT32_MAX, &k) == VKGEMM_ERROR_INVALID_ARGUMENT);
     CHECK(vkgemmGetKernel(0, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
     k.structSize = 4;
+    CHECK(k.name == nullptr);
     CHECK(vkgemmGetKernel(0, &k) == VKGEMM_ERROR_INVALID_ARGUMENT);
 }
 

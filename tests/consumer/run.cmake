@@ -111,7 +111,9 @@ elseif(MODE STREQUAL "subdirectory")
   if(EXISTS "${OLD_HEADERS}")
     set(host -DVULKAN_INCLUDE=${OLD_HEADERS})
   endif()
-  build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_AGAIN=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} ${host})
+  # Many projects do without exceptions.
+  build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_AGAIN=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} ${host}
+    -DCMAKE_CXX_FLAGS=-fno-exceptions)
 elseif(MODE STREQUAL "old_headers")
   if(NOT EXISTS "${OLD_HEADERS}")
     # What tools/test has fetched must be used.

@@ -125,22 +125,22 @@ void print_unfit(const Compiler& device) {
     for (const plan::Kernel& k : plan::kernels())
         if (const auto why = reason_against(k, device.caps)) ++rows[*why][std::string(k.module.name)];
     if (rows.empty()) return;
-    std::printf("\nKernels that do not fit, with their number:\n\n");
+    std::printf("\nRows that do not fit, counted by SPIR-V module:\n\n| reason | rows |\n| --- | --- |\n");
     for (const auto& [why, modules] : rows) {
         std::string list;
         for (const auto& [name, n] : modules)
             list += (list.empty() ? "`" : ", `") + name + "` (" + std::to_string(n) + ")";
-        std::printf("- %s: %s\n", list.c_str(), why.c_str());
+        std::printf("| %s | %s |\n", why.c_str(), list.c_str());
     }
 }
 
 void print_tables(const Compiler& device) {
     const plan::DeviceCaps& caps = device.caps;
-    std::printf("%s, %s. Subgroups of %u", caps.name.c_str(), caps.driver.c_str(), caps.subgroup_size);
+    std::printf("%s, %s.\n\nA subgroup has %u invocations", caps.name.c_str(), caps.driver.c_str(), caps.subgroup_size);
     if (caps.subgroup_min != caps.subgroup_max)
-        std::printf(" unless a kernel asks for another size, %u to %u", caps.subgroup_min, caps.subgroup_max);
+        std::printf(", or %u to %u where a kernel asks for it", caps.subgroup_min, caps.subgroup_max);
     std::printf(
-        "; %u bytes of shared memory.\n\nWhat is chosen, with 64 MiB of workspace; "
+        ".\nA work group has %u bytes of shared memory.\n\nThe default choice with 64 MiB of workspace; "
         "a plan of several dispatches has a row for each:\n",
         caps.shared_bytes);
     print_head({"problem", "kernel"});
@@ -149,7 +149,7 @@ void print_tables(const Compiler& device) {
         if (all.empty()) std::printf("| %s | none | | | | | | | |\n", line.c_str());
         for (const Compiled& c : all) print_row(line + " | ", c);
     }
-    std::printf("\nEvery product that fits, on whole aligned tiles:\n");
+    std::printf("\nEvery product kernel that fits the device, on whole aligned tiles:\n");
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
         if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)) continue;

@@ -101,12 +101,13 @@ void tuned(std::string_view text) {
     if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
     for (const DeviceCaps& device : devices()) {
         const std::vector<TunedRow> mine = tuned_for(device, *rows);
+        const TunedRows index(mine);
         promise(mine.size() <= rows->size(), "no row is made up");
         for (const std::string& why : skipped_in_short(mine)) promise(!why.empty(), "a skipped row has a reason");
         for (const TunedRow& row : mine) {
             const auto distance = tuned_distance(row, row.problem, 16);
             promise(distance && *distance == 0, "a row is near to its own problem");
-            const TunedRow* nearest = nearest_tuned(mine, row.problem, 16);
+            const TunedRow* nearest = index.nearest(row.problem, 16);
             promise(!nearest || nearest->skipped.empty(), "a row that cannot be followed is not");
         }
     }

@@ -332,6 +332,7 @@ Status execute(const Case& x, VkgemmPlan plan, const Data& data, const Workspace
     VkgemmOperand* const slots[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual};
     for (size_t slot = 0; slot < all.size(); ++slot) *slots[slot] = operand(x, *all[slot], slot);
     r.alpha = x.alpha, r.beta = x.beta;
+    if (x.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
     r.workspace = workspace.operand(x.addresses);
     return device().submit(
         [&](VkCommandBuffer commands) {

@@ -10,6 +10,7 @@
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -42,6 +43,15 @@ TEST_CASE("what is required is the least that serves, what is optional is only w
     CHECK(bare->required == need::buffer_address);
     CHECK(bare->optional == 0);
 
+    // A CPU is faster with addresses, but push descriptors are enough.
+    DeviceCaps cpu = device("h200");
+    cpu.kind = DeviceKind::cpu;
+    const Result<Needs> both = needs_of(cpu, f32), by_address = needs_of(cpu, f32, true);
+    REQUIRE((both && by_address));
+    CHECK(both->required == need::push_descriptor);
+    CHECK((both->optional & need::buffer_address) != 0);
+    CHECK(by_address->required == need::buffer_address);
+
     const Result<Needs> any = needs_of(device("huge"), {});
     REQUIRE(any);
     CHECK((any->required | any->optional) == ((any->required | any->optional) & device("huge").features));
@@ -55,7 +65,9 @@ TEST_CASE("needs of what cannot be served are refused with the reason") {
     CHECK(refused.refusal().why.starts_with("problems[1]: "));
     DeviceCaps none = device("bare");
     none.features = 0;
-    CHECK(!needs_of(none, {}));
+    none.is_physical = true;
+    CHECK(has_words(needs_of(none, {}).refusal().why, "bufferDeviceAddress", "neither is offered"));
+    CHECK(has_words(needs_of(none, {}, true).refusal().why, "not offered by this physical device"));
     CHECK(bool(needs_of(device("bare"), std::vector<Problem>{completed("0x5x5")})));  // empty: anything serves
 }
 

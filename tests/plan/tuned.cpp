@@ -9,6 +9,7 @@
 #include "plan/choice/select.h"
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
+#include "support/random.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -44,7 +45,9 @@ double distance(const std::string& of, const std::string& problem, uint32_t alig
 }
 
 Result<Choice> choose(const std::vector<TunedRow>& rows, const std::string& line, Request r = {}) {
-    r.tuned = rows;
+    static TunedRows index;  // a Choice points into it
+    index = TunedRows(rows);
+    r.tuned = &index;
     return select(h200(), normalised(line), r);
 }
 
@@ -131,7 +134,8 @@ TEST_CASE("the nearest row counts, the first of equally near ones, and none that
         "H100 | 1024x1024x1152 | naive_f32_8x8 |\n");
     REQUIRE(rows.size() == 3);
     const auto nearest = [&](const char* line) -> std::string {
-        const TunedRow* row = nearest_tuned(rows, normalised(line), 16);
+        const TunedRows index(rows);
+        const TunedRow* row = index.nearest(normalised(line), 16);
         return row ? row->kernel : "";
     };
     CHECK(nearest("1024x1024x1024") == "simt_f32_64x64x16");
@@ -140,8 +144,65 @@ TEST_CASE("the nearest row counts, the first of equally near ones, and none that
     CHECK(nearest("1024x1024x2048") == "");
     rows[0].skipped = "for some reason";
     CHECK(nearest("1024x1024x1024") == "naive_f32_8x8");
-    CHECK(has_words(skipped_near(rows, normalised("1024x1024x1100"), 16).at(0), "for some reason", rows[0].text));
-    CHECK(skipped_near(rows, normalised("64x64x64"), 16).empty());
+    const TunedRows index(rows);
+    CHECK(has_words(index.skipped_near(normalised("1024x1024x1100"), 16).at(0), "for some reason", rows[0].text));
+    CHECK(index.skipped_near(normalised("64x64x64"), 16).empty());
+}
+
+TEST_CASE("the index finds what looking at every row finds") {
+    std::vector<TunedRow> rows;
+    Random random(7);
+    const auto any_problem = [&] {
+        const std::string types[] = {"", "f16*f16 ", "bf16*bf16 "},
+                          layouts[] = {"", " layout=nt", " batch=3", " batch=4"};
+        const auto size = [&] { return std::to_string(8 * (1 + random.below(12)) - random.one_in(4)); };
+        return types[random.below(3)] + size() + "x" + size() + "x" + size() + layouts[random.below(4)];
+    };
+    std::string text;
+    for (int i = 0; i < 3000; ++i) text += "H200 | " + any_problem() + " | naive_f32_8x8 |\n";
+    rows = rows_of(text);
+    for (TunedRow& row : rows) row.skipped = random.one_in(5) ? "for some reason" : "";
+    const TunedRows index(rows);
+    int found = 0, ties = 0;
+    for (int i = 0; i < 2000; ++i) {
+        const Problem p = normalised(any_problem());
+        const uint32_t alignment = random.one_in(3) ? 4 : 16;
+        const TunedRow* best = nullptr;
+        double least = 0;
+        std::vector<std::string> skipped;
+        int equal = 0;
+        for (const TunedRow& row : index.rows()) {
+            const auto d = tuned_distance(row, p, alignment);
+            if (!d) continue;
+            if (!row.skipped.empty())
+                skipped.push_back("a tuned row is skipped, " + row.text + ": " + row.skipped);
+            else if (!best || *d < least)
+                best = &row, least = *d, equal = 0;
+            else
+                equal += *d == least;
+        }
+        REQUIRE(index.nearest(p, alignment) == best);
+        REQUIRE(index.skipped_near(p, alignment) == skipped);
+        found += best != nullptr, ties += equal > 0;
+    }
+    CHECK(found > 500);
+    CHECK(ties > 20);
+}
+
+TEST_CASE("kernel names of vkgemm 0.1 are understood in a row, and logged once with the new one") {
+    const auto rows = on_h200(
+        "H200 | f16*f16 4096x4096x4096 | woven_f16_128x128x32 |\n"
+        "H200 | f16*f16 2048x2048x2048 | woven_f16_128x128x32 |\n"
+        "H200 | 64x64x64 | tiled_f32_oblong16 |\n"
+        "H200 | 64x64x64 | tiled_f32_oblong17 |\n");
+    CHECK(rows[0].kernel == "coopmat_packed_f16_128x128x32");
+    CHECK(rows[2].kernel == "tiled_f32_8x8x32");
+    CHECK(rows[3].kernel == "tiled_f32_oblong17");
+    const auto told = renamed_in_short(rows);
+    REQUIRE(told.size() == 2);
+    CHECK(has_words(told[0], "2 tuned rows", rows[0].text,
+                    "woven_f16_128x128x32 is called coopmat_packed_f16_128x128x32"));
+    CHECK(has_words(told[1], "a tuned row has", "tiled_f32_8x8x32"));
 }
 
 TEST_CASE("a row decides, where no kernel or tile is forced") {
@@ -152,7 +213,7 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(free->tuned == nullptr);
     CHECK(free->kernel->name != "naive_f32_8x8");
     CHECK(tuned->kernel->name == "naive_f32_8x8");
-    CHECK(tuned->tuned == &rows[0]);
+    CHECK(tuned->tuned->text == rows[0].text);
     CHECK(tuned->tile.RASTER == 4);
     CHECK(tuned->tile.WG == tuned->kernel->tile.WG);
     CHECK(tuned->candidates.size() == kernels().size() - 1);
@@ -179,7 +240,7 @@ TEST_CASE("a row that this problem cannot follow is passed over, and says why") 
     CHECK(with->tuned_unfit.empty());
 
     const auto few = on_h200("H200 | 16x4096x4096 | gemv_f32_8x16 |");
-    CHECK(choose(few, "16x4096x4096")->tuned == &few[0]);
+    CHECK(choose(few, "16x4096x4096")->tuned->text == few[0].text);
     const Result<Choice> more = choose(few, "20x4096x4096");
     REQUIRE(more);
     CHECK(more->tuned == nullptr);
@@ -215,10 +276,10 @@ TEST_CASE("the built-in rows can be followed, each for its own problem") {
     for (const TunedRow& row : rows) CHECK_MESSAGE(find_kernel(row.kernel), row.text);
     for (const std::string& file : device_files()) {
         const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
-        const auto here = tuned_for(*caps, rows);
+        const TunedRows here(tuned_for(*caps, rows));
         Request request;
-        request.tuned = here, request.workspace_limit = much;
-        for (const TunedRow& row : here) {
+        request.tuned = &here, request.workspace_limit = much;
+        for (const TunedRow& row : here.rows()) {
             CHECK_MESSAGE(row.skipped.empty(), file, ": ", row.text, ": ", row.skipped);
             const Result<Choice> choice = select(*caps, row.problem, request);
             const bool followed = choice && choice->tuned && choice->kernel->name == row.kernel;
@@ -235,9 +296,9 @@ TEST_CASE("the golden table of the built-in rows: who is chosen") {
         REQUIRE_MESSAGE(field.size() == 3, line);
         const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/" + field[0] + ".txt"));
         REQUIRE_MESSAGE(bool(caps), line);
-        const auto here = tuned_for(*caps, rows);
+        const TunedRows here(tuned_for(*caps, rows));
         Request request;
-        request.tuned = here, request.workspace_limit = much;
+        request.tuned = &here, request.workspace_limit = much;
         const Result<Choice> choice = select(*caps, normalised(field[1]), request);
         CAPTURE(line);
         CHECK((choice ? std::string(choice->kernel->name) : "none") == field[2]);

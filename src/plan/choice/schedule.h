@@ -15,7 +15,7 @@ struct Request {
     bool addresses = false;           // operands are device addresses
     uint32_t operand_alignment = 16;  // bytes; a promise about every matrix operand
     uint64_t workspace_limit = 0;     // bytes that the caller is ready to bring; slices and packed operands want some
-    std::span<const TunedRow> tuned;  // of tuned_for(); not followed where a kernel or tile is asked for
+    const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
 };
 
 /// An operand that a first pass copies to the workspace.

@@ -62,7 +62,7 @@ std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceCaps& dev, Refu
     if (t.SG == 0) return std::nullopt;
     const auto broken = [&](const std::string& why) { return Refusal{kind, "SG is " + to_string(t.SG) + ", " + why}; };
     if (!(dev.features & need::subgroup_size_control))
-        return broken("but the feature subgroupSizeControl is not enabled on this device");
+        return broken(std::string("but the feature subgroupSizeControl is ") + dev.not_there());
     if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
         return broken("not one of this device's subgroup sizes: powers of two from " + to_string(dev.subgroup_min) +
                       " to " + to_string(dev.subgroup_max));
@@ -106,14 +106,16 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     if (request.addresses && !addresses)
         return Refusal{
             Refusal::unsupported,
-            "operands as device addresses need the feature bufferDeviceAddress, which is not enabled on this device"};
+            std::string("operands as device addresses need the feature bufferDeviceAddress, which is ") +
+                dev.not_there()};
     const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
     if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
     if (addresses) return Binding::addresses;
     return Refusal{Refusal::unsupported, "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
                                              to_string(BIND_COUNT) + " storage buffers a stage; this device has " +
                                              to_string(dev.max_storage_buffers) +
-                                             ") or the feature bufferDeviceAddress; neither is enabled"};
+                                             ") or the feature bufferDeviceAddress; neither is " +
+                                             (dev.is_physical ? "offered" : "enabled")};
 }
 
 std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
@@ -124,7 +126,8 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
         if (x.kernel == k.name)
             return Refusal{Refusal::unsupported, "disabled: the self-test failed on this device: " + x.why};
     if (const FeatureSet lacks = k.needs & ~dev.features)
-        return Refusal{Refusal::unsupported, "needs what is not enabled on this device: " + feature_names(lacks)};
+        return Refusal{Refusal::unsupported,
+                       "needs what is " + std::string(dev.not_there()) + ": " + feature_names(lacks)};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
     // A tile of the table keeps every rule but those of the device, which nobody can mend.
     const Refusal::Kind kind = tile == k.tile ? Refusal::limit : Refusal::tile;
@@ -206,8 +209,8 @@ namespace {
 
 // Takes what the nearest tuned row says, where there is one and its kernel and tile can do this problem too.
 void follow_tuned(Choice& choice, const DeviceCaps& dev, const Problem& p, const Request& request) {
-    if (!request.kernel.empty() || !request.tile.empty()) return;
-    const TunedRow* row = nearest_tuned(request.tuned, p, request.operand_alignment);
+    if (!request.kernel.empty() || !request.tile.empty() || !request.tuned) return;
+    const TunedRow* row = request.tuned->nearest(p, request.operand_alignment);
     if (!row) return;
     const Kernel& k = *find_kernel(row->kernel);  // tuned_for() knew it
     const Tile tile = *with_constants(k.tile, row->tile);

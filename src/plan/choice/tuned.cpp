@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
-#include "plan/choice/select.h"
-#include "plan/problem/problem_text.h"
 #include "plan/base/string_util.h"
+#include "plan/choice/select.h"
+#include "plan/kernels/renamed.h"
+#include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -49,14 +51,15 @@ Result<TunedRow> read_row(string_view line, size_t number) {
     if (!completed) return wrong_row(number, "in the problem, " + completed.refusal().why);
     if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m, n or batch is 0");
     if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.refusal().why);
-    return TunedRow{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}};
+    TunedRow row{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}, {}};
+    if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
+    return row;
 }
 
 // Why the row's kernel cannot do the row's own problem on this device; "": it can.
-string why_skipped(const TunedRow& row, const DeviceCaps& dev) {
+string why_skipped(const TunedRow& row, const DeviceCaps& dev, const Result<Binding>& binding) {
     const Kernel* kernel = find_kernel(row.kernel);
     if (!kernel) return unknown_kernel(row.kernel);
-    const Result<Binding> binding = choose_binding(dev, {});
     if (!binding) return binding.refusal().why;
     const auto why = unfit(*kernel, *with_constants(kernel->tile, row.tile), dev, row.problem, *binding);
     return why ? why->why : "";
@@ -66,15 +69,24 @@ bool within_reach(uint64_t a, uint64_t b) {
     return 2 * double(std::max(a, b)) <= 3 * double(std::min(a, b));  // 1.5, without rounding
 }
 
-bool same_class(const Problem& a, const Problem& b, uint32_t alignment_b) {
-    if (a.a.type != b.a.type || a.b.type != b.b.type || a.d.type != b.d.type || a.accumulate != b.accumulate ||
-        a.accuracy != b.accuracy || a.a.layout != b.a.layout || a.b.layout != b.b.layout ||
-        (a.batch > 1) != (b.batch > 1))
-        return false;
-    const auto of_a = operands(a), of_b = operands(b);
-    for (size_t i = 0; i < 2; ++i)
-        if (is_wide(of_a[i], Request{}.operand_alignment) != is_wide(of_b[i], alignment_b)) return false;
-    return true;
+double log_ratio(uint64_t a, uint64_t b) { return a == b ? 0 : std::fabs(std::log(double(a) / double(b))); }
+
+// The sentences on all rows that have the same `of`: "a tuned row is skipped, LINE: REASON" or "3 tuned rows are ...".
+template <class Of, class Reason>
+std::vector<string> in_short(std::span<const TunedRow> rows, const char* one, const char* several, const Of& of,
+                             const Reason& reason) {
+    std::unordered_map<string_view, size_t> counts;
+    for (const TunedRow& row : rows)
+        if (!of(row).empty()) ++counts[of(row)];
+    std::vector<string> out;
+    for (const TunedRow& row : rows) {
+        const auto found = counts.find(of(row));
+        if (found == counts.end() || found->second == 0) continue;
+        out.push_back((found->second == 1 ? one : std::to_string(found->second) + several) + row.text + ": " +
+                      reason(row));
+        found->second = 0;  // said
+    }
+    return out;
 }
 
 }  // namespace
@@ -94,60 +106,112 @@ Result<std::vector<TunedRow>> parse_tuned(string_view text) {
     return out;
 }
 
-std::vector<TunedRow> tuned_for(const DeviceCaps& dev, std::span<const TunedRow> rows) {
-    std::vector<TunedRow> out;
-    for (const TunedRow& row : rows) {
-        if (dev.name.find(row.device) == string::npos) continue;
-        out.push_back(row);
-        out.back().skipped = why_skipped(row, dev);
-    }
+std::vector<TunedRow> tuned_for(const DeviceCaps& dev, std::vector<TunedRow> rows) {
+    std::erase_if(rows, [&](const TunedRow& row) { return dev.name.find(row.device) == string::npos; });
+    const Result<Binding> binding = choose_binding(dev, {});
+    for (TunedRow& row : rows) row.skipped = why_skipped(row, dev, binding);
+    return rows;
+}
+
+TunedRows::Class TunedRows::class_of(const Problem& p, uint32_t operand_alignment) {
+    const auto all = operands(p);
+    Class out = 0;
+    for (const uint64_t part :
+         {uint64_t(*p.a.type), uint64_t(*p.b.type), uint64_t(*p.d.type), uint64_t(*p.accumulate), uint64_t(p.accuracy),
+          uint64_t(p.a.layout), uint64_t(p.b.layout), uint64_t(p.batch > 1),
+          uint64_t(is_wide(all[0], operand_alignment)), uint64_t(is_wide(all[1], operand_alignment))})
+        out = out << 6 | part;
     return out;
 }
 
+TunedRows::Sizes TunedRows::sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
+
 std::optional<double> tuned_distance(const TunedRow& row, const Problem& p, uint32_t operand_alignment) {
-    if (!same_class(row.problem, p, operand_alignment)) return std::nullopt;
+    if (TunedRows::class_of(row.problem, Request{}.operand_alignment) != TunedRows::class_of(p, operand_alignment))
+        return std::nullopt;
+    const TunedRows::Sizes of_row = TunedRows::sizes_of(row.problem), of_problem = TunedRows::sizes_of(p);
     double sum = 0;
-    for (const auto& [a, b] :
-         {std::pair{row.problem.m, p.m}, {row.problem.n, p.n}, {row.problem.k, p.k}, {row.problem.batch, p.batch}}) {
-        if (a == b) continue;
-        if (!within_reach(a, b)) return std::nullopt;
-        sum += std::fabs(std::log(double(a) / double(b)));
+    for (size_t i = 0; i < of_row.size(); ++i) {
+        if (!within_reach(of_row[i], of_problem[i])) return std::nullopt;
+        sum += log_ratio(of_row[i], of_problem[i]);
     }
     return sum;
 }
 
-const TunedRow* nearest_tuned(std::span<const TunedRow> rows, const Problem& p, uint32_t operand_alignment) {
-    const TunedRow* best = nullptr;
-    double least = 0;
-    for (const TunedRow& row : rows) {
-        if (!row.skipped.empty()) continue;
-        const auto distance = tuned_distance(row, p, operand_alignment);
-        if (distance && (!best || *distance < least)) best = &row, least = *distance;
+TunedRows::TunedRows(std::vector<TunedRow> of_device) : rows_(std::move(of_device)) {
+    for (uint32_t i = 0; i < rows_.size(); ++i) {
+        const Problem& p = rows_[i].problem;
+        auto& index = rows_[i].skipped.empty() ? followed_ : skipped_;
+        index[class_of(p, Request{}.operand_alignment)].push_back({sizes_of(p), i});
     }
-    return best;
+    for (auto* index : {&followed_, &skipped_})
+        for (auto& [key, entries] : *index) std::sort(entries.begin(), entries.end());
 }
 
-std::vector<string> skipped_near(std::span<const TunedRow> rows, const Problem& p, uint32_t operand_alignment) {
+struct TunedRows::Search {
+    Sizes sizes;
+    bool all;                     // every row within reach, not the nearest alone
+    double least;                 // the distance of `found`, if only the nearest is wanted
+    std::vector<uint32_t> found;  // rows
+};
+
+// `sorted` have the same sizes in all dimensions before `dimension`, which are `distance` away.
+void TunedRows::search(Search& s, std::span<const Entry> sorted, size_t dimension, double distance) {
+    if (!s.all && distance > s.least) return;
+    if (dimension == s.sizes.size()) {
+        if (s.all) {
+            for (const Entry& e : sorted) s.found.push_back(e.row);
+        } else if (distance < s.least || sorted.front().row < s.found.front()) {
+            s.found = {sorted.front().row}, s.least = distance;
+        }
+        return;
+    }
+    const uint64_t size = s.sizes[dimension];
+    const auto too_small = [&](const Entry& e) {
+        return e.sizes[dimension] < size && !within_reach(e.sizes[dimension], size);
+    };
+    auto at = std::partition_point(sorted.begin(), sorted.end(), too_small);
+    while (at != sorted.end() && within_reach(at->sizes[dimension], size)) {
+        const uint64_t here = at->sizes[dimension];
+        const auto next =
+            std::partition_point(at, sorted.end(), [&](const Entry& e) { return e.sizes[dimension] <= here; });
+        search(s, {at, next}, dimension + 1, distance + log_ratio(here, size));
+        at = next;
+    }
+}
+
+std::vector<uint32_t> TunedRows::near(const std::map<Class, std::vector<Entry>>& index, const Problem& p,
+                                      uint32_t operand_alignment, bool all) {
+    const auto found = index.find(class_of(p, operand_alignment));
+    if (found == index.end()) return {};
+    Search s{.sizes = sizes_of(p), .all = all, .least = HUGE_VAL, .found = {}};
+    search(s, found->second, 0, 0);
+    return std::move(s.found);
+}
+
+const TunedRow* TunedRows::nearest(const Problem& p, uint32_t operand_alignment) const {
+    const auto found = near(followed_, p, operand_alignment, false);
+    return found.empty() ? nullptr : &rows_[found.front()];
+}
+
+std::vector<string> TunedRows::skipped_near(const Problem& p, uint32_t operand_alignment) const {
+    auto found = near(skipped_, p, operand_alignment, true);
+    std::sort(found.begin(), found.end());
     std::vector<string> out;
-    for (const TunedRow& row : rows)
-        if (!row.skipped.empty() && tuned_distance(row, p, operand_alignment))
-            out.push_back("a tuned row is skipped, " + row.text + ": " + row.skipped);
+    for (const uint32_t i : found) out.push_back("a tuned row is skipped, " + rows_[i].text + ": " + rows_[i].skipped);
     return out;
 }
 
 std::vector<string> skipped_in_short(std::span<const TunedRow> rows) {
-    std::vector<string> out;
-    std::vector<string_view> reasons;
-    for (const TunedRow& row : rows) {
-        if (row.skipped.empty() || std::find(reasons.begin(), reasons.end(), row.skipped) != reasons.end()) continue;
-        reasons.push_back(row.skipped);
-        const auto count =
-            std::count_if(rows.begin(), rows.end(), [&](const TunedRow& r) { return r.skipped == row.skipped; });
-        out.push_back((count == 1 ? "a tuned row is skipped, "
-                                  : std::to_string(count) + " tuned rows are skipped, the first of them ") +
-                      row.text + ": " + row.skipped);
-    }
-    return out;
+    const auto skipped = [](const TunedRow& row) -> const string& { return row.skipped; };
+    return in_short(rows, "a tuned row is skipped, ", " tuned rows are skipped, the first of them ", skipped, skipped);
+}
+
+std::vector<string> renamed_in_short(std::span<const TunedRow> rows) {
+    return in_short(
+        rows, "a tuned row has an old kernel name, ", " tuned rows have an old kernel name, the first of them ",
+        [](const TunedRow& row) -> const string& { return row.old_kernel; },
+        [](const TunedRow& row) { return renamed_text(row.old_kernel, row.kernel); });
 }
 
 }  // namespace vkgemm::plan

@@ -1,49 +1,82 @@
 // SPDX-License-Identifier: MIT
-// Tuned rows: what measuring has shown to be the fastest. One a line, '#' begins a comment:
+// Tuned rows: the kernels that were measured to be the fastest. One row a line, '#' begins a comment:
 //
 //     DEVICE | PROBLEM | KERNEL | TILE
 //     NVIDIA H200 | f16*f16 1024x1024x1024 | coopmat_f16_128x64x64 | SPLIT=1,PACK=1
 //
-// A row is for the devices whose name DEVICE is a part of. PROBLEM is a problem's line; its alpha, beta, C and epilogue
-// do not count. TILE are constants to replace in the kernel's own; it may be empty.
+// A row applies to devices whose name contains DEVICE. PROBLEM is a problem's line; its alpha, beta, C and epilogue are
+// ignored. TILE holds constants that replace those of the kernel; it may be empty.
 #pragma once
+#include <array>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "plan/kernels/kernels.h"
 #include "plan/base/result.h"
+#include "plan/kernels/kernels.h"
 
 namespace vkgemm::plan {
 
 struct TunedRow {
     std::string device, kernel, tile;
-    Problem problem;      // normalised
-    std::string text;     // the line, without its comment
-    std::string skipped;  // why it is not followed on the device that tuned_for() was asked about; "": it is
+    Problem problem;         // normalised
+    std::string text;        // the line without its comment
+    std::string old_kernel;  // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
+    std::string skipped;     // why the device that tuned_for() was asked about cannot follow it; "": it can
 };
 
-/// Refusals (Refusal::parse) name the line. That a kernel exists and fits is for tuned_for() to say.
+/// Refusals (Refusal::parse) name the line. Whether a kernel exists and fits is decided by tuned_for().
 Result<std::vector<TunedRow>> parse_tuned(std::string_view text);
 
 /// src/plan/choice/tuned.txt
 std::string_view built_in_tuned();
 
-/// Those of `rows` that are for this device, in their order, each with the reason where it cannot be followed.
-std::vector<TunedRow> tuned_for(const DeviceCaps&, std::span<const TunedRow> rows);
+/// Those of `rows` that apply to this device, in their order, each with the reason if it cannot be followed.
+std::vector<TunedRow> tuned_for(const DeviceCaps&, std::vector<TunedRow> rows);
 
-/// How far `p` (normalised) lies from a row: the sum of the |log| of the ratios of m, n, k and batch. nullopt: the row
-/// says nothing of `p`, for one of them is more than 1.5 times the other's, or types, layouts of A and B, batching, or
-/// which of A and B can be read in 16-byte chunks differ.
+/// How far `p` (normalised) is from a row: the sum of the |log| of the ratios of m, n, k and batch. nullopt: the row
+/// does not apply to `p`, because one of them is more than 1.5 times the other's, or types, layouts of A and B,
+/// batching, or which of A and B can be read in 16-byte chunks differ.
 std::optional<double> tuned_distance(const TunedRow&, const Problem& p, uint32_t operand_alignment);
 
-/// The nearest row that is followed on the device; of equally near ones the first. Null: none is near.
-const TunedRow* nearest_tuned(std::span<const TunedRow> rows, const Problem& p, uint32_t operand_alignment);
+/// The rows of one device, indexed: a question costs a few binary searches, however many rows there are.
+class TunedRows {
+   public:
+    TunedRows() = default;
+    explicit TunedRows(std::vector<TunedRow> of_device);
 
-/// The rows that would be near `p` but are skipped, a sentence each, for explaining.
-std::vector<std::string> skipped_near(std::span<const TunedRow> rows, const Problem& p, uint32_t operand_alignment);
+    std::span<const TunedRow> rows() const { return rows_; }
 
-/// All skipped rows in few sentences, for a log: one for each reason.
+    /// The nearest row that can be followed; of equally near ones the first. Null: no row is near.
+    const TunedRow* nearest(const Problem& p, uint32_t operand_alignment) const;
+
+    /// The rows near `p` that cannot be followed, a sentence each.
+    std::vector<std::string> skipped_near(const Problem& p, uint32_t operand_alignment) const;
+
+   private:
+    friend std::optional<double> tuned_distance(const TunedRow&, const Problem&, uint32_t);
+    using Class = uint64_t;                 // all but sizes that must be the same in a row and a problem
+    using Sizes = std::array<uint64_t, 4>;  // m, n, k, batch
+    struct Entry {
+        Sizes sizes;
+        uint32_t row;
+        auto operator<=>(const Entry&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
+    };
+    struct Search;
+    static Class class_of(const Problem&, uint32_t operand_alignment);
+    static Sizes sizes_of(const Problem&);
+    static void search(Search&, std::span<const Entry> sorted, size_t dimension, double distance);
+    static std::vector<uint32_t> near(const std::map<Class, std::vector<Entry>>&, const Problem&,
+                                      uint32_t operand_alignment, bool all);
+
+    std::vector<TunedRow> rows_;
+    std::map<Class, std::vector<Entry>> followed_, skipped_;  // entries sorted by sizes, then by row
+};
+
+/// A sentence for a log on each reason why rows are skipped, and on each old kernel name that they use.
 std::vector<std::string> skipped_in_short(std::span<const TunedRow> rows);
+std::vector<std::string> renamed_in_short(std::span<const TunedRow> rows);
 
 }  // namespace vkgemm::plan

@@ -74,6 +74,12 @@ struct DeviceCaps {
     uint32_t compute_units = 0;      // multiprocessors; 0: not known
     std::vector<MatrixShape> matrix_shapes;
     std::vector<DisabledKernel> disabled;
+    bool is_physical = false;  // there is no device yet: features are what the physical device offers; not in the text
+
+    /// For a sentence about a feature that is not there.
+    const char* not_there() const {
+        return is_physical ? "not offered by this physical device" : "not enabled on this device";
+    }
 };
 
 /// The text form: "name = value" lines; what is at its default is written too, so that a file says all. Unknown names

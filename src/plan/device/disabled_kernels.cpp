@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/base/string_util.h"
+#include "plan/kernels/renamed.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -20,7 +21,9 @@ Result<DisabledKernelRow> read_disabled_kernel(std::string_view line, size_t num
     const std::string_view kernel = trimmed(line.substr(first + 1, second - first - 1));
     if (device.empty()) return bad_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return bad_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
-    return DisabledKernelRow{std::string(device), std::string(kernel), std::string(trimmed(line.substr(second + 1)))};
+    DisabledKernelRow row{std::string(device), std::string(kernel), std::string(trimmed(line.substr(second + 1))), {}};
+    if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
+    return row;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace vkgemm::plan {
 
 struct DisabledKernelRow {
     std::string device, kernel, why;
+    std::string old_kernel;  // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
 };
 
 /// Refusals (Refusal::parse) name the line. A kernel that this version does not have is none: there is nothing to leave

@@ -27,16 +27,29 @@ Result<Needs> needs_of_one(const DeviceCaps& dev, const Problem& completed, cons
     return out;
 }
 
-// As buffers; where those cannot reach so far, as addresses.
-Result<Needs> needs_either_way(const DeviceCaps& dev, const Problem& completed, const Request& request) {
-    Result<Needs> one = needs_of_one(dev, completed, request);
-    if (one || request.addresses || !(dev.features & need::buffer_address)) return one;
-    Request by_address = request;
-    by_address.addresses = true;
-    Result<Needs> other = needs_of_one(dev, completed, by_address);
-    if (!other) return one;
-    other->required |= need::buffer_address;
-    return other;
+// Without what only makes it faster: a device that has push descriptors needs no addresses, though a CPU is faster with
+// them.
+DeviceCaps without_optional_addresses(const DeviceCaps& dev, bool addresses) {
+    DeviceCaps out = dev;
+    out.features &= ~need::buffer_address;
+    return !addresses && choose_binding(out, {}) ? out : dev;
+}
+
+// What one problem requires of `least`, or, if buffers cannot reach so far, as addresses of `dev`; and all that its
+// kernels use on `dev`.
+Result<Needs> needs_either_way(const DeviceCaps& least, const DeviceCaps& dev, const Problem& completed,
+                               const Request& request) {
+    Result<Needs> out = needs_of_one(least, completed, request);
+    if (!out && !request.addresses && (dev.features & need::buffer_address)) {
+        Request by_address = request;
+        by_address.addresses = true;
+        const Result<Needs> other = needs_of_one(dev, completed, by_address);
+        if (!other) return out;
+        out = other;
+        out->required |= need::buffer_address;
+    }
+    if (const Result<Needs> all = needs_of_one(dev, completed, request); out && all) out->optional |= all->optional;
+    return out;
 }
 
 }  // namespace
@@ -49,13 +62,14 @@ Refusal about_problem(size_t index, Refusal why) {
 Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems, bool addresses) {
     Request request;
     request.addresses = addresses;
-    const Result<Binding> binding = choose_binding(dev, request);
+    const DeviceCaps least = without_optional_addresses(dev, addresses);
+    const Result<Binding> binding = choose_binding(least, request);
     if (!binding) return binding.refusal();
     Needs out;
     out.required = *binding == Binding::descriptors ? need::push_descriptor : need::buffer_address;
     out.optional = runtime_features & dev.features;
     for (size_t i = 0; i < problems.size(); ++i) {
-        const Result<Needs> one = needs_either_way(dev, problems[i], request);
+        const Result<Needs> one = needs_either_way(least, dev, problems[i], request);
         if (!one) return about_problem(i, one.refusal());
         out.required |= one->required;
         out.optional |= one->optional;

@@ -9,12 +9,15 @@
 namespace vkgemm::plan {
 namespace {
 
-// As the accumulator holds it; nullopt where it cannot.
+// Floating-point sums are scaled in f32, f16 ones too.
+bool rounds_to_infinity(double x) { return std::isfinite(x) && !std::isfinite(static_cast<float>(x)); }
+bool rounds_to_zero(double x) { return x != 0 && static_cast<float>(x) == 0; }
+
+// As a shader gets it; nullopt if it cannot.
 std::optional<uint32_t> bits_of(double x, Type accumulator) {
     if (info(accumulator).is_float) {
-        const auto held = static_cast<float>(x);
-        if (std::isfinite(x) && !std::isfinite(held)) return std::nullopt;
-        return std::bit_cast<uint32_t>(held);
+        if (rounds_to_infinity(x) || rounds_to_zero(x)) return std::nullopt;
+        return std::bit_cast<uint32_t>(static_cast<float>(x));
     }
     if (!(x >= -2147483648.0 && x <= 2147483647.0) || x != std::floor(x)) return std::nullopt;
     return static_cast<uint32_t>(static_cast<int32_t>(x));
@@ -29,11 +32,14 @@ bool is_zero_factor(double x, Type accumulator) {
 
 std::optional<Refusal> unfit_factors(const Problem& p, double alpha, double beta) {
     for (const auto& [name, x] : {std::pair{"alpha", alpha}, {"beta", beta}})
-        if (!bits_of(x, *p.accumulate))
-            return Refusal{Refusal::argument, std::string(name) + " is " + number_text(x) + ", but " +
-                                                  std::string(info(*p.accumulate).name) + " sums need a " +
-                                                  (info(*p.accumulate).is_float ? "number within the range of f32"
-                                                                                : "whole number within 32 bits")};
+        if (!bits_of(x, *p.accumulate)) {
+            const std::string type(info(*p.accumulate).name);
+            const char* const why = !info(*p.accumulate).is_float ? " sums need a whole number within 32 bits"
+                                    : rounds_to_zero(x)
+                                        ? " sums would use 0 instead; give 0 or a number within the range of f32"
+                                        : " sums would use infinity instead; give a number within the range of f32";
+            return Refusal{Refusal::argument, std::string(name) + " is " + number_text(x) + ", but " + type + why};
+        }
     if (beta != 0 && p.c_source == CSource::none)
         return Refusal{Refusal::problem,
                        "beta is " + number_text(beta) +

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// alpha and beta on their way into a dispatch.
+// alpha and beta on their way into a dispatch: converted to f32, to nearest, or to i32 for integer sums. Infinities and NaN
+// pass. A finite number that would become infinite is refused, and so is a nonzero one that would become 0, because 0 means
+// that operands are not read.
 #pragma once
 #include "plan/problem/problem.h"
 #include "shaders/abi.h"
 
 namespace vkgemm::plan {
 
-/// Does the accumulator hold it as 0 or -0? A small number may be 0 there.
+/// Is it 0 or -0?
 bool is_zero_factor(double x, Type accumulator);
 
-/// Why a run of this problem, which is completed, cannot have these; nothing where it can.
+/// Why a run of this problem, which is completed, cannot have these factors; nothing if it can.
 std::optional<Refusal> unfit_factors(const Problem&, double alpha, double beta);
 
-/// Gives a dispatch its factors, which are fit. Where alpha is 0 it sums over nothing, and reads nothing of A and B.
+/// Gives a dispatch its factors, which unfit_factors() accepts. If alpha is 0, it sums over nothing and reads neither A
+/// nor B.
 void set_factors(abi::GemmArgs&, double alpha, double beta, Type accumulator);
 
 }  // namespace vkgemm::plan

@@ -12,6 +12,8 @@ int main(void) {
     char text[256], again[256];
     size_t size = sizeof text, size_again = sizeof again;
     memset(&error, 0, sizeof error);
+    memset(&problem, 0, sizeof problem);
+    problem.structSize = sizeof problem;
     if (vkgemmVersion() != VKGEMM_VERSION) return puts("the header is of another version than the library"), 1;
     if (vkgemmParseProblem(line, &problem, &alpha, &beta, &error) != VKGEMM_SUCCESS) return puts(error.text), 1;
     if (problem.m != 64 || problem.n != 128 || problem.k != 256 || problem.batch != 4) return puts("read wrongly"), 1;
