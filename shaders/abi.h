@@ -15,23 +15,25 @@ struct uvec2 {
 // Numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). RASTER, SPLIT and
 // PACK are read by the host alone: they order the work groups and the passes, not the code. One line adds one. An id is
 // never given a second meaning; a family must not be given those that it does not read.
-#define VKGEMM_TILE_CONSTANTS(X)                                                \
-    X(0, WG, "invocations per work group")                                      \
-    X(1, BM, "rows of D per work group")                                        \
-    X(2, BN, "columns of D per work group")                                     \
-    X(3, BK, "depth of one trip through shared memory")                         \
-    X(4, WM, "rows of D per subgroup")                                          \
-    X(5, WN, "columns of D per subgroup")                                       \
-    X(6, TM, "rows of D per invocation")                                        \
-    X(7, TN, "columns of D per invocation")                                     \
-    X(8, MM, "rows of one matrix-unit product")                                 \
-    X(9, MN, "columns of one matrix-unit product")                              \
-    X(10, MK, "depth of one matrix-unit product")                               \
-    X(11, SG, "invocations per subgroup; 0: any")                               \
-    X(12, STAGES, "tiles in flight between memory and arithmetic")              \
-    X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one") \
-    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit")                \
-    X(15, PACK, "operands copied into shape first; 0: as the plan sees fit, 1: none, 2: A, 3: B, 4: both")
+#define VKGEMM_TILE_CONSTANTS(X)                                                                           \
+    X(0, WG, "invocations per work group")                                                                 \
+    X(1, BM, "rows of D per work group")                                                                   \
+    X(2, BN, "columns of D per work group")                                                                \
+    X(3, BK, "depth of one trip through shared memory")                                                    \
+    X(4, WM, "rows of D per subgroup")                                                                     \
+    X(5, WN, "columns of D per subgroup")                                                                  \
+    X(6, TM, "rows of D per invocation")                                                                   \
+    X(7, TN, "columns of D per invocation")                                                                \
+    X(8, MM, "rows of one matrix-unit product")                                                            \
+    X(9, MN, "columns of one matrix-unit product")                                                         \
+    X(10, MK, "depth of one matrix-unit product")                                                          \
+    X(11, SG, "invocations per subgroup; 0: any")                                                          \
+    X(12, STAGES, "tiles in flight between memory and arithmetic")                                         \
+    X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")                            \
+    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit")                                           \
+    X(15, PACK, "operands copied into shape first; 0: as the plan sees fit, 1: none, 2: A, 3: B, 4: both") \
+    X(16, TEAM, "gemv, reduce_k: invocations that share a sum")                                            \
+    X(17, DEPTH, "gemv: loads of 16 bytes that an invocation has in flight")
 
 // Numbers that follow from the problem: also specialization constants, set by the plan, never by a user.
 #define VKGEMM_PROBLEM_CONSTANTS(X)                                                         \
@@ -45,8 +47,6 @@ struct uvec2 {
     X(39, STEP_1, "second step")                                                            \
     X(40, STEP_2, "third step")                                                             \
     X(41, STEP_3, "fourth step")                                                            \
-    X(42, CLAMP_LO, "bits of the f32 lower bound of a clamp")                               \
-    X(43, CLAMP_HI, "bits of the f32 upper bound of a clamp")                               \
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
@@ -63,20 +63,21 @@ struct uvec2 {
 #define TILED_B(BM, BN, BK) ((BK) * (BN))
 #define VEC4_A(BM, BN, BK) ((BM) * (BK))
 #define VEC4_B(BM, BN, BK) ((BK) * (BN))
-#define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps strips on 16 bytes
+#define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps every vec4 on 16 bytes
 #define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
 #define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
-#define CPU_ROWS 8  // rows that cpu sums side by side
-#define SIMT_TEAM 32     // invocations that share a part of D; a subgroup on most devices, but nothing rests on that
+#define CPU_ROWS 8    // rows that cpu sums side by side
+#define SIMT_TEAM 32  // invocations that share a part of D; a subgroup on most devices, but nothing depends on that
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
-// coopmat, in 16-byte chunks: SLOTS slices of one operand (ALONG_K: k is its fast index), and D on its way out.
-#define COOPMAT_PIECES(ALONG_K, SIDE, MK, SLOTS, PIECE) \
-    ((ALONG_K) ? ((SLOTS) * ((MK) / (PIECE)) + 1) * (SIDE) : ((SIDE) / (PIECE) + 1) * (SLOTS) * (MK))
-// pack_fragments, in 16-byte chunks: a tile whose lines are ALONG elements long.
-#define WEAVE_PIECES(LINES, ALONG, PIECE) ((LINES) * ((ALONG) / (PIECE) + 1))
-#define PACKED_ROW_BLOCK 64  // lines of an operand that pack_fragments keeps together
+// coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not, and D on its way
+// out.
+#define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
+    ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
+// pack_fragments, in 16-byte chunks: a tile whose rows are LENGTH elements long.
+#define PACK_FRAGMENTS_CHUNKS(ROWS, LENGTH, PER_CHUNK) ((ROWS) * ((LENGTH) / (PER_CHUNK) + 1))
+#define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
 // Words of the epilogue: what STEP_n may hold. Bias, scale and residual have D's type.
@@ -90,7 +91,7 @@ struct uvec2 {
 #define STEP_RELU 7
 #define STEP_GELU 8  // the tanh form
 #define STEP_SILU 9
-#define STEP_CLAMP 10  // to [CLAMP_LO, CLAMP_HI]
+#define STEP_CLAMP 10  // to [clamp_lo, clamp_hi] of the arguments
 
 // Bindings of set 0 in the descriptor variant of a module; in the address variant the same order of Args members.
 #define BIND_A 0
@@ -112,10 +113,11 @@ struct GemmArgs {
     uint k_chunk;                             // depth of one slice of K when K is split, a multiple of BK; else k
     uint raster;  // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row after row
     uvec2 a, b, c, d, bias, scale, residual;
+    uint clamp_lo, clamp_hi;  // bits of the f32 bounds of STEP_CLAMP
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(GemmArgs) == 120, "push constants: 128 bytes is what every device has");
+static_assert(sizeof(GemmArgs) == 128, "every device has 128 bytes of push constants, and many have no more");
 }  // namespace vkgemm::abi
 #endif
 #endif

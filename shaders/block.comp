@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Register blocking in two dimensions: an invocation keeps TM x TN sums in registers. For each k of the tile it takes
-// TM values of A and TN of B out of shared memory and does TM * TN multiply-adds with them. WG = BM/TM * BN/TN.
+// Register blocking in two dimensions. It grows from `vec4`: an invocation keeps TM x TN sums in registers. For each k
+// of the tile it takes TM values of A and TN of B out of shared memory and does TM * TN multiply-adds with them.
 //
-// Its rows and columns are not one patch but strips of 4 neighbours that lie a whole work group apart: a strip is one
-// 128-bit read, and neighbouring invocations read neighbouring strips, out of different banks. Both tiles are stored
-// k by k, with BLOCK_PAD elements between, so that writes that run along k meet different banks too.
+//     work group BM x BN, cut into BM/TM x BN/TN = WG invocations; what invocation 0 computes, TM = TN = 8:
+//
+//       0 0 0 0 . . . . 0 0 0 0 . . . .
+//       0 0 0 0 . . . . 0 0 0 0 . . . .      vectors of 4 neighbouring rows or columns, a whole work group apart
+//       . . . . . . . . . . . . . . . .
+//       0 0 0 0 . . . . 0 0 0 0 . . . .
+//
+// A vector is one 128-bit read, and neighbouring invocations read neighbouring vectors, out of different banks. Both
+// tiles are stored k by k, with BLOCK_PAD elements between, so that writes that run along k use different banks too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 
 const uint STRIDE_A = BM + BLOCK_PAD, STRIDE_B = BN + BLOCK_PAD;
 const uint DOWN = BM / TM, ACROSS = BN / TN;  // invocations
-const uint STRIP_A = TM % 4 == 0 ? 4 : 1, STRIP_B = TN % 4 == 0 ? 4 : 1;
+const uint VECTOR_A = TM % 4 == 0 ? 4 : 1, VECTOR_B = TN % 4 == 0 ? 4 : 1;
 
 shared acc_t tile_a[BLOCK_A(BM, BN, BK)];
 shared acc_t tile_b[BLOCK_B(BM, BN, BK)];
@@ -31,9 +37,9 @@ void copy_tiles(uint row0, uint col0, uint k0) {
     }
 }
 
-// Where the i-th row or column of an invocation lies in the tile, when `count` invocations share that side of it.
-uint place(uint i, uint invocation, uint count, uint strip) {
-    return (i / strip * count + invocation) * strip + i % strip;
+// Where the i-th row or column of an invocation is in the tile, if `count` invocations share that side of it.
+uint place(uint i, uint invocation, uint count, uint vector) {
+    return (i / vector * count + invocation) * vector + i % vector;
 }
 
 void main() {
@@ -46,11 +52,11 @@ void main() {
 
     for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
         copy_tiles(row0, col0, k0);
-        barrier();
+        barrier();  // the tiles are complete
         for (uint k = 0; k < BK; ++k) {
             acc_t a[TM], b[TN];
-            [[unroll]] for (uint i = 0; i < TM; ++i) a[i] = tile_a[k * STRIDE_A + place(i, y, DOWN, STRIP_A)];
-            [[unroll]] for (uint j = 0; j < TN; ++j) b[j] = tile_b[k * STRIDE_B + place(j, x, ACROSS, STRIP_B)];
+            [[unroll]] for (uint i = 0; i < TM; ++i) a[i] = tile_a[k * STRIDE_A + place(i, y, DOWN, VECTOR_A)];
+            [[unroll]] for (uint j = 0; j < TN; ++j) b[j] = tile_b[k * STRIDE_B + place(j, x, ACROSS, VECTOR_B)];
             [[unroll]] for (uint i = 0; i < TM; ++i)
                 [[unroll]] for (uint j = 0; j < TN; ++j) sum[i * TN + j] += a[i] * b[j];
         }
@@ -58,10 +64,10 @@ void main() {
     }
 
     [[unroll]] for (uint i = 0; i < TM; ++i) {
-        const uint row = row0 + place(i, y, DOWN, STRIP_A);
-        [[unroll]] for (uint j = 0; j < TN; j += STRIP_B) {
-            const uint col = col0 + place(j, x, ACROSS, STRIP_B), at = i * TN + j;
-            if (STRIP_B == 4) store_d4(row, col, acc4_t(sum[at], sum[at + 1], sum[at + 2], sum[at + 3]));
+        const uint row = row0 + place(i, y, DOWN, VECTOR_A);
+        [[unroll]] for (uint j = 0; j < TN; j += VECTOR_B) {
+            const uint col = col0 + place(j, x, ACROSS, VECTOR_B), at = i * TN + j;
+            if (VECTOR_B == 4) store_d4(row, col, acc4_t(sum[at], sum[at + 1], sum[at + 2], sum[at + 3]));
             else store_d(row, col, sum[at]);
         }
     }

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Operands A and B sixteen bytes at a time, whatever their alignment, as raw bits: what the matrix families load.
-#ifndef VKGEMM_PIECES_GLSL
-#define VKGEMM_PIECES_GLSL
+// Operands A and B in chunks of 16 bytes, whatever their alignment, as raw bits: what pack, gemv and the families of
+// the matrix units load.
+//
+//     memory      |. . . . . c c c|c c c c c . . .|     lower and upper: two chunks that begin on 16 bytes
+//     wanted                [c c c c c c c c]           the chunk from (row, k) on, shifted out of both; what is
+//                                                       outside the operand is 0
+//
+// A chunk comes in two steps, so that arithmetic can run while memory answers: lower_a and upper_a load, from inside
+// the operand whatever the place; chunk_a makes the chunk of what they gave. Where the operand is aligned (WIDE_A),
+// lower_a gives everything. No 16 bytes are loaded that do not end inside the operand: elements in its last, incomplete
+// 16 bytes are read one by one, which is rare. So operands shorter than 16 bytes are not for these families.
+#ifndef VKGEMM_CHUNK16_GLSL
+#define VKGEMM_CHUNK16_GLSL
 
-#define PIECE(type) (16 / BYTES(type))  // elements in 16 bytes
+#define PER_CHUNK(type) (16 / BYTES(type))  // elements
 #define a_bytes BYTES(TYPE_A)
 #define b_bytes BYTES(TYPE_B)
 
@@ -23,73 +33,96 @@
 #define RAW(type, x) VKGEMM_PASTE(type, _raw)(x)
 #define UNPACK(type, word) acc_t(VKGEMM_PASTE(type, _unpack)(word))
 
-// WIDE(a, i): the i-th 16 bytes of operand a, which begins on 16. LINE(a, i): the same, counted from the multiple of 16
-// below its beginning, which lies BELOW(a, type) bytes further on.
+// CHUNK(a, i) is the i-th chunk of an operand that begins on 16 bytes. CHUNK_FROM_16(a, i) counts from the multiple of
+// 16 at or below the operand's beginning, which comes BYTES_PAST_16(a) bytes later.
 #ifdef VKGEMM_ADDRESSES
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer line { uvec4 at[]; };
-#define WIDE(name, i) line(args.name).at[i]
-#define LINE(name, i) line(uvec2(args.name.x & ~15u, args.name.y)).at[i]
-#define BELOW(name, type) (args.name.x & 15u)
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer chunks { uvec4 at[]; };
+#define CHUNK(name, i) chunks(args.name).at[i]
+#define CHUNK_FROM_16(name, i) chunks(uvec2(args.name.x & ~15u, args.name.y)).at[i]
+#define BYTES_PAST_16(name) (args.name.x & 15u)
 #else
-layout(std430, set = 0, binding = BIND_A) readonly restrict buffer a_line_block { uvec4 at[]; } a_line;
-layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_line_block { uvec4 at[]; } b_line;
-#define WIDE(name, i) name##_line.at[NOTED(name, args.name.x / (16 / name##_bytes) + (i), 16 / name##_bytes)]
-#define LINE(name, i) name##_line.at[NOTED(name, i, 16 / name##_bytes)]
-#define BELOW(name, type) (args.name.x * BYTES(type))
+layout(std430, set = 0, binding = BIND_A) readonly restrict buffer a_chunks_block { uvec4 at[]; } a_chunks;
+layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_chunks_block { uvec4 at[]; } b_chunks;
+#define CHUNK(name, i) name##_chunks.at[NOTED(name, args.name.x / (16 / name##_bytes) + (i), 16 / name##_bytes)]
+#define CHUNK_FROM_16(name, i) name##_chunks.at[NOTED(name, i, 16 / name##_bytes)]
+#define BYTES_PAST_16(name) (args.name.x * name##_bytes)
 #endif
 
-// 16 bytes out of 32, from byte `by` on.
-uvec4 slid(uvec4 lower, uvec4 upper, uint by) {
+// 16 bytes out of 32, from byte `by` (0 to 15) on.
+uvec4 shifted(uvec4 lower, uvec4 upper, uint by) {
     if ((by & 8) != 0) { lower = uvec4(lower.zw, upper.xy); upper.xy = upper.zw; }
     if ((by & 4) != 0) { lower = uvec4(lower.yzw, upper.x); upper.x = upper.y; }
     const uint bits = 8 * (by & 3);
     return bits == 0 ? lower : lower >> bits | uvec4(lower.yzw, upper.x) << (32 - bits);
 }
 
-// The first `bytes` bytes of a piece; zeros after them.
-uvec4 kept(uvec4 piece, uint bytes) {
+// The first `bytes` bytes of a chunk; zeros after them.
+uvec4 first_bytes(uvec4 chunk, uint bytes) {
     const ivec4 bits = clamp(int(8 * bytes) - ivec4(0, 32, 64, 96), 0, 32);
-    return piece & mix((uvec4(1) << bits) - 1, uvec4(~0u), equal(bits, ivec4(32)));
+    return chunk & mix((uvec4(1) << bits) - 1, uvec4(~0u), equal(bits, ivec4(32)));
 }
-
-// A piece of A or B, from (row, k) or (k, column) on, along the direction in which the operand lies in memory; elements
-// outside are 0. It comes in two steps, so that arithmetic can run while memory answers: lower_ and upper_ load, from
-// inside the operand whatever the place; piece_ makes the piece of what they gave. Where the operand is aligned,
-// lower_ gives everything; else the piece is slid out of two aligned ones. No 16 bytes are loaded that do not end
-// inside the operand: what lies in its last, incomplete ones is read element by element, which is rare. (So operands
-// shorter than 16 bytes are not for these families.)
-#define PIECES(name, type, wide, x, y, index, x_end, y_end, along, length, count)                                     \
-    uint begin_##name(uint x, uint y) { return BELOW(name, type) + index(x, y) * BYTES(type); }                       \
-    uint lines_##name() { return (BELOW(name, type) + (count) * BYTES(type)) / 16; }                                  \
-    uvec4 lower_##name(uint x, uint y) {                                                                              \
-        if ((ALIGNED & wide) != 0) return WIDE(name, index(x, y) / PIECE(type));                                      \
-        return LINE(name, min(begin_##name(x, y) / 16, max(lines_##name(), 1) - 1));                                  \
-    }                                                                                                                 \
-    uvec4 upper_##name(uint x, uint y) {                                                                              \
-        if ((ALIGNED & wide) != 0) return uvec4(0);                                                                   \
-        return LINE(name, min(begin_##name(x, y) / 16 + 1, max(lines_##name(), 1) - 1));                              \
-    }                                                                                                                 \
-    uvec4 piece_##name(uint x, uint y, uvec4 lower, uvec4 upper) {                                                    \
-        const bool outside = (x) >= (x_end) || (y) >= (y_end);                                                        \
-        if ((ALIGNED & wide) != 0) return outside ? uvec4(0) : lower;                                                 \
-        const uint left = outside ? 0 : min(PIECE(type), (length) - (along)), begin = begin_##name(x, y);             \
-        uvec4 piece = kept(slid(lower, upper, begin % 16), left * BYTES(type));                                       \
-        if (left != 0 && (begin + left * BYTES(type) + 15) / 16 > lines_##name()) {                                   \
-            piece = uvec4(0);                                                                                         \
-            for (uint i = 0; i < left; ++i)                                                                           \
-                piece[i * BYTES(type) / 4] |= RAW(type, ONE(name, index(x, y) + i)) << (8 * (i * BYTES(type) % 4));   \
-        }                                                                                                             \
-        return piece;                                                                                                 \
-    }                                                                                                                 \
-    uvec4 piece_##name(uint x, uint y) { return piece_##name(x, y, lower_##name(x, y), upper_##name(x, y)); }
 
 // Elements from an operand's first to its last.
 uint extent(uint rows, uint cols, uint stride, uint batch_stride) {
     return (args.batch - 1) * batch_stride + (rows - 1) * stride + cols;
 }
-PIECES(a, TYPE_A, WIDE_A, row, k, index_a, args.m, k_end, (TRANS_A != 0 ? row : k), (TRANS_A != 0 ? args.m : k_end),
-       (TRANS_A != 0 ? extent(args.k, args.m, args.lda, args.batch_a) : extent(args.m, args.k, args.lda, args.batch_a)))
-PIECES(b, TYPE_B, WIDE_B, k, col, index_b, k_end, args.n, (TRANS_B != 0 ? k : col), (TRANS_B != 0 ? k_end : args.n),
-       (TRANS_B != 0 ? extent(args.n, args.k, args.ldb, args.batch_b) : extent(args.k, args.n, args.ldb, args.batch_b)))
+
+// A, from (row, k) on: along k where it is row-major, down the rows where it is column-major.
+uint begin_a(uint row, uint k) { return BYTES_PAST_16(a) + index_a(row, k) * BYTES(TYPE_A); }  // byte
+uint whole_chunks_a() {
+    return (BYTES_PAST_16(a) + (TRANS_A != 0 ? extent(args.k, args.m, args.lda, args.batch_a)
+                                             : extent(args.m, args.k, args.lda, args.batch_a)) * BYTES(TYPE_A)) / 16;
+}
+uvec4 lower_a(uint row, uint k) {
+    if ((ALIGNED & WIDE_A) != 0) return CHUNK(a, index_a(row, k) / PER_CHUNK(TYPE_A));
+    return CHUNK_FROM_16(a, min(begin_a(row, k) / 16, max(whole_chunks_a(), 1) - 1));
+}
+uvec4 upper_a(uint row, uint k) {
+    if ((ALIGNED & WIDE_A) != 0) return uvec4(0);
+    return CHUNK_FROM_16(a, min(begin_a(row, k) / 16 + 1, max(whole_chunks_a(), 1) - 1));
+}
+uvec4 chunk_a(uint row, uint k, uvec4 lower, uvec4 upper) {
+    const bool outside = row >= args.m || k >= k_end;
+    if ((ALIGNED & WIDE_A) != 0) return outside ? uvec4(0) : lower;
+    const uint left = outside ? 0 : min(PER_CHUNK(TYPE_A), (TRANS_A != 0 ? args.m : k_end) - (TRANS_A != 0 ? row : k));
+    const uint begin = begin_a(row, k);
+    uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_A));
+    if (left != 0 && (begin + left * BYTES(TYPE_A) + 15) / 16 > whole_chunks_a()) {
+        chunk = uvec4(0);
+        for (uint i = 0; i < left; ++i)
+            chunk[i * BYTES(TYPE_A) / 4] |= RAW(TYPE_A, ONE(a, index_a(row, k) + i)) << (8 * (i * BYTES(TYPE_A) % 4));
+    }
+    return chunk;
+}
+uvec4 chunk_a(uint row, uint k) { return chunk_a(row, k, lower_a(row, k), upper_a(row, k)); }
+
+// B, from (k, column) on: along the columns where it is row-major, down k where it is column-major.
+uint begin_b(uint k, uint col) { return BYTES_PAST_16(b) + index_b(k, col) * BYTES(TYPE_B); }  // byte
+uint whole_chunks_b() {
+    return (BYTES_PAST_16(b) + (TRANS_B != 0 ? extent(args.n, args.k, args.ldb, args.batch_b)
+                                             : extent(args.k, args.n, args.ldb, args.batch_b)) * BYTES(TYPE_B)) / 16;
+}
+uvec4 lower_b(uint k, uint col) {
+    if ((ALIGNED & WIDE_B) != 0) return CHUNK(b, index_b(k, col) / PER_CHUNK(TYPE_B));
+    return CHUNK_FROM_16(b, min(begin_b(k, col) / 16, max(whole_chunks_b(), 1) - 1));
+}
+uvec4 upper_b(uint k, uint col) {
+    if ((ALIGNED & WIDE_B) != 0) return uvec4(0);
+    return CHUNK_FROM_16(b, min(begin_b(k, col) / 16 + 1, max(whole_chunks_b(), 1) - 1));
+}
+uvec4 chunk_b(uint k, uint col, uvec4 lower, uvec4 upper) {
+    const bool outside = k >= k_end || col >= args.n;
+    if ((ALIGNED & WIDE_B) != 0) return outside ? uvec4(0) : lower;
+    const uint left = outside ? 0 : min(PER_CHUNK(TYPE_B), (TRANS_B != 0 ? k_end : args.n) - (TRANS_B != 0 ? k : col));
+    const uint begin = begin_b(k, col);
+    uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_B));
+    if (left != 0 && (begin + left * BYTES(TYPE_B) + 15) / 16 > whole_chunks_b()) {
+        chunk = uvec4(0);
+        for (uint i = 0; i < left; ++i)
+            chunk[i * BYTES(TYPE_B) / 4] |= RAW(TYPE_B, ONE(b, index_b(k, col) + i)) << (8 * (i * BYTES(TYPE_B) % 4));
+    }
+    return chunk;
+}
+uvec4 chunk_b(uint k, uint col) { return chunk_b(k, col, lower_b(k, col), upper_b(k, col)); }
 
 #endif

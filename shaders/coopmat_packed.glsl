@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: MIT
-// A matrix as 16 bytes of each invocation, and back. Which elements an invocation holds is the driver's secret; that it
-// holds the same ones of every matrix of one kind is all that is used. Where a driver's invocations hold elements twice
-// (length() tells), matrices lie in the workspace row by row instead.
-#ifndef VKGEMM_WOVEN_GLSL
-#define VKGEMM_WOVEN_GLSL
+// A matrix as 16 bytes of each invocation, and back. Which elements an invocation holds is up to the driver; all that
+// is used is that it holds the same ones of every matrix of one kind. Where a driver's invocations hold elements twice
+// (length() shows it), matrices are stored in the workspace row by row instead.
+#ifndef VKGEMM_COOPMAT_PACKED_GLSL
+#define VKGEMM_COOPMAT_PACKED_GLSL
 
-#define f16_pair(m, e) packFloat2x16(f16vec2((m)[e], (m)[(e) + 1]))
-#define f16_unpair(m, e, word) { const f16vec2 two = unpackFloat2x16(word); (m)[e] = two.x; (m)[(e) + 1] = two.y; }
-#define bf16_pair(m, e) packUint2x16(bfloat16BitsToUintEXT(bf16vec2((m)[e], (m)[(e) + 1])))
-#define bf16_unpair(m, e, word) {                                       \
-    const bf16vec2 two = uintBitsToBFloat16EXT(unpackUint2x16(word));   \
-    (m)[e] = two.x; (m)[(e) + 1] = two.y; }
+// Two elements as one word. BITS_OF is no function, because a matrix that is passed to a function is copied.
+#define f16_pair f16vec2
+#define f16_pair_of(word) unpackFloat2x16(word)
+#define f16_word(x, y) packFloat2x16(f16vec2(x, y))
+#define bf16_pair bf16vec2
+#define bf16_pair_of(word) uintBitsToBFloat16EXT(unpackUint2x16(word))
+#define bf16_word(x, y) packUint2x16(bfloat16BitsToUintEXT(bf16vec2(x, y)))
+#define UNIT_PAIR VKGEMM_PASTE(UNIT_A, _pair)
+#define PAIR_OF(word) VKGEMM_PASTE(UNIT_A, _pair_of)(word)
+#define WORD_OF(x, y) VKGEMM_PASTE(UNIT_A, _word)(x, y)
+#define BITS_OF(m) uvec4(WORD_OF(m[0], m[1]), WORD_OF(m[2], m[3]), WORD_OF(m[4], m[5]), WORD_OF(m[6], m[7]))
 
-#define PAIR(m, e) VKGEMM_PASTE(UNIT_A, _pair)(m, e)
-#define UNPAIR(m, e, word) VKGEMM_PASTE(UNIT_A, _unpair)(m, e, word)
-#define BITS_OF(m) uvec4(PAIR(m, 0), PAIR(m, 2), PAIR(m, 4), PAIR(m, 6))
-#define SPREAD(m, bits) UNPAIR(m, 0, (bits).x) UNPAIR(m, 2, (bits).y) UNPAIR(m, 4, (bits).z) UNPAIR(m, 6, (bits).w)
-
+// The chunks of an operand as an array for coopMatLoad, and the index in it of the operand's first one.
 #ifdef VKGEMM_ADDRESSES
-#define LINES(name) line(args.name).at
-#define BEGIN(name) 0
+#define CHUNKS(name) chunks(args.name).at
+#define FIRST_CHUNK(name) 0
 #else
-#define LINES(name) name##_line.at
-#define BEGIN(name) (args.name.x / (16 / name##_bytes))
+#define CHUNKS(name) name##_chunks.at
+#define FIRST_CHUNK(name) (args.name.x / (16 / name##_bytes))
 #endif
 
-// Where the factors of an operand's lines lie, one word each: behind the parts of all its lines.
-uint whole_row_blocks(uint lines) { return (lines + PACKED_ROW_BLOCK - 1) / PACKED_ROW_BLOCK * PACKED_ROW_BLOCK; }
-uint factors_of(uint lines, uint ld, uint batches, uint parts) {
-    return batches * whole_row_blocks(lines) * ld / 8 * parts;
+// Where the factors of an operand's rows are, one word each: behind the parts of all its rows.
+uint whole_row_blocks(uint rows) { return (rows + PACKED_ROW_BLOCK - 1) / PACKED_ROW_BLOCK * PACKED_ROW_BLOCK; }
+uint factors_of(uint rows, uint ld, uint batches, uint parts) {
+    return batches * whole_row_blocks(rows) * ld / 8 * parts;
 }
 
 // Every work group walks a window of steps from a place of its own, so that few wait for the same memory at once.
@@ -38,9 +39,10 @@ uint walked(uint t, uint steps, uint phase) {
     return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
 }
 
-// Where the subgroup's first fragment lies. Lines past the end read the last row_block, and are not stored.
-uint begin_of(uint line, uint lines, uint side, uint across, uint slices) {
-    return min(line / PACKED_ROW_BLOCK, (lines - 1) / PACKED_ROW_BLOCK) * slices * across + line % PACKED_ROW_BLOCK / side * SG;
+// Where the subgroup's first fragment begins, in chunks. Rows past the end read the last row block, and are not stored.
+uint begin_of(uint row, uint rows, uint side, uint across, uint slices) {
+    return min(row / PACKED_ROW_BLOCK, (rows - 1) / PACKED_ROW_BLOCK) * slices * across +
+           row % PACKED_ROW_BLOCK / side * SG;
 }
 
 #endif

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
-// For CPU drivers, where a subgroup is a vector register, a work group runs on one thread and shared memory is memory
-// like any other: no barriers and no copies. An invocation computes TM rows of TN columns of D, and neighbours have
-// neighbouring columns: a vector of B is one gather, an element of A the same for all lanes, a broadcast.
+// For CPU drivers, where a subgroup is a vector register, a work group runs on one thread, and shared memory is memory
+// like any other: no barriers and no copies. It grows from `naive`: an invocation computes TM rows of TN columns of D.
 //
-// BK steps of K are one long block of straight code: all of its B is loaded first and serves all rows. Such a driver
-// masks every variable of a loop on every trip, so trips are few. Loops test at their end: one that tests at its
-// beginning performs loads of uniform addresses once too often.
+//                  B                           one block of straight code, BK steps of K deep:
+//            +----------------+
+//         BK |xxxxxxxx        | k                1  BK vectors of B are loaded, for each of the TN columns
+//            +----------------+                  2  for 8 rows at a time: BK elements of each, from A,
+//              lanes ->                             spread over the lanes, times those vectors
+//       A      D                                 3  the next 8 rows, until TM are done
+//     +----+ +----------------+
+//     | aaa| |########        | 8 rows         work group: BM = TM rows, BN = WG * TN columns
+//     | aaa| |########        | abreast        invocation: a lane; neighbours have neighbouring columns
+//     |    | |                |
+//     +----+ +----------------+
+//
+// A vector of B is one gather, an element of A the same for all lanes. Such a driver masks every variable of a loop on
+// every trip, so trips are few. Loops test at their end: one that tests at its beginning performs loads of uniform
+// addresses once too often.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -15,9 +26,7 @@ const uint ABREAST = TM < CPU_ROWS ? TM : CPU_ROWS;  // rows whose chains of add
 acc_t sums[TM * TN];
 uvec2 row_a[TM];    // A row-major: where its rows begin
 uint place_a[TM];   // A column-major: how far down a column its rows are, from row0 on
-uint at_a;          // index of what column 0 holds at row0
 uint at_b[TN];      // indices of this invocation's columns of B at k = 0
-uint step_b;        // and from k to k + 1
 
 // The place `elements` after A's beginning.
 uvec2 inside_a(uint elements) {
@@ -31,8 +40,9 @@ uvec2 inside_a(uint elements) {
 #endif
 }
 
-// Adds the products of `depth` steps from k on.
-void add(uint k, uint depth) {
+// Adds the products of `depth` steps from k on. at_a: the index of A's element at (row0, 0) where A is column-major;
+// step_b: from an element of B to the one at k + 1.
+void add(uint k, uint depth, uint at_a, uint step_b) {
     acc_t values_b[BK * TN];
     uvec2 column_a[BK];
     [[unroll]] for (uint q = 0; q < depth; ++q) {
@@ -55,8 +65,8 @@ void main() {
     uint row0, col0;
     if (!tile_of(row0, col0)) return;
     const uint col = col0 + gl_LocalInvocationIndex;
-    at_a = batch * args.batch_a + (TRANS_A != 0 ? row0 : 0);
-    step_b = TRANS_B != 0 ? 1 : args.ldb;
+    const uint at_a = batch * args.batch_a + (TRANS_A != 0 ? row0 : 0);
+    const uint step_b = TRANS_B != 0 ? 1 : args.ldb;
     [[unroll]] for (uint j = 0; j < TN; ++j) {
         const uint near = nearest(col + j * WG, args.n);
         at_b[j] = batch * args.batch_b + (TRANS_B != 0 ? near * args.ldb : near);
@@ -69,12 +79,12 @@ void main() {
     uint k = k_begin;
     if (k + BK <= k_end) {
         do {
-            add(k, BK);
+            add(k, BK, at_a, step_b);
             k += BK;
         } while (k + BK <= k_end);
     }
     if (k < k_end) {
-        do add(k, 1);
+        do add(k, 1, at_a, step_b);
         while (++k < k_end);
     }
     [[unroll]] for (uint i = 0; i < TM; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happens to a sum on its way to D: alpha, beta and C, then up to four steps. Included by gemm.glsl.
+// How a sum becomes a value of D: alpha, beta and C, then up to four steps. gemm.glsl includes this.
 
 // The steps that depend on the value alone. NaN stays NaN, which min, max and clamp do not promise.
 float activated(uint step, float x) {
@@ -8,7 +8,7 @@ float activated(uint step, float x) {
         case STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3); as exp2
             return x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x))));
         case STEP_SILU: return x / (1.0 + exp2(-1.4426950409 * x));
-        case STEP_CLAMP: return isnan(x) ? x : clamp(x, uintBitsToFloat(CLAMP_LO), uintBitsToFloat(CLAMP_HI));
+        case STEP_CLAMP: return isnan(x) ? x : clamp(x, uintBitsToFloat(args.clamp_lo), uintBitsToFloat(args.clamp_hi));
     }
     return x;
 }
@@ -27,8 +27,8 @@ acc_t after_step(uint step, uint row, uint col, acc_t x) {
     return activated(step, x);
 }
 
-// The element of D at (row, col), which must be inside. With k == 0 there is no product, whatever alpha is. With
-// beta == 0 C is not read, for it may hold NaN or nothing at all.
+// The element of D at (row, col), which must be inside. If k is 0 the product is 0, whatever alpha is. If beta is 0, C
+// is not read, because it may hold NaN.
 acc_t finished(uint row, uint col, acc_t sum) {
     acc_t x = args.k == 0 ? acc_t(0) : acc_from_bits(args.alpha) * sum;
     const acc_t beta = acc_from_bits(args.beta);

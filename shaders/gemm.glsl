@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What every family shares: constants, arguments, operands, the place of a work group, and how a sum becomes an
-// element of D.
+// What every family shares: constants, arguments, operands, the tile of a work group, and how a sum becomes an element
+// of D.
 //
-// Edges. An element outside its operand is 0, and nothing outside an operand is touched: the nearest element that
-// exists is read instead and replaced by 0. There is no branch, because some drivers perform a load whose address is
-// uniform even where a branch has switched every invocation off. Selecting, not multiplying, keeps a NaN out of sums.
+// Edges. An element outside its operand counts as 0, and nothing outside an operand is touched: the nearest element
+// that exists is read instead and replaced by 0. The code has no branch there, because some drivers perform a load
+// whose address is uniform even where a branch has switched every invocation off. It selects and does not multiply,
+// because a NaN times 0 is NaN. Where WHOLE is set no edge is tested: a family that steps past k_end must test k
+// itself.
 #ifndef VKGEMM_GEMM_GLSL
 #define VKGEMM_GEMM_GLSL
-#ifdef VKGEMM_ADDRESSES
-#extension GL_EXT_buffer_reference : require
-#extension GL_EXT_buffer_reference_uvec2 : require
-#endif
-#extension GL_EXT_control_flow_attributes : require
+#include "extensions.glsl"
 #include "abi.h"
 #include "types.glsl"
 
@@ -25,8 +23,8 @@ layout(local_size_x_id = 0) in;  // WG
 
 layout(push_constant, std430) uniform Push { GemmArgs args; };
 
-// Every index that touches an operand passes through NOTED, in units of `size` elements: the tool's own modules, which
-// are built with VKGEMM_TRACE, write it down on the schedule.
+// Every index that touches an operand passes through NOTED, in units of `size` elements: the modules of `vkgemm cover`,
+// which are built with VKGEMM_TRACE, record it there.
 #ifdef VKGEMM_TRACE
 #include "trace.glsl"
 #else
@@ -52,24 +50,25 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #define FOUR(name, i) FOUR_FROM(name, args.name, i)
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
-OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual: not readonly
+OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual, so neither is readonly
 OPERAND(d, TYPE_D, BIND_D, )
-OPERAND(partial, ACC, BIND_D, )  // PARTIAL: D's place is the workspace, sums as they are: [slice][batch][row][column]
+OPERAND(partial, ACC, BIND_D, )  // PARTIAL: bare sums go to the workspace in D's place: [slice][batch][row][column]
 OPERAND(bias, TYPE_D, BIND_BIAS, readonly)
 OPERAND(scale, TYPE_D, BIND_SCALE, readonly)
 OPERAND(residual, TYPE_D, BIND_RESIDUAL, )
 
-// What this work group computes beside its tile; set by tile_of.
+// What this work group computes, beside its tile. tile_of sets these globals; all that loads or stores reads them.
 uint batch;           // which product of the batch
 uint slice;           // which slice of K, where K is split
 uint k_begin, k_end;  // the part of K that it sums over
 
-// Slices that K is cut into: 0 for an empty sum.
+// The number of slices that K is cut into; 0 for an empty sum.
 uint slices() { return args.k == 0 ? 0 : (args.k + args.k_chunk - 1) / args.k_chunk; }
 
-// Finds the tile of D that this work group computes: its first row and column, and the globals above. False past the
-// last. Tiles are numbered along bands of `raster` rows of tiles, down the band first, so that groups that run
-// together share rows of A and columns of B in the cache; then come the products of the batch, then the slices of K.
+// Finds the tile of D that this work group computes: its first row and column, and the globals above. Returns false
+// past the last tile. Tiles are numbered along bands of `raster` rows of tiles, down the band first, so that groups
+// that run together share rows of A and columns of B in the cache; then come the products of the batch, then the slices
+// of K.
 bool tile_of(out uint row0, out uint col0) {
     const uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const uint down = (args.m + BM - 1) / BM, across = (args.n + BN - 1) / BN;
@@ -80,22 +79,22 @@ bool tile_of(out uint row0, out uint col0) {
     row0 = (band * band_rows + in_band % rows) * BM;
     col0 = in_band / rows * BN;
     const uint place = linear / (down * across);
-    batch = place % args.batch;  // a product that exists even where the answer is false
+    batch = place % args.batch;  // a product that exists even where the result is false
     slice = place / args.batch;
     k_begin = PARTIAL != 0 ? slice * args.k_chunk : 0;
     k_end = PARTIAL != 0 ? min(args.k, k_begin + args.k_chunk) : args.k;
     return slice < (PARTIAL != 0 ? max(slices(), 1) : 1);
 }
 
-// The i-th element of a rows x cols tile in the order in which it lies in memory: (row, column).
+// (row, column) of the i-th element of a rows x cols tile, counted in the order of memory.
 uvec2 spread(uint i, uint rows, uint cols, uint transposed) {
     return transposed != 0 ? uvec2(i % rows, i / rows) : uvec2(i / cols, i % cols);
 }
 
 bool inside(uint row, uint col, uint rows, uint cols) { return WHOLE != 0 || (row < rows && col < cols); }
 
-// The nearest index that exists, of `count`. Along k it is looked for even where the tile divides k, for at the end
-// of a loop such a driver loads once more; and a test that repeats the loop's would be optimised away.
+// The nearest index that exists, of `count`. Along k the bound is applied even where the tile divides k, because at the
+// end of a loop such a driver loads once more, and a test that repeats the loop's would be optimised away.
 uint nearest(uint i, uint count) { return WHOLE != 0 ? i : min(i, count - 1); }
 uint nearest_k(uint k) { return min(k, k_end - 1); }
 
@@ -118,8 +117,8 @@ acc_t load_b(uint k, uint col) {
 }
 
 // Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major;
-// and so for B. The first one's place in that direction is a multiple of 4. WIDE_* says that none of the four is
-// outside alone.
+// likewise for B. The first one's place in that direction is a multiple of 4. WIDE_* means that either all four are
+// outside or none is.
 acc4_t load_a4(uint row, uint k) {
     if ((ALIGNED & WIDE_A) != 0) {
         const acc4_t value = LOAD4(TYPE_A, FOUR(a, index_a(row, k)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the families of the matrix units share: the types they multiply and add up in, and how their sums leave.
+// What the families of the matrix units share: the types that they multiply and add up in.
 #ifndef VKGEMM_MATRIX_GLSL
 #define VKGEMM_MATRIX_GLSL
 
@@ -14,7 +14,7 @@
 #define f32_four(bits) uintBitsToFloat(bits)
 #define f16_four(bits) uintBitsToFloat(bits)
 #define i32_four(bits) ivec4(bits)
-#ifndef UNIT_A  // else an operand is taken apart, see coopmat_packed.glsl
+#ifndef UNIT_A  // else operands are split into parts of this type, see coopmat_split.glsl
 #define UNIT_A TYPE_A
 #define UNIT_B TYPE_B
 #endif

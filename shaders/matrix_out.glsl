@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How the sums of the matrix units become D. Included where there are: sums[], the shared array tile with COOPMAT_D
-// places, NI, NJ and ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this is), row0, col0,
-// sub_row and sub_col. FINAL(sum, row, col), where there is one: what four sums, from this column on, become first.
+// How the sums of the matrix units become D. A shader includes this after it has defined sums[], the shared array tile
+// with COOPMAT_D elements, NI, NJ, ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this
+// subgroup is), row0, col0, sub_row and sub_col. It may define FINAL(sum, row, col), which is applied to four sums,
+// from this column on, before the epilogue.
 #ifndef FINAL
 #define FINAL(sum, row, col) sum
 #endif
 
-// A part that is one subgroup's own waits for no other.
+// A subgroup that shares its part with no other waits for no other.
 void wait_for_part() {
     if (SETS == 1)
         controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
@@ -14,8 +15,9 @@ void wait_for_part() {
         barrier();
 }
 
-// D by way of shared memory, MM rows of each subgroup at a time: whole rows are written faster than fragments. The
-// subgroups that share a part add up their sums there, always in the same order, each for every SETS-th quad.
+// Writes D by way of shared memory, MM rows of each subgroup at a time, because whole rows are written faster than
+// fragments. The subgroups that share a part add up their sums there, always in the same order; each takes every
+// SETS-th vector of four columns.
 void store() {
     const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The base line: one invocation computes one element of D, straight from memory. For each element k values of A and k
-// of B are read, by every invocation for itself. WG = BM * BN.
+// The base line of the ladder: one invocation computes one element of D, straight from memory. For each element k
+// values of A and k of B are read, by every invocation for itself.
+//
+//                 B                 work group BM x BN: WG = BM * BN invocations
+//               +-+-+-+
+//               | |x| |             invocation: one element
+//               | |x| |
+//               +-+-+-+             2 k loads for 2 k operations
+//     A         D
+//     +-----+   +-+-+-+
+//     |xxxxx|   | |#| |
+//     +-----+   +-+-+-+
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"

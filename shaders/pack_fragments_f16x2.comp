@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
-// pack_fragments for f32 in two f16 parts.
+// The first pass `pack_fragments` for f32, of which each becomes two f16 parts, scaled row by row.
+// pack_fragments.glsl has the picture.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_KHR_cooperative_matrix : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
-#extension GL_EXT_bfloat16 : require
-#pragma use_vulkan_memory_model
+#define VKGEMM_MATRIX_UNITS
 #define UNIT_A f16
 #define UNIT_B f16
 #define PARTS 2

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Multiply-adds and nothing else, in chains that do not wait for one another: the most that the units of ACC can do.
-// `vkgemm bench` holds its rates against it. args.k trips, of what peak.h says, an invocation; alpha and beta are the
-// bits of what keeps the numbers moving. Nothing is written but by a sum that never comes out.
+// Multiply-adds and nothing else, in chains that do not wait for one another: the highest rate that the units of ACC
+// reach, to which `vkgemm bench` compares its rates. An invocation makes args.k trips, each of what peak.h defines.
+// alpha and beta are the bits of values that keep the numbers from settling. Only a sum that never occurs is written.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
+#include "extensions.glsl"
 #include "abi.h"
 #include "peak.h"
 #include "types.glsl"

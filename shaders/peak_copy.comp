@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies args.k 16-byte chunks from A to D, PEAK_PIECES an invocation: how fast a device's memory is.
+// Copies args.k 16-byte chunks from A to D, PEAK_CHUNKS an invocation, to measure the bandwidth of a device's memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
+#include "extensions.glsl"
 #include "abi.h"
 #include "peak.h"
 
@@ -12,9 +12,9 @@ layout(std430, set = 0, binding = BIND_A) readonly restrict buffer From { uvec4 
 layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer To { uvec4 to[]; };
 
 void main() {
-    const uint first = gl_WorkGroupID.x * PEAK_PIECES * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uvec4 piece[PEAK_PIECES];
-    [[unroll]] for (uint i = 0; i < PEAK_PIECES; ++i) piece[i] = from[min(first + i * gl_WorkGroupSize.x, args.k - 1)];
-    [[unroll]] for (uint i = 0; i < PEAK_PIECES; ++i)
-        if (first + i * gl_WorkGroupSize.x < args.k) to[first + i * gl_WorkGroupSize.x] = piece[i];
+    const uint first = gl_WorkGroupID.x * PEAK_CHUNKS * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    uvec4 chunk[PEAK_CHUNKS];
+    [[unroll]] for (uint i = 0; i < PEAK_CHUNKS; ++i) chunk[i] = from[min(first + i * gl_WorkGroupSize.x, args.k - 1)];
+    [[unroll]] for (uint i = 0; i < PEAK_CHUNKS; ++i)
+        if (first + i * gl_WorkGroupSize.x < args.k) to[first + i * gl_WorkGroupSize.x] = chunk[i];
 }

@@ -2,14 +2,8 @@
 // The same as peak.comp on the matrix units: products of MM x MN x MK, args.k trips a subgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_KHR_cooperative_matrix : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
-#extension GL_EXT_bfloat16 : require
-#pragma use_vulkan_memory_model
+#define VKGEMM_MATRIX_UNITS
+#include "extensions.glsl"
 #include "abi.h"
 #include "peak.h"
 #include "types.glsl"

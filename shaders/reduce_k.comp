@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The second pass of split-K: sums the partial results of the slices, always in the same order, so that every run gives
-// the same bits, and finishes them as one pass would have. Its A is the workspace: slice after slice, each of them
-// batch x m x n without gaps. Four neighbouring elements (a quad) to a team of TM invocations, each of which sums a run
-// of slices: where D is small, one invocation for all of them would leave most of the device idle. WIDE_A says that n
-// is a multiple of 4.
+// The second pass of split-K: adds up the partial sums of the slices, always in the same order, so that every run gives
+// the same bits, and finishes them as one pass would have. It grows from `naive`: each result has invocations of its
+// own, straight from memory.
+//
+//     the workspace: one m x n of partial sums a slice          team of TEAM invocations, TEAM = 2:
+//     +--------+   +--------+   +--------+   +--------+           invocation 0: slices 0 and 1 ]
+//     |        |   |        |   |        |   |        |           invocation 1: slices 2 and 3 ] added in shared memory
+//     |  ####  |   |  ####  |   |  ####  |   |  ####  |
+//     +--------+   +--------+   +--------+   +--------+         work group: WG / TEAM vectors of four columns
+//      slice 0      1            2            3
+//
+// Where D is small, one invocation for all slices would leave most of the device idle. A is the workspace here: slice
+// by slice, each batch x m x n without gaps. WIDE_A means that n is a multiple of 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 
-const uint QUADS = WG / TM;  // that a work group finishes
-const uint AHEAD = 8;        // loads on their way at a time
-shared acc4_t run[TM > 1 ? WG : 1];
+const uint VECTORS = WG / TEAM;  // that a work group finishes
+const uint AHEAD = 8;        // loads in flight at a time
+shared acc4_t run[TEAM > 1 ? WG : 1];
 
 acc4_t partial_sum(uint at) {
     if ((ALIGNED & WIDE_A) != 0) return LOAD4(TYPE_A, FOUR(a, at));
@@ -21,24 +29,26 @@ acc4_t partial_sum(uint at) {
 
 void main() {
     const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    const uint quads = (args.n + 3) / 4, all = args.batch * args.m * quads, slice_size = args.batch * args.m * args.n;
-    if (group > (all - 1) / QUADS) return;
-    const uint tid = gl_LocalInvocationIndex, i = min(group * QUADS + tid % QUADS, all - 1);
-    batch = i / (args.m * quads);
-    const uint row = i / quads % args.m, col = i % quads * 4;
+    const uint vectors = (args.n + 3) / 4, all = args.batch * args.m * vectors;
+    const uint slice_size = args.batch * args.m * args.n;
+    if (group > (all - 1) / VECTORS) return;
+    const uint tid = gl_LocalInvocationIndex, i = min(group * VECTORS + tid % VECTORS, all - 1);
+    batch = i / (args.m * vectors);
+    const uint row = i / vectors % args.m, col = i % vectors * 4;
     const uint first = (batch * args.m + row) * args.n + col;
 
-    const uint each = (slices() + TM - 1) / TM, begin = tid / QUADS * each, end = min(begin + each, slices());
+    const uint each = (slices() + TEAM - 1) / TEAM, begin = tid / VECTORS * each, end = min(begin + each, slices());
     acc4_t sum = acc4_t(0);
     for (uint s = begin; s < end; s += AHEAD) {
         acc4_t next[AHEAD];
         [[unroll]] for (uint j = 0; j < AHEAD; ++j) next[j] = partial_sum(min(s + j, end - 1) * slice_size + first);
         [[unroll]] for (uint j = 0; j < AHEAD; ++j) sum += s + j < end ? next[j] : acc4_t(0);
     }
-    if (TM > 1) {
+    if (TEAM > 1) {
         run[tid] = sum;
-        barrier();
-        [[unroll]] for (uint t = 1; t < TM; ++t) sum += run[(t * QUADS + tid) % WG];  // right for the first run's alone
+        barrier();  // every invocation's sum is there
+        // Only the first VECTORS invocations add up the right ones; they alone store.
+        [[unroll]] for (uint t = 1; t < TEAM; ++t) sum += run[(t * VECTORS + tid) % WG];
     }
-    if (tid < QUADS && group * QUADS + tid < all) store_d4(row, col, sum);
+    if (tid < VECTORS && group * VECTORS + tid < all) store_d4(row, col, sum);
 }

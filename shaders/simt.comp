@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Ordinary arithmetic at full width. A work group is made of teams of 32 invocations; a team computes WM x WN of D, an
-// invocation TM x TN of that, in strips of 4 that lie a whole team apart: a strip is one 128-bit read of shared memory,
-// and neighbours read neighbouring strips. Both tiles lie k by k in shared memory. The next tile is on its way from
-// memory to registers while this one is computed, and the next k's strips are read while this k's are multiplied.
+// Ordinary arithmetic at full width. It grows from `block`: between the work group and the invocation there are teams
+// of 32 invocations, and nothing waits for memory in turn.
+//
+//     work group BM x BN          team WM x WN: 32 invocations          invocation TM x TN
+//     +---------+---------+       +--+--+--+--+--+--+--+--+             vectors of 4 rows or columns
+//     | team 0  | team 1  |       |  |  |  |  |  |  |  |  |             that are a whole team apart
+//     | WM x WN |         |       +--+--+--+--+--+--+--+--+
+//     +---------+---------+   =   |  |  |  |  |  |  |  |  |             memory -> registers -> shared -> registers
+//     | team 2  | team 3  |       +--+--+--+--+--+--+--+--+             tile t+1               tile t    k+1 and k
+//     +---------+---------+
+//
+// A vector is one 128-bit read of shared memory, and neighbours read neighbouring vectors. Both tiles are stored k by
+// k. The next tile is in flight from memory to registers while this one is computed, and the vectors of the next k are
+// read while those of this one are multiplied.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 
-const uint ROW_A = (BM + SIMT_PAD) / 4, ROW_B = (BN + SIMT_PAD) / 4;      // strips from one k to the next
-const uint TEAM = SIMT_TEAM, DOWN = WM / TM, ACROSS = WN / TN;            // a team is DOWN x ACROSS invocations
-const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                          // is k the fast index in memory?
-const uint ACROSS_A = (KA ? BK : BM) / 4, ACROSS_B = (KB ? BK : BN) / 4;  // strips in a row of the tile in memory
+const uint ROW_A = (BM + SIMT_PAD) / 4, ROW_B = (BN + SIMT_PAD) / 4;      // vectors from one k to the next
+const uint DOWN = WM / TM, ACROSS = WN / TN;                              // a team is DOWN x ACROSS invocations
+const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                          // is the operand k-contiguous?
+const uint ACROSS_A = (KA ? BK : BM) / 4, ACROSS_B = (KB ? BK : BN) / 4;  // vectors in a row of the tile in memory
 const uint DOWN_A = WG / ACROSS_A, DOWN_B = WG / ACROSS_B;                // rows that the work group loads at a time
 const uint LOADS_A = BM * BK / 4 / WG, LOADS_B = BN * BK / 4 / WG;
 const bool FAST_A = WHOLE * (ALIGNED & WIDE_A) != 0, FAST_B = WHOLE * (ALIGNED & WIDE_B) != 0;
@@ -18,49 +28,57 @@ const uint X4 = TM / 4, Y4 = TN / 4;
 
 shared acc4_t tile_a[SIMT_A(BM, BN, BK) / 4];
 shared acc4_t tile_b[SIMT_B(BM, BN, BK) / 4];
-acc4_t sums[TM * Y4], next_a[LOADS_A], next_b[LOADS_B], x[X4], y[Y4], x_next[X4], y_next[Y4];
-uint row0, col0, frag_a, frag_b;                // this invocation's first strips in shared memory
-uint down_a, down_b, place_a, place_b, at_a, at_b;  // what it copies: row, place in the row, index in memory
+acc4_t sums[TM * Y4], next_a[LOADS_A], next_b[LOADS_B];
+
+// What an invocation copies of one operand: its row of the tile as stored in memory, the place in that row, and the
+// index in memory of what is loaded next.
+struct Copy {
+    uint down, place, at;
+};
+Copy of_a, of_b;
 
 float madd(float a, float b, float c) { return fma(a, b, c); }
 int madd(int a, int b, int c) { return a * b + c; }
 
-// Takes the tile at k0, or what of it is inside, from memory to registers.
-void fetch(uint k0) {
+// Loads the tile at k0, or what of it is inside, to registers.
+void fetch(uint row0, uint col0, uint k0) {
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint r = down_a + i * DOWN_A;
-        if (FAST_A) next_a[i] = LOAD4(TYPE_A, FOUR(a, at_a + i * DOWN_A * args.lda));
-        else next_a[i] = KA ? load_a4(row0 + r, k0 + place_a) : load_a4(row0 + place_a, k0 + r);
+        const uint r = of_a.down + i * DOWN_A;
+        if (FAST_A) next_a[i] = LOAD4(TYPE_A, FOUR(a, of_a.at + i * DOWN_A * args.lda));
+        else next_a[i] = KA ? load_a4(row0 + r, k0 + of_a.place) : load_a4(row0 + of_a.place, k0 + r);
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = down_b + i * DOWN_B;
-        if (FAST_B) next_b[i] = LOAD4(TYPE_B, FOUR(b, at_b + i * DOWN_B * args.ldb));
-        else next_b[i] = KB ? load_b4(k0 + place_b, col0 + r) : load_b4(k0 + r, col0 + place_b);
+        const uint r = of_b.down + i * DOWN_B;
+        if (FAST_B) next_b[i] = LOAD4(TYPE_B, FOUR(b, of_b.at + i * DOWN_B * args.ldb));
+        else next_b[i] = KB ? load_b4(k0 + of_b.place, col0 + r) : load_b4(k0 + r, col0 + of_b.place);
     }
-    at_a += KA ? BK : BK * args.lda;
-    at_b += KB ? BK : BK * args.ldb;
+    of_a.at += KA ? BK : BK * args.lda;
+    of_b.at += KB ? BK : BK * args.ldb;
 }
 
+// Stores the tile that has arrived to shared memory.
 void put() {
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint r = down_a + i * DOWN_A;
-        if (KA) [[unroll]] for (uint q = 0; q < 4; ++q) tile_a[(place_a + q) * ROW_A + r / 4][r % 4] = next_a[i][q];
-        else tile_a[r * ROW_A + place_a / 4] = next_a[i];
+        const uint r = of_a.down + i * DOWN_A;
+        if (KA) [[unroll]] for (uint q = 0; q < 4; ++q) tile_a[(of_a.place + q) * ROW_A + r / 4][r % 4] = next_a[i][q];
+        else tile_a[r * ROW_A + of_a.place / 4] = next_a[i];
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = down_b + i * DOWN_B;
-        if (KB) [[unroll]] for (uint q = 0; q < 4; ++q) tile_b[(place_b + q) * ROW_B + r / 4][r % 4] = next_b[i][q];
-        else tile_b[r * ROW_B + place_b / 4] = next_b[i];
+        const uint r = of_b.down + i * DOWN_B;
+        if (KB) [[unroll]] for (uint q = 0; q < 4; ++q) tile_b[(of_b.place + q) * ROW_B + r / 4][r % 4] = next_b[i][q];
+        else tile_b[r * ROW_B + of_b.place / 4] = next_b[i];
     }
 }
 
-void compute() {
-    [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = tile_a[frag_a + i * DOWN];
-    [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = tile_b[frag_b + j * ACROSS];
+// Adds the products of the tile in shared memory; the invocation's first vectors of k = 0 are at first_a and first_b.
+void compute(uint first_a, uint first_b) {
+    acc4_t x[X4], y[Y4], x_next[X4], y_next[Y4];
+    [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = tile_a[first_a + i * DOWN];
+    [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = tile_b[first_b + j * ACROSS];
     [[unroll]] for (uint k = 0; k < BK; ++k) {
         if (k + 1 < BK) {
-            [[unroll]] for (uint i = 0; i < X4; ++i) x_next[i] = tile_a[(k + 1) * ROW_A + frag_a + i * DOWN];
-            [[unroll]] for (uint j = 0; j < Y4; ++j) y_next[j] = tile_b[(k + 1) * ROW_B + frag_b + j * ACROSS];
+            [[unroll]] for (uint i = 0; i < X4; ++i) x_next[i] = tile_a[(k + 1) * ROW_A + first_a + i * DOWN];
+            [[unroll]] for (uint j = 0; j < Y4; ++j) y_next[j] = tile_b[(k + 1) * ROW_B + first_b + j * ACROSS];
         }
         [[unroll]] for (uint j = 0; j < TN; ++j)
             [[unroll]] for (uint i = 0; i < TM; ++i)
@@ -71,30 +89,33 @@ void compute() {
 }
 
 void main() {
+    uint row0, col0;
     if (!tile_of(row0, col0)) return;
-    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
+    const uint tid = gl_LocalInvocationIndex, team = tid / SIMT_TEAM, lane = tid % SIMT_TEAM;
     const uint row = team / (BN / WN) * WM + lane % DOWN * 4, col = team % (BN / WN) * WN + lane / DOWN * 4;
-    frag_a = row / 4, frag_b = col / 4;
-    down_a = tid / ACROSS_A, place_a = tid % ACROSS_A * 4;
-    down_b = tid / ACROSS_B, place_b = tid % ACROSS_B * 4;
-    at_a = batch * args.batch_a;
-    at_a += KA ? (row0 + down_a) * args.lda + k_begin + place_a : (k_begin + down_a) * args.lda + row0 + place_a;
-    at_b = batch * args.batch_b;
-    at_b += KB ? (col0 + down_b) * args.ldb + k_begin + place_b : (k_begin + down_b) * args.ldb + col0 + place_b;
+    const uint first_a = row / 4, first_b = col / 4;
+    of_a.down = tid / ACROSS_A, of_a.place = tid % ACROSS_A * 4;
+    of_b.down = tid / ACROSS_B, of_b.place = tid % ACROSS_B * 4;
+    of_a.at = batch * args.batch_a;
+    of_a.at += KA ? (row0 + of_a.down) * args.lda + k_begin + of_a.place
+                  : (k_begin + of_a.down) * args.lda + row0 + of_a.place;
+    of_b.at = batch * args.batch_b;
+    of_b.at += KB ? (col0 + of_b.down) * args.ldb + k_begin + of_b.place
+                  : (k_begin + of_b.down) * args.ldb + col0 + of_b.place;
 
     [[unroll]] for (uint i = 0; i < TM * Y4; ++i) sums[i] = acc4_t(0);
     if (k_begin < k_end) {
-        fetch(k_begin);
+        fetch(row0, col0, k_begin);
         put();
-        barrier();
+        barrier();  // the first tile is complete
         for (uint k0 = k_begin + BK; k0 < k_end; k0 += BK) {
-            fetch(k0);
-            compute();
+            fetch(row0, col0, k0);
+            compute(first_a, first_b);
             barrier();  // everyone has read this tile
             put();
-            barrier();
+            barrier();  // the next one is complete
         }
-        compute();
+        compute(first_a, first_b);
     }
     [[unroll]] for (uint i = 0; i < TM; ++i)
         [[unroll]] for (uint j = 0; j < Y4; ++j)

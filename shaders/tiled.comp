@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Tiles in shared memory: the work group copies BM x BK of A and BK x BN of B once, then every invocation reads them
-// there. One element of D per invocation: WG = BM * BN. With BK = BM = BN the tiles are square; with a deeper BK they
-// are oblong, each invocation copies more, and there are fewer trips. Loads from memory fall by BN for A and by BM
-// for B.
+// Tiles in shared memory. It grows from `naive`: the work group copies BM x BK of A and BK x BN of B once, then every
+// invocation reads them there.
+//
+//                  BN
+//                +----+             work group BM x BN: WG = BM * BN invocations
+//             BK |xxxx|
+//                +----+             invocation: one element of D
+//        BK
+//      +----+    +----+             loads of A from memory fall by BN, of B by BM
+//   BM |xxxx|    |####|
+//      +----+    +----+
+//
+// With BK = BM = BN the tiles are square. With a deeper BK each invocation copies more, and there are fewer steps.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 
-shared acc_t tile_a[TILED_A(BM, BN, BK)];  // row after row
+shared acc_t tile_a[TILED_A(BM, BN, BK)];  // row by row
 shared acc_t tile_b[TILED_B(BM, BN, BK)];
 
 void copy_tiles(uint row0, uint col0, uint k0) {
@@ -30,7 +39,7 @@ void main() {
     acc_t sum = acc_t(0);
     for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
         copy_tiles(row0, col0, k0);
-        barrier();
+        barrier();  // the tiles are complete
         [[unroll]] for (uint k = 0; k < BK; ++k) sum += tile_a[row * BK + k] * tile_b[k * BN + col];
         barrier();  // everyone is done reading: the tiles may be overwritten
     }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Proof by execution: what an operand's index passes through in the modules that only `vkgemm cover` runs
-// (VKGEMM_TRACE). Counts every element that is touched, and lists what one work group touches, in which order of
-// barriers. An index outside its operand is counted apart; instead the first element is read, or the room behind D
-// written to.
-#extension GL_KHR_shader_subgroup_basic : require
-#ifdef TRACE_MEMORY_MODEL  // where it is enabled, device scope is a feature of its own; the queue family's does
-#pragma use_vulkan_memory_model
-#extension GL_KHR_memory_scope_semantics : require
-#endif
+// Records every index of an operand, in the modules that only `vkgemm cover` runs (VKGEMM_TRACE): counts each element
+// that is touched, and lists what one work group touches, and after how many barriers. An index outside its operand is
+// counted separately; the first element is read instead, or the space behind D is written to.
 #include "trace.h"
 
 layout(std430, set = 0, binding = BIND_TRACE) buffer Trace { uint trace[]; };

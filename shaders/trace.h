@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a traced module (trace.glsl) writes, for C++ and GLSL: words of one buffer. In its head, TRACE_* say where the
-// numbers of an operand stand, by its binding; then come the counts, one for each element of each operand, the work
-// group that wrote each element of D, from 1, and the list of what one work group touches.
+// What a traced module (trace.glsl) writes: words of one buffer. C++ and GLSL read this file. TRACE_* are indices into
+// its head, for operands the index of binding 0; then come the counts, one for each element of each operand, the work
+// group that wrote each element of D, counted from 1, and the list of what one work group touches.
 #ifndef VKGEMM_TRACE_H
 #define VKGEMM_TRACE_H
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The one place where a data type meets GLSL. A type is a word of modules.def (TYPE_A, TYPE_B, TYPE_D, ACC) and one
-// block here: how it is stored, what a value of it is once loaded, and the pair of conversions between the two. A
-// type without arithmetic of its own (bf16, packed blocks) differs in that pair and nowhere else.
+// The data types. A type is a word of modules.def (TYPE_A, TYPE_B, TYPE_D, ACC) and one block here: how it is stored,
+// what a value of it is once loaded, and the two conversions between them. A type without arithmetic of its own (bf16)
+// differs in the conversions and nowhere else.
 #ifndef VKGEMM_TYPES_GLSL
 #define VKGEMM_TYPES_GLSL
-#extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_8bit_storage : require
 
 // f32
 #define f32_bytes 4
@@ -31,7 +29,7 @@
 #define i32_store4(x) (x)
 #define i32_from_bits(bits) int(bits)
 
-// f16: stored; as ACC only the matrix units add up in it, and what comes after is f32
+// f16: as ACC, only the matrix units add up in it, and everything after them is f32
 #define f16_value float
 #define f16_value4 vec4
 #define f16_from_bits(bits) uintBitsToFloat(bits)
@@ -43,7 +41,7 @@
 #define f16_load4(x) (x)
 #define f16_store4(x) (x)
 
-// bf16: the upper half of an f32; stored only, and as an integer, so that no bf16 arithmetic is asked of the device
+// bf16: the upper half of an f32; stored only, and as an integer, so that the device needs no bf16 arithmetic
 #define bf16_bytes 2
 #define bf16_stored uint16_t
 #define bf16_stored4 u16vec4
@@ -72,7 +70,7 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 #define u8_load4(x) (x)
 #define u8_store4(x) (x)
 
-// The words put together. load and store take one element or four.
+// The same by the name of a type. LOAD and STORE take one element, LOAD4 and STORE4 take four.
 #define VKGEMM_PASTE_EXPANDED(a, b) a##b
 #define VKGEMM_PASTE(a, b) VKGEMM_PASTE_EXPANDED(a, b)
 #define BYTES(type) VKGEMM_PASTE(type, _bytes)
@@ -83,7 +81,7 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 #define STORE(type, x) STORED(type)(VKGEMM_PASTE(type, _store)(x))
 #define STORE4(type, x) STORED4(type)(VKGEMM_PASTE(type, _store4)(x))
 
-// What products are summed in, alone and four at a time.
+// What products are summed in: one value, and four.
 #define acc_t VKGEMM_PASTE(ACC, _value)
 #define acc4_t VKGEMM_PASTE(ACC, _value4)
 #define acc_from_bits(bits) VKGEMM_PASTE(ACC, _from_bits)(bits)

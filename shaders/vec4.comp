@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Four elements at a time: shared memory holds vectors of 128 bits, so one read feeds four rows of A or four columns
-// of B, and two reads feed 16 multiply-adds. The work group is BS x BS with BS = BK, and computes TM/4 x TN/4 blocks
-// of 4 BS x 4 BS; an invocation holds TM x TN/4 vectors of sums. BM = BS * TM, BN = BS * TN.
+// Four elements at a time. It grows from `tiled`: shared memory holds vectors of 128 bits, so one read feeds four rows
+// of A or four columns of B, and two reads feed 16 multiply-adds.
 //
-//   A: a vector holds four rows that lie BS apart: neighbouring invocations copy neighbouring elements of each row.
+//     invocation, TM = TN = 4: four rows          work group: BS x BS invocations, BS = BK;
+//     BS apart, four neighbouring columns         BM = BS * TM, BN = BS * TN
+//
+//        x x x x . . . .                          With TM, TN above 4 it computes TM/4 x TN/4 such blocks of
+//        . . . . . . . .                          4 BS x 4 BS, and an invocation holds TM x TN/4 vectors of sums.
+//        x x x x . . . .   <- BS rows below
+//
+//   A: a vector holds four rows that are BS apart: neighbouring invocations copy neighbouring elements of each row.
 //   B: a vector holds four neighbouring columns, one 128-bit load from memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -42,7 +48,7 @@ void main() {
 
     for (uint k0 = k_begin; k0 < k_end; k0 += BS) {
         copy_tiles(row0, col0, k0);
-        barrier();
+        barrier();  // the tiles are complete
         for (uint k = 0; k < BS; ++k) {
             acc4_t b[BLOCKS_B];
             [[unroll]] for (uint q = 0; q < BLOCKS_B; ++q) b[q] = tile_b[(q * BS + k) * BS + x];

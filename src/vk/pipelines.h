@@ -16,7 +16,6 @@ struct Device {
     DeviceFunctions functions;
     const VkAllocationCallbacks* allocator = nullptr;  // may be null
     VkPipelineCache cache = VK_NULL_HANDLE;            // may be null; the caller's
-    bool cache_externally_synchronized = false;        // never used on two threads at once
     plan::FeatureSet features = 0;
     bool requires_subgroups = false;  // a pipeline may ask for a subgroup size
     /// The caller made `cache` with VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, which no function of Vulkan

@@ -342,6 +342,17 @@ TEST_CASE("two devices of two instances work side by side, and end in any order"
     vkgemmDestroyPlan(std::exchange(again.handle, nullptr));
 }
 
+TEST_CASE("clamps with different bounds share one pipeline") {
+    OwnedPlan narrow, wide;
+    plan_for(narrow, "20x30x40 clamp=-1:1");
+    plan_for(wide, "20x30x40 clamp=-9:9");
+    VkPipeline pipelines[2];
+    uint32_t count = 1;
+    REQUIRE(vkgemmGetPlanPipelines(narrow.handle, &count, &pipelines[0]) == VKGEMM_SUCCESS);
+    REQUIRE(vkgemmGetPlanPipelines(wide.handle, &count, &pipelines[1]) == VKGEMM_SUCCESS);
+    CHECK(pipelines[0] == pipelines[1]);
+}
+
 TEST_CASE("host memory that runs out at any point is an error, never a leak") {
     int refused = 0, allocations = 0;
     for (int64_t n = 0; n < 400; ++n) {

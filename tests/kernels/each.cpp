@@ -31,15 +31,21 @@ TEST_CASE("lavapipe has a row of every family") {
 TEST_SUITE_BEGIN("rows");
 
 TEST_CASE("each row: edges everywhere, and the same bits run after run") {
-    for_each_row([](const Kernel& kernel, Tally& tally) {
+    std::set<std::string_view> with_own_tile;
+    for_each_row([&](const Kernel& kernel, Tally& tally) {
         Case x = odd_case(kernel);
-        tally(x);
+        if (tally(x) && tally.twisted(x).tile.find("BM=") == std::string::npos) with_own_tile.insert(kernel.name);
         x.fill = Fill::random;
         x = tally.twisted(x);
         if (!tally(x)) return;
         const std::vector<double> first = result(x);
         for (int i = 0; i < 3; ++i) CHECK_MESSAGE(result(x) == first, to_text(x));
     });
+    if (is_quick()) return;
+    for (const Kernel& kernel : vkgemm::plan::kernels())  // the other cases give matrix units smaller tiles
+        if (is_chosen(kernel) && kernel.module.family.uses_matrix_units &&
+            kernel.module.family.role == vkgemm::plan::Role::product && fits(kernel))
+            CHECK_MESSAGE(with_own_tile.count(kernel.name) == 1, kernel.name, " never ran with its own tile");
 }
 
 TEST_CASE("each tile: whole tiles") {
@@ -73,6 +79,58 @@ TEST_CASE("NaN and infinity propagate") {
             tally(x);
         }
     });
+}
+
+TEST_CASE("NaN and infinity in the first and in the last k, of K and of its slices") {
+    for_each_kernel([](const Kernel& kernel, Tally& tally) {
+        if (!vkgemm::plan::info(kernel.module.accumulate).is_float) return tally.none();
+        const auto at = [&](Case x, uint64_t k, uint64_t seed) {
+            x.fill = Fill::placed;
+            for (const unsigned special : {0u, 1 + static_cast<unsigned>(seed / 2 % 2)}) {
+                x.seed = placed_seed(k, seed % 2 != 0, special);
+                tally(x);
+            }
+        };
+        const uint64_t step = std::max(kernel.tile.BK, 4u), slice = 3 * step;
+        uint64_t seed = 0;
+        for (const unsigned layouts : {0u, 1u, 2u, 3u}) {
+            const auto with_layouts = [&](Case x) {
+                if (layouts & 1) x.problem.a.layout = Layout::column_major;
+                if (layouts & 2) x.problem.b.layout = Layout::column_major;
+                return x;
+            };
+            Case whole = with_layouts(whole_case(kernel)), odd = with_layouts(odd_case(kernel));
+            for (const uint64_t depth : {step, slice}) {  // fewer than a step of gemv takes, and no multiple of it
+                whole.problem.k = depth;
+                at(whole, 0, ++seed), at(whole, depth - 1, ++seed);
+            }
+            at(odd, 0, ++seed), at(odd, widened(odd).problem.k - 1, ++seed);
+            if (kernel.module.accumulate == vkgemm::plan::Type::f16) continue;  // whose slices no kernel adds up
+            whole.problem.k = 2 * slice, whole.tile = "SPLIT=2";
+            for (const uint64_t k : {uint64_t{0}, slice - 1, slice, 2 * slice - 1}) at(whole, k, ++seed);
+        }
+    });
+}
+
+TEST_CASE("gemv: an infinity in the last k of a whole product stays one") {
+    Tally tally("gemv");
+    for (const auto& [kernel, problem] : {std::pair{"gemv_f32_1x8", "f32*f32 1x8x32"},
+                                          {"gemv_f32_8x1", "f32*f32 8x1x32 layout=tn"},
+                                          {"gemv_f16_8x16", "f16*f16 16x16x256"},
+                                          {"gemv_bf16_8x16", "bf16*bf16 16x16x256"},
+                                          {"gemv_f16_16x8", "f16*f16 16x16x256 layout=tn"},
+                                          {"gemv_f32_1x64", "f32*f32 1x64x11008"}}) {
+        const Kernel* row = vkgemm::plan::find_kernel(kernel);
+        REQUIRE_MESSAGE(row, kernel);
+        Case x = case_of(kernel, problem);
+        if (!fits(*row)) continue;
+        x.fill = Fill::placed;
+        for (unsigned special = 0; special < 6; ++special) {
+            x.seed = placed_seed(x.problem.k - 1, special >= 3, special % 3);
+            tally(x);
+        }
+    }
+    tally.none();
 }
 
 TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {

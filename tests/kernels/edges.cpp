@@ -89,9 +89,10 @@ TEST_CASE("a tile is a value: tiles that are no row's") {
             Tile t = kernel.tile;
             t.BM = random.pick(std::to_array(sizes)), t.BN = random.pick(std::to_array(sizes)),
             t.BK = random.pick(std::to_array(depths));
-            t.TM = kernel.tile.TM == 1 ? 1 : random.pick(std::to_array(own)),
-            t.TN = kernel.tile.TN == 1 ? 1 : random.pick(std::to_array(own));
-            t.WG = std::max(1u, t.BM / t.TM * (t.BN / t.TN));
+            for (auto [constant, row] : {std::pair{&t.TM, kernel.tile.TM}, {&t.TN, kernel.tile.TN}})
+                *constant = row <= 1 ? row : random.pick(std::to_array(own));
+            if (kernel.tile.DEPTH) t.DEPTH = random.pick(std::to_array(own));
+            t.WG = std::max(1u, t.BM / std::max(t.TM, 1u) * (t.BN / std::max(t.TN, 1u)));
             if (vkgemm::plan::broken_rules(kernel.module.family, t, bytes, {16384, 256}).count) continue;
             Case x = case_for(kernel, 2 * t.BM + 1, t.BN + 1, 3 * t.BK + 1);
             x.tile = to_text(t), x.seed = static_cast<uint64_t>(tried);

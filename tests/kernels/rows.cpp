@@ -36,8 +36,6 @@ std::string_view chosen;  // "": all families
 size_t every_nth = 1;     // of what rows share
 size_t every_own = 1;     // of what is looked at in every row
 
-bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
-
 /// What is walked: a product, or a row of another role inside the smallest product that it can be added to.
 struct Row {
     const Kernel* product;
@@ -54,8 +52,8 @@ Twist twist_for(const Kernel& helper) {
     if (family.packs_fragments) return {"PACK=4,SPLIT=1"};
     const char* const constants = family.role == plan::Role::packer
                                       ? "PACK=4,SPLIT=1,WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
-                                  : helper.tile.TM == 1 ? "PACK=1,SPLIT=3"
-                                                        : "PACK=1,SPLIT=40";
+                                  : helper.tile.TEAM == 1 ? "PACK=1,SPLIT=3"
+                                                          : "PACK=1,SPLIT=40";
     return {constants, helper.tile.WG};  // the limit, so that no wider one takes its place
 }
 
@@ -78,7 +76,7 @@ Tile shaping(const Row& row, Tile tile) {
         tile.BM = own.BM, tile.BN = own.BN, tile.BK = own.BN / 2;
     } else {
         tile.BM = tile.BN = std::max(8u, own.BN / 16);  // more elements of D than a work group finishes
-        if (own.TM > 1) tile.BK *= 8;                   // its teams are for many slices
+        if (own.TEAM > 1) tile.BK *= 8;                 // its teams are for many slices
     }
     return tile;
 }
@@ -167,6 +165,9 @@ bool choose_family(std::string_view name) {
 void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 
 void be_quick() { every_nth *= 4, every_own = 3; }
+bool is_quick() { return every_own > 1; }
+
+bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
 
 bool any_row_fits() { return !rows_that_fit(true).empty(); }
 

@@ -20,6 +20,10 @@ void thin_out(size_t n);
 
 /// From here on far fewer cases are run: of those that rows share, and of each row's own.
 void be_quick();
+bool is_quick();
+
+/// Is the row of the chosen family, or are all families chosen?
+bool is_chosen(const plan::Kernel& kernel);
 
 /// Does a row of the chosen family fit this device?
 bool any_row_fits();

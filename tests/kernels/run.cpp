@@ -74,6 +74,7 @@ struct Data {
         if (x.fill == Fill::wide) widen(p);
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
+        if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
     }
 
     static double times(double value, int power) {  // no number so small that a device may take it for 0
@@ -98,6 +99,15 @@ struct Data {
         }
     }
 
+    void place(double special, uint64_t at, bool in_b) {
+        a.change([&](double value, uint64_t row, uint64_t k) {
+            return k != at ? value : !in_b && row % 3 == 0 ? special : 1;
+        });
+        b.change([&](double value, uint64_t k, uint64_t col) {
+            return k != at ? value : in_b && col % 3 == 0 ? special : 1;
+        });
+    }
+
     void widen(const plan::Problem& p) {
         const bool by_row = p.accuracy == plan::Accuracy::f32_split_rows;
         const auto exponent = [&](uint64_t row, uint64_t k) {
@@ -114,7 +124,8 @@ struct Data {
     }
 };
 
-constexpr std::array<std::string_view, 6> fills = {"exact", "special", "random", "wide", "great", "digits"};  // by Fill
+constexpr std::array<std::string_view, 7> fills = {"exact", "special", "random", "wide",
+                                                  "great", "digits",  "placed"};  // by Fill
 std::optional<Fill> fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);

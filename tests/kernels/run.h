@@ -17,8 +17,13 @@ namespace vkgemm::test {
 /// every product counts, unless the accuracy measures errors by a row's largest element. great: the same, but the first
 /// product of every sum lies between 2^125 and 2^127, and the others do not count. digits: A, or B if the seed is even,
 /// holds random numbers of 24 digits, the other one picks one of them for each element of D, times a power of two: D is
-/// it to the last digit, but for accuracies that measure errors by rows. These three of f32 only.
-enum class Fill { exact, special, random, wide, great, digits };
+/// it to the last digit, but for accuracies that measure errors by rows. These three of f32 only. placed: whole numbers,
+/// but at one k every third row of A, or every third column of B, from the first on, holds a NaN or an infinity, and the
+/// other operand holds 1 there; the seed says which, where and what (see placed_seed). Of floats only.
+enum class Fill { exact, special, random, wide, great, digits, placed };
+
+/// The seed of Fill::placed that puts `special` (0: NaN, 1: infinity, 2: -infinity) at `k` of A or of B.
+constexpr uint64_t placed_seed(uint64_t k, bool in_b, unsigned special) { return 6 * k + 3 * in_b + special; }
 
 struct Case {
     std::string kernel;     // "": the context chooses

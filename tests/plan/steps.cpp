@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
+
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
@@ -173,6 +175,24 @@ TEST_CASE("wide loads are promised only where every row begins at 16 bytes") {
     CHECK((aligned("8x8x8 lda=9", 16) & WIDE_A) == 0);
     CHECK((aligned("8x8x8 batch=2 stride_b=65", 16) & WIDE_B) == 0);
     CHECK((aligned("8x7x8", 16) & WIDE_D) == 0);
+}
+
+TEST_CASE("bounds of a clamp are arguments: products that differ in them alone share their pipelines") {
+    for (const std::string tile : {"SPLIT=1", "SPLIT=3"}) {
+        Request request = forced("tiled_f32_8x8");
+        request.tile = tile, request.workspace_limit = 1 << 20;
+        const Made x = made("9x9x99 clamp=-1:2", device("huge"), request),
+                   y = made("9x9x99 clamp=-3:0.5", device("huge"), request);
+        REQUIRE(x.steps.steps.size() == (tile == "SPLIT=3" ? 2 : 1));
+        REQUIRE(y.steps.steps.size() == x.steps.steps.size());
+        for (size_t i = 0; i < x.steps.steps.size(); ++i)
+            CHECK(constant_values(x.steps.steps[i]) == constant_values(y.steps.steps[i]));
+        const Step &in_x = x.steps.steps.back(), &in_y = y.steps.steps.back();
+        CHECK(std::bit_cast<float>(in_x.args.clamp_lo) == -1.0F);
+        CHECK(std::bit_cast<float>(in_x.args.clamp_hi) == 2.0F);
+        CHECK(std::bit_cast<float>(in_y.args.clamp_lo) == -3.0F);
+        CHECK(std::bit_cast<float>(in_y.args.clamp_hi) == 0.5F);
+    }
 }
 
 TEST_CASE("whole tiles are known to be whole") {

@@ -88,7 +88,7 @@ double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem
     if (dev.kind == DeviceKind::cpu) return elements * slices * 8;
     const Tile& t = reducer.tile;
     const double rounds = ceil_of(ceil_of(elements, t.BN), units * std::floor(invocations_there / t.WG));
-    const double loads = ceil_of(ceil_of(slices, t.TM), 8);  // the shader has 8 on their way at a time
+    const double loads = ceil_of(ceil_of(slices, t.TEAM), 8);  // the shader has 8 on their way at a time
     return second_pass + bytes / (units * partial_bytes_per_cycle) + rounds * loads * load_latency;
 }
 

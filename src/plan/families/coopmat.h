@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of the matrix units (shader coopmat).
+// The family of the matrix units: the rules that the shader coopmat relies on.
 #pragma once
 #include <algorithm>
 
@@ -11,19 +11,20 @@ namespace coopmat_rules {
 
 constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
 
-// One operand is copied 16 bytes at a time: `side` is BM or BN. It may lie either way in memory.
-constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t piece) {
-    r.multiple("a tile is copied in 16-byte chunks", side_name, side, "piece", piece);
-    r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "piece", piece);
+// One operand is copied in chunks of 16 bytes (per_chunk elements), whichever its layout: `side` is BM or BN.
+constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side,
+                      uint32_t per_chunk) {
+    r.multiple("a tile is copied in 16-byte chunks", side_name, side, "elements", per_chunk);
+    r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "elements", per_chunk);
     if (r.count) return;
-    const uint32_t along = t.BK / piece, across = side / piece;  // pieces in a row of the tile, k-contiguous or not
-    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in pieces", along);
+    const uint32_t along = t.BK / per_chunk, across = side / per_chunk;  // chunks in a row of the tile, k-contiguous or not
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in chunks", along);
     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
     if (r.count) return;
-    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in pieces)", t.WG / along);
+    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in chunks)", t.WG / along);
     const uint32_t down = t.WG / across;  // rows of k at a time: parts of a slice, or whole ones
     r.check(t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0), "the invocations must share slices evenly",
-            "MK", t.MK, "WG/(side in pieces)", down);
+            "MK", t.MK, "WG/(side in chunks)", down);
 }
 
 }  // namespace coopmat_rules
@@ -52,12 +53,12 @@ inline constexpr Family coopmat = {
             coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        // Whichever way the operands lie: a plan does not choose a tile by layout.
+        // Enough for either layout of the operands: a plan does not choose a tile by layout.
         const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
         const uint64_t a =
-            std::max(COOPMAT_PIECES(true, t.BM, t.MK, slots, pa), COOPMAT_PIECES(false, t.BM, t.MK, slots, pa));
+            std::max(COOPMAT_CHUNKS(true, t.BM, t.MK, slots, pa), COOPMAT_CHUNKS(false, t.BM, t.MK, slots, pa));
         const uint64_t b =
-            std::max(COOPMAT_PIECES(true, t.BN, t.MK, slots, pb), COOPMAT_PIECES(false, t.BN, t.MK, slots, pb));
+            std::max(COOPMAT_CHUNKS(true, t.BN, t.MK, slots, pb), COOPMAT_CHUNKS(false, t.BN, t.MK, slots, pb));
         return 16 * std::max<uint64_t>(a + b, COOPMAT_D(coopmat_rules::subgroups(t), t.WN, t.MM));
     },
     .refuses = [](const Problem& p) -> const char* {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The families of the matrix units whose operands lie in the order of the registers (shaders pack_fragments and coopmat_packed).
+// The families of the matrix units whose operands are stored in the order of the registers: the rules that the shaders
+// pack_fragments, coopmat_packed, bf16x3 and f16x2 rely on.
 #pragma once
 #include <algorithm>
 
@@ -9,30 +10,30 @@ namespace vkgemm::plan::family {
 
 namespace packed_rules {
 
-// f32 comes in parts of two bytes.
-constexpr uint32_t piece_of(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
+// Elements in 16 bytes; of f32, parts of two bytes each.
+constexpr uint32_t per_chunk(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
 
-// An invocation holds 16 bytes of every matrix; a row_block is whole matrices.
+// An invocation holds 16 bytes of every matrix; a row block is whole matrices.
 constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
-    const uint32_t piece = piece_of(e);
-    r.check(t.MM * t.MK == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*piece",
-            t.SG * piece);
-    r.check(t.MK * t.MN == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*piece",
-            t.SG * piece);
-    r.multiple("a row_block is whole matrices", "row_block", PACKED_ROW_BLOCK, "MM", t.MM);
-    r.multiple("a row_block is whole matrices", "row_block", PACKED_ROW_BLOCK, "MN", t.MN);
-    r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "piece", piece);
+    const uint32_t chunk = per_chunk(e);
+    r.check(t.MM * t.MK == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*elements",
+            t.SG * chunk);
+    r.check(t.MK * t.MN == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*elements",
+            t.SG * chunk);
+    r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MM", t.MM);
+    r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MN", t.MN);
+    r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "elements", chunk);
 }
 
-// What a product of coopmat_packed operands asks of its tile.
+// The rules of every product of packed operands.
 constexpr void product(const Tile& t, TileRules& r) {
     r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
     r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
     r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
     r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
     r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
-    r.multiple("a subgroup's part must lie in one row_block", "row_block", PACKED_ROW_BLOCK, "WM", t.WM);
-    r.multiple("a subgroup's part must lie in one row_block", "row_block", PACKED_ROW_BLOCK, "WN", t.WN);
+    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WM", t.WM);
+    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WN", t.WN);
     r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
     if (r.count) return;
     const uint64_t filled = uint64_t{t.BM / t.WM} * (t.BN / t.WN) * t.SG;
@@ -55,8 +56,8 @@ constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
 
 template <uint32_t count, bool scaled = false>
 constexpr uint64_t pack_fragments_bytes(const Tile& t, const ElementBytes& e) {
-    const uint32_t piece = packed_rules::piece_of(e);
-    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece)) +
+    const uint32_t chunk = packed_rules::per_chunk(e);
+    return 16 * count * std::max<uint64_t>(PACK_FRAGMENTS_CHUNKS(t.BM, t.BN, chunk), PACK_FRAGMENTS_CHUNKS(t.BN, t.BM, chunk)) +
            (scaled ? 4 * t.BM : 0);
 }
 constexpr Family packs_into(std::string_view name, OperandSplit operand_split, uint64_t (*shared)(const Tile&, const ElementBytes&)) {
@@ -69,15 +70,15 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split, u
                 r.multiple("a tile is whole matrices", "BM", t.BM, "MM", t.MM);
                 r.multiple("a tile is whole matrices", "BM", t.BM, "MN", t.MN);
                 r.multiple("a tile is whole matrices", "BN", t.BN, "MK", t.MK);
-                r.multiple("a row_block is whole tiles", "row_block", PACKED_ROW_BLOCK, "BM", t.BM);
+                r.multiple("a row block is whole tiles", "row block", PACKED_ROW_BLOCK, "BM", t.BM);
             },
         .copy_rules =
             [](const Tile& t, const ElementBytes& e, TileRules& r) {
                 packed_rules::matrices(t, e, r);
-                r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "piece", packed_rules::piece_of(e));
-                r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "piece", packed_rules::piece_of(e));
-                r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece",
-                           t.WG * packed_rules::piece_of(e));
+                r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "elements", packed_rules::per_chunk(e));
+                r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "elements", packed_rules::per_chunk(e));
+                r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*elements",
+                           t.WG * packed_rules::per_chunk(e));
             },
         .shared_bytes = shared,
         .refuses = [](const Problem&) -> const char* {
@@ -119,7 +120,7 @@ inline constexpr Family coopmat_packed = {
     .cpu_weight = 3,
 };
 
-// `coopmat_packed` with f32 in parts; sums leave the matrix units every BK of depth.
+// `coopmat_packed` with f32 split into parts; sums leave the matrix units every BK of depth.
 constexpr Family from_split(std::string_view name, OperandSplit operand_split, Accuracy accuracy,
                             double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
     Family f = coopmat_packed;
@@ -133,7 +134,7 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, A
     f.cpu_weight = 12;
     return f;
 }
-// `sums` of each kind, and `count` parts of the fragments of two slices.
+// For `sums` kinds of sums, and `count` parts of the fragments of two slices.
 template <uint32_t sums, uint32_t count>
 constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family for drivers that run on the CPU (shader cpu).
+// The family for drivers that run on the CPU: the rules that the shader cpu relies on.
 #pragma once
 #include "plan/families/family.h"
 

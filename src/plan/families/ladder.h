@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The families of the ladder (shaders naive, tiled, vec4, block): their rules, as the shaders rely on them.
+// The families of the ladder: the rules that the shaders naive, tiled, vec4 and block rely on.
 #pragma once
 #include "plan/families/family.h"
 

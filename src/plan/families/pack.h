@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first pass of a product whose operands lie badly (shader pack).
+// The first pass of a product whose operands are misaligned or in an unfavourable layout: the rules that the shader pack
+// relies on.
 #pragma once
 #include "plan/families/family.h"
 
@@ -7,11 +8,11 @@ namespace vkgemm::plan::family {
 
 inline constexpr Family pack = {
     .name = "pack",
-    .reads = constant::WG | constant::BM | constant::BN | constant::TM | constant::TN | constant::SG,
+    .reads = constant::WG | constant::BM | constant::BN | constant::SG,
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "piece", 16);
-            r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "piece", 16);
+            r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "elements", 16);
+            r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "elements", 16);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t { return uint64_t{4} * t.BM * (t.BN + 1); },
     .refuses = [](const Problem&) -> const char* {

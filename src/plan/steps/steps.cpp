@@ -22,12 +22,7 @@ ProblemConstants constants_of(const Problem& p, const Tile& t, const Request& re
         if (is_wide(all[i], request.operand_alignment)) c.ALIGNED |= wide[i];
     c.WHOLE = p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
     const std::array<uint32_t*, max_epilogue_steps> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
-    for (size_t i = 0; i < max_epilogue_steps; ++i) {
-        *step[i] = static_cast<uint32_t>(p.epilogue[i].kind);
-        if (p.epilogue[i].kind != StepKind::clamp) continue;
-        c.CLAMP_LO = std::bit_cast<uint32_t>(p.epilogue[i].low);
-        c.CLAMP_HI = std::bit_cast<uint32_t>(p.epilogue[i].high);
-    }
+    for (size_t i = 0; i < max_epilogue_steps; ++i) *step[i] = static_cast<uint32_t>(p.epilogue[i].kind);
     return c;
 }
 
@@ -37,6 +32,9 @@ abi::GemmArgs args_of(const Problem& p) {
     g.m = u(p.m), g.n = u(p.n), g.k = u(p.k), g.batch = u(p.batch);
     g.lda = u(p.a.ld), g.ldb = u(p.b.ld), g.ldc = u(p.c.ld), g.ldd = u(p.d.ld);
     g.batch_a = u(p.a.stride), g.batch_b = u(p.b.stride), g.batch_c = u(p.c.stride), g.batch_d = u(p.d.stride);
+    for (const EpilogueStep& e : p.epilogue)
+        if (e.kind == StepKind::clamp)
+            g.clamp_lo = std::bit_cast<uint32_t>(e.low), g.clamp_hi = std::bit_cast<uint32_t>(e.high);
     return g;
 }
 
@@ -161,7 +159,7 @@ std::vector<Step> split_in_two(Step product, const Schedule& schedule, const Dev
 
     ProblemConstants& c = product.constants;
     c.PARTIAL = 1;
-    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.CLAMP_LO = c.CLAMP_HI = 0;
+    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
     c.ALIGNED &= WIDE_A | WIDE_B;
     product.slots[BIND_D] = Slot::workspace;
     product.offsets[BIND_D] = schedule.partial_offset;

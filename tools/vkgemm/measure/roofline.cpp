@@ -113,7 +113,7 @@ Result<double> Roofline::measure_copies() const {
     plan::Step step{};
     step.tile.WG = std::min(group, caps_->max_invocations);
     step.args.k = static_cast<uint32_t>(pieces);
-    step.groups_x = static_cast<uint32_t>(plan::div_up(pieces, PEAK_PIECES * step.tile.WG)), step.groups_y = 1;
+    step.groups_x = static_cast<uint32_t>(plan::div_up(pieces, PEAK_CHUNKS * step.tile.WG)), step.groups_y = 1;
     const auto pipeline = pipeline_of(*copy, step, *from, *to);
     if (!pipeline) return pipeline.status();
     const auto run = [&](uint32_t runs) {

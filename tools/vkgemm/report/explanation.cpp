@@ -127,10 +127,10 @@ Part outer_part(const plan::Tile& t) {
     if (!t.WM || !t.WN) return {};
     return {t.WM, t.WN, t.MM ? "a subgroup" : "a team of " + std::to_string(SIMT_TEAM) + " invocations"};
 }
-/// The smallest part that is computed as one. gemv's TM and TN count other things.
-Part inner_part(const plan::Family& family, const plan::Tile& t) {
+/// The smallest part that is computed as one.
+Part inner_part(const plan::Tile& t) {
     if (t.MM && t.MN) return {t.MM, t.MN, "one product of the matrix units, " + std::to_string(t.MK) + " deep"};
-    if (family.name == "gemv" || !t.TM || !t.TN) return {};
+    if (!t.TM || !t.TN) return {};
     return {t.TM, t.TN, "one invocation"};
 }
 
@@ -176,7 +176,7 @@ std::vector<string> box(size_t wide, size_t high) {
 }  // namespace
 
 string tile_drawing(const plan::Kernel& kernel, const plan::Tile& t) {
-    const Part outer = outer_part(t), inner = inner_part(kernel.module.family, t);
+    const Part outer = outer_part(t), inner = inner_part(t);
     const Scale s{std::max({1.0, double(t.BM) / most_lines, 2 * double(t.BN) / most_columns})};
     const std::vector<string> d = block_lines(t, outer, inner, s);
     const bool copies = t.BK > 0;  // A and B step by step
