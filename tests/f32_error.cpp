@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How far f32 products are off, over K and over kinds of data: true f32, f32 from parts, and cuBLAS where it is there,
-// on the same operands, against sums in f64. An error is counted in shares of the sum of |a·b| of its element, and
-// in units of 2^-24, f32's own rounding. It prints tables, writes a picture of errors and one of speed over error, and
-// judges nothing.
+// Measures the error of f32 products over K and over kinds of data: true f32, f32 from parts, and cuBLAS if it is
+// installed, on the same operands, against sums in f64. An error is relative to the sum of |a·b| of its element, in
+// units of 2^-24, the rounding of f32. It prints tables and writes two plots: error over K, and speed over error. It is
+// not a test.
 //
-//     build/tests/f32_error [greatest K] [folder for pictures]
+//     build/tests/f32_error [LARGEST-K] [FOLDER-FOR-PLOTS]
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "support/random.h"
-#include "tools/vkgemm/measure/cases.h"
 #include "tools/vkgemm/baselines/baseline.h"
+#include "tools/vkgemm/measure/cases.h"
 #include "tools/vkgemm/report/plot.h"
 #include "vkgemm/host.hpp"
 
@@ -29,8 +29,8 @@ namespace {
 using namespace vkgemm;
 using vkgemm::test::Random;
 
-constexpr uint64_t side = 64;          // of D: m and n; of a larger D, the part that is looked at
-constexpr uint64_t timed_side = 4096;  // of the product whose speed is told: m, n and k
+constexpr uint64_t side = 64;          // m and n of D; of a larger D, the part that is compared
+constexpr uint64_t timed_side = 4096;  // m, n and k of the product whose speed is measured
 
 [[noreturn]] void give_up(const Status& why) {
     std::fprintf(stderr, "f32_error: %s\n", why.text.c_str());
@@ -56,8 +56,8 @@ void side_by_side(uint64_t count, const Each& each) {
 struct Kind {
     const char *name, *what;
     float (*element)(Random&);
-    int (*exponent)(uint64_t k) = nullptr;  // that A has more, and B less
-    bool cancels = false;                   // the second half of a sum all but takes the first back
+    int (*exponent)(uint64_t k) = nullptr;  // is added to A's exponents and subtracted from B's
+    bool cancels = false;                   // the second half of a sum nearly cancels the first
 };
 
 float unit(Random& r) { return static_cast<float>(r.unit()); }
@@ -291,7 +291,8 @@ int main(int count, char** arguments) {
                         .subtitle = "largest |error| of an element, in units of 2^-24 of the sum of |a·b|, logarithmic",
                         .x_axis = "K",
                         .panels = {}};
-    for (const Kind& kind : kinds) plot.panels.push_back(study(kind, most_k, device, baseline ? baseline->get() : nullptr));
+    for (const Kind& kind : kinds)
+        plot.panels.push_back(study(kind, most_k, device, baseline ? baseline->get() : nullptr));
     draw(folder, "f32_error.svg", svg(plot));
     if (most_k >= timed_side) compare(device, baseline ? baseline->get() : nullptr, folder);
 }

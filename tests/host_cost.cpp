@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What vkgemm costs the host: nanoseconds for each recording, with the driver's part and without it, and how long the
-// first result takes with an empty pipeline cache and with a filled one. It prints and judges nothing.
+// Measures what vkgemm costs on the host: nanoseconds for each recording, with the driver's part and without it, and
+// the time to the first result with an empty and with a filled pipeline cache. It is not a test.
 //
 //     tools/with lavapipe build/tests/host_cost [N|NAME-PART of a device]
 #include <algorithm>
@@ -33,7 +33,7 @@ void check(VkResult r, const char* what) {
     if (r != VK_SUCCESS) give_up({VKGEMM_ERROR_VULKAN, r, std::string(what) + " failed"});
 }
 
-const host::Device* real_device = nullptr;  // whose functions are found below
+const host::Device* real_device = nullptr;  // find() takes its functions
 
 template <class Function>
 Function find(const char* name) {
@@ -43,7 +43,7 @@ Function find(const char* name) {
 }
 #define VULKAN(name) find<PFN_##name>(#name)
 
-// A driver whose commands cost nothing: what is left is vkgemm's own.
+// A mocked driver whose commands do nothing, so that only vkgemm's own time is left.
 template <class Function>
 struct Nothing;
 template <class... Arguments>
@@ -78,7 +78,7 @@ ContextInfo context_info(const host::Device& d) {
             .enabledExtensions = d.enabledExtensions()};
 }
 
-/// Nanoseconds of one recording: the median of rounds of a thousand, each into a fresh command buffer.
+/// Measures one recording in nanoseconds: the median over rounds of 1000, each into a command buffer that was reset.
 class Recorder {
    public:
     explicit Recorder(const host::Device& d) : device_(d.handle()) {
@@ -121,7 +121,7 @@ class Recorder {
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
 };
 
-/// Milliseconds until a product has been computed for the first time, from a device that knows nothing yet.
+/// Milliseconds of each part of the first product on a new device.
 struct FirstResult {
     double context, plan, run;
 };

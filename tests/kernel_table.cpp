@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints the table of docs/kernels.md from the rows.
+// Prints the table of docs/kernels.md, which is made from the rows of kernels.def.
 #include <cstdio>
 
 #include "plan/kernels/kernels.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lesser devices, mocked by the one at hand: an older version, fewer extensions, buffers that have no address.
+// Limited devices, mocked on the one at hand: an older version, fewer extensions, buffers that have no address.
 #include <algorithm>
 #include <cstring>
 
@@ -56,14 +56,14 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const
     return device().getInstanceProcAddr()(instance, name);
 }
 
-/// A lesser device until the end of the block.
-struct Lesser {
-    explicit Lesser(uint32_t its_version, std::vector<std::string> without = {}) {
+/// Mocks a limited device until the end of the block.
+struct LimitedDevice {
+    explicit LimitedDevice(uint32_t its_version, std::vector<std::string> without = {}) {
         version = its_version, missing = std::move(without);
     }
-    Lesser(const Lesser&) = delete;
-    Lesser& operator=(const Lesser&) = delete;
-    ~Lesser() { version = 0, missing.clear(), no_addresses = false; }
+    LimitedDevice(const LimitedDevice&) = delete;
+    LimitedDevice& operator=(const LimitedDevice&) = delete;
+    ~LimitedDevice() { version = 0, missing.clear(), no_addresses = false; }
 };
 
 Said query(uint32_t asked, VkgemmNeeds& needs) {
@@ -89,7 +89,7 @@ TEST_CASE("without push descriptors addresses are needed, and a plan uses them")
     VkgemmNeeds needs;
     expect(query(VK_API_VERSION_1_1, needs), VKGEMM_SUCCESS, {});
     if (needs.requiredFeatures & need::push_descriptor) CHECK(!(needs.requiredFeatures & need::buffer_address));
-    const Lesser old(VK_API_VERSION_1_3, push);
+    const LimitedDevice old(VK_API_VERSION_1_3, push);
     expect(query(VK_API_VERSION_1_3, needs), VKGEMM_SUCCESS, {});
     CHECK(needs.requiredFeatures == need::buffer_address);
     CHECK((needs.optionalFeatures & need::push_descriptor) == 0);
@@ -110,7 +110,7 @@ TEST_CASE("without push descriptors addresses are needed, and a plan uses them")
 
 TEST_CASE("what a version brings counts only where the device has that version") {
     VkgemmNeeds needs;
-    const Lesser old(VK_API_VERSION_1_1, neither);  // asked for more, it has what 1.1 has
+    const LimitedDevice old(VK_API_VERSION_1_1, neither);  // asked for more, it has what 1.1 has
     expect(query(VK_API_VERSION_1_4, needs), VKGEMM_ERROR_UNSUPPORTED, {"push descriptors", "bufferDeviceAddress"});
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
@@ -122,7 +122,7 @@ TEST_CASE("what a version brings counts only where the device has that version")
 
 TEST_CASE("a device below the floor is refused with its version") {
     VkgemmNeeds needs;
-    const Lesser old(VK_API_VERSION_1_0);
+    const LimitedDevice old(VK_API_VERSION_1_0);
     expect(query(VK_API_VERSION_1_1, needs), VKGEMM_ERROR_UNSUPPORTED, {device().info().name, "1.0", "1.1"});
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
@@ -133,7 +133,7 @@ TEST_CASE("a device below the floor is refused with its version") {
 
 TEST_CASE("a buffer without a device address is refused where the plan uses addresses") {
     if (!device().hasAddresses()) return;
-    const Lesser device_without(0);
+    const LimitedDevice device_without(0);
     no_addresses = true;
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;

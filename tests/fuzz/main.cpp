@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Feeds the corpus to the parsers, then texts that are made from it by chance, the same in every run:
+// Feeds the corpus to the parsers, then random changes of it, which are the same in every run:
 //
-//     test_fuzz [ROUNDS [SEED]]        default 30000 texts for each parser, seed 1
+//     test_fuzz [ROUNDS [SEED]]        default: 30000 texts for each parser, seed 1
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ std::vector<std::string> texts_in(const fs::path& folder) {
     return texts;
 }
 
-/// New texts from old ones.
+/// Makes new texts from the corpus.
 class Mutator {
    public:
     Mutator(const std::vector<std::string>& seeds, unsigned seed) : seeds_(seeds), random_(seed) {}
@@ -55,7 +55,7 @@ class Mutator {
         const size_t at = below(text.size() + 1), length = std::min(text.size() - at, 1 + below(8));
         switch (below(8)) {
             case 6:
-            case 7: {  // a word of another text, for one of its own or beside it
+            case 7: {  // a word of another text, in place of a word or beside it
                 const auto [to, to_length] = word(text);
                 const std::string& other = seeds_[below(seeds_.size())];
                 const auto [from, from_length] = word(other);
@@ -84,7 +84,7 @@ class Mutator {
         }
     }
 
-    // Where a word begins, and how long it is with the space behind it.
+    // A random word: its begin, and its length with the space behind it.
     std::pair<size_t, size_t> word(const std::string& text) {
         const size_t space = text.rfind(' ', below(text.size()));
         const size_t begin = space == std::string::npos ? 0 : space + 1;

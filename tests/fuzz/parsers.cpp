@@ -3,11 +3,11 @@
 
 #include "fuzz/promise.h"
 #include "host/capture.h"
-#include "plan/steps/steps.h"
-#include "plan/problem/problem_text.h"
+#include "plan/base/string_util.h"
 #include "plan/choice/tuned.h"
 #include "plan/device/disabled_kernels.h"
-#include "plan/base/string_util.h"
+#include "plan/problem/problem_text.h"
+#include "plan/steps/steps.h"
 #include "support/files.h"
 #include "support/same.h"
 
@@ -26,7 +26,7 @@ const std::vector<DeviceCaps>& devices() {
     return all;
 }
 
-/// A refusal has words, and a character that it names is one of the text or just behind it.
+/// A refusal has a reason. A character that it names is in the text or just behind it.
 void check_refusal(const Refusal& r, std::string_view text) {
     promise(!r.why.empty(), "a refusal says why");
     constexpr std::string_view head = "character ";
@@ -36,7 +36,7 @@ void check_refusal(const Refusal& r, std::string_view text) {
     promise(number && *number >= 1 && *number <= text.size() + 1, "a refusal names a character of the text");
 }
 
-/// A problem that is in order is chosen for and laid out, or refused in words.
+/// A valid problem gets a choice and steps, or is refused with a reason.
 void plan_on(const DeviceCaps& device, const Problem& completed) {
     const Normalised n = normalise(completed);
     Request request;

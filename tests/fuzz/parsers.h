@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// One function for each kind of text that people and files hand to the library: any bytes must be taken or refused in
-// words, what is taken must come back the same, and what follows from it must keep its promises. A broken promise ends
-// the program, with the text on standard error.
+// One function for each kind of text that the library and the tool read. Any bytes must be either parsed or refused
+// with a reason; what is parsed and written again must stay the same, and what follows from it must keep the documented
+// limits. If not, the text goes to standard error and the program aborts.
 #pragma once
 #include <string_view>
 
 namespace vkgemm::test::fuzz {
 
-void problem(std::string_view text);  // and the choice and the steps that it leads to, on recorded devices
-void tile(std::string_view text);     // and every family's rules
+void problem(std::string_view text);  // as well as the choice and the steps for it, on the devices of tests/devices
+void tile(std::string_view text);     // as well as the tile rules of every family
 void tuned(std::string_view text);
 void device_caps(std::string_view text);
 void disabled_kernels(std::string_view text);
 void capture(std::string_view text);
-#ifdef VKGEMM_FUZZ_TOOL  // where the tool is built
+#ifdef VKGEMM_FUZZ_TOOL  // the tool is built
 void suite(std::string_view text);
-void shapes(std::string_view text);  // type and layout in lines before them
-void bench(std::string_view text);   // what --json wrote
+void shapes(std::string_view text);  // the first line is --type, the second --layout
+void bench(std::string_view text);   // a file of --json
 #endif
 
 struct Target {
@@ -24,10 +24,16 @@ struct Target {
     void (*take)(std::string_view text);
 };
 inline constexpr Target targets[] = {
-    {"problem", problem}, {"tile", tile},         {"tuned", tuned},
-    {"device_caps", device_caps},     {"disabled_kernels", disabled_kernels}, {"capture", capture},
+    {"problem", problem},
+    {"tile", tile},
+    {"tuned", tuned},
+    {"device_caps", device_caps},
+    {"disabled_kernels", disabled_kernels},
+    {"capture", capture},
 #ifdef VKGEMM_FUZZ_TOOL
-    {"suite", suite},     {"shapes", shapes},     {"bench", bench},
+    {"suite", suite},
+    {"shapes", shapes},
+    {"bench", bench},
 #endif
 };
 

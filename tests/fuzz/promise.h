@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a target promises of what it read; a broken promise ends the program.
+// The assertion of the fuzz targets, which must also work in programs of libFuzzer.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -7,9 +7,10 @@
 
 namespace vkgemm::test::fuzz {
 
-/// What is being read, for a failure's message.
+/// The text that is being parsed, for the message of a failure.
 inline std::string_view current;
 
+/// Aborts the program if `kept` is false; `what` is the rule that was broken.
 inline void promise(bool kept, const char* what) {
     if (kept) return;
     std::fprintf(stderr, "broken: %s, by this text of %zu bytes:\n%.*s\n", what, current.size(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The targets that read what the tool is given.
+// The targets that parse what the tool is given.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace vkgemm::tool;
 
-/// A case is what its line says, and its rate is one that can be drawn.
+/// The line of a case means the same case again, and its target rate can be drawn.
 void check_case(const Case& c) {
     const auto again = parse_case(c.text);
     promise(again && again->text == c.text, "the line of a case is written the same again");

@@ -66,42 +66,46 @@ TEST_CASE("capture: what is written is read back") {
 }
 
 TEST_CASE("capture: refusals name the place") {
-    CHECK(has_words(why(""), "line 1", "no capture"));
+    CHECK(has_words(why(""), "line 1"));
     CHECK(has_words(why("\x7f"
                         "ELF"),
-                    "line 1", "no capture"));
-    CHECK(has_words(why(changed("capture 1", "capture 2")), "line 1", "format '2'", "reads format 1"));
-    CHECK(has_words(why(changed("driver toys", "pilot toys")), "line 4", "'driver ...' is wanted", "pilot toys"));
-    CHECK(has_words(why(changed("2x3x4", "2x3xx")), "line 5", "in the problem", "character"));
-    CHECK(has_words(why(changed("alignment 16", "alignment 12")), "line 8", "12", "power of two"));
-    CHECK(has_words(why(changed("workspace 0", "workspace -1")), "line 9", "whole number", "-1"));
+                    "line 1"));
+    CHECK(has_words(why(changed("capture 1", "capture 2")), "line 1", "'2'", "1"));
+    CHECK(has_words(why(changed("driver toys", "pilot toys")), "line 4", "'driver ...'", "pilot toys"));
+    CHECK(has_words(why(changed("2x3x4", "2x3xx")), "line 5", "character"));
+    CHECK(has_words(why(changed("alignment 16", "alignment 12")), "line 8", "12"));
+    CHECK(has_words(why(changed("workspace 0", "workspace -1")), "line 9", "-1"));
     CHECK(has_words(why(changed("operand b", "operand x")), "line 11", "operand x"));
-    CHECK(has_words(why(changed("operand b", "operand a")), "line 11", "operand a comes twice"));
-    CHECK(has_words(why(changed("kernel naive", std::string("kernel na\0ive", 13))), "line 6", "a zero byte"));
-    CHECK(has_words(why(changed("result 24", "operand bias 0 cbf29ce484222325\nresult 24")), "line 13",
-                    "operand bias has no bytes"));
-    CHECK(has_words(why(changed("result 24", "result 2.4")), "line 13", "checksum of 16 digits"));
-    CHECK(has_words(why(changed("\ndata\n", "\nDATA\n")), "line 14", "'data' is wanted"));
-    CHECK(has_words(why(changed("operand b 48", "operand b 47")), "operand b is damaged"));
-    CHECK(has_words(why(changed("operand d 24", "operand d 18446744073709551615")), "the file ends within operand d"));
-    CHECK(has_words(why(to_text(sample()) + "x"), "1 bytes too many"));
+    CHECK(has_words(why(changed("operand b", "operand a")), "line 11", "operand a"));
+    CHECK(has_words(why(changed("kernel naive", std::string("kernel na\0ive", 13))), "line 6"));
+    CHECK(has_words(why(changed("result 24", "operand bias 0 cbf29ce484222325\nresult 24")), "line 13", "bias"));
+    CHECK(has_words(why(changed("result 24", "result 2.4")), "line 13", "16"));
+    CHECK(has_words(why(changed("\ndata\n", "\nDATA\n")), "line 14", "'data'"));
+    CHECK(has_words(why(changed("operand b 48", "operand b 47")), "operand b"));
+    CHECK(has_words(why(changed("operand d 24", "operand d 18446744073709551615")), "operand d"));
+    CHECK(has_words(why(to_text(sample()) + "x"), "1 byte"));
 }
 
 TEST_CASE("capture: a file that is cut off anywhere is refused, and so is one with any byte of its data changed") {
     const std::string text = to_text(sample());
     for (size_t n = 0; n < text.size(); ++n) CHECK(why(text.substr(0, n)) != "read");
-    CHECK(has_words(why(text.substr(0, text.size() - 1)), "byte " + std::to_string(text.size() - 1), "within operand d",
-                    "1 bytes too early"));
-    for (size_t at = text.find("\ndata\n") + 6; at < text.size(); ++at) {
-        std::string damaged = text;
-        damaged[at] = static_cast<char>(damaged[at] ^ 1);
-        CHECK(has_words(why(damaged), "is damaged", "byte "));
-    }
+    CHECK(has_words(why(text.substr(0, text.size() - 1)), "byte " + std::to_string(text.size() - 1), "operand d",
+                    "1 byte"));
+    const size_t data = text.find("\ndata\n") + 6, sizes[] = {32, 48, 24};
+    size_t at = data;
+    for (size_t i = 0; i < 3; ++i)
+        for (const size_t end = at + sizes[i]; at < end; ++at) {
+            std::string damaged = text;
+            damaged[at] = static_cast<char>(damaged[at] ^ 1);
+            CHECK(has_words(why(damaged), std::string("operand ") + "abd"[i], "byte "));
+        }
+    CHECK(at == text.size());
 }
 
-TEST_CASE("capture: rubbish is refused, not believed") {
+TEST_CASE("capture: a text that was changed by chance is refused, or is read and written the same again") {
     vkgemm::test::Random random(5);
     const std::string text = to_text(sample());
+    int read = 0;
     for (int i = 0; i < 3000; ++i) {
         std::string t = text;
         for (uint64_t n = 1 + random.below(4); n > 0; --n) {
@@ -114,6 +118,15 @@ TEST_CASE("capture: rubbish is refused, not believed") {
                 t[at] = static_cast<char>(random.below(256));
         }
         const auto c = parse_capture(t);
-        if (c) CHECK(parse_capture(to_text(*c)));  // read whole
+        if (!c) {
+            CHECK(!c.status().text.empty());
+            continue;
+        }
+        const auto again = parse_capture(to_text(*c));
+        REQUIRE(again);
+        CHECK(to_text(*again) == to_text(*c));
+        ++read;
     }
+    CHECK(read > 0);
+    CHECK(read < 3000);
 }

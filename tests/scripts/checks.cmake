@@ -12,8 +12,8 @@ add_check(need.expected TOOLS vkgemm-no-such-tool COMMAND ${CMAKE_COMMAND} -E tr
 set_tests_properties(need.expected PROPERTIES WILL_FAIL TRUE
   ENVIRONMENT "VKGEMM_TESTS_EXPECT=git vkgemm-no-such-tool")
 
-# add_preset_check(PRESET TOOLS t... [TARGETS t...] [THEN regex]): builds the preset of that name with warnings as errors,
-# from this build's SPIR-V, then runs those of its tests that the regular expression names.
+# add_preset_check(PRESET TOOLS t... [TARGETS t...] [THEN regex]): builds the preset with warnings as errors, from this
+# build's SPIR-V, then runs those of its tests whose names match the regular expression.
 function(add_preset_check preset)
   cmake_parse_arguments(PARSE_ARGV 1 x "" "THEN" "TOOLS;TARGETS")
   list(JOIN x_TARGETS " " targets)
@@ -21,11 +21,11 @@ function(add_preset_check preset)
     -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} "-DTARGETS=${targets}" -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
     -DCACHE=${VKGEMM_TESTS_CACHE} -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
   set_property(TEST ${preset} PROPERTY LABELS slow)
-  set_property(TEST ${preset} PROPERTY COST 100)  # first, for they hold one another up
+  set_property(TEST ${preset} PROPERTY COST 100)  # they start first, because they wait for one another
   set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endfunction()
 
-# The sanitized build runs its own tests; the others of its kind would nest for ever.
+# Not in the builds that these tests make, which would make the same ones again.
 if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
   add_preset_check(clang TOOLS clang++ TARGETS vkgemm vkgemm_host vkgemm_tool test_plan test_tool test_kernels THEN ^plan$)
   add_preset_check(asan TOOLS g++ TARGETS test_plan test_fuzz test_tool test_host test_api test_kernels

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Writes the tables of docs/drivers.md: what each driver's compiler makes of the kernels.
+# Writes the tables of docs/drivers.md, which show registers and spills by driver.
 #   cmake -DPAGE=docs/drivers.md -DPROGRAM=build/tests/driver_table -DWITH=tools/with "-DDRIVERS=radv:navi31 nvk:0x172"
 #     -P drivers.cmake
 separate_arguments(DRIVERS)

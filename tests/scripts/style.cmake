@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Runs clang-format or clang-tidy over our sources, all of them, and fails at the first complaint:
+# Runs clang-format or clang-tidy over all sources, and fails if it reports anything:
 #   cmake -DTOOL=format|tidy -DSOURCE=<vkgemm> [-DBUILD=<with compile_commands.json>] -P style.cmake
 cmake_minimum_required(VERSION 3.24)
 set(files)
@@ -14,16 +14,16 @@ endif()
 if(TOOL STREQUAL "format")
   execute_process(COMMAND clang-format --dry-run -Werror ${files} WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE failed)
 else()
-  set(rooms)  # of which the library is made: each as one file, for clang-tidy takes most of its time over headers
-  foreach(room plan vk host)
+  set(layers)  # each folder of the library as one file, because clang-tidy spends most of its time in headers
+  foreach(layer plan vk host)
     set(all ${files})
-    list(FILTER all INCLUDE REGEX "/src/${room}/.*\\.cpp$")
+    list(FILTER all INCLUDE REGEX "/src/${layer}/.*\\.cpp$")
     list(TRANSFORM all REPLACE "(.+)" "#include \"\\1\"  // NOLINT\n")
     list(JOIN all "" text)
-    file(CONFIGURE OUTPUT ${BUILD}/tidy/src/${room}/all.cpp CONTENT "${text}")
-    list(APPEND rooms ${BUILD}/tidy/src/${room}/all.cpp)
+    file(CONFIGURE OUTPUT ${BUILD}/tidy/src/${layer}/all.cpp CONTENT "${text}")
+    list(APPEND layers ${BUILD}/tidy/src/${layer}/all.cpp)
   endforeach()
-  execute_process(COMMAND clang-tidy --quiet -p ${BUILD} --warnings-as-errors=* ${rooms}
+  execute_process(COMMAND clang-tidy --quiet -p ${BUILD} --warnings-as-errors=* ${layers}
     WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE failed ERROR_VARIABLE noise)
 endif()
 if(failed)

@@ -16,11 +16,11 @@ namespace {
 bool validate = true, all = false;
 std::optional<host::Device> the_device;
 std::vector<std::function<void()>> cleaners;
-std::vector<std::string> said_by_the_layer;  // also while the device is closed: what was not destroyed is told then
+std::vector<std::string> layer_messages;  // leaks are reported while the device is closed
 
 host::Device open_device() {
     auto made = host::Device::open({.validation = validate ? host::Validation::required : host::Validation::off,
-                                    .onMessage = [](const host::Message& m) { said_by_the_layer.push_back(m.text); }});
+                                    .onMessage = [](const host::Message& m) { layer_messages.push_back(m.text); }});
     if (!made) {
         std::fprintf(stderr, "no device to test on: %s\n", made.status().text.c_str());
         std::exit(2);
@@ -46,16 +46,16 @@ void read_arguments(int count, char** arguments) {
         if (std::string_view(arguments[i]) == "--no-validation") validate = false;
         if (std::string_view(arguments[i]) == "--all") all = true;
     }
-    std::setvbuf(stdout, nullptr, _IOLBF, 4096);  // progress shows, also in a pipe
+    std::setvbuf(stdout, nullptr, _IOLBF, 4096);  // so that progress is seen in a pipe, too
 }
 
 int close_device(int result) {
     if (!the_device) return result;
     for (const auto& clean : cleaners) clean();
     the_device.reset();
-    if (said_by_the_layer.empty()) return result;
-    std::fprintf(stderr, "the validation layer had %zu messages, the first: %s\n", said_by_the_layer.size(),
-                 said_by_the_layer[0].c_str());
+    if (layer_messages.empty()) return result;
+    std::fprintf(stderr, "the validation layer had %zu messages, the first: %s\n", layer_messages.size(),
+                 layer_messages[0].c_str());
     return 1;
 }
 

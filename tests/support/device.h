@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device that a test program runs on, and its main().
+// The Vulkan device that a test program runs on, and the program's main().
 #pragma once
 #include <functional>
 
@@ -7,22 +7,22 @@
 
 namespace vkgemm::test {
 
-/// Opened at first use, under the validation layer with synchronisation validation unless --no-validation was given.
-/// Ends the program where there is no device, or no layer.
+/// Opens the device at the first call, under the validation layer with synchronisation validation unless
+/// --no-validation was given. Ends the program with code 2 if there is no device or no layer.
 const host::Device& device();
 bool validating();
-bool everything();  // --all was given: no case is left out to save time
+bool everything();  // --all was given: run also the cases that are left out to save time
 
-/// Runs `clean` before the device is closed: for those who keep buffers. The device must not live to the end of the
-/// process, when the driver's own statics are gone already.
+/// Runs `clean` before the device is closed; whoever keeps buffers needs it. The device must be closed before the
+/// process ends, because then the driver's own statics are destroyed.
 void before_closing(std::function<void()> clean);
 
 void read_arguments(int count, char** arguments);  // --no-validation, --all
 
-/// Closes the device. `result`, or failure where the layer had anything to say.
+/// Closes the device. Returns `result`, or 1 if the validation layer reported anything.
 int close_device(int result);
 
-/// The main() of a test program: doctest between the two.
+/// The main() of a test program: reads the arguments, runs doctest, closes the device. Returns the exit code.
 int run_tests(int count, char** arguments);
 
 }  // namespace vkgemm::test

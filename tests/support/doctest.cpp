@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
-// What of doctest is no template, compiled once for all programs.
+// The part of doctest that is not a template, compiled once for all test programs.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text files beside the tests. VKGEMM_TESTS_DIR is where they lie, given by the build.
+// Reads the text files in the folder of the tests, VKGEMM_TESTS_DIR, which the build defines.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,7 @@ inline std::string file_text(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// "devices/bare.txt", ... in order of name.
+/// The .txt files of a folder in the order of their names: "devices/bare.txt", ...
 inline std::vector<std::string> files_in(const std::string& folder) {
     std::vector<std::string> out;
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(VKGEMM_TESTS_DIR) / folder))
@@ -25,7 +25,7 @@ inline std::vector<std::string> files_in(const std::string& folder) {
 }
 inline std::vector<std::string> device_files() { return files_in("devices"); }
 
-/// The lines of one file without comments and empty ones.
+/// The lines of one file, without comments and empty lines.
 inline std::vector<std::string> lines_of(const std::string& path) {
     std::vector<std::string> out;
     const std::string text = file_text(path);
@@ -39,7 +39,7 @@ inline std::vector<std::string> lines_of(const std::string& path) {
     return out;
 }
 
-/// What lies between the bars of "h200 | 8x8x8 | naive_f32_8x8", without the blanks around it.
+/// The fields of "h200 | 8x8x8 | naive_f32_8x8", without the blanks around them.
 inline std::vector<std::string> fields_of(const std::string& line) {
     std::vector<std::string> out;
     for (size_t at = 0; at <= line.size();) {
@@ -51,7 +51,7 @@ inline std::vector<std::string> fields_of(const std::string& line) {
     return out;
 }
 
-/// Every problem of tests/problems, without the words that only the bench reads.
+/// Every problem of tests/problems, without the target=... that only `vkgemm bench` reads.
 inline std::vector<std::string> problem_lines() {
     std::vector<std::string> out;
     for (const std::string& file : files_in("problems"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Operands inside bigger buffers that are poisoned wherever the problem names no element: zones at both ends, padding
-// between rows, gaps between batches. A kernel that reads there shows NaN in D; one that writes there is found by
-// comparing bytes.
+// Operands inside larger buffers. Everything that is not an element is poisoned: zones at both ends, padding between
+// rows, gaps between batches. If a kernel reads there, D holds a NaN; if it writes there, a comparison of bytes finds
+// it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace vkgemm::test {
 
 class Guarded {
    public:
-    /// `shift`: elements by which the operand's offset misses a multiple of 256 bytes.
+    /// `shift`: by how many elements the operand's offset exceeds a multiple of 256 bytes.
     Guarded(plan::Type type, const plan::Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch,
             uint64_t shift = 0)
         : type_(type), matrix_(completed), rows_(rows), cols_(cols), batch_(matrix_.stride == 0 ? 1 : batch) {
@@ -35,7 +35,7 @@ class Guarded {
         return Guarded(type, {.type = type, .ld = count}, 1, count, 1);
     }
 
-    /// Calls `value()` for every element of the operand, in one order everywhere, and writes what it returns.
+    /// Calls `value()` for every element of the operand, always in the same order, and writes what it returns.
     template <class Value>
     void fill(Value&& value) {
         for_each([&](uint64_t i, uint64_t, uint64_t) { encode(type_, value(), &bytes_[i * size()]); });
@@ -53,7 +53,7 @@ class Guarded {
     uint64_t offset() const { return front_ * size(); }
     uint64_t span_bytes() const { return span_ * size(); }
 
-    /// The operand's elements as the reference wants them.
+    /// The operand's elements, as Operands (reference.h) holds them.
     std::vector<double> numbers() const { return numbers_of(bytes_); }
     std::vector<double> numbers_of(const std::vector<std::byte>& bytes) const {
         std::vector<double> out(span_);
@@ -61,7 +61,7 @@ class Guarded {
         return out;
     }
 
-    /// The first byte outside the operand's elements that differs from what was there; nullopt: all as before.
+    /// The first byte outside the operand's elements that has changed; nullopt if none has.
     std::optional<size_t> trespass(const std::vector<std::byte>& after) const {
         if (after.size() != bytes_.size()) return 0;
         std::vector<std::byte> expected = bytes_;
@@ -70,12 +70,12 @@ class Guarded {
         });
         return first_difference(expected, after);
     }
-    /// The same for an operand that nothing may write.
+    /// The first byte that has changed, for an operand that is only read.
     std::optional<size_t> written(const std::vector<std::byte>& after) const { return first_difference(bytes_, after); }
 
    private:
-    static constexpr uint64_t front_bytes = 1024;  // a multiple of 256, so that only `shift` misaligns
-    static constexpr uint64_t tail_bytes = 65536;  // some rows of a tile that runs past the last row
+    static constexpr uint64_t front_bytes = 1024;  // a multiple of 256, so that only `shift` makes it unaligned
+    static constexpr uint64_t tail_bytes = 65536;  // holds some rows of a tile that reaches beyond the last row
 
     uint64_t size() const { return plan::info(type_).bytes; }
 

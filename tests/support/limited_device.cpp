@@ -15,7 +15,7 @@
 namespace vkgemm::test {
 namespace {
 
-uint32_t most_invocations = 0;  // while a context is made
+uint32_t most_invocations = 0;  // of the context that is being made
 PFN_vkGetPhysicalDeviceProperties2 real_properties = nullptr;
 PFN_vkGetDeviceProcAddr real_device_functions = nullptr;
 PFN_vkSetDebugUtilsObjectNameEXT real_name = nullptr;
@@ -25,7 +25,8 @@ VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysica
     real_properties(device, out);
     VkPhysicalDeviceLimits& limits = out->properties.limits;
     limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations);
-    limits.minStorageBufferOffsetAlignment = 256;  // the coarsest there is: what lies below travels in the arguments
+    limits.minStorageBufferOffsetAlignment =
+        256;  // the largest that Vulkan allows; the rest of an offset goes into the arguments
     out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 

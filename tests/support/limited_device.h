@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device as it would be with smaller limits, to reach what only lesser devices choose.
+// The device with smaller limits than it has, to reach the choices that are made on weaker devices only.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace vkgemm::test {
 
-/// A context of device() that takes it for a GPU whose work groups hold at most `invocations`, and whose descriptors
-/// begin at multiples of 256 bytes. Kept until the device is closed.
+/// A context of device() for which the device is a discrete GPU with at most `invocations` in a work group and a
+/// storage buffer alignment of 256 bytes. The context lives until the device is closed.
 VkgemmContext limited_context(uint32_t invocations);
 
-/// Has any of these contexts made a pipeline for this row? Nothing where the names of objects are not told.
+/// Whether any of these contexts has made a pipeline of this kernel; nullopt if the driver takes no object names.
 std::optional<bool> limited_plan_made(std::string_view kernel);
 
 }  // namespace vkgemm::test

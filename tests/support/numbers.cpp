@@ -27,7 +27,7 @@ uint16_t pack(SmallFloat f, double value) {
     if (size == 0) return static_cast<uint16_t>(sign);
     const int exponent = std::max(std::ilogb(size), f.lowest);
     if (exponent > f.highest) return static_cast<uint16_t>(sign | f.infinity());
-    // The hidden bit of a normal value carries into the exponent field, a subnormal has none: one sum serves both.
+    // The hidden bit of a normal value carries into the exponent field. A subnormal has none, so one sum serves both.
     const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(size, f.fraction - exponent)));
     return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(exponent - f.lowest) << f.fraction) + units));
 }
@@ -55,7 +55,7 @@ void store(std::byte* bytes, T value) {
     std::memcpy(bytes, &value, sizeof value);
 }
 
-/// The low 64 bits of a whole number; doubles beyond that have no meaning here.
+/// The low 64 bits of a whole number below 2^64.
 uint64_t whole(double value) { return value < 0 ? ~static_cast<uint64_t>(-value) + 1 : static_cast<uint64_t>(value); }
 
 }  // namespace

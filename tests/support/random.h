@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The random numbers of the tests: the same on every platform and library, so that a printed seed repeats a run
-// anywhere.
+// The random numbers of the tests. They are the same on every platform and standard library, so that a printed seed
+// repeats a run anywhere.
 #pragma once
 #include <cstdint>
 

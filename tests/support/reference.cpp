@@ -20,7 +20,7 @@ struct Place {
     uint64_t batch, row, col;
 };
 
-/// One rounding of the accumulator on top of what was wrong already.
+/// Adds one rounding of the accumulator to an error.
 struct Rounding {
     double unit, flushed;
     Bounded operator()(double value, double error) const { return {value, error + unit * std::fabs(value) + flushed}; }
@@ -28,7 +28,7 @@ struct Rounding {
 
 Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
     if (alpha == 0 || p.k == 0) return {};
-    // long double, so that the reference of an f64 product has digits to spare where the compiler gives them
+    // long double gives the reference of an f64 product more digits, if the compiler has such a type
     long double sum = 0;
     double sizes = 0;
     for (uint64_t i = 0; i < p.k; ++i) {
@@ -46,7 +46,7 @@ double gelu(double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x 
 
 Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& in, Place at, Bounded x,
                    const Rounding& round) {
-    // A correct exp is off by 3 + 2|x| units in the last place; through gelu and silu that comes to less than this.
+    // Vulkan allows exp an error of 3 + 2|x| units in the last place; after gelu and silu it is less than this.
     const double curve = 16 * round.unit * (std::fabs(x.value) + 1) + round.flushed;
     const auto plus = [&](double y) { return round(x.value + y, x.error); };
     const auto times = [&](double y) { return round(x.value * y, x.error * std::fabs(y)); };
@@ -145,7 +145,7 @@ Bounded whole_reference(const Problem& p, double alpha, double beta, const Opera
     return {static_cast<double>(x), 0};
 }
 
-/// How many bits after the point `x` has, up to 30.
+/// The number of bits of `x` after the point, at most 30.
 int fraction_bits(double x) {
     int bits = 0;
     while (bits < 30 && std::ldexp(x, bits) != std::floor(std::ldexp(x, bits))) ++bits;
@@ -175,20 +175,20 @@ int64_t exact_range(int digits_in, int digits_acc, uint64_t k) {
 }
 
 ExactFill exact_fill(const Problem& p, double alpha, double beta) {
-    if (!plan::info(*p.accumulate).is_float) {  // arithmetic modulo 2^32 is exact whatever the numbers
+    if (!plan::info(*p.accumulate).is_float) {  // arithmetic modulo 2^32 is exact for all numbers
         const auto widest = static_cast<int64_t>(largest(*p.a.type));
         return {*p.a.type == *p.b.type ? widest : 127, static_cast<int64_t>(largest(*p.d.type))};
     }
-    // From two parts, the product of the second ones is left out: they must be 0.
+    // Two parts leave out the product of the second ones, which must therefore be 0.
     const int digits_in = p.accuracy == plan::Accuracy::f32_split_rows
                               ? plan::info(Type::f16).exact_bits
                               : std::min(plan::info(*p.a.type).exact_bits, plan::info(*p.b.type).exact_bits);
-    // A D of bf16 is rounded once, by the shaders themselves, to even: that is exact as well.
+    // The shaders round a D of bf16 once, to even, so that it is exact as well.
     const Type narrow = *p.d.type == Type::bf16 ? *p.accumulate : *p.d.type;
     const int digits = std::min(plan::info(*p.accumulate).exact_bits, plan::info(narrow).exact_bits);
     const double most = std::ldexp(1.0, digits - std::max(fraction_bits(alpha), fraction_bits(beta)));
     const int64_t others = 3;
-    const auto reach = [&](int64_t r) {  // the largest magnitude that can appear on the way to D
+    const auto reach = [&](int64_t r) {  // the largest magnitude of D and of everything that it is computed from
         double x = std::max(std::fabs(alpha), 1.0) * static_cast<double>(p.k) * static_cast<double>(r * r);
         x += std::fabs(beta) * others;
         for (const EpilogueStep& step : p.epilogue) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Are two problems the same?
+// Compares two problems member by member.
 #pragma once
 #include "plan/problem/problem.h"
 
@@ -9,7 +9,7 @@ inline bool same(const plan::Matrix& x, const plan::Matrix& y) {
     return x.type == y.type && x.layout == y.layout && x.ld == y.ld && x.stride == y.stride;
 }
 
-/// Of completed ones: a problem's text leaves out what follows from the rest.
+/// Both must be complete (plan::complete), because a problem's text leaves out what follows from the rest.
 inline bool same(const plan::Problem& x, const plan::Problem& y) {
     for (size_t i = 0; i < plan::max_epilogue_steps; ++i)
         if (x.epilogue[i].kind != y.epilogue[i].kind || x.epilogue[i].low != y.epilogue[i].low ||

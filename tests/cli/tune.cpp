@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "cli/program.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+/// The third field of "device | problem | kernel | constants".
+std::string kernel_of(const std::string& row) {
+    std::string rest = row;
+    for (int i = 0; i < 2; ++i) rest = rest.substr(rest.find(" | ") + 3);
+    return rest.substr(0, rest.find(" |"));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tune");
+
+TEST_CASE("tune: a row for each problem; --resume tunes only what has none; bench follows the rows") {
+    const Folder folder("tune");
+    expect(run(0, "tune 24x16x8 'i32*i32 16x16x16 bias=col' --budget 12 --out rows.txt --quiet").out, {"2 problems"});
+    const std::vector<std::string> tuned = rows(read("rows.txt"));
+    REQUIRE(tuned.size() == 2);
+    expect(tuned[0], {"| f32*f32+f32->f32 24x16x8 |"});
+    expect(tuned[1], {"| i32*i32+i32->i32 16x16x16 |", "SPLIT="});
+
+    const std::string resumed = run(0, "tune 24x16x8 8x8x8 --budget 8 --out rows.txt --resume --quiet").out;
+    expect(resumed, {"1 problem", "8x8x8"});
+    CHECK(!contains(resumed, "24x16x8"));
+    CHECK(rows(read("rows.txt")).size() == 3);
+    expect(read("rows.txt"), {tuned[0], tuned[1], "| f32*f32+f32->f32 8x8x8 |"});
+
+    const std::string kernel = kernel_of(tuned[0]);
+    {
+        const Variable file("VKGEMM_TUNED", "rows.txt");
+        expect(run(0, "bench 24x16x8 --repeats 1 --quiet").out, {kernel});
+    }
+    // Even a row that no model would choose.
+    write("injected.txt", "# by hand\n" + replace(tuned[0], kernel, "tiled_f32_32x32") + "\n");
+    const Variable file("VKGEMM_TUNED", "injected.txt");
+    expect(run(0, "bench 24x16x8 --repeats 1 --quiet").out, {"tiled_f32_32x32"});
+}
+
+TEST_CASE("tune: a row of an unknown kernel is skipped with a warning, and its problem tuned again") {
+    const Folder folder("tune_unknown");
+    write("renamed.txt", "llvmpipe | f32*f32+f32->f32 8x8x8 | no_such | BM=1\n");
+    const Run r = run(0, "tune 8x8x8 --budget 4 --out renamed.txt --resume --quiet");
+    expect(r.err, {"no_such"});
+    expect(r.out, {"1 problem"});
+    expect(read("renamed.txt"), {"| f32*f32+f32->f32 8x8x8 | "});
+    CHECK(rows(read("renamed.txt")).size() == 2);
+}
+
+TEST_CASE("tune: a broken row is refused by its line, a missing file by its name") {
+    const Folder folder("tune_broken");
+    write("broken.txt", "# by hand\n\nllvmpipe | 8x8 | tiled_f32_8x8 |\n");
+    {
+        const Variable file("VKGEMM_TUNED", "broken.txt");
+        expect(run(2, "bench 24x16x8 --repeats 1 --quiet").err, {"VKGEMM_TUNED", "broken.txt", "line 3"});
+    }
+    expect(run(2, "tune 8x8x8 --out broken.txt --resume --quiet").err, {"broken.txt", "line 3"});
+    const Variable file("VKGEMM_TUNED", "none.txt");
+    expect(run(2, "bench 24x16x8 --repeats 1 --quiet").err, {"VKGEMM_TUNED", "none.txt"});
+}
+
+TEST_SUITE_END();
