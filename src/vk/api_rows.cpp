@@ -52,7 +52,11 @@ VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, Vkgem
         auto all = plan::parse_disabled_kernels(text);
         if (!all) return all.refusal();
         std::vector<plan::TunedRow> out;
-        for (const plan::DisabledKernelRow& r : *all) out.push_back({r.device, r.kernel, "", {}, line_of(r), r.why});
+        for (const plan::DisabledKernelRow& r : *all) {
+            plan::TunedRow row;
+            row.device = r.device, row.kernel = r.kernel, row.text = line_of(r), row.skipped = r.why;
+            out.push_back(std::move(row));
+        }
         return out;
     });
 }

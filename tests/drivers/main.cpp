@@ -13,6 +13,7 @@
 #include <span>
 
 #include "plan/choice/select.h"
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "tools/vkgemm/measure/compiled.h"
 #include "tools/vkgemm/measure/kernel_lookup.h"
@@ -51,7 +52,7 @@ T value(Result<T> result) {
 
 Compiler open_compiler() {
     host::Device device = value(host::Device::open({.inspect = true}));
-    if (!device.inspects()) give_up(device.info().name + " tells nothing of its pipelines");
+    if (!device.inspects()) give_up(device.info().name + " has no VK_KHR_pipeline_executable_properties");
     const auto caps = plan::parse_device_caps(value(device.context().describeDevice()));
     if (!caps) give_up(caps.refusal().why);
     return {std::move(device), *caps};
@@ -156,7 +157,7 @@ void print_tables(const Compiler& device) {
     for (const plan::Kernel& k : plan::kernels()) {
         if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)) continue;
         for (const Compiled& c : compile(device, problem_for(*tool::find_kernel(k.name), 2048, 2048, 2048), &k))
-            if (c.step.kernel == &k) print_row("", c);
+            if (c.step.kernel->info.name == k.name) print_row("", c);
     }
     print_unfit(device);
 }

@@ -15,7 +15,7 @@ namespace vkgemm::test::fuzz {
 namespace {
 
 using namespace vkgemm::plan;
-using plan::Problem, plan::Step;  // not those of vkgemm.hpp
+using plan::DeviceCaps, plan::Problem, plan::Step;  // not those of vkgemm.hpp
 
 const std::vector<DeviceCaps>& devices() {
     static const std::vector<DeviceCaps> all = [] {

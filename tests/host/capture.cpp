@@ -10,6 +10,7 @@
 #include "support/string_util.h"
 
 using namespace vkgemm::host::detail;
+using vkgemm::host::Capture;
 using vkgemm::test::has_words;
 
 namespace {

@@ -110,8 +110,8 @@ TEST_CASE("operands are taken apart only as far as the problem allows, and as th
     for (const std::string size : {"4096x4096x4096", "8192x8192x8192"}) {
         CAPTURE(size);
         CHECK(chosen(size).starts_with("simt_"));
-        CHECK(chosen(size + " accuracy=f32_split").starts_with("thirds_"));
-        CHECK(chosen(size + " accuracy=f32_split_rows").starts_with("halves_"));
+        CHECK(chosen(size + " accuracy=f32_split").starts_with("bf16x3_"));
+        CHECK(chosen(size + " accuracy=f32_split_rows").starts_with("f16x2_"));
     }
     CHECK(chosen("64x64x1000000 accuracy=f32_split_rows").starts_with("simt_"));  // few groups would read all of it
 }
@@ -305,8 +305,8 @@ TEST_CASE("a feature that is missing is named") {
     }
     static const uint32_t words[] = {0};
     const Module injected = {
-        "injected", find_kernel("tiled_f32_8x8")->module.family, Type::f32, Type::f32, Type::f32, Type::f32, {words, 4},
-        {words, 4}};
+        "injected", find_kernel("tiled_f32_8x8")->module.family, Type::f32, Type::f32, Type::f32, Type::f32, words,
+        nullptr};
     const Kernel wants = {"injected_8x8", injected, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
     DeviceCaps d = device("huge");
     CHECK(!unfit_device(wants, wants.tile, d));
@@ -314,7 +314,6 @@ TEST_CASE("a feature that is missing is named") {
     CHECK(has_words(unfit_device(wants, wants.tile, d)->why, "coopmat"));
     CHECK(!has_words(unfit_device(wants, wants.tile, d)->why, "float16"));
 
-    const Module unbuilt = {"unbuilt", injected.family, Type::f32,  Type::f32,
-                            Type::f32, Type::f32,      {words, 4}, {words, 0}};
+    const Module unbuilt = {"unbuilt", injected.family, Type::f32, Type::f32, Type::f32, Type::f32, {}, "unbuilt here"};
     CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->why, "unbuilt"));
 }

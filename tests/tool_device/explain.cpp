@@ -100,8 +100,8 @@ TEST_CASE("rows: of tuned rows the nearest is found, of disabled kernels the rea
 TEST_CASE("what is known of types, problems and kernels is data") {
     CHECK(std::string(typeInfo(bf16).name) == "bf16");
     CHECK((typeInfo(bf16).exactBits == 8 && typeInfo(f64).bytes == 8 && !typeInfo(i8).isFloat));
-    auto info =
-        VkgemmTypeInfo{.structSize = sizeof(VkgemmTypeInfo), .name = {}, .bytes = 0, .isFloat = 0, .exactBits = 0};
+    VkgemmTypeInfo info{};
+    info.structSize = sizeof info;
     CHECK(vkgemmGetTypeInfo(VKGEMM_TYPE_DEFAULT, &info) == VKGEMM_ERROR_INVALID_ARGUMENT);
     info.structSize = 3;
     CHECK(vkgemmGetTypeInfo(f32, &info) == VKGEMM_ERROR_INVALID_ARGUMENT);

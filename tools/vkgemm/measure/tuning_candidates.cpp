@@ -56,8 +56,8 @@ std::optional<Row> varied_row(const Context& context, const Problem& problem, Pl
 
 }  // namespace
 
-Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace_limit) {
-    const PlanOptions options{.flags = VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace_limit};
+Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace) {
+    const PlanOptions options{.flags = VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace};
     const auto explanation = Explanation::create(context, problem, options);
     if (!explanation) return explanation.status();
     std::vector<Row> rows;

@@ -52,7 +52,8 @@ Problem problem_to(const plan::Problem& p) {
 
 Dispatch dispatch_from(const plan::Normalised& n, const plan::Steps& steps, const plan::DeviceCaps& caps) {
     const plan::Step& s = steps.steps.front();
-    Dispatch d{.problem = problem_to(n.problem), .swapped = n.swapped};
+    Dispatch d;
+    d.problem = problem_to(n.problem), d.swapped = n.swapped;
     d.kernel = s.kernel->name, d.module = s.kernel->module.name, d.tile = plan::to_text(s.tile);
     const std::vector<uint32_t> values = plan::constant_values(s);
     for (size_t i = 0; i < values.size(); ++i) d.constants.emplace_back(plan::constant_ids[i], values[i]);
