@@ -112,7 +112,7 @@ struct GemmArgs {
     uint batch_a, batch_b, batch_c, batch_d;  // elements between consecutive matrices; 0 = the same one again
     uint alpha, beta;                         // bits of a value of the accumulator's type
     uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
-    uint raster;  // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
+    uint raster;                              // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
     uint clamp_lo, clamp_hi;  // bits of the f32 bounds of STEP_CLAMP
 };

@@ -82,8 +82,8 @@ struct DeviceOptions {
     bool optionalFeatures = true;         ///< false: enable the required ones only
     VkgemmLogFn log = nullptr;            ///< the context's
     void* logUser = nullptr;
-    const char* tunedRows = nullptr;  ///< the context's
-    const char* disabledKernels = nullptr;   ///< the context's
+    const char* tunedRows = nullptr;        ///< the context's
+    const char* disabledKernels = nullptr;  ///< the context's
     bool inspect = false;  ///< enable what Device::inspect wants, where the device has it; and shaderInt8, which no
                            ///< built-in kernel may want there, but a tile that one tries
 };
@@ -212,7 +212,7 @@ struct SelfTestOptions {
 
 struct SelfTest {
     size_t kernels = 0, products = 0;  ///< that were tested
-    std::string disabledKernels{};             ///< for DeviceOptions::disabledKernels: a row for each wrong kernel of those
+    std::string disabledKernels{};     ///< for DeviceOptions::disabledKernels: a row for each wrong kernel of those
     Status failure{};                  ///< of the device, where it ended the test: later kernels were not tested
 };
 
@@ -244,9 +244,9 @@ struct Capture {
 Result<Capture> parseCapture(std::string_view text);
 
 struct Replay {
-    uint64_t checksum = 0;       ///< of D; the call reproduces if it equals Capture::resultChecksum
+    uint64_t checksum = 0;  ///< of D; the call reproduces if it equals Capture::resultChecksum
     std::string kernel{}, tile{};
-    uint64_t workspace = 0;      ///< bytes that the plan used here
+    uint64_t workspace = 0;  ///< bytes that the plan used here
 };
 
 /// Runs a captured call again, with the same kernel and tile. PARSE if the operands do not have the sizes that the

@@ -67,8 +67,7 @@ uint32_t vkgemmGetRowCount(VkgemmRows rows) { return rows ? static_cast<uint32_t
 
 VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
-        if (vk::check_output(row) || !rows || index >= rows->tuned.rows().size())
-            return VKGEMM_ERROR_INVALID_ARGUMENT;
+        if (vk::check_output(row) || !rows || index >= rows->tuned.rows().size()) return VKGEMM_ERROR_INVALID_ARGUMENT;
         const plan::TunedRow& r = rows->tuned.rows()[index];
         const VkgemmRow out = {sizeof(VkgemmRow), r.device.c_str(),  r.kernel.c_str(),
                                r.tile.c_str(),    r.skipped.c_str(), r.text.c_str()};

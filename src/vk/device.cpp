@@ -113,7 +113,7 @@ plan::Result<uint32_t> usable_version(const InstanceFunctions& f, VkPhysicalDevi
 }
 
 DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
-                       plan::FeatureSet features) {
+                            plan::FeatureSet features) {
     Properties p;
     query(f, device, api_version, p);
     const VkPhysicalDeviceProperties& base = p.base.properties;

@@ -11,6 +11,6 @@ plan::Result<uint32_t> usable_version(const InstanceFunctions&, VkPhysicalDevice
 
 /// `features`: those that choices may rest on (enabled, or merely offered when nothing is made yet).
 plan::DeviceCaps read_device_caps(const InstanceFunctions&, VkPhysicalDevice, uint32_t usable_version,
-                             plan::FeatureSet features);
+                                  plan::FeatureSet features);
 
 }  // namespace vkgemm::vk

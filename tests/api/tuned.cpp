@@ -87,8 +87,7 @@ TEST_CASE("a tuned row whose kernel is gone or does not fit is skipped, once to 
                       wants = name + " | 640x64x64 | naive_f32_8x8 | SPLIT=4";
     REQUIRE(make(gone + "\n" + name + " | 8x8x8 | tiled_f32_8x8 | WG=8192\n" + wants, c, log).code == VKGEMM_SUCCESS);
     REQUIRE(log.lines.size() == 2);
-    CHECK(
-        has_words(log.lines[0], gone, "'naive_f32_8x8'"));
+    CHECK(has_words(log.lines[0], gone, "'naive_f32_8x8'"));
     CHECK(has_words(log.lines[1], "WG", "8192"));
     const std::string usual = kernel_of(context(), "64x64x64");
     CHECK(kernel_of(c.handle, "64x64x64") == usual);

@@ -37,16 +37,16 @@ TEST_CASE("seeds: 256 x 256 x 256 on the vector kernels, several blocks an invoc
     }
 }
 
-TEST_CASE("slow, whole size: 1600 x 1600 x 1007 of integers, oblong tiles against square ones, element by element") {
+TEST_CASE("slow, whole size: 1600 x 1600 x 1007 of integers, rectangle tiles against square ones, element by element") {
     const Case square = case_of("tiled_i32_16x16", "i32*i32 1600x1600x1007");
     if (!can_run(square.kernel)) return;
     const std::vector<double> want = result(square);
     CHECK(want.size() == 1600 * 1600);
     for (const char* name : {"tiled_i32_8x8x32", "tiled_i32_16x16x64"}) {
-        Case oblong = square;
-        oblong.kernel = name;
+        Case rectangle = square;
+        rectangle.kernel = name;
         if (!can_run(name)) continue;
-        const std::vector<double> got = result(oblong);
+        const std::vector<double> got = result(rectangle);
         REQUIRE(got.size() == want.size());
         size_t different = 0;
         for (size_t i = 0; i < want.size(); ++i) different += got[i] != want[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Verdicts: rows are read or refused by line, and what they leave out is neither chosen nor served.
+// Disabled kernels: rows are read or refused by line; a disabled kernel is neither chosen nor served.
 #include "plan/device/disabled_kernels.h"
 
 #include <doctest/doctest.h>
@@ -25,8 +25,8 @@ Problem problem() { return normalise(*complete(parse_problem("256x256x256")->pro
 }  // namespace
 
 TEST_CASE("disabled kernels: rows with comments, blanks and bars in the reason") {
-    const auto rows =
-        parse_disabled_kernels("# of today\n\n Toy | naive_f32_8x8 | 8x8x8: D[0][0] | is wrong # seen twice\r\nX | y |\n");
+    const auto rows = parse_disabled_kernels(
+        "# of today\n\n Toy | naive_f32_8x8 | 8x8x8: D[0][0] | is wrong # seen twice\r\nX | y |\n");
     REQUIRE(rows);
     REQUIRE(rows->size() == 2);
     CHECK(rows->at(0).device == "Toy");

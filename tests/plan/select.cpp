@@ -104,7 +104,8 @@ TEST_CASE("operands are taken apart only as far as the problem allows, and as th
         REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
         const Family& family = choice->kernel->module.family;
         for (const Packing& x : {choice->schedule.a, choice->schedule.b})
-            CHECK((x.kernel ? x.kernel->module.family.operand_split == family.operand_split : family.operand_split.count == 1));
+            CHECK((x.kernel ? x.kernel->module.family.operand_split == family.operand_split
+                            : family.operand_split.count == 1));
         return std::string(choice->kernel->name);
     };
     for (const std::string size : {"4096x4096x4096", "8192x8192x8192"}) {
@@ -229,8 +230,7 @@ TEST_CASE("an operand may span 2^31-1 elements, and not one more") {
         CHECK_MESSAGE(planned, row.most, ": ", most.refusal().why);
         const Refusal said = refusal("huge", row.more, by_address);
         CHECK(said.kind == Refusal::limit);
-        CHECK_MESSAGE(has_words(said.why, row.operand + " spans " + row.spans + " elements", "2147483647"),
-                      said.why);
+        CHECK_MESSAGE(has_words(said.why, row.operand + " spans " + row.spans + " elements", "2147483647"), said.why);
     }
     const bool bytes_by_descriptor = bool(choose("h200", "i8*i8 2x1x1 lda=2147483646"));
     CHECK(bytes_by_descriptor);

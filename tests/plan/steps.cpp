@@ -211,7 +211,9 @@ TEST_CASE("the error bound grows with k and is 0 for integers") {
     CHECK(bound("9x9x1000") > 1000 * 1000 * 0x1p-25);  // a rounding of every partial sum, k/2 large on average
 }
 
-TEST_CASE("what coopmat_packed reads is coopmat_packed first: whole row_blocks of lines, whole steps of k, once for a broadcast operand") {
+TEST_CASE(
+    "what coopmat_packed reads is coopmat_packed first: whole row_blocks of lines, whole steps of k, once for a "
+    "broadcast operand") {
     Request request = forced("coopmat_packed_f16_128x128x32");
     request.workspace_limit = 1 << 20;
     const Made x = made("f16*f16 100x70x33 batch=3 stride_b=0 layout=tn", device("huge"), request);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Problems and devices as text: what is written is read back the same, what cannot be read is refused at its character.
-#include "plan/problem/problem_text.h"
-
 #include <doctest/doctest.h>
 
 #include <limits>
 
+#include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
 #include "support/same.h"

@@ -6,8 +6,8 @@
 
 using vkgemm::host::PipelineReport;
 using vkgemm::tool::assembly_of;
-using vkgemm::tool::ShaderStats;
 using vkgemm::tool::shader_stats_of;
+using vkgemm::tool::ShaderStats;
 
 TEST_CASE("RADV's words") {
     const PipelineReport told = {{{"VGPRs", 96}, {"SGPRs", 108}, {"Spilled VGPRs", 3}, {"Code size", 8800}},

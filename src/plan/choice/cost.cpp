@@ -35,8 +35,8 @@ double on_gpu(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Probl
     const double groups = ceil_of(double(p.m), t.BM) * ceil_of(double(p.n), t.BN) * double(p.batch) * split.slices;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), depth);
     const double strips = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
-    const double arithmetic =
-        block * depth * (speed.mac + speed.fragment_load * strips) * (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
+    const double arithmetic = block * depth * (speed.mac + speed.fragment_load * strips) *
+                              (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
     const double alone = arithmetic + (t.STAGES > 1 ? speed.step_overlapped : speed.step);
     const auto all = operands(p);
     double hindrance = wide ? 1 : speed.misaligned, transposed = 1;

@@ -35,8 +35,8 @@ const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceCaps
     for (const Kernel& k : kernels()) {
         if (k.module.family.role != Role::packer || k.module.family.packs_fragments != packs_fragments) continue;
         const bool suits = packs_fragments ? k.module.a == type && same_matrices(k.tile, t) &&
-                                        k.module.family.operand_split == product.module.family.operand_split
-                                  : info(k.module.a).bytes == info(type).bytes;
+                                                 k.module.family.operand_split == product.module.family.operand_split
+                                           : info(k.module.a).bytes == info(type).bytes;
         if (suits && !unfit_device(k, k.tile, dev)) return &k;
     }
     return nullptr;
@@ -62,7 +62,8 @@ SplitK split_of(uint32_t wanted, const Tile& t, const DeviceCaps& dev, const Pro
 }
 
 // Adds to `way` the slices that the tile asks for; with SPLIT 0, of all that the workspace allows the least costly.
-std::optional<Refusal> choose_split_k(Schedule& schedule, const Kernel& k, const Tile& t, const DeviceCaps& dev, const Request& request) {
+std::optional<Refusal> choose_split_k(Schedule& schedule, const Kernel& k, const Tile& t, const DeviceCaps& dev,
+                                      const Request& request) {
     const Problem& p = schedule.problem;
     const bool wide = reads_wide(p, request);
     const double before = schedule.cost;
@@ -129,7 +130,8 @@ std::optional<Refusal> pack(Schedule& schedule, Packing& packing, Matrix& matrix
         return Refusal{Refusal::limit, std::string(x.name) + " would take more than " + to_string(max_span) +
                                            " elements of workspace once packed; PACK must leave it out"};
     packing.offset = round_up(schedule.workspace_bytes(), region_alignment);
-    packing.bytes = lines * out.ld * operand_split.count * info(unit).bytes + (operand_split.scaled ? lines * factor_bytes : 0);
+    packing.bytes =
+        lines * out.ld * operand_split.count * info(unit).bytes + (operand_split.scaled ? lines * factor_bytes : 0);
     const uint64_t groups = operand_split.scaled ? div_up(lines, packing.kernel->tile.BM) : UINT64_MAX;
     schedule.cost += packing_cost(dev, packing.bytes, transposes, groups);
     matrix = out;
@@ -138,7 +140,7 @@ std::optional<Refusal> pack(Schedule& schedule, Packing& packing, Matrix& matrix
 
 // One way: the operands of `mask` packed (1: A, 2: B).
 Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p,
-                   const Request& request) {
+                             const Request& request) {
     Schedule schedule;
     schedule.problem = p;
     schedule.split = {1, p.k, nullptr};
@@ -179,7 +181,8 @@ bool reads_wide(const Problem& p, const Request& request) {
     return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
 }
 
-Result<Schedule> best_schedule(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p, const Request& request) {
+Result<Schedule> best_schedule(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p,
+                               const Request& request) {
     if (k.module.family.packs_fragments) {
         if (t.PACK && t.PACK != 4)
             return Refusal{Refusal::tile, "reads A and B as a first pass has laid them out; PACK is " +

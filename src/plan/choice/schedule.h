@@ -10,11 +10,11 @@ namespace vkgemm::plan {
 
 /// What the caller adds to the problem.
 struct Request {
-    std::string kernel;               // "": any
-    std::string tile;                 // constants to replace, "BM=128"; "": the row's own
-    bool addresses = false;           // operands are device addresses
-    uint32_t operand_alignment = 16;  // bytes; a promise about every matrix operand
-    uint64_t workspace_limit = 0;     // bytes that the caller is ready to bring; slices and packed operands want some
+    std::string kernel;                // "": any
+    std::string tile;                  // constants to replace, "BM=128"; "": the row's own
+    bool addresses = false;            // operands are device addresses
+    uint32_t operand_alignment = 16;   // bytes; a promise about every matrix operand
+    uint64_t workspace_limit = 0;      // bytes that the caller is ready to bring; slices and packed operands want some
     const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
 };
 

@@ -104,10 +104,9 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     const bool addresses = dev.features & need::buffer_address;
     const bool descriptors = (dev.features & need::push_descriptor) && dev.max_storage_buffers >= BIND_COUNT;
     if (request.addresses && !addresses)
-        return Refusal{
-            Refusal::unsupported,
-            std::string("operands as device addresses need the feature bufferDeviceAddress, which is ") +
-                dev.not_there()};
+        return Refusal{Refusal::unsupported,
+                       std::string("operands as device addresses need the feature bufferDeviceAddress, which is ") +
+                           dev.not_there()};
     const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
     if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
     if (addresses) return Binding::addresses;
@@ -120,8 +119,7 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
 
 std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     const Module& m = k.module;
-    if (!m.built())
-        return Refusal{Refusal::unsupported, "not built: " + std::string(m.why_missing)};
+    if (!m.built()) return Refusal{Refusal::unsupported, "not built: " + std::string(m.why_missing)};
     for (const DisabledKernel& x : dev.disabled)
         if (x.kernel == k.name)
             return Refusal{Refusal::unsupported, "disabled: the self-test failed on this device: " + x.why};
@@ -139,7 +137,8 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
 std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
                              Binding binding) {
     const Module& m = k.module;
-    if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + types_text(m) + ", not " + types_text(p)};
+    if (!same_types(m, p))
+        return Refusal{Refusal::unsupported, "multiplies " + types_text(m) + ", not " + types_text(p)};
     if (p.accuracy < m.family.accuracy)
         return Refusal{Refusal::unsupported, "computes f32 from parts; the accuracy must be " +
                                                  std::string(accuracy_name(m.family.accuracy))};

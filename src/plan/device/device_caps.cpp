@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/device/device_caps.h"
 
-#include "plan/problem/problem_text.h"
 #include "plan/base/string_util.h"
+#include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
 namespace {

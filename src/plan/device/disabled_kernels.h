@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Verdicts: kernels that a self-test found wrong on a device. One a line, '#' begins a comment:
+// Disabled kernels: those that a self-test found wrong on a device. One a line, '#' begins a comment:
 //
 //     DEVICE | KERNEL | REASON
 //     llvmpipe | block_f32_64x64 | 64x64x64: D[0][4] is 3 and should be 5
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/device/device_caps.h"
 #include "plan/base/result.h"
+#include "plan/device/device_caps.h"
 
 namespace vkgemm::plan {
 

@@ -76,7 +76,7 @@ constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
 /// for the proportions of every other.
 struct Speed {
     double mac;                   // a multiply-add (matrix units: of two-byte elements)
-    double fragment_load = 0;             // an element that an invocation reads from shared memory for its strip of a step
+    double fragment_load = 0;     // an element that an invocation reads from shared memory for its strip of a step
     double step = 0;              // a step, beyond its multiply-adds, where no other work group fills the time
     double step_overlapped = 0;   // the same with STAGES 2
     double element = 0;           // of D, to finish and write
@@ -84,8 +84,8 @@ struct Speed {
     double launch = 8000;         // a barrier and a dispatch
     double bytes_per_cycle = 33;  // of operands and results, once each
     double misaligned = 1;        // factor on a step where A or B cannot be read in 16-byte chunks
-    double transposed_bytes = 1;      // the same where elements of one byte lie with another index than k the fast one
-    double k_contiguous = 1;            // the same for each of A and B that lies k-contiguous
+    double transposed_bytes = 1;  // the same where elements of one byte lie with another index than k the fast one
+    double k_contiguous = 1;      // the same for each of A and B that lies k-contiguous
 };
 
 /// What its kernels do in a plan: only a product is chosen; the others are added to one.
@@ -110,8 +110,8 @@ struct Family {
     bool wants_wide = false;                   // A and B must allow loads of 16 bytes throughout
     bool uses_matrix_units = false;            // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;              // the device must have bufferDeviceAddress
-    bool packs_fragments = false;                       // A and B lie in the workspace as the shader pack_fragments puts them
-    OperandSplit operand_split = {};                          // that its operands are taken apart into
+    bool packs_fragments = false;              // A and B lie in the workspace as the shader pack_fragments puts them
+    OperandSplit operand_split = {};           // that its operands are taken apart into
     Accuracy accuracy = Accuracy::arithmetic;  // the least that a problem must be content with
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
     Speed speed;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels/kernels.h"
 
+#include "plan/base/string_util.h"
 #include "plan/families/coopmat.h"
+#include "plan/families/coopmat_packed.h"
+#include "plan/families/cpu.h"
 #include "plan/families/gemv.h"
 #include "plan/families/ladder.h"
 #include "plan/families/pack.h"
-#include "plan/families/cpu.h"
-#include "plan/families/simt.h"
 #include "plan/families/reduce_k.h"
-#include "plan/base/string_util.h"
-#include "plan/families/coopmat_packed.h"
+#include "plan/families/simt.h"
 
 namespace vkgemm::spirv {
 #define MODULE(name, ...)                  \

@@ -128,7 +128,8 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
         s.constants.TRANS_A = from.matrix->layout != to.layout;
         s.constants.TRANS_B = is_b;
         g.m = u(is_b ? from.cols : from.rows), g.k = g.k_chunk = u(is_b ? from.rows : from.cols);
-        g.n = packing.kernel->module.family.operand_split.scaled ? s.tile.BN : u(to.ld);  // then a work group takes whole lines
+        g.n = packing.kernel->module.family.operand_split.scaled ? s.tile.BN
+                                                                 : u(to.ld);  // then a work group takes whole lines
     }
     g.batch = from.matrix->stride ? u(p.batch) : 1;
     g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->stride);
@@ -174,7 +175,7 @@ std::string_view slot_name(Slot s) {
 }
 
 Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceCaps& dev,
-              const Request& request) {
+                 const Request& request) {
     Steps out;
     out.binding = choice.binding;
     out.error_bound = error_bound_of(completed, choice.kernel);

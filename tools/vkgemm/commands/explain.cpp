@@ -67,8 +67,7 @@ void print_choice(const Session& session, const Case& c, const Explained& e) {
     const auto tile = tile_with(kernel, chosen.tile);
     const auto traits = kernelTraits(chosen.kernelIndex, chosen.tile);
     if (tile && traits)
-        print("\n" + tile_drawing(*tile, traits->sharedBytes) +
-              wrapped(cover_text(c, *tile, chosen.slices), 2));
+        print("\n" + tile_drawing(*tile, traits->sharedBytes) + wrapped(cover_text(c, *tile, chosen.slices), 2));
 }
 
 /// Every other kernel: those that serve, the least costly first, then the reasons against the rest.

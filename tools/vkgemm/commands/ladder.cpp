@@ -17,7 +17,7 @@ struct Rung {
 };
 constexpr Rung rungs[] = {
     {"naive", "naive_f32_8x8", "naive_i32_8x8"}, {"tiled 16x16", "tiled_f32_16x16", "tiled_i32_16x16"},
-    {"tiled 32x32", "tiled_f32_32x32", nullptr}, {"tiled oblong", "tiled_f32_16x16x64", "tiled_i32_16x16x64"},
+    {"tiled 32x32", "tiled_f32_32x32", nullptr}, {"tiled 16x16x64", "tiled_f32_16x16x64", "tiled_i32_16x16x64"},
     {"vec4", "vec4_f32_64x64", nullptr},         {"vec4, multi", "vec4_f32_128x128", nullptr},
     {"block", "block_f32_128x128", nullptr},     {"vkgemm", chosen, chosen},
 };
