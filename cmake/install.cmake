@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vkgemm)
 set(targets vkgemm)
 set(headers include/vkgemm/vkgemm.h include/vkgemm/problem.h
-  include/vkgemm/explain.h include/vkgemm/vkgemm.hpp)
+  include/vkgemm/explain.h include/vkgemm/explain.hpp include/vkgemm/vkgemm.hpp)
 if(VKGEMM_HOST)
   list(APPEND targets vkgemm_host)
   list(APPEND headers include/vkgemm/host.hpp)

@@ -138,7 +138,7 @@ static VkgemmContext create_context(const VkgemmNeeds* needs, VkPhysicalDeviceFe
     info.instance = instance;
     info.physicalDevice = physical;
     info.device = device;
-    info.apiVersion = VK_API_VERSION_1_1;
+    info.apiVersion = VK_API_VERSION_1_2;
     info.getInstanceProcAddr = vkGetInstanceProcAddr;
     info.enabledFeatures = features;
     info.enabledExtensions = needs->requiredExtensions;
@@ -217,16 +217,16 @@ int main(void) {
     asked.structSize = sizeof asked;
     asked.instance = instance;
     asked.physicalDevice = physical;
-    asked.apiVersion = VK_API_VERSION_1_1;
+    asked.apiVersion = VK_API_VERSION_1_2;
     asked.getInstanceProcAddr = vkGetInstanceProcAddr;
     asked.problems = problems;
     asked.problemCount = 2;
     needs.structSize = sizeof needs;
     CHECK(vkgemmQueryNeeds(&asked, &needs, &error) == VKGEMM_SUCCESS);
-    CHECK(vkgemmMergeFeatures(needs.requiredFeatures, VK_API_VERSION_1_1, &features, NULL, &size) == VKGEMM_SUCCESS);
+    CHECK(vkgemmMergeFeatures(needs.requiredFeatures, VK_API_VERSION_1_2, &features, NULL, &size) == VKGEMM_SUCCESS);
     if (size) {
         memory = malloc(size);
-        CHECK(memory && vkgemmMergeFeatures(needs.requiredFeatures, VK_API_VERSION_1_1, &features, memory, &size) ==
+        CHECK(memory && vkgemmMergeFeatures(needs.requiredFeatures, VK_API_VERSION_1_2, &features, memory, &size) ==
                             VKGEMM_SUCCESS);
     }
     for (bit = 0; bit < 64; ++bit)

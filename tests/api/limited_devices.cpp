@@ -87,7 +87,7 @@ const std::vector<std::string> neither = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,
 TEST_CASE("without push descriptors addresses are needed, and a plan uses them") {
     if (!device().hasAddresses()) return;
     VkgemmNeeds needs;
-    expect(query(VK_API_VERSION_1_1, needs), VKGEMM_SUCCESS, {});
+    expect(query(VK_API_VERSION_1_2, needs), VKGEMM_SUCCESS, {});
     if (needs.requiredFeatures & need::push_descriptor) CHECK(!(needs.requiredFeatures & need::buffer_address));
     const LimitedDevice old(VK_API_VERSION_1_3, push);
     expect(query(VK_API_VERSION_1_3, needs), VKGEMM_SUCCESS, {});

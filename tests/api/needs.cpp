@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Before there is a device: what to enable, and how it gets into a chain of feature structs.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
+#include <vector>
 
 #include "api/api.h"
 #include "plan/device/device_caps.h"
@@ -196,6 +199,20 @@ TEST_CASE("merging refuses what is no chain") {
     CHECK(vkgemmMergeFeatures(1, VK_API_VERSION_1_3, &chain.base, nullptr, &size) == VKGEMM_ERROR_INVALID_ARGUMENT);
 }
 
+namespace {
+bool offers_extension(const char* name) {
+    const auto get = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(
+        device().getInstanceProcAddr()(device().instance(), "vkEnumerateDeviceExtensionProperties"));
+    const VkPhysicalDevice physical = device().physicalDevice();
+    uint32_t count = 0;
+    if (get(physical, nullptr, &count, nullptr) != VK_SUCCESS) return false;
+    std::vector<VkExtensionProperties> all(count);
+    if (get(physical, nullptr, &count, all.data()) != VK_SUCCESS) return false;
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& e) { return std::string_view(e.extensionName) == name; });
+}
+}  // namespace
+
 TEST_CASE("a feature counts only where it was enabled") {
     // bufferDeviceAddress in either struct; not below 1.2 without the extension
     VkgemmContextInfo info = context_info();
@@ -214,8 +231,10 @@ TEST_CASE("a feature counts only where it was enabled") {
                 {&none.base, VK_API_VERSION_1_2, true, false},   {nullptr, VK_API_VERSION_1_2, true, false},
                 {&small.base, VK_API_VERSION_1_1, false, false}, {&small.base, VK_API_VERSION_1_1, true, true}};
     const char* const extension = VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME;
+    const bool offered = offers_extension(extension);  // a driver of a later version may offer the feature alone
     for (size_t i = 0; i < std::size(rows); ++i) {
         CAPTURE(i);
+        if (rows[i].extension && !offered) continue;
         info.enabledFeatures = rows[i].chain, info.apiVersion = rows[i].version;
         info.enabledExtensions = &extension, info.enabledExtensionCount = rows[i].extension;
         OwnedContext c;

@@ -110,8 +110,10 @@ TEST_CASE("what is known of types, problems and kernels is data") {
     CHECK((p->accumulate == f32 && p->d.type == f16 && p->a.ld == 7 && p->b.ld == 7));
     CHECK((p->a.batchStride == 21 && p->b.batchStride == broadcast && p->d.batchStride == 15));
     double alpha = 1e-60, beta = 0;
+    CHECK(convertFactors(parseProblem("8x8x8")->problem, alpha, beta).code == VKGEMM_ERROR_INVALID_ARGUMENT);
+    alpha = 0.1;
     CHECK(convertFactors(parseProblem("8x8x8")->problem, alpha, beta));
-    CHECK(alpha == 0);
+    CHECK(alpha == double(0.1f));
     beta = 1;
     CHECK(convertFactors(parseProblem("8x8x8")->problem, alpha, beta).code == VKGEMM_ERROR_INVALID_PROBLEM);
     for (uint32_t i = 0; i < vkgemmKernelCount(); ++i) {

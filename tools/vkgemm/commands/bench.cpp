@@ -27,7 +27,18 @@ struct Options {
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
 /// Refuses options that cannot be combined.
+/// Refused if `tile` cannot be read, whichever kernel it is for: then every kernel refuses it in the same words.
+Status check_tile(const std::string& tile) {
+    if (tile.empty()) return {};
+    const auto first = kernelTraits(0, tile.c_str());
+    for (uint32_t i = 1; i < vkgemmKernelCount(); ++i)
+        if (const auto other = kernelTraits(i, tile.c_str()); other || other.status().text != first.status().text)
+            return {};
+    return first.status();
+}
+
 Status check_options(const Options& o) {
+    if (Status s = check_tile(o.tile); !s) return s;
     for (const std::string& name : o.versus) {
         const std::vector<std::string> known(std::begin(baseline_names), std::end(baseline_names));
         if (std::ranges::find(known, name) != known.end()) continue;
