@@ -27,7 +27,7 @@ static uint32_t family;
 static int addresses;
 
 static void create_instance(void) {
-    VkApplicationInfo app = {VK_STRUCTURE_TYPE_APPLICATION_INFO, NULL, "abi", 0, NULL, 0, VK_API_VERSION_1_1};
+    VkApplicationInfo app = {VK_STRUCTURE_TYPE_APPLICATION_INFO, NULL, "abi", 0, NULL, 0, VK_API_VERSION_1_2};
     VkInstanceCreateInfo info = {VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, NULL, 0, NULL, 0, NULL, 0, NULL};
     VkQueueFamilyProperties families[16];
     uint32_t count = 1;

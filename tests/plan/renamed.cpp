@@ -83,9 +83,11 @@ constexpr std::pair<const char*, const char*> names[] = {
 }  // namespace
 
 TEST_CASE("an old kernel name is understood") {
-    for (const auto& [old, present] : names) {
-        CHECK_MESSAGE(renamed_kernel(old) == present, std::string(old));
-        CHECK_MESSAGE(find_kernel(present), std::string(present));
+    for (const auto& name : names) {
+        const auto& [old, present] = name;
+        const std::string from(old), to(present);
+        CHECK_MESSAGE(renamed_kernel(from) == to, from);
+        CHECK_MESSAGE(find_kernel(to), to);
     }
     CHECK(vkgemm::test::has_words(renamed_text("weave_f16_64x64", "pack_fragments_f16_64x64"), "weave_f16_64x64 is",
                                   "pack_fragments_f16_64x64"));

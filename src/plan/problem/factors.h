@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// alpha and beta on their way into a dispatch: converted to f32, to nearest, or to i32 for integer sums. Infinities and NaN
-// pass. A finite number that would become infinite is refused, and so is a nonzero one that would become 0, because 0 means
-// that operands are not read.
+// alpha and beta on their way into a dispatch: converted to f32, to nearest, or to i32 for integer sums. Infinities and
+// NaN pass. A finite number that would become infinite is refused, and so is a nonzero one that would become 0, because
+// 0 means that operands are not read.
 #pragma once
 #include "plan/problem/problem.h"
 #include "shaders/abi.h"

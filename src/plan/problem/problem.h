@@ -57,7 +57,7 @@ struct Problem {
 /// or the first rule it breaks. After it: no type is nullopt, ld >= row, stride is 0 for batch 1 and for broadcast.
 Result<Problem> complete(Problem p);
 
-/// The same product as fewer cases. D comes out row-major: a column-major D transposes the problem into its transpose, which
+/// The same product as fewer cases. D becomes row-major: a problem with a column-major D becomes its transpose, which
 /// swaps A with B (`swapped`), m with n, rows with columns in the epilogue. A batch that is one tall product becomes
 /// one product.
 struct Normalised {

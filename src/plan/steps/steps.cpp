@@ -112,7 +112,7 @@ void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
     step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
 }
 
-// Copies A or B to its place in the workspace. The words of the shader pack: m rows, k columns, from A to D; of pack_fragments:
+// Copies A or B to its place in the workspace. The shader pack: m rows, k columns, from A to D. pack_fragments:
 // m lines along k, of which n elements are laid out.
 Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, Slot slot,
                   const DeviceCaps& dev, const Request& request) {
