@@ -115,15 +115,17 @@ TEST_CASE("NaN and infinity in the first and in the last k, of K and of its slic
 
 TEST_CASE("gemv: an infinity in the last k of a whole product stays one") {
     Tally tally("gemv");
-    for (const auto& [kernel, problem] : {std::pair{"gemv_f32_1x8", "f32*f32 1x8x32"},
-                                          {"gemv_f32_8x1", "f32*f32 8x1x32 layout=tn"},
-                                          {"gemv_f16_8x16", "f16*f16 16x16x256"},
-                                          {"gemv_bf16_8x16", "bf16*bf16 16x16x256"},
-                                          {"gemv_f16_16x8", "f16*f16 16x16x256 layout=tn"},
-                                          {"gemv_f32_1x64", "f32*f32 1x64x11008"}}) {
+    using Named = std::pair<const char*, const char*>;
+    for (const Named& named : {Named{"gemv_f32_1x8", "f32*f32 1x8x32"},
+                               {"gemv_f32_8x1", "f32*f32 8x1x32 layout=tn"},
+                               {"gemv_f16_8x16", "f16*f16 16x16x256"},
+                               {"gemv_bf16_8x16", "bf16*bf16 16x16x256"},
+                               {"gemv_f16_16x8", "f16*f16 16x16x256 layout=tn"},
+                               {"gemv_f32_1x64", "f32*f32 1x64x11008"}}) {
+        const char* const kernel = named.first;
         const Kernel* row = vkgemm::plan::find_kernel(kernel);
         REQUIRE_MESSAGE(row, kernel);
-        Case x = case_of(kernel, problem);
+        Case x = case_of(kernel, named.second);
         if (!fits(*row)) continue;
         x.fill = Fill::placed;
         for (unsigned special = 0; special < 6; ++special) {

@@ -99,8 +99,8 @@ Matrix packed(const Operand& x, bool transposes) {
     return out;
 }
 
-// `x` as pack_fragments lays it out: rows along k, in whole row blocks and whole steps of k. A row is not contiguous then,
-// but takes that much room.
+// `x` as pack_fragments lays it out: rows along k, in whole row blocks and whole steps of k. A row is not contiguous
+// then, but takes that much room.
 Matrix coopmat_packed(const Operand& x, const Tile& t) {
     Matrix out = *x.matrix;
     const bool is_a = x.name == "A";
