@@ -51,7 +51,7 @@ TEST_CASE("bench --from: a saved result gives the same table, CSV and picture; a
     refused(2, "bench 8x8x8 --from saved.json", {"--from"});
 
     const std::string saved = read("saved.json");
-    for (const size_t tenth : {0, 1, 2, 5, 9}) {
+    for (const size_t tenth : {0u, 1u, 2u, 5u, 9u}) {
         write("cut.json", saved.substr(0, saved.size() * tenth / 10));
         refused(2, "bench --from cut.json --plot cut.svg", {"cut.json", "line "});
     }
@@ -86,8 +86,10 @@ TEST_CASE("bench --from: what is wrong in the file is named with its place") {
         {"_f32_", "\\n", "cases[0].kernel"},
         {"17x17x17", "17x17", "cases[1].problem"},
     };
-    for (const auto& [from, to, named] : texts) {
-        REQUIRE_MESSAGE(contains(saved, from), from);
+    for (const auto& text : texts) {
+        const auto& [from_, to, named] = text;
+        const std::string from = from_;
+        REQUIRE_MESSAGE(contains(saved, from), std::string(from));
         write("other.json", replace(saved, from, to));
         refused(2, "bench --from other.json", {"other.json: ", named});
     }

@@ -13,7 +13,8 @@ TEST_CASE("generate: the pages in the tree are what the program writes") {
     const std::string pages = VKGEMM_SOURCE_DIR "/tools/pages/";
     const std::pair<std::string, std::string> files[] = {
         {"man", "vkgemm.1"}, {"bash", "vkgemm.bash"}, {"zsh", "_vkgemm"}, {"fish", "vkgemm.fish"}};
-    for (const auto& [what, file] : files) {
+    for (const auto& page : files) {
+        const std::string what = page.first, file = page.second;
         const std::string kept = read(pages + file);
         CHECK_MESSAGE(!kept.empty(), file);
         const bool fresh = run(0, "generate " + what).out == kept;

@@ -22,9 +22,7 @@ namespace vkgemm::test {
 namespace fs = std::filesystem;
 namespace {
 
-void fail(const Where& where, const std::string& text) {
-    ADD_FAIL_CHECK_AT(where.file_name(), static_cast<int>(where.line()), text);
-}
+void fail(const Where& where, const std::string& text) { ADD_FAIL_CHECK_AT(where.file, where.line, text); }
 
 std::string title_of(const std::vector<std::string>& words) {
     std::string title = "vkgemm";

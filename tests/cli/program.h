@@ -6,14 +6,19 @@
 #include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <source_location>
 #include <string>
 #include <vector>
 
 namespace vkgemm::test {
 
 using Json = nlohmann::ordered_json;
-using Where = std::source_location;
+
+/// The line of a test that calls a function with this default argument. clang 14 has no std::source_location.
+struct Where {
+    const char* file;
+    int line;
+    static Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
 
 /// What one run left behind.
 struct Run {
