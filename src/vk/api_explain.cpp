@@ -276,6 +276,7 @@ VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* 
     });
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): both are written through the loop
 VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, double* beta, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!alpha || !beta)

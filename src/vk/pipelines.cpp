@@ -119,7 +119,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     const std::string label_text = "vkgemm " + std::string(step.kernel->name);  // before there is anything to leak
     const Result<VkShaderModule> made = make_module(key);
     if (!made) return made.refusal();
-    const VkShaderModule module = *made;
+    VkShaderModule module = *made;
 
     static constexpr auto entries = map_entries();
     const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(),

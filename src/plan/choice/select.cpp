@@ -16,11 +16,11 @@ using std::to_string;
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
-std::string types_text(const Module& m) {
+std::string types_of(const Module& m) {
     return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" +
            std::string(info(m.accumulate).name) + "->" + std::string(info(m.d).name);
 }
-std::string types_text(const Problem& p) {
+std::string types_of(const Problem& p) {
     return std::string(info(*p.a.type).name) + "*" + std::string(info(*p.b.type).name) + "+" +
            std::string(info(*p.accumulate).name) + "->" + std::string(info(*p.d.type).name);
 }
@@ -137,8 +137,7 @@ std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const Dev
 std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
                              Binding binding) {
     const Module& m = k.module;
-    if (!same_types(m, p))
-        return Refusal{Refusal::unsupported, "multiplies " + types_text(m) + ", not " + types_text(p)};
+    if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + types_of(m) + ", not " + types_of(p)};
     if (p.accuracy < m.family.accuracy)
         return Refusal{Refusal::unsupported, "computes f32 from parts; the accuracy must be " +
                                                  std::string(accuracy_name(m.family.accuracy))};
@@ -162,7 +161,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
         if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
         if (!x.why) continue;  // would serve, but another kernel was asked for
         if (x.kernel->module.family.role != Role::product || p.accuracy < x.kernel->module.family.accuracy) continue;
-        const std::string words = types_text(x.kernel->module);
+        const std::string words = types_of(x.kernel->module);
         if (!same_types(x.kernel->module, p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
         } else if (reasons.find(x.why->why) == std::string::npos) {
@@ -172,7 +171,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     }
     if (reasons.empty())
         return {Refusal::unsupported,
-                "no kernel of this version multiplies " + types_text(p) + "; those there are take " + types};
+                "no kernel of this version multiplies " + types_of(p) + "; those there are take " + types};
     return {kind, "no kernel serves this problem on this device: " + reasons};
 }
 
