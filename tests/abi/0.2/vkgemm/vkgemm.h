@@ -319,8 +319,8 @@ VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmPro
  * one that compiles it.
  *
  * Plans share pipelines, which live until the context is destroyed. There is one for each combination of kernel, tile
- * and constants that the problem sets: layout, alignment, edges, epilogue and the bounds of a clamp. Sizes need no new
- * pipeline. */
+ * and constants that the problem sets: layout, alignment, edges and epilogue. Sizes, factors and the bounds of a clamp
+ * are arguments and need no new pipeline. */
 VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
                                          const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
@@ -459,4 +459,7 @@ VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuf
 #ifdef __cplusplus
 }
 #endif
+
+#include "vkgemm/explain.h"
+
 #endif

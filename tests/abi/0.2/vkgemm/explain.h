@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What vkgemm knows and decides, as data: types, completed problems, kernels and their tiles, the device's limits,
+ * every candidate for a problem with its cost or the reason against it, and the rows of tuning files. The tool is
+ * written with these functions alone. Included by vkgemm.h, whose general rules hold here too.
+ *
+ * Nothing here touches the GPU: no function compiles a pipeline or allocates device memory.
+ *
+ * Every output struct begins with structSize; set it before the call. INVALID_ARGUMENT if it is wrong, if a pointer is
+ * NULL that may not be, or if an index is not below its count.
+ */
+#ifndef VKGEMM_EXPLAIN_H
+#define VKGEMM_EXPLAIN_H
+
+#include "vkgemm/vkgemm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------------------------------------------
+ * Types and problems
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef struct VkgemmTypeInfo {
+    uint32_t structSize;
+    uint32_t bytes;   /* of an element */
+    const char* name; /* "f16", as problems in text have it; static */
+    uint32_t isFloat;
+    uint32_t exactBits; /* whole numbers up to 2^exactBits are exact in it; of a floating-point type: the bits of its
+                           significand, the implicit one included */
+} VkgemmTypeInfo;
+
+/* Of any type but DEFAULT. Any thread. */
+VKGEMM_API VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info);
+
+/* Copies `problem` with every default filled in: types, leading dimensions, batch strides. A matrix that all of the
+ * batch share, and every matrix if batch is 1, gets the stride VKGEMM_BROADCAST. If C is D, `c` stays 0.
+ * Refused like vkgemmCreatePlan refuses a problem that contradicts itself or is too large. error may be NULL.
+ * Any thread. */
+VKGEMM_API VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed,
+                                              VkgemmError* error);
+
+/* Checks the factors of a run as vkgemmRecord does and converts them to the accumulator's type. If *alpha is 0
+ * afterwards, A and B are not read; if *beta is, C is not. error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, double* beta,
+                                             VkgemmError* error);
+
+/* ----------------------------------------------------------------------------------------------------
+ * Kernels: more about the rows that vkgemmGetKernel lists
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef enum VkgemmKernelRole {
+    VKGEMM_KERNEL_PRODUCT = 0, /* multiplies; the only role that can be chosen or named */
+    VKGEMM_KERNEL_REDUCER = 1, /* adds the slices of a split K */
+    VKGEMM_KERNEL_PACKER = 2,  /* copies an operand to the workspace in another layout */
+    VKGEMM_KERNEL_ROLE_MAX_ENUM = 0x7fffffff
+} VkgemmKernelRole;
+
+typedef struct VkgemmKernelTraits {
+    uint32_t structSize;
+    VkgemmKernelRole role;
+    VkgemmAccuracy accuracy; /* the least that a problem must ask for */
+    uint32_t usesMatrixUnits;
+    uint32_t packsFragments; /* 1: A and B are first packed into the workspace, so it always needs some */
+    uint32_t sharedBytes;    /* shared memory of a work group, as the shader declares it */
+    uint32_t constantCount;  /* for vkgemmGetTileConstant */
+} VkgemmKernelTraits;
+
+/* One constant of a tile. */
+typedef struct VkgemmTileConstant {
+    uint32_t structSize;
+    uint32_t value;
+    const char* name;    /* "BM"; static */
+    const char* meaning; /* "rows of D per work group"; static */
+} VkgemmTileConstant;
+
+/* `index` as in vkgemmGetKernel. `tile` replaces constants of the kernel's tile as VkgemmPlanOptions::tile does; it may
+ * be NULL. TILE if it cannot be read or breaks a rule of the family; the limits of a device are not checked. error may
+ * be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKernelTraits* traits,
+                                              VkgemmError* error);
+
+/* Constant number `constant` (below VkgemmKernelTraits::constantCount) of the same tile. The count and the order are
+ * the same for every kernel; a constant that the kernel does not use has the value 0. Any thread. */
+VKGEMM_API VkgemmResult vkgemmGetTileConstant(uint32_t index, const char* tile, uint32_t constant,
+                                              VkgemmTileConstant* out);
+
+/* ----------------------------------------------------------------------------------------------------
+ * The device, as choices see it
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef struct VkgemmDeviceCaps {
+    uint32_t structSize;
+    uint32_t isCpu;
+    uint64_t features;                         /* enabled ones; bits as in vkgemmFeatureName */
+    uint64_t maxStorageRange;                  /* bytes that one descriptor spans */
+    uint32_t sharedBytes, maxInvocations;      /* of a work group */
+    uint32_t maxGroupsX, maxGroupsY;           /* of a dispatch */
+    uint32_t maxStorageBuffers;                /* per stage */
+    uint32_t subgroupSize;                     /* the default; 0: not known */
+    uint32_t subgroupSizeMin, subgroupSizeMax; /* that a pipeline may require */
+    uint32_t subgroupSizeCanBeRequired;        /* 1: by compute pipelines */
+    uint32_t matrixShapeCount;                 /* for vkgemmGetMatrixShape */
+} VkgemmDeviceCaps;
+
+/* One product that the matrix units compute: m x n x k at subgroup scope. */
+typedef struct VkgemmMatrixShape {
+    uint32_t structSize;
+    VkgemmType a, b, accumulate, result;
+    uint32_t m, n, k;
+} VkgemmMatrixShape;
+
+/* vkgemmDescribeDevice writes the same as text. Any thread. */
+VKGEMM_API VkgemmResult vkgemmGetDeviceCaps(VkgemmContext context, VkgemmDeviceCaps* caps);
+VKGEMM_API VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t index, VkgemmMatrixShape* shape);
+
+/* ----------------------------------------------------------------------------------------------------
+ * The choice for one problem. vkgemmExplain writes this object as text.
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef struct VkgemmExplanation_T* VkgemmExplanation;
+
+/* Decides as vkgemmCreatePlan would with the same arguments, and keeps everything that was considered. A problem
+ * that no kernel serves is explained too (SUCCESS, see VkgemmExplanationInfo::result); a broken problem and broken
+ * options are refused. The object owns the strings that its getters give out. *explanation is NULL on failure.
+ * options and error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCreateExplanation(VkgemmContext context, const VkgemmProblem* problem,
+                                                const VkgemmPlanOptions* options, VkgemmExplanation* explanation,
+                                                VkgemmError* error);
+
+/* May be called after the context was destroyed. explanation may be NULL. */
+VKGEMM_API void vkgemmDestroyExplanation(VkgemmExplanation explanation);
+
+typedef struct VkgemmExplanationInfo {
+    uint32_t structSize;
+    VkgemmResult result;     /* of vkgemmCreatePlan: SUCCESS, FALLBACK_USED, or why no kernel serves */
+    const char* resultText;  /* the sentence for it; "" on success */
+    uint32_t isEmpty;        /* 1: m, n or batch is 0: nothing is chosen and nothing runs */
+    uint32_t chosen;         /* index of the chosen candidate; UINT32_MAX: none */
+    uint32_t candidateCount; /* one for each built-in kernel, in the order of vkgemmGetKernel; 0 if isEmpty */
+    uint32_t dispatchCount;
+    uint32_t noteCount;
+    uint32_t usesAddresses;  /* 1: operands reach the shader as device addresses; 0: as pushed descriptors */
+    const char* tunedRow;    /* the row that decided; "": the cost model, or the options, did */
+    uint64_t workspaceBytes; /* as VkgemmPlanInfo::requiredBytes has it */
+} VkgemmExplanationInfo;
+
+VKGEMM_API VkgemmResult vkgemmGetExplanationInfo(VkgemmExplanation explanation, VkgemmExplanationInfo* info);
+
+typedef enum VkgemmCandidateState {
+    VKGEMM_CANDIDATE_CHOSEN = 0,
+    VKGEMM_CANDIDATE_SERVES = 1,    /* could be used; it costs more, or another kernel was asked for or tuned */
+    VKGEMM_CANDIDATE_REJECTED = 2,  /* cannot serve this problem on this device */
+    VKGEMM_CANDIDATE_DISABLED = 3,  /* a self-test failed on this device (VkgemmContextInfo::disabledKernels) */
+    VKGEMM_CANDIDATE_NOT_BUILT = 4, /* the shader compiler of this build could not compile it */
+    VKGEMM_CANDIDATE_STATE_MAX_ENUM = 0x7fffffff
+} VkgemmCandidateState;
+
+typedef struct VkgemmCandidate {
+    uint32_t structSize;
+    uint32_t kernelIndex; /* as in vkgemmGetKernel */
+    const char* kernel;
+    VkgemmCandidateState state;
+    const char* tile;        /* with the constants of the options or of the tuned row; "" if they do not fit */
+    double cost;             /* predicted; comparable within one problem on one device. 0 if it cannot serve */
+    uint32_t slices;         /* parts of K that are summed side by side; 1: K is not split. 0 if it cannot serve */
+    uint32_t packedOperands; /* bit 1 << VKGEMM_SLOT_A, _B: first copied to the workspace in another layout */
+    uint64_t workspaceBytes; /* that it would use of options->workspaceLimit */
+    VkgemmResult reason;     /* why it cannot serve; SUCCESS if it can */
+    uint32_t otherTypes;     /* 1: it multiplies other types than the problem has, and nothing else was looked at */
+    const char* reasonText;  /* "" if it can */
+} VkgemmCandidate;
+
+VKGEMM_API VkgemmResult vkgemmGetCandidate(VkgemmExplanation explanation, uint32_t index, VkgemmCandidate* candidate);
+
+/* One vkCmdDispatch of the plan. */
+typedef struct VkgemmDispatch {
+    uint32_t structSize;
+    uint32_t kernelIndex; /* as in vkgemmGetKernel */
+    const char* kernel;
+    const char* tile;
+    uint32_t groupsX, groupsY;
+    uint32_t invocations; /* of a work group */
+    uint32_t sharedBytes; /* of a work group, as the shader declares it */
+    uint32_t slots;       /* bit 1 << VkgemmSlot: operands that it touches */
+    uint32_t waits;       /* 1: a barrier separates it from the dispatches before it */
+} VkgemmDispatch;
+
+VKGEMM_API VkgemmResult vkgemmGetDispatch(VkgemmExplanation explanation, uint32_t index, VkgemmDispatch* dispatch);
+
+/* A sentence about what was not followed: VKGEMM_KERNEL, a tuned row that is near. NULL beyond noteCount. */
+VKGEMM_API const char* vkgemmGetNote(VkgemmExplanation explanation, uint32_t index);
+
+/* ----------------------------------------------------------------------------------------------------
+ * Files of tuned rows and of disabled kernels
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef struct VkgemmRows_T* VkgemmRows;
+
+typedef struct VkgemmRow {
+    uint32_t structSize;
+    const char* device; /* a part of the name of the devices that it is for */
+    const char* kernel;
+    const char* tile;   /* of a tuned row: constants to replace; may be "" */
+    const char* reason; /* of a tuned row: why it is skipped on the context's device, "" if it is followed. Of a
+                            disabled kernel: what the self-test found */
+    const char* text;   /* the whole line, without its comment */
+} VkgemmRow;
+
+/* Reads text as VkgemmContextInfo::tunedRows takes it. context may be NULL; with one, only the rows of its device
+ * are kept. PARSE with the line number if a line cannot be read. *rows owns its strings; NULL on failure. error may
+ * be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, VkgemmRows* rows,
+                                            VkgemmError* error);
+
+/* The same for VkgemmContextInfo::disabledKernels. */
+VKGEMM_API VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, VkgemmError* error);
+
+VKGEMM_API void vkgemmDestroyRows(VkgemmRows rows); /* rows may be NULL */
+VKGEMM_API uint32_t vkgemmGetRowCount(VkgemmRows rows);
+VKGEMM_API VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row);
+
+/* The tuned row nearest to `problem`, as a plan with this operandAlignment (0: 16) would find it; *index is
+ * UINT32_MAX if none is near. *distance is 0 for a row of the same sizes; it may be NULL. error may be NULL. Any
+ * thread. */
+VKGEMM_API VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, uint32_t operandAlignment,
+                                           uint32_t* index, double* distance, VkgemmError* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
