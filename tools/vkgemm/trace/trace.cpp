@@ -140,7 +140,7 @@ Status check_room(const host::Device& device, const Trace& t) {
     head_of(t, words);
     const uint64_t most = deviceCaps(device.context()).limits.maxStorageRange;
     if (words * 4 <= most) return {};
-    return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+    return {VKGEMM_ERROR_LIMIT, VK_SUCCESS,
             "the trace of this problem takes " + bytes_text(words * 4) + ", and one buffer of this device holds " +
                 bytes_text(most) + "; trace a smaller problem"};
 }
