@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vkgemm)
 set(targets vkgemm)
-set(headers include/vkgemm/vkgemm.h include/vkgemm/problem.h include/vkgemm/vkgemm.hpp)
+set(headers include/vkgemm/vkgemm.h include/vkgemm/problem.h include/vkgemm/tables.h include/vkgemm/elements.hpp
+  include/vkgemm/problem.hpp include/vkgemm/vkgemm.hpp)
 if(VKGEMM_HOST)
   list(APPEND targets vkgemm_host)
   list(APPEND headers include/vkgemm/host.hpp)

@@ -36,6 +36,8 @@
 #ifndef VKGEMM_H
 #define VKGEMM_H
 
+#include <vulkan/vulkan_core.h>
+
 #include "vkgemm/problem.h"
 
 #ifdef __cplusplus
@@ -291,19 +293,6 @@ VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProb
 /* Not before the last command buffer that was recorded with it has finished. Its pipelines stay with the context. plan
  * may be NULL. Any thread, but not while another uses the plan. */
 VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
-
-typedef enum VkgemmSlot {
-    VKGEMM_SLOT_A = 0,
-    VKGEMM_SLOT_B = 1,
-    VKGEMM_SLOT_C = 2,
-    VKGEMM_SLOT_D = 3,
-    VKGEMM_SLOT_BIAS = 4,
-    VKGEMM_SLOT_SCALE = 5,
-    VKGEMM_SLOT_RESIDUAL = 6,
-    VKGEMM_SLOT_WORKSPACE = 7,
-    VKGEMM_SLOT_COUNT = 8,
-    VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
-} VkgemmSlot;
 
 typedef struct VkgemmPlanInfo {
     uint32_t structSize;
