@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Elements in memory and as numbers, one encode/decode pair per type.
+// What the tests need of elements beyond vkgemm/elements.hpp.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-
-#include "plan/problem/types.h"
+#include "vkgemm/elements.hpp"
 
 namespace vkgemm::test {
 
-/// The value of the element at `bytes`. Exact: every type here fits a double.
-double decode(plan::Type type, const std::byte* bytes);
-
-/// Writes `value`, rounded to nearest even (floats) or taken modulo 2^bits (integers; `value` must be whole).
-void encode(plan::Type type, double value, std::byte* bytes);
+using vkgemm::decode;
+using vkgemm::encode;
+using vkgemm::largest;
 
 /// `value` as the type would hold it.
-double rounded(plan::Type type, double value);
+double rounded(Type type, double value);
 
-/// What memory that no one may use is filled with: a quiet NaN with a payload, or a big odd number.
-void poison(plan::Type type, std::byte* bytes);
+/// Fills an element that may not be used: a quiet NaN with a payload, or a large odd number.
+void poison(Type type, std::byte* bytes);
 
-/// Half the distance between 1 and the next value: the relative error of one rounding. 0 for integers.
-double unit_roundoff(plan::Type type);
+/// Half the distance between 1 and the next value, which is the relative error of one rounding. 0 for integers.
+double unit_roundoff(Type type);
 
-/// The smallest normal value: what a device that flushes subnormals may lose. 0 for integers.
-double smallest_normal(plan::Type type);
-
-/// The largest finite value.
-double largest(plan::Type type);
+/// The smallest normal value, below which a device may flush to 0. 0 for integers.
+inline double smallest_normal(Type type) { return smallestNormal(type); }
 
 }  // namespace vkgemm::test

