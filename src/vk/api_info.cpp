@@ -30,7 +30,7 @@ std::string explanation(const plan::Choice& c, const plan::Steps& steps) {
     std::string out = "kernel     " + std::string(c.kernel->name) + "\ntile       " + plan::to_text(c.tile) +
                       "\ncost       " + cost_text(c.schedule.cost) + "\noperands   " +
                       (steps.binding == plan::Binding::descriptors ? "pushed descriptors" : "device addresses") +
-                      "\nworkspace  " + std::to_string(steps.slots[size_t(plan::Slot::workspace)].bytes) + " bytes\n";
+                      "\nworkspace  " + std::to_string(steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes) + " bytes\n";
     for (const plan::Step& s : steps.steps)
         out += "dispatch   " + std::string(s.kernel->name) + ", " + std::to_string(uint64_t{s.groups_x} * s.groups_y) +
                " work groups of " + std::to_string(s.tile.WG) + "\n";
@@ -44,7 +44,7 @@ std::string candidates_text(const std::vector<plan::Candidate>& rows, const plan
     for (const plan::Candidate& x : rows)
         if (x.kernel != chosen)
             out += "not        " + std::string(x.kernel->name) + ": " +
-                   (x.why ? x.why->why : "costs " + cost_text(x.schedule.cost)) + "\n";
+                   (x.why ? x.why->text : "costs " + cost_text(x.schedule.cost)) + "\n";
     return out;
 }
 
@@ -52,16 +52,16 @@ std::string candidates_text(const std::vector<plan::Candidate>& rows, const plan
 
 namespace {
 
-std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo* info) {
+std::optional<Status> check_needs_info(const VkgemmNeedsInfo* info) {
     if (auto why = vk::check_struct(info, "VkgemmNeedsInfo")) return why;
     if (!info->instance || !info->physicalDevice || !info->getInstanceProcAddr)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
     if (info->operands != VKGEMM_OPERANDS_BUFFERS && info->operands != VKGEMM_OPERANDS_ADDRESSES)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmNeedsInfo::operands is " + std::to_string(info->operands) + "; known are 0 and 1"};
     if (info->problemCount && !info->problems)
-        return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return std::nullopt;
 }
 
@@ -70,9 +70,9 @@ Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
     std::vector<plan::Problem> out;
     for (uint32_t i = 0; i < info.problemCount; ++i) {
         auto words = vk::problem_from(info.problems + i);
-        if (!words) return plan::about_problem(i, words.refusal());
+        if (!words) return plan::about_problem(i, words.status());
         auto completed = plan::complete(*words);
-        if (!completed) return plan::about_problem(i, completed.refusal());
+        if (!completed) return plan::about_problem(i, completed.status());
         out.push_back(*completed);
     }
     return out;
@@ -86,15 +86,15 @@ struct FoundNeeds {
 
 Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto f = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
-    if (!f) return f.refusal();
+    if (!f) return f.status();
     auto version = vk::usable_version(*f, info.physicalDevice, info.apiVersion);
-    if (!version) return version.refusal();
+    if (!version) return version.status();
     auto problems = read_problems(info);
-    if (!problems) return problems.refusal();
+    if (!problems) return problems.status();
     const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, *version);
     const plan::DeviceCaps caps = vk::read_device_caps(*f, info.physicalDevice, *version, offered);
     auto needs = plan::needs_of(caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
-    if (!needs) return needs.refusal();
+    if (!needs) return needs.status();
     return FoundNeeds{*needs, *version, vk::device_extensions(*f, info.physicalDevice)};
 }
 
@@ -152,12 +152,12 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
                                 VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!text || !problem)
-            return vk::to_result(error, Refusal{Refusal::argument, text ? "problem is null" : "text is null"});
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, text ? "problem is null" : "text is null"});
         auto read = plan::parse_problem(text);
-        if (!read) return vk::to_result(error, read.refusal());
-        if (auto completed = plan::complete(read->problem); !completed && completed.refusal().kind == Refusal::problem)
-            return vk::to_result(error, completed.refusal());
-        *problem = vk::problem_to(read->problem);
+        if (!read) return vk::to_result(error, read.status());
+        if (auto completed = plan::complete(read->problem); !completed && completed.status().code == VKGEMM_ERROR_INVALID_PROBLEM)
+            return vk::to_result(error, completed.status());
+        *problem = convert::toC(read->problem);
         if (alpha) *alpha = read->alpha;
         if (beta) *beta = read->beta;
         return vk::success(error);
@@ -176,7 +176,7 @@ VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, V
         if (auto why = vk::check_struct(needs, "VkgemmNeeds")) return vk::to_result(error, *why);
         if (auto why = check_needs_info(info)) return vk::to_result(error, *why);
         auto found = find_needs(*info);
-        if (!found) return vk::to_result(error, found.refusal());
+        if (!found) return vk::to_result(error, found.status());
         const plan::Needs& f = found->features;
         const std::vector<const char*> required = extensions_of(f.required, *found);
         const std::vector<const char*> all = extensions_of(f.required | f.optional, *found);
@@ -226,10 +226,10 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         out->name = k.name.data(), out->family = m.family.name.data();
         vk::copy_text(plan::to_text(k.tile), out->tile, &tile_size);
         vk::copy_text(plan::feature_names(k.needs), out->needs, &needs_size);
-        out->a = vk::type_to(m.a), out->b = vk::type_to(m.b), out->d = vk::type_to(m.d),
-        out->accumulate = vk::type_to(m.accumulate);
+        out->a = m.a, out->b = m.b, out->d = m.d,
+        out->accumulate = m.accumulate;
         out->built = m.built();
-        out->helper = m.family.role != plan::Role::product;
+        out->helper = !m.is_product();
         return VKGEMM_SUCCESS;
     });
 }
@@ -240,10 +240,10 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         const plan::Problem& q = p->problem;
         out->kernel = p->kernel.c_str();
         out->tile = p->tile.c_str();
-        for (size_t i = 0; i < plan::slot_count; ++i) out->requiredBytes[i] = p->steps.slots[i].bytes;
-        out->workspaceAlignment = p->steps.slots[size_t(plan::Slot::workspace)].alignment;
+        for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) out->requiredBytes[i] = p->steps.slots[i].bytes;
+        out->workspaceAlignment = p->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].alignment;
         out->operandAlignment =
-            std::max(p->steps.slots[size_t(plan::Slot::a)].alignment, p->steps.slots[size_t(plan::Slot::d)].alignment);
+            std::max(p->steps.slots[size_t(VKGEMM_SLOT_A)].alignment, p->steps.slots[size_t(VKGEMM_SLOT_D)].alignment);
         out->usesAddresses = p->steps.binding == plan::Binding::addresses;
         out->dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
         out->flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
@@ -257,7 +257,7 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
     if (!p || !count) return VKGEMM_ERROR_INVALID_ARGUMENT;
     const uint32_t room = *count;
     *count = 0;
-    for (size_t i = 0; i < plan::slot_count; ++i) {
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const plan::Requirement& r = p->steps.slots[i];
         if (r.bytes == 0) continue;
         VkAccessFlags access = 0;

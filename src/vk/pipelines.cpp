@@ -25,9 +25,9 @@ const plan::Code& code_of(const Step& s, Binding b) {
 
 Refusal vulkan_refusal(VkResult r, std::string_view call) {
     const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    const Refusal::Kind kind = memory                      ? Refusal::memory
-                               : r == VK_ERROR_DEVICE_LOST ? Refusal::device_lost
-                                                           : Refusal::vulkan;
+    const VkgemmResult kind = memory                      ? VKGEMM_ERROR_OUT_OF_MEMORY
+                               : r == VK_ERROR_DEVICE_LOST ? VKGEMM_ERROR_DEVICE_LOST
+                                                           : VKGEMM_ERROR_VULKAN;
     const std::string_view meaning = r == VK_ERROR_OUT_OF_HOST_MEMORY     ? ": out of host memory"
                                      : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
                                      : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
@@ -43,7 +43,7 @@ Pipelines::~Pipelines() {
     f.DestroyDescriptorSetLayout(device_->handle, set_layout_, device_->allocator);
 }
 
-std::optional<Refusal> Pipelines::init(const Device& device) {
+std::optional<Status> Pipelines::init(const Device& device) {
     device_ = &device;
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(abi::GemmArgs)};
     VkPipelineLayoutCreateInfo info = {

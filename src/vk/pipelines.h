@@ -28,7 +28,7 @@ class Pipelines {
     ~Pipelines();
 
     /// Makes the two pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
-    std::optional<plan::Refusal> init(const Device& device);
+    std::optional<Status> init(const Device& device);
 
     /// The pipeline of one step; compiled by the first thread that asks, while others that want the same one wait. A
     /// failure is not kept: the next call tries again.

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/kernels/kernels.h"
 #include "plan/base/result.h"
+#include "plan/kernels/kernels.h"
 
 namespace vkgemm::plan {
 
@@ -23,7 +23,7 @@ struct TunedRow {
     std::string skipped;  // why it is not followed on the device that tuned_for() was asked about; "": it is
 };
 
-/// Refusals (Refusal::parse) name the line. That a kernel exists and fits is for tuned_for() to say.
+/// Refusals (VKGEMM_ERROR_PARSE) name the line. That a kernel exists and fits is for tuned_for() to say.
 Result<std::vector<TunedRow>> parse_tuned(std::string_view text);
 
 /// src/plan/choice/tuned.txt

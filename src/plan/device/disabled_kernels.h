@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Verdicts: kernels that a self-test found wrong on a device. One a line, '#' begins a comment:
+// Kernels that failed a self-test on a device. One row a line; '#' begins a comment:
 //
 //     DEVICE | KERNEL | REASON
 //     llvmpipe | block_f32_64x64 | 64x64x64: D[0][4] is 3 and should be 5
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/device/device_caps.h"
 #include "plan/base/result.h"
+#include "plan/device/device_caps.h"
 
 namespace vkgemm::plan {
 
@@ -19,11 +19,10 @@ struct DisabledKernelRow {
     std::string device, kernel, why;
 };
 
-/// Refusals (Refusal::parse) name the line. A kernel that this version does not have is none: there is nothing to leave
-/// out then.
+/// Refusals (VKGEMM_ERROR_PARSE) give the number of the line. A row may name a kernel that this version does not have.
 Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text);
 
-/// Writes those for this device into its caps.
+/// Adds the rows that are for this device to its capabilities.
 void mark_disabled(std::span<const DisabledKernelRow> rows, DeviceCaps& caps);
 
 }  // namespace vkgemm::plan

@@ -11,19 +11,19 @@ namespace coopmat_rules {
 
 constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
 
-// One operand is copied 16 bytes at a time: `side` is BM or BN. It may lie either way in memory.
-constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t piece) {
-    r.multiple("a tile is copied in 16-byte chunks", side_name, side, "piece", piece);
-    r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "piece", piece);
+// One operand is copied 16 bytes at a time, whatever its layout. `side` is BM or BN.
+constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t chunk) {
+    r.multiple("a tile is copied in 16-byte chunks", side_name, side, "chunk", chunk);
+    r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "chunk", chunk);
     if (r.count) return;
-    const uint32_t along = t.BK / piece, across = side / piece;  // pieces in a row of the tile, k-contiguous or not
-    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in pieces", along);
+    const uint32_t along = t.BK / chunk, across = side / chunk;  // chunks in a row of the tile, k-contiguous or not
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in chunks", along);
     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
     if (r.count) return;
-    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in pieces)", t.WG / along);
+    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in chunks)", t.WG / along);
     const uint32_t down = t.WG / across;  // rows of k at a time: parts of a slice, or whole ones
     r.check(t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0), "the invocations must share slices evenly",
-            "MK", t.MK, "WG/(side in pieces)", down);
+            "MK", t.MK, "WG/(side in chunks)", down);
 }
 
 }  // namespace coopmat_rules
@@ -52,7 +52,7 @@ inline constexpr Family coopmat = {
             coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        // Whichever way the operands lie: a plan does not choose a tile by layout.
+        // The larger of both layouts, because a plan does not choose a tile by layout.
         const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
         const uint64_t a =
             std::max(COOPMAT_PIECES(true, t.BM, t.MK, slots, pa), COOPMAT_PIECES(false, t.BM, t.MK, slots, pa));
@@ -63,7 +63,7 @@ inline constexpr Family coopmat = {
     .refuses = [](const Problem& p) -> const char* {
         for (const Operand& x : operands(p))
             if ((x.name == "A" || x.name == "B") &&
-                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },
@@ -72,15 +72,15 @@ inline constexpr Family coopmat = {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
     },
-    .speed = {.mac = 0.00022,
-              .step = 1400,
-              .step_overlapped = 1160,
-              .element = 0.29,
-              .group = 2500,
-              .launch = 4000,
-              .bytes_per_cycle = 37,
-              .misaligned = 2.4,
-              .transposed_bytes = 2},
+    .gpu_cost = {.mac = 0.00022,
+                 .step = 1400,
+                 .step_overlapped = 1160,
+                 .element = 0.29,
+                 .group = 2500,
+                 .launch = 4000,
+                 .bytes_per_cycle = 37,
+                 .misaligned = 2.4,
+                 .transposed_bytes = 2},
     .cpu_weight = 3,
 };
 

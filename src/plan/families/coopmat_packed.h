@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The families of the matrix units whose operands lie in the order of the registers (shaders pack_fragments and coopmat_packed).
+// The families of the matrix units whose operands are stored in the order of the fragments (shaders pack_fragments and
+// coopmat_packed).
 #pragma once
 #include <algorithm>
 
@@ -9,30 +10,30 @@ namespace vkgemm::plan::family {
 
 namespace packed_rules {
 
-// f32 comes in parts of two bytes.
-constexpr uint32_t piece_of(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
+// Elements in a 16-byte chunk. f32 is split into parts of two bytes.
+constexpr uint32_t chunk_of(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
 
-// An invocation holds 16 bytes of every matrix; a row_block is whole matrices.
+// An invocation holds 16 bytes of every matrix; a row block is whole matrices.
 constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
-    const uint32_t piece = piece_of(e);
-    r.check(t.MM * t.MK == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*piece",
-            t.SG * piece);
-    r.check(t.MK * t.MN == t.SG * piece, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*piece",
-            t.SG * piece);
-    r.multiple("a row_block is whole matrices", "row_block", PACKED_ROW_BLOCK, "MM", t.MM);
-    r.multiple("a row_block is whole matrices", "row_block", PACKED_ROW_BLOCK, "MN", t.MN);
-    r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "piece", piece);
+    const uint32_t chunk = chunk_of(e);
+    r.check(t.MM * t.MK == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK, "SG*chunk",
+            t.SG * chunk);
+    r.check(t.MK * t.MN == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN, "SG*chunk",
+            t.SG * chunk);
+    r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MM", t.MM);
+    r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MN", t.MN);
+    r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "chunk", chunk);
 }
 
-// What a product of coopmat_packed operands asks of its tile.
+// The rules for the tile of a product of packed operands.
 constexpr void product(const Tile& t, TileRules& r) {
     r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
     r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
     r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
     r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
     r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
-    r.multiple("a subgroup's part must lie in one row_block", "row_block", PACKED_ROW_BLOCK, "WM", t.WM);
-    r.multiple("a subgroup's part must lie in one row_block", "row_block", PACKED_ROW_BLOCK, "WN", t.WN);
+    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WM", t.WM);
+    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WN", t.WN);
     r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
     if (r.count) return;
     const uint64_t filled = uint64_t{t.BM / t.WM} * (t.BN / t.WN) * t.SG;
@@ -42,7 +43,7 @@ constexpr void product(const Tile& t, TileRules& r) {
 inline const char* too_short(const Problem& p) {
     for (const Operand& x : operands(p))
         if ((x.name == "A" || x.name == "B") &&
-            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
             return "is not for operands shorter than 16 bytes";
     return nullptr;
 }
@@ -55,11 +56,12 @@ constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
 
 template <uint32_t count, bool scaled = false>
 constexpr uint64_t pack_fragments_bytes(const Tile& t, const ElementBytes& e) {
-    const uint32_t piece = packed_rules::piece_of(e);
-    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, piece), WEAVE_PIECES(t.BN, t.BM, piece)) +
+    const uint32_t chunk = packed_rules::chunk_of(e);
+    return 16 * count * std::max<uint64_t>(WEAVE_PIECES(t.BM, t.BN, chunk), WEAVE_PIECES(t.BN, t.BM, chunk)) +
            (scaled ? 4 * t.BM : 0);
 }
-constexpr Family packs_into(std::string_view name, OperandSplit operand_split, uint64_t (*shared)(const Tile&, const ElementBytes&)) {
+constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
+                            uint64_t (*shared)(const Tile&, const ElementBytes&)) {
     return {
         .name = name,
         .reads = constant::WG | constant::BM | constant::BN | constant::MM | constant::MN | constant::MK | constant::SG,
@@ -69,35 +71,35 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split, u
                 r.multiple("a tile is whole matrices", "BM", t.BM, "MM", t.MM);
                 r.multiple("a tile is whole matrices", "BM", t.BM, "MN", t.MN);
                 r.multiple("a tile is whole matrices", "BN", t.BN, "MK", t.MK);
-                r.multiple("a row_block is whole tiles", "row_block", PACKED_ROW_BLOCK, "BM", t.BM);
+                r.multiple("a row block is whole tiles", "row block", PACKED_ROW_BLOCK, "BM", t.BM);
             },
         .copy_rules =
             [](const Tile& t, const ElementBytes& e, TileRules& r) {
                 packed_rules::matrices(t, e, r);
-                r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "piece", packed_rules::piece_of(e));
-                r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "piece", packed_rules::piece_of(e));
-                r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*piece",
-                           t.WG * packed_rules::piece_of(e));
+                r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "chunk", packed_rules::chunk_of(e));
+                r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "chunk", packed_rules::chunk_of(e));
+                r.multiple("the invocations must share a tile evenly", "BM*BN", t.BM * t.BN, "WG*chunk",
+                           t.WG * packed_rules::chunk_of(e));
             },
         .shared_bytes = shared,
         .refuses = [](const Problem&) -> const char* {
             return "brings an operand into shape for another kernel, never a product by itself";
         },
-        .role = Role::packer,
         .uses_matrix_units = true,
         .packs_fragments = true,
         .operand_split = operand_split,
-        .speed = {},
+        .gpu_cost = {},
         .cpu_weight = 1,
     };
 }
 inline constexpr Family pack_fragments = packs_into("pack_fragments", {}, pack_fragments_bytes<1>);
-inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, Type::bf16}, pack_fragments_bytes<3>);
-inline constexpr Family pack_fragments_f16x2 = packs_into("pack_fragments_f16x2", {2, Type::f16, true}, pack_fragments_bytes<2, true>);
+inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, bf16}, pack_fragments_bytes<3>);
+inline constexpr Family pack_fragments_f16x2 =
+    packs_into("pack_fragments_f16x2", {2, f16, true}, pack_fragments_bytes<2, true>);
 
 constexpr Constants packed_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
-                                  constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
-                                  constant::MK;
+                                   constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
+                                   constant::MK;
 
 inline constexpr Family coopmat_packed = {
     .name = "coopmat_packed",
@@ -115,12 +117,12 @@ inline constexpr Family coopmat_packed = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    .speed = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+    .gpu_cost = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
     .cpu_weight = 3,
 };
 
-// `coopmat_packed` with f32 in parts; sums leave the matrix units every BK of depth.
-constexpr Family from_split(std::string_view name, OperandSplit operand_split, Accuracy accuracy,
+// coopmat_packed with f32 split into parts. Sums leave the matrix units after every BK of depth.
+constexpr Family from_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
                             double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
     Family f = coopmat_packed;
     f.name = name;
@@ -129,18 +131,18 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, A
         packed_rules::product(t, r);
     };
     f.operand_split = operand_split, f.accuracy = accuracy, f.registers = registers;
-    f.speed.mac = mac, f.speed.step = step;
+    f.gpu_cost.mac = mac, f.gpu_cost.step = step;
     f.cpu_weight = 12;
     return f;
 }
-// `sums` of each kind, and `count` parts of the fragments of two slices.
+// Registers for `sums` accumulators of each element and `count` parts of the fragments of two slices.
 template <uint32_t sums, uint32_t count>
 constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
 }
 inline constexpr Family bf16x3 =
-    from_split("bf16x3", {3, Type::bf16}, Accuracy::f32_split, registers_of_split<4, 3>, 0.0029, 1350);
+    from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>, 0.0029, 1350);
 inline constexpr Family f16x2 =
-    from_split("f16x2", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_split<2, 2>, 0.0017, 1340);
+    from_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, registers_of_split<2, 2>, 0.0017, 1340);
 
 }  // namespace vkgemm::plan::family

@@ -14,8 +14,8 @@ inline constexpr Family cpu = {
             r.check(t.TM == t.BM, "an invocation computes all rows", "TM", t.TM, "BM", t.BM);
             r.check(t.BN == t.WG * t.TN, "the invocations must cover the columns exactly", "BN", t.BN, "WG*TN",
                     t.WG * t.TN);
-            r.check(t.TM < CPU_ROWS || t.TM % CPU_ROWS == 0, "rows are summed abreast", "TM", t.TM,
-                    "a multiple of", CPU_ROWS);
+            r.check(t.TM < CPU_ROWS || t.TM % CPU_ROWS == 0, "rows are summed abreast", "TM", t.TM, "a multiple of",
+                    CPU_ROWS);
             r.check(t.BK >= 1 && t.BK <= 32, "1 to 32 steps of K make one block of code", "BK", t.BK, "limit", 32);
             r.check(uint64_t{t.TM} * t.TN * t.BK <= 2048, "the block of code must compile within seconds", "TM*TN*BK",
                     uint64_t{t.TM} * t.TN * t.BK, "limit", 2048);
@@ -23,7 +23,7 @@ inline constexpr Family cpu = {
     .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
     .wants_addresses = true,
-    .speed = {.mac = 1},  // nothing is shared
+    .gpu_cost = {.mac = 1},  // nothing is shared
     .cpu_weight = 0.17,
     .cpu_extra_rows = 8,
 };

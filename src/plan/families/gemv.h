@@ -22,18 +22,19 @@ inline constexpr Family gemv = {
         [](const Tile& t, TileRules& r) {
             const auto [out, vectors] = gemv_rules::shape(t);
             r.check(vectors <= 16, "the short side is at most 16", "min(BM,BN)", vectors, "limit", 16);
-            r.check(t.TM >= 1 && t.TN >= 1 && t.TN <= 32, "1 to 32 pieces are on their way", "TN", t.TN, "limit", 32);
+            r.check(t.TM >= 1 && t.TN >= 1 && t.TN <= 32, "1 to 32 chunks are loaded at a time", "TN", t.TN, "limit",
+                    32);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TM", t.TM);
             if (r.count) return;
             r.multiple("teams must share the outputs evenly", "max(BM,BN)", out, "WG/TM", t.WG / t.TM);
-            r.multiple("a step is whole pieces", "BK", t.BK, "piece", 16);
+            r.multiple("a step is whole chunks", "BK", t.BK, "chunk", 16);
         },
     .copy_rules =
         [](const Tile& t, const ElementBytes& e, TileRules& r) {
-            const uint32_t out = gemv_rules::shape(t).out, piece = 16 / e.a;
+            const uint32_t out = gemv_rules::shape(t).out, chunk = 16 / e.a;
             r.check(e.a == e.b, "A and B have the same type", "bytes of A", e.a, "bytes of B", e.b);
-            r.multiple("the long side is whole pieces", "max(BM,BN)", out, "piece", piece);
-            if (!r.count) r.multiple("outputs must be shared evenly", "WG", t.WG, "max(BM,BN) in pieces", out / piece);
+            r.multiple("the long side is whole chunks", "max(BM,BN)", out, "chunk", chunk);
+            if (!r.count) r.multiple("outputs must be shared evenly", "WG", t.WG, "max(BM,BN) in chunks", out / chunk);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         const auto [out, vectors] = gemv_rules::shape(t);
@@ -44,7 +45,7 @@ inline constexpr Family gemv = {
         return p.m > 16 && p.n > 16 ? "is for up to 16 rows or columns" : nullptr;
     },
     .wants_wide = true,
-    .speed = {.mac = 0.02, .bytes_per_cycle = 16.5},
+    .gpu_cost = {.mac = 0.02, .bytes_per_cycle = 16.5},
     .cpu_weight = 8,
 };
 

@@ -11,8 +11,8 @@ inline constexpr Family simt = {
              constant::WN | constant::TM | constant::TN,
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.multiple("an invocation computes whole strips of rows", "TM", t.TM, "strip", 4);
-            r.multiple("an invocation computes whole strips of columns", "TN", t.TN, "strip", 4);
+            r.multiple("an invocation computes whole vectors of rows", "TM", t.TM, "vec4", 4);
+            r.multiple("an invocation computes whole vectors of columns", "TN", t.TN, "vec4", 4);
             r.multiple("a team's part must be whole invocation tiles", "WM", t.WM, "TM", t.TM);
             r.multiple("a team's part must be whole invocation tiles", "WN", t.WN, "TN", t.TN);
             r.multiple("a block must be whole parts of teams", "BM", t.BM, "WM", t.WM);
@@ -23,9 +23,9 @@ inline constexpr Family simt = {
             r.check((t.BM / t.WM) * (t.BN / t.WN) * SIMT_TEAM == t.WG, "the teams must fill the work group exactly",
                     "(BM/WM)*(BN/WN)*team", (t.BM / t.WM) * (t.BN / t.WN) * SIMT_TEAM, "WG", t.WG);
             r.check(t.TM * t.TN <= 256, "accumulators must fit the registers", "TM*TN", t.TM * t.TN, "limit", 256);
-            // Copying: every invocation takes strips of both tiles, whichever way they lie in memory.
+            // Copying: every invocation copies vectors of both tiles, whatever the layouts of the operands.
             for (const auto& [name, side] : {std::pair{"BM", t.BM}, {"BN", t.BN}, {"BK", t.BK}}) {
-                r.multiple("tiles are copied four neighbours at a time", name, side, "strip", 4);
+                r.multiple("tiles are copied four neighbours at a time", name, side, "vec4", 4);
                 if (side % 4 == 0 && side)
                     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, name, side / 4);
             }
@@ -39,7 +39,12 @@ inline constexpr Family simt = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return t.TM * t.TN + 2 * (t.TM + t.TN) + 30 + double(t.BM + t.BN) * t.BK * e.accumulator / 4 / t.WG;
     },
-    .speed = {.mac = 0.0074, .fragment_load = 0.018, .step = 870, .bytes_per_cycle = 32, .misaligned = 1.4, .k_contiguous = 1.037},
+    .gpu_cost = {.mac = 0.0074,
+                 .fragment_load = 0.018,
+                 .step = 870,
+                 .bytes_per_cycle = 32,
+                 .misaligned = 1.4,
+                 .k_contiguous = 1.037},
     .cpu_weight = 4,
 };
 

@@ -9,7 +9,7 @@
 namespace vkgemm::plan {
 namespace {
 
-// As the accumulator holds it; nullopt where it cannot.
+// `x` in the accumulator's type, if it has the value.
 std::optional<uint32_t> bits_of(double x, Type accumulator) {
     if (info(accumulator).is_float) {
         const auto held = static_cast<float>(x);
@@ -27,15 +27,16 @@ bool is_zero_factor(double x, Type accumulator) {
     return bits && (info(accumulator).is_float ? *bits << 1 == 0 : *bits == 0);
 }
 
-std::optional<Refusal> unfit_factors(const Problem& p, double alpha, double beta) {
+std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta) {
     for (const auto& [name, x] : {std::pair{"alpha", alpha}, {"beta", beta}})
-        if (!bits_of(x, *p.accumulate))
-            return Refusal{Refusal::argument, std::string(name) + " is " + number_text(x) + ", but " +
-                                                  std::string(info(*p.accumulate).name) + " sums need a " +
-                                                  (info(*p.accumulate).is_float ? "number within the range of f32"
-                                                                                : "whole number within 32 bits")};
-    if (beta != 0 && p.c_source == CSource::none)
-        return Refusal{Refusal::problem,
+        if (!bits_of(x, p.accumulate))
+            return Refusal{
+                VKGEMM_ERROR_INVALID_ARGUMENT,
+                std::string(name) + " is " + number_text(x) + ", but " + std::string(info(p.accumulate).name) +
+                    " sums need a " +
+                    (info(p.accumulate).is_float ? "number within the range of f32" : "whole number within 32 bits")};
+    if (beta != 0 && p.cSource == VKGEMM_C_NONE)
+        return Refusal{VKGEMM_ERROR_INVALID_PROBLEM,
                        "beta is " + number_text(beta) +
                            ", but the problem has no C; set its cSource (c=d or c=separate in its line)"};
     return std::nullopt;
@@ -46,7 +47,8 @@ void set_factors(abi::GemmArgs& args, double alpha, double beta, Type accumulato
     args.beta = *bits_of(beta, accumulator);
     if (is_zero_factor(alpha, accumulator)) args.k = args.k_chunk = 0;
     if (args.k == 0)
-        args.lda = args.ldb = args.batch_a = args.batch_b = 0;  // nor may a stray load leave D, which stands in
+        args.lda = args.ldb = args.batch_a = args.batch_b =
+            0;  // D is bound in place of A and B, and no load may leave it
 }
 
 }  // namespace vkgemm::plan

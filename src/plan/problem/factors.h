@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// alpha and beta on their way into a dispatch.
+// alpha and beta, as a dispatch takes them.
 #pragma once
 #include "plan/problem/problem.h"
 #include "shaders/abi.h"
 
 namespace vkgemm::plan {
 
-/// Does the accumulator hold it as 0 or -0? A small number may be 0 there.
+/// Whether `x` is 0 or -0 once it is converted to the accumulator's type.
 bool is_zero_factor(double x, Type accumulator);
 
-/// Why a run of this problem, which is completed, cannot have these; nothing where it can.
-std::optional<Refusal> unfit_factors(const Problem&, double alpha, double beta);
+/// The reason why a run of this completed problem cannot have these factors, if there is one.
+std::optional<Status> unfit_factors(const Problem&, double alpha, double beta);
 
-/// Gives a dispatch its factors, which are fit. Where alpha is 0 it sums over nothing, and reads nothing of A and B.
+/// Sets the factors of a dispatch; they must be fit. If alpha is 0, the dispatch does not read A and B.
 void set_factors(abi::GemmArgs&, double alpha, double beta, Type accumulator);
 
 }  // namespace vkgemm::plan
