@@ -115,8 +115,8 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCap
     caps.features |= k.needs;
     const auto why = plan::unfit_device(k, k.tile, caps);
     if (!why) return first->why;
-    if (why->kind != plan::Refusal::tile || why->why.find(" (") == std::string::npos) return why->why;
-    return why->why.substr(0, why->why.find(" ("));  // numbers of one tile say nothing of the others
+    if (why->code != VKGEMM_ERROR_TILE || why->text.find(" (") == std::string::npos) return why->text;
+    return why->text.substr(0, why->text.find(" ("));  // numbers of one tile say nothing of the others
 }
 
 void print_unfit(const Compiler& device) {
@@ -151,7 +151,7 @@ void print_tables(const Compiler& device) {
     std::printf("\nEvery product that fits, on whole aligned tiles:\n");
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
-        if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)) continue;
+        if (!k.module.is_product() || plan::unfit_device(k, k.tile, caps)) continue;
         for (const Compiled& c : compile(device, problem_for(k, 2048, 2048, 2048), &k))
             if (c.step.kernel == &k) print_row("", c);
     }

@@ -7,14 +7,13 @@
 #include "kernels/tally.h"
 
 using namespace vkgemm::test;
-using vkgemm::plan::CSource;
 using vkgemm::plan::Kernel;
+using vkgemm::columnMajor;
 using vkgemm::plan::Layout;
-using vkgemm::plan::StepKind;
 
 static std::vector<double> result(const Case& x) {
     const auto d = result_of(x);
-    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.refusal().why);
+    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.status().text);
     return *d;
 }
 
@@ -22,7 +21,7 @@ TEST_CASE("lavapipe has a row of every family") {
     if (!device().info().name.starts_with("llvmpipe")) return;
     std::set<std::string_view> none, some;
     for (const Kernel& kernel : vkgemm::plan::kernels())
-        (fits(kernel) || kernel.module.family.role != vkgemm::plan::Role::product ? some : none)
+        (fits(kernel) || !kernel.module.is_product() ? some : none)
             .insert(kernel.module.family.name);
     none.erase("bf16x3");  // of bf16 matrix units, which it has not
     for (const std::string_view family : none) CHECK_MESSAGE(some.count(family) == 1, family);
@@ -54,9 +53,9 @@ TEST_CASE("each tile: whole tiles") {
 TEST_CASE("each tile: column-major, misaligned, scaled and added to") {
     for_each_tile([](const Kernel& kernel, Tally& tally) {
         Case x = odd_case(kernel);
-        x.problem.a.layout = x.problem.b.layout = Layout::column_major;
-        x.problem.c_source = CSource::separate;
-        x.problem.epilogue[0].kind = StepKind::bias_row;
+        x.problem.a.layout = x.problem.b.layout = columnMajor;
+        x.problem.cSource = VKGEMM_C_SEPARATE;
+        x.problem.epilogue = {{VKGEMM_STEP_BIAS_ROW}};
         x.alpha = -2, x.beta = 3, x.shift = 1;
         tally(x);
     });
@@ -67,9 +66,9 @@ TEST_CASE("NaN and infinity propagate") {
         for (uint64_t seed = 1; seed <= 3; ++seed) {
             Case x = odd_case(kernel);
             x.fill = Fill::special, x.seed = seed;
-            if (seed == 2) x.problem.epilogue[0].kind = StepKind::relu;  // NaN stays NaN
-            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::Type::f32)
-                x.problem.epilogue[0] = {StepKind::clamp, -2, 2};
+            if (seed == 2) x.problem.epilogue = {{VKGEMM_STEP_RELU}};  // NaN stays NaN
+            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::f32)
+                x.problem.epilogue = {{VKGEMM_STEP_CLAMP, -2, 2}};
             tally(x);
         }
     });
@@ -77,7 +76,7 @@ TEST_CASE("NaN and infinity propagate") {
 
 TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {
     for_each_row([](const Kernel& kernel, Tally& tally) {
-        if (kernel.module.a != vkgemm::plan::Type::f32 || kernel.module.d != vkgemm::plan::Type::f32)
+        if (kernel.module.a != vkgemm::plan::f32 || kernel.module.d != vkgemm::plan::f32)
             return tally.none();
         for (uint64_t seed = 1; seed <= 2; ++seed) {
             Case x = odd_case(kernel);
@@ -91,7 +90,7 @@ TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {
 
 TEST_CASE("f32: exponents from 2^-120 to 2^120 in one row; products near the greatest number") {
     for_each_row([](const Kernel& kernel, Tally& tally) {
-        if (kernel.module.a != vkgemm::plan::Type::f32 || kernel.module.d != vkgemm::plan::Type::f32)
+        if (kernel.module.a != vkgemm::plan::f32 || kernel.module.d != vkgemm::plan::f32)
             return tally.none();
         Case x = odd_case(kernel);
         x.fill = Fill::wide;

@@ -23,30 +23,31 @@ abi::GemmArgs with(double alpha, double beta, Type accumulator) {
 }  // namespace
 
 TEST_CASE("factors: as the accumulator holds them") {
-    CHECK((with(2, -1, Type::f32).alpha == 0x40000000 && with(2, -1, Type::f32).beta == 0xbf800000));
-    CHECK((with(2, -1, Type::i32).alpha == 2 && with(2, -1, Type::i32).beta == 0xffffffff));
-    CHECK((with(2, 0, Type::f32).k == 9 && with(2, 0, Type::f32).lda == 10));
+    CHECK((with(2, -1, f32).alpha == 0x40000000 && with(2, -1, f32).beta == 0xbf800000));
+    CHECK((with(2, -1, i32).alpha == 2 && with(2, -1, i32).beta == 0xffffffff));
+    CHECK((with(2, 0, f32).k == 9 && with(2, 0, f32).lda == 10));
 }
 
 TEST_CASE("factors: where alpha becomes 0, the sum is empty") {
     for (const double alpha : {0.0, -0.0, 1e-60, -1e-60}) {
-        const abi::GemmArgs args = with(alpha, 1, Type::f32);
+        const abi::GemmArgs args = with(alpha, 1, f32);
         CHECK((args.k == 0 && args.k_chunk == 0 && args.lda == 0 && args.ldb == 0));
         CHECK((args.batch_a == 0 && args.batch_b == 0));
     }
-    CHECK(with(0, 1, Type::i32).k == 0);
-    CHECK((is_zero_factor(1e-60, Type::f32) && !is_zero_factor(1e-30, Type::f32) && !is_zero_factor(0.5, Type::i32)));
+    CHECK(with(0, 1, i32).k == 0);
+    CHECK((is_zero_factor(1e-60, f32) && !is_zero_factor(1e-30, f32) && !is_zero_factor(0.5, i32)));
 }
 
 TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a C") {
     Problem p;
-    p.accumulate = Type::i32, p.c_source = CSource::is_d;
+    p.accumulate = i32, p.cSource = VKGEMM_C_IS_D;
     CHECK(!unfit_factors(p, -2147483648.0, 2147483647.0));
-    for (const double x : {0.5, 2147483648.0, 1e-60}) CHECK(unfit_factors(p, x, 0)->kind == Refusal::argument);
-    CHECK(test::has_words(unfit_factors(p, 1, 0.5)->why, "beta is 0.5", "i32 sums need a whole number"));
-    p.accumulate = Type::f32, p.c_source = CSource::none;
+    for (const double x : {0.5, 2147483648.0, 1e-60})
+        CHECK(unfit_factors(p, x, 0)->code == VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(test::has_words(unfit_factors(p, 1, 0.5)->text, "beta is 0.5", "i32 sums need a whole number"));
+    p.accumulate = f32, p.cSource = VKGEMM_C_NONE;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (const double x : {0.5, 1e-60, 3.4e38, -infinity, infinity - infinity}) CHECK(!unfit_factors(p, x, 0));
-    CHECK(test::has_words(unfit_factors(p, 1e300, 0)->why, "alpha is 1e+300", "f32 sums", "range of f32"));
-    CHECK(unfit_factors(p, 1, 1)->kind == Refusal::problem);
+    CHECK(test::has_words(unfit_factors(p, 1e300, 0)->text, "alpha is 1e+300", "f32 sums", "range of f32"));
+    CHECK(unfit_factors(p, 1, 1)->code == VKGEMM_ERROR_INVALID_PROBLEM);
 }

@@ -17,7 +17,7 @@ constexpr uint32_t m = 4, n = 6, k = 2;
 
 TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t ld, uint32_t times) {
     TracedOperand o{.name = name, .rows = rows, .cols = cols, .counts = {}};
-    o.matrix.type = plan::Type::f32, o.matrix.ld = ld;
+    o.matrix.type = plan::f32, o.matrix.ld = ld;
     o.counts.resize((rows - 1) * ld + cols);
     for (uint64_t row = 0; row < rows; ++row)
         for (uint64_t col = 0; col < cols; ++col) o.counts[row * ld + col] = times;
@@ -27,7 +27,7 @@ TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t l
 /// 4x6x2 in tiles of 4x3, two work groups of four invocations with a row each; D's rows are 8 apart.
 Trace right() {
     Trace t;
-    t.problem.m = m, t.problem.n = n, t.problem.k = t.k = k, t.problem.d.type = plan::Type::f32;
+    t.problem.m = m, t.problem.n = n, t.problem.k = t.k = k, t.problem.d.type = plan::f32;
     t.kernel = "by_hand", t.tile.BM = 4, t.tile.BN = 3, t.tile.WG = 4, t.groups = 2;
     t.operands[BIND_A] = operand("A", m, k, k, 2);
     t.operands[BIND_B] = operand("B", k, n, n, 1);

@@ -45,7 +45,7 @@ TEST_CASE("a deviation is that of the worst element, by the magnitudes of its su
     OperandBytes operands;
     const auto fill = [&](VkgemmSlot slot, std::vector<float> values) {
         operands[slot].resize(values.size() * 4);
-        for (size_t i = 0; i < values.size(); ++i) encode(vkgemm::plan::Type::f32, values[i], &operands[slot][i * 4]);
+        for (size_t i = 0; i < values.size(); ++i) encode(vkgemm::plan::f32, values[i], &operands[slot][i * 4]);
     };
     fill(VKGEMM_SLOT_A, {1, -1, 1, -1, 1, 1, 1, 1, 2, 2, 2, 2});
     fill(VKGEMM_SLOT_B, {1, 1, 1, 1, 1, 1, 1, 1});

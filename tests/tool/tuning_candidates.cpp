@@ -50,7 +50,7 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
             plan::Request forced = roomy();
             forced.kernel = c.kernel, forced.tile = c.tile;
             const auto again = plan::select(caps, p, forced);
-            REQUIRE_MESSAGE(bool(again), c.kernel, " ", c.tile, ": ", again.refusal().why);
+            REQUIRE_MESSAGE(bool(again), c.kernel, " ", c.tile, ": ", again.status().text);
             CHECK(again->schedule.cost == doctest::Approx(c.cost));
         }
         CHECK(whole.size() == all.size());

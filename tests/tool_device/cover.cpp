@@ -47,13 +47,13 @@ std::vector<std::string> of_family(const std::string& family, plan::Type type) {
 
 TEST_CASE("cover: the classic kernels touch every element as their tiles say, and nothing else") {
     for (const char* family : {"naive", "tiled", "vec4", "block"})
-        for (const std::string& kernel : of_family(family, plan::Type::f32)) {
+        for (const std::string& kernel : of_family(family, plan::f32)) {
             no_fault("256x256x256", kernel);
             no_fault("65x66x67 layout=tn beta=1 lda=70 ldd=71", kernel);
             no_fault("33x17x40 batch=2 layout=nt layout_d=t c=separate beta=0.5 bias=col", kernel);
         }
     for (const char* family : {"naive", "tiled"})
-        for (const std::string& kernel : of_family(family, plan::Type::i32)) no_fault("i32*i32 100x100x63", kernel);
+        for (const std::string& kernel : of_family(family, plan::i32)) no_fault("i32*i32 100x100x63", kernel);
 }
 
 TEST_CASE("cover: so do the families that read through the same accessors") {
@@ -137,7 +137,7 @@ TEST_CASE("cover: refusals say what is wrong") {
 }
 
 TEST_CASE("slow: cover: the sizes of the classic texts") {
-    for (const std::string& kernel : of_family("block", plan::Type::f32)) no_fault("2048x2048x2048", kernel);
+    for (const std::string& kernel : of_family("block", plan::f32)) no_fault("2048x2048x2048", kernel);
     no_fault("2048x2048x2048", "vec4_f32_64x64");
     no_fault("2048x2048x2048", "tiled_f32_32x32");
     no_fault("i32*i32 1600x1600x1007", "tiled_i32_16x16x64");

@@ -59,13 +59,13 @@ std::optional<uint32_t> cublas_epilogue(const Problem& p) {
 /// How it accumulates in `type`; nothing: it cannot.
 std::optional<CublasCompute> cublas_compute(plan::Type type) {
     switch (type) {
-        case plan::Type::f16:
+        case plan::f16:
             return compute_f16;
-        case plan::Type::f32:
+        case plan::f32:
             return compute_f32;
-        case plan::Type::f64:
+        case plan::f64:
             return compute_f64;
-        case plan::Type::i32:
+        case plan::i32:
             return compute_i32;
         default:
             return std::nullopt;
@@ -77,11 +77,11 @@ bool cublas_types(const Resolved& r) {
     using plan::Type;
     const Type in = r.a.type, sum = r.accumulate, out = r.d.type;
     if (r.b.type != in) return false;
-    if (in == Type::f32 || in == Type::f64) return sum == in && out == in;
-    if (in == Type::f16)
-        return (sum == Type::f16 && out == in) || (sum == Type::f32 && (out == in || out == Type::f32));
-    if (in == Type::bf16) return sum == Type::f32 && (out == in || out == Type::f32);
-    return in == Type::i8 && sum == Type::i32 && out == Type::i32;
+    if (in == f32 || in == f64) return sum == in && out == in;
+    if (in == f16)
+        return (sum == f16 && out == in) || (sum == f32 && (out == in || out == f32));
+    if (in == bf16) return sum == f32 && (out == in || out == f32);
+    return in == i8 && sum == i32 && out == i32;
 }
 
 class Cublas final : public Baseline {
@@ -211,15 +211,15 @@ Result<std::vector<std::byte>> Cublas::result() {
 
 CudaType cuda_type(plan::Type type) {
     switch (type) {
-        case plan::Type::f64:
+        case plan::f64:
             return cuda_f64;
-        case plan::Type::f16:
+        case plan::f16:
             return cuda_f16;
-        case plan::Type::bf16:
+        case plan::bf16:
             return cuda_bf16;
-        case plan::Type::i32:
+        case plan::i32:
             return cuda_i32;
-        case plan::Type::i8:
+        case plan::i8:
             return cuda_i8;
         default:  // f32, and what cublas_types never asks for
             return cuda_f32;

@@ -19,7 +19,7 @@ using CudaOperands = std::array<CudaCopies, VKGEMM_SLOT_COUNT>;
 struct CublasProblem {
     BlasProblem blas;
     CudaType type = cuda_f32, result = cuda_f32;  // of A and B; of D
-    plan::Type scalar = plan::Type::f32;          // of alpha and beta: the accumulator's
+    plan::Type scalar = plan::f32;          // of alpha and beta: the accumulator's
     CublasCompute compute = compute_f32;
     uint32_t epilogue = 0;  // cublasLtEpilogue_t; 0: none
 };

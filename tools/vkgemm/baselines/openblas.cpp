@@ -106,7 +106,7 @@ Result<std::unique_ptr<Baseline>> OpenBlas::open() {
 std::string OpenBlas::unfit(const Case& c) const {
     if (std::string why = unfit_for_blas(c); !why.empty()) return why;
     const Resolved r = resolve(c.problem);
-    const bool known = r.a.type == plan::Type::f32 || r.a.type == plan::Type::f64;
+    const bool known = r.a.type == plan::f32 || r.a.type == plan::f64;
     if (!known || r.b.type != r.a.type || r.accumulate != r.a.type || r.d.type != r.a.type)
         return "it multiplies f32 and f64 only";
     for (const Step& s : c.problem.epilogue)
@@ -122,7 +122,7 @@ Status OpenBlas::load(const Case& c, const OperandBytes& operands, size_t sets) 
         return all;
     };
     problem_ = blas_problem(c);
-    doubles_ = resolve(c.problem).a.type == plan::Type::f64;
+    doubles_ = resolve(c.problem).a.type == plan::f64;
     sets_ = sets;
     a_ = repeated(operands[VKGEMM_SLOT_A]);
     b_ = repeated(operands[VKGEMM_SLOT_B]);

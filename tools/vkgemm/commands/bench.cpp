@@ -38,7 +38,7 @@ Status check_options(const Options& o) {
     if (std::set<std::string>(o.versus.begin(), o.versus.end()).size() != o.versus.size())
         return usage("--vs names a library twice");
     if (const auto tile = plan::with_constants({}, o.tile); !tile)
-        return {VKGEMM_ERROR_TILE, VK_SUCCESS, tile.refusal().why};
+        return {VKGEMM_ERROR_TILE, VK_SUCCESS, tile.status().text};
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
         return usage("--type and --layout describe --shape; a PROBLEM names its own types and layout");
     if (o.kernel == "all" && !o.tile.empty()) return usage("--tile is for one kernel, not for --kernel all");
@@ -62,7 +62,7 @@ std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
     if (o.kernel == "auto") return {{.kernel = nullptr, .tile = tile, .workspaceLimit = workspace_limit}};
     if (o.kernel != "all") return {{.kernel = o.kernel.c_str(), .tile = tile, .workspaceLimit = workspace_limit}};
     const Resolved r = resolve(c.problem);
-    const auto same = [](Type t, plan::Type p) { return static_cast<plan::Type>(t - VKGEMM_TYPE_F32) == p; };
+    const auto same = [](Type t, Type p) { return t == p; };
     std::vector<PlanOptions> all;
     for (const VkgemmKernelInfo& k : kernels())
         if (same(k.a, r.a.type) && same(k.b, r.b.type) && same(k.accumulate, r.accumulate) && same(k.d, r.d.type))

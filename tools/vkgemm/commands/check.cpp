@@ -36,7 +36,7 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
     std::vector<const plan::Kernel*> all;
     if (name == "all") {
         for (const plan::Kernel& k : plan::kernels())
-            if (k.module.family.role == plan::Role::product) all.push_back(&k);
+            if (k.module.is_product()) all.push_back(&k);
     } else {
         const auto named = find_kernels(name, nullptr, {"all", "auto"});
         if (!named) return named.status();
@@ -67,7 +67,7 @@ Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::stri
             jobs.push_back({c, "", "", !c.from_suite});
         } else if (o.kernel == "all") {
             for (const plan::Kernel& k : plan::kernels())
-                if (k.module.family.role == plan::Role::product && has_types(k, resolve(c.problem)))
+                if (k.module.is_product() && has_types(k, resolve(c.problem)))
                     jobs.push_back({c, std::string(k.name), "", false});
         } else {
             const auto named = find_kernels(o.kernel, &c, {"all", "auto"});
@@ -201,7 +201,7 @@ Result<std::vector<plan::DisabledKernelRow>> old_rows(const std::string& path) {
     const auto text = read_file(path);
     if (!text) return text.status();
     auto rows = plan::parse_disabled_kernels(*text);
-    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is left as it was: " + rows.refusal().why};
+    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, path + " is left as it was: " + rows.status().text};
     return *std::move(rows);
 }
 

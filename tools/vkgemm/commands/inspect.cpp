@@ -47,7 +47,7 @@ Table table_of(size_t name_width) {
 void add_rows(Table& table, const CompiledPlan& plan) {
     for (const bool wanted : {true, false})
         for (const CompiledStep& step : plan.steps) {
-            const bool product = step.kernel->module.family.role == plan::Role::product;
+            const bool product = step.kernel->module.is_product();
             if (product != wanted) continue;
             const ShaderStats f = shader_stats_of(step.told);
             table.add({(product ? "" : "  + ") + std::string(step.kernel->name), count_text(f.registers),
@@ -151,7 +151,7 @@ Result<std::vector<Job>> jobs_of(const Options& o, const plan::DeviceCaps& caps)
     if (o.kernel.empty()) return jobs.push_back({"", *wanted}), jobs;
     const bool all = o.kernel == "all";
     for (const plan::Kernel& k : plan::kernels()) {
-        if (all ? k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)
+        if (all ? !k.module.is_product() || plan::unfit_device(k, k.tile, caps)
                 : k.name != o.kernel)
             continue;
         const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, 2048, 2048, 2048));
@@ -229,7 +229,7 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     if (o_.kernel.empty() && !o_.tile.empty() && !all_.empty()) {
         const auto& steps = all_[0].plan.steps;
         const auto product = std::ranges::find_if(
-            steps, [](const CompiledStep& s) { return s.kernel->module.family.role == plan::Role::product; });
+            steps, [](const CompiledStep& s) { return s.kernel->module.is_product(); });
         const std::string why =
             rejected_kernel(device_, jobs[0].given.problem, o_.tile, std::string(product->kernel->name));
         if (!why.empty() && shown()) print("\n" + wrapped(why, 0));

@@ -63,7 +63,7 @@ Result<std::string> rows_of(const char* variable, const std::string& path, const
     };
     auto text = read_file(path);
     if (!text) return refused(text.status().code, text.status().text);
-    if (const auto read = parse(*text); !read) return refused(VKGEMM_ERROR_PARSE, path + ": " + read.refusal().why);
+    if (const auto read = parse(*text); !read) return refused(VKGEMM_ERROR_PARSE, path + ": " + read.status().text);
     return text;
 }
 
@@ -112,7 +112,7 @@ std::string device_line(const host::DeviceInfo& info) {
 }
 
 std::string types_text(Type a, Type b, Type accumulate, Type d) {
-    const auto name = [](Type t) { return std::string(plan::info(static_cast<plan::Type>(t - VKGEMM_TYPE_F32)).name); };
+    const auto name = [](Type t) { return std::string(plan::info(t).name); };
     if (a == b && a == accumulate && a == d) return name(a);
     return name(a) + "*" + name(b) + "+" + name(accumulate) + "->" + name(d);
 }

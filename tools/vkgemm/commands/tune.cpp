@@ -56,7 +56,7 @@ struct Outcome {
 /// The text of a problem without what a tuned row does not look at.
 std::string row_problem(const plan::Problem& read) {
     plan::Problem p = read;
-    p.c_source = plan::CSource::none, p.c = {}, p.epilogue = {};
+    p.cSource = VKGEMM_C_NONE, p.c = {}, p.epilogue = {};
     return plan::to_text(p, 1, 0);
 }
 
@@ -102,7 +102,7 @@ Result<TunedFile> TunedFile::open(const Options& o, const host::DeviceInfo& devi
         auto text = read_file(o.out);
         if (!text) return text.status();
         auto rows = plan::parse_tuned(*text);
-        if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.refusal().why};
+        if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.status().text};
         f.text_ = *std::move(text), f.rows_ = plan::tuned_for(caps, *rows);
         for (const std::string& why : plan::skipped_in_short(f.rows_)) warn("vkgemm: " + o.out + ": " + why);
         if (!f.text_.empty() && !f.text_.ends_with('\n')) f.text_ += '\n';
@@ -291,7 +291,7 @@ Status Tuner::tune(const Case& c) {
     const auto read = plan::parse_problem(c.text);  // it was written by vkgemmFormatProblem
     const auto completed = plan::complete(read->problem);
     if (!completed) {  // sound, but nothing of this version does it
-        say(c, completed.refusal().why);
+        say(c, completed.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }
@@ -304,7 +304,7 @@ Status Tuner::tune(const Case& c) {
     if (interrupted()) return {};  // a search that was cut short says too little
     if (found->there == 0) {
         const auto why = plan::select(caps_, p, request_);
-        say(c, why ? "no candidate" : why.refusal().why);
+        say(c, why ? "no candidate" : why.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }

@@ -28,7 +28,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 plan::Type plan_type(Type type, plan::Type otherwise) {
-    return type == VKGEMM_TYPE_DEFAULT ? otherwise : static_cast<plan::Type>(type - VKGEMM_TYPE_F32);
+    return type == VKGEMM_TYPE_DEFAULT ? otherwise : type;
 }
 
 MatrixInfo matrix(const Matrix& m, plan::Type type, uint64_t rows, uint64_t cols, uint64_t batch) {
@@ -81,7 +81,7 @@ Result<Case> parse_case(const std::string& line) {
         if (!std::isfinite(x))
             return refuse(std::string(name) + " is " + plan::number_text(x) + "; only a finite one can be checked");
     if (const auto completed = plan::complete(plan::parse_problem(line)->problem))  // else the library says why not
-        if (const auto unfit = plan::unfit_factors(*completed, c.alpha, c.beta)) return refuse(unfit->why);
+        if (const auto unfit = plan::unfit_factors(*completed, c.alpha, c.beta)) return refuse(unfit->text);
     return c;
 }
 
@@ -188,7 +188,7 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
 Resolved resolve(const Problem& p) {
     Resolved r;
     r.batch = p.batch ? p.batch : 1;
-    const plan::Type a = plan_type(p.a.type, plan::Type::f32), b = plan_type(p.b.type, a);
+    const plan::Type a = plan_type(p.a.type, plan::f32), b = plan_type(p.b.type, a);
     const plan::Type d = plan_type(p.d.type, plan::info(a).default_result);
     r.accumulate = plan_type(p.accumulate, plan::info(a).default_accumulator);
     r.a = matrix(p.a, a, p.m, p.k, r.batch);

@@ -52,7 +52,7 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
 
 /// One matrix with nothing left to default.
 struct MatrixInfo {
-    plan::Type type = plan::Type::f32;
+    plan::Type type = plan::f32;
     uint32_t bytes = 4;  // of an element
     uint64_t rows = 0, cols = 0, row_step = 0, col_step = 0,
              batch_step = 0;  // steps in elements; batch_step 0: broadcast or one
@@ -67,7 +67,7 @@ struct MatrixInfo {
 /// A problem with the defaults of vkgemm.h filled in. C is D's description where C is D, and empty where there is none.
 struct Resolved {
     MatrixInfo a, b, c, d;
-    plan::Type accumulate = plan::Type::f32;
+    plan::Type accumulate = plan::f32;
     uint64_t batch = 1;
 
     bool is_float() const { return plan::info(accumulate).is_float; }

@@ -14,7 +14,7 @@ std::vector<int8_t> random_numbers(const MatrixInfo& m, uint64_t matrices, int r
     std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
     for (size_t i = 0; i < number.size(); ++i) {
         const auto size = static_cast<int8_t>(1 + i / 2 * static_cast<size_t>(range) / 128);
-        number[i] = static_cast<int8_t>(i % 2 && m.type != plan::Type::u8 ? -size : size);
+        number[i] = static_cast<int8_t>(i % 2 && m.type != plan::u8 ? -size : size);
     }
     std::vector<int8_t> v(matrices * m.rows * m.cols);
     Random random{seed};
@@ -74,7 +74,7 @@ ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& lim
                .alone = without_seven(parts_of(k / 2, lonely)),
                .active = without_seven(parts_of(k * term, limits.terms - 3 * limits.sum / 4 - 2 * term)),
                .signs = {}};
-    const bool signless_a = r.a.type == plan::Type::u8, signless_b = r.b.type == plan::Type::u8;
+    const bool signless_a = r.a.type == plan::u8, signless_b = r.b.type == plan::u8;
     Random random{seed ^ 0x5eed};
     for (uint64_t i = 0; i < p.half && !(signless_a && signless_b); ++i)
         p.signs.push_back(signless_a || (!signless_b && random.next() & 1) ? -1 : 1);

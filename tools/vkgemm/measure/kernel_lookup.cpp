@@ -25,7 +25,7 @@ Result<std::vector<const plan::Kernel*>> find_kernels(const std::string& name, c
     for (const plan::Kernel& k : plan::kernels()) {
         also.push_back(k.module.family.name);
         if (k.name != name && k.module.family.name != name) continue;
-        helper = k.module.family.role != plan::Role::product;
+        helper = !k.module.is_product();
         family = family || k.module.family.name == name;
         if (k.name == name || !c || has_types(k, resolve(c->problem))) all.push_back(&k);
     }
@@ -39,9 +39,9 @@ std::string problem_for(const plan::Kernel& k, uint64_t m, uint64_t n, uint64_t 
     const bool few = k.module.family.name == "gemv";
     if (few && k.tile.BM <= k.tile.BN) m = k.tile.BM;
     if (few && k.tile.BN < k.tile.BM) n = k.tile.BN;
-    const plan::Accuracy accuracy = k.module.family.accuracy;
+    const VkgemmAccuracy accuracy = k.module.family.accuracy;
     return types_of(k) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(depth) +
-           (accuracy == plan::Accuracy::arithmetic ? "" : " accuracy=" + std::string(plan::accuracy_name(accuracy)));
+           (accuracy == VKGEMM_ACCURACY_DEFAULT ? "" : " accuracy=" + std::string(plan::accuracy_name(accuracy)));
 }
 
 uint64_t workspace_for(const plan::Kernel& k) { return k.module.family.packs_fragments ? workspace_limit : 0; }

@@ -24,15 +24,15 @@ struct MatrixUnits {
     const char* name;
     Type factor, sum;
 };
-constexpr MatrixUnits matrix_units[] = {{"matrix_f16", Type::f16, Type::f32},
-                                        {"matrix_f16h", Type::f16, Type::f16},
-                                        {"matrix_bf16", Type::bf16, Type::f32},
-                                        {"matrix_i8", Type::i8, Type::i32},
-                                        {"matrix_u8", Type::u8, Type::i32}};
+constexpr MatrixUnits matrix_units[] = {{"matrix_f16", f16, f32},
+                                        {"matrix_f16h", f16, f16},
+                                        {"matrix_bf16", bf16, f32},
+                                        {"matrix_i8", i8, i32},
+                                        {"matrix_u8", u8, i32}};
 
 const plan::MatrixShape* shape_of(const plan::DeviceCaps& caps, const MatrixUnits& units) {
-    const plan::FeatureSet wanted = units.factor == Type::f16    ? plan::need::matrix_f16
-                                    : units.factor == Type::bf16 ? plan::need::matrix_bf16
+    const plan::FeatureSet wanted = units.factor == f16    ? plan::need::matrix_f16
+                                    : units.factor == bf16 ? plan::need::matrix_bf16
                                                                  : plan::need::matrix_i8;
     if ((caps.features & wanted) != wanted) return nullptr;
     if (caps.kind == plan::DeviceKind::cpu) return nullptr;  // it has none: its compiler takes the products apart
@@ -141,8 +141,8 @@ double Roofline::measured(const std::string& units) {
 }
 
 std::optional<double> Roofline::peak(const Resolved& r) {
-    const double plain = r.accumulate == Type::f32 || r.accumulate == Type::f16 ? measured("f32")
-                         : r.accumulate == Type::i32                            ? measured("i32")
+    const double plain = r.accumulate == f32 || r.accumulate == f16 ? measured("f32")
+                         : r.accumulate == i32                            ? measured("i32")
                                                                                 : 0;
     std::optional<double> matrix;
     for (const MatrixUnits& m : matrix_units)

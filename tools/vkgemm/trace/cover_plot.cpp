@@ -45,7 +45,7 @@ std::string frame(const View& v) { return rect_at(v.x, v.y, v.width(), v.height(
 
 /// Row and column of an element of the first matrix; false outside of it.
 bool place_of(const TracedOperand& o, uint64_t at, uint64_t& row, uint64_t& col) {
-    const bool by_rows = o.matrix.layout == plan::Layout::row_major;
+    const bool by_rows = o.matrix.layout == plan::rowMajor;
     row = by_rows ? at / o.matrix.ld : at % o.matrix.ld;
     col = by_rows ? at % o.matrix.ld : at / o.matrix.ld;
     return row < o.rows && col < o.cols;

@@ -26,7 +26,7 @@ class Counter {
     void count() {
         touched_.name = o_.name, touched_.written = bind_ == BIND_D, touched_.outside = o_.outside;
         touched_.least = UINT64_MAX;
-        const uint64_t batches = o_.matrix.stride ? t_.problem.batch : 1;
+        const uint64_t batches = o_.matrix.batchStride ? t_.problem.batch : 1;
         std::vector<bool> owned(o_.counts.size());
         for (uint64_t batch = 0; batch < batches; ++batch)
             for (uint64_t row = 0; row < o_.rows; ++row)
@@ -80,7 +80,7 @@ class Counter {
 };
 
 void compare(const Trace& t, Coverage& out) {
-    const size_t bytes = plan::info(*t.problem.d.type).bytes;
+    const size_t bytes = plan::info(t.problem.d.type).bytes;
     uint64_t different = 0, first = 0;
     for (size_t i = 0; i + bytes <= t.traced.size(); i += bytes)
         if (!std::equal(&t.traced[i], &t.traced[i] + bytes, &t.untraced[i]) && different++ == 0) first = i / bytes;

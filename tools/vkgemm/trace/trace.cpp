@@ -87,24 +87,24 @@ void describe_operands(const Chosen& chosen, Trace& t) {
     };
     for (const auto& [bind, index, name] : {Matrix{BIND_A, 0, chosen.n.swapped ? "B" : "A"},
                                             {BIND_B, 1, chosen.n.swapped ? "A" : "B"},
-                                            {BIND_C, p.c_source == plan::CSource::separate ? 2u : 3u, "C"},
+                                            {BIND_C, p.cSource == VKGEMM_C_SEPARATE ? 2u : 3u, "C"},
                                             {BIND_D, 3, "D"}}) {
-        if (bind == BIND_C && p.c_source == plan::CSource::none) continue;
+        if (bind == BIND_C && p.cSource == VKGEMM_C_NONE) continue;
         const plan::Operand o = plan::operands(p)[index];
         t.operands[bind] = {name, *o.matrix, o.rows, o.cols, {}};
         t.operands[bind].counts.resize(plan::span_elements(*o.matrix, o.rows, o.cols, p.batch).value_or(0));
     }
-    const uint64_t bytes = plan::info(*p.d.type).bytes;
+    const uint64_t bytes = plan::info(p.d.type).bytes;
     for (uint32_t bind = BIND_BIAS; bind < BIND_COUNT; ++bind) {
-        const plan::Slot slot = step.slots[bind];
-        if (slot == plan::Slot::d) continue;
+        const VkgemmSlot slot = step.slots[bind];
+        if (slot == VKGEMM_SLOT_D) continue;
         TracedOperand& o = t.operands[bind];
         o.name = plan::slot_name(slot);
         const uint64_t elements = chosen.steps.slots[static_cast<size_t>(slot)].bytes / bytes;
         if (bind == BIND_RESIDUAL)
             o.matrix = p.d, o.rows = p.m, o.cols = p.n;
         else
-            o.rows = 1, o.cols = elements, o.matrix.ld = elements, o.matrix.stride = 0;
+            o.rows = 1, o.cols = elements, o.matrix.ld = elements, o.matrix.batchStride = 0;
         o.counts.resize(elements);
     }
 }
@@ -136,7 +136,7 @@ Status run_untraced(const host::Device& device, const Case& c, const Trace& t, c
 Status run_traced(const host::Device& device, const Case& c, const Chosen& chosen, std::span<const uint32_t> code,
                   const Buffers& buffers, Trace& t) {
     plan::Step step = chosen.steps.steps.front();
-    plan::set_factors(step.args, c.alpha, c.beta, *chosen.n.problem.accumulate);
+    plan::set_factors(step.args, c.alpha, c.beta, chosen.n.problem.accumulate);
     uint64_t words = 0;
     const std::vector<uint32_t> head = head_of(t, words);
     auto notes = device.createBuffer(words * 4);
@@ -185,8 +185,8 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
     const plan::Problem& p = chosen->n.problem;
     const plan::Step& step = chosen->steps.steps.front();
     Trace t{.problem = p, .swapped = chosen->n.swapped, .kernel = std::string(k.name)};
-    t.k = plan::is_zero_factor(c.alpha, *p.accumulate) ? 0 : p.k;
-    t.adds_c = !plan::is_zero_factor(c.beta, *p.accumulate);
+    t.k = plan::is_zero_factor(c.alpha, p.accumulate) ? 0 : p.k;
+    t.adds_c = !plan::is_zero_factor(c.beta, p.accumulate);
     t.tile = step.tile, t.tile_text = plan::to_text(step.tile);
     t.groups = uint64_t{step.groups_x} * step.groups_y;
     describe_operands(*chosen, t);

@@ -27,8 +27,8 @@ struct TracedOperand {
     uint64_t outside = 0, farthest = 0;  // accesses that reach outside it, and the largest index of one
 
     uint64_t position(uint64_t batch, uint64_t row, uint64_t col) const {
-        const bool by_rows = matrix.layout == plan::Layout::row_major;
-        return batch * matrix.stride + (by_rows ? row * matrix.ld + col : col * matrix.ld + row);
+        const bool by_rows = matrix.layout == plan::rowMajor;
+        return batch * matrix.batchStride + (by_rows ? row * matrix.ld + col : col * matrix.ld + row);
     }
 };
 
