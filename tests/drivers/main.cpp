@@ -114,7 +114,7 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCap
         return "the driver offers no cooperative matrices";
     caps.features |= k.needs;
     const auto why = plan::unfit_device(k, k.tile, caps);
-    if (!why) return first->why;
+    if (!why) return first->text;
     if (why->code != VKGEMM_ERROR_TILE || why->text.find(" (") == std::string::npos) return why->text;
     return why->text.substr(0, why->text.find(" ("));  // numbers of one tile say nothing of the others
 }

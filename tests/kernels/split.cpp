@@ -9,7 +9,7 @@ using vkgemm::plan::Kernel;
 using vkgemm::plan::Type;
 
 /// f16 sums are not cut: no kernel adds their slices up.
-static bool cuts(const Kernel& kernel) { return kernel.module.accumulate != f16; }
+static bool cuts(const Kernel& kernel) { return kernel.module.accumulate != vkgemm::f16; }
 
 TEST_SUITE_BEGIN("rows");
 
