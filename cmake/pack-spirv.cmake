@@ -13,14 +13,14 @@ elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
       "and c++, g++ and clang++ are not found: set VKGEMM_BUILD_CXX to one, or VKGEMM_PREBUILT_SPIRV to an archive")
   endif()
   set(vkgemm_packer ${CMAKE_CURRENT_BINARY_DIR}/pack_spirv)
-  add_custom_command(OUTPUT ${vkgemm_packer} COMMAND ${VKGEMM_BUILD_CXX} -std=c++20 -O2 -I${PROJECT_SOURCE_DIR}/src
+  add_custom_command(OUTPUT ${vkgemm_packer} COMMAND ${VKGEMM_BUILD_CXX} -std=c++20 -O2 -I${root_spirv}
       ${PROJECT_SOURCE_DIR}/src/spirv/pack.cpp ${PROJECT_SOURCE_DIR}/src/spirv/unpack.cpp -o ${vkgemm_packer}
     DEPENDS ${pack_sources} COMMENT "the program that packs SPIR-V, for this machine" VERBATIM)
 else()
   add_executable(vkgemm_pack_spirv EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/src/spirv/pack.cpp
     ${PROJECT_SOURCE_DIR}/src/spirv/unpack.cpp)
   target_compile_features(vkgemm_pack_spirv PRIVATE cxx_std_20)
-  target_include_directories(vkgemm_pack_spirv PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(vkgemm_pack_spirv PRIVATE ${root_spirv})
   target_link_libraries(vkgemm_pack_spirv PRIVATE vkgemm_warnings)
   set_target_properties(vkgemm_pack_spirv PROPERTIES OUTPUT_NAME pack_spirv UNITY_BUILD OFF)
   set(vkgemm_packer vkgemm_pack_spirv)

@@ -2,7 +2,7 @@
 # An archive of SPIR-V: a folder of packed modules (src/spirv) and a manifest that states what they were made from. The
 # text of the manifest:
 #     format 2
-#     shaders <hash of modules.def and every shader source>
+#     shaders <hash of modules.def, every shader source and include/vkgemm/tables.h>
 #     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
 # Included, this file defines the functions. As a script it makes the archive:
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
@@ -12,6 +12,7 @@ set(vkgemm_archive_format 2)  # counted up when src/spirv writes something else
 function(vkgemm_shader_hash out dir)
   file(GLOB sources RELATIVE ${dir} ${dir}/*.comp ${dir}/*.glsl ${dir}/*.h ${dir}/*.def)
   list(SORT sources)
+  list(APPEND sources ../include/vkgemm/tables.h)
   set(all "")
   foreach(source IN LISTS sources)
     file(READ ${dir}/${source} text)

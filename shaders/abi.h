@@ -43,7 +43,7 @@ struct uvec2 {
     X(35, ALIGNED, "WIDE_* bits: which operands may be read or written 16 bytes at a time") \
     X(36, WHOLE, "1: m, n and k are multiples of the tile, so no edge is tested")           \
     X(37, USE_C, "1: there is a C, read if beta is not 0")                                  \
-    X(38, STEP_0, "first step of the epilogue, a STEP_* word")                              \
+    X(38, STEP_0, "first step of the epilogue, a VKGEMM_STEP_* number")                     \
     X(39, STEP_1, "second step")                                                            \
     X(40, STEP_2, "third step")                                                             \
     X(41, STEP_3, "fourth step")                                                            \
@@ -80,18 +80,14 @@ struct uvec2 {
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
-// Steps of the epilogue: the values of STEP_n. Bias, scale and residual have D's type.
-#define STEP_NONE 0
-#define STEP_BIAS_ROW 1   // + bias[row]
-#define STEP_BIAS_COL 2   // + bias[column]
-#define STEP_SCALE_ROW 3  // * scale[row]
-#define STEP_SCALE_COL 4  // * scale[column]
-#define STEP_SCALE_ALL 5  // * scale[0]
-#define STEP_RESIDUAL 6   // + residual[row][column], laid out as D
-#define STEP_RELU 7
-#define STEP_GELU 8  // the tanh form
-#define STEP_SILU 9
-#define STEP_CLAMP 10  // to [clamp_lo, clamp_hi] of the arguments
+// What STEP_n may hold: VKGEMM_STEP_*. C++ has them as an enum.
+#ifndef __cplusplus
+#    include "../include/vkgemm/tables.h"
+const uint VKGEMM_STEP_NONE = 0u;
+#    define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) const uint name = number;
+VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#    undef VKGEMM_ROW
+#endif
 
 // Bindings of set 0 in the descriptor variant of a module; in the address variant the same order of Args members.
 #define BIND_A 0
@@ -114,7 +110,7 @@ struct GemmArgs {
     uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
     uint raster;                              // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
-    uint clamp_lo, clamp_hi;  // bits of the f32 bounds of STEP_CLAMP
+    uint clamp_lo, clamp_hi;  // bits of the f32 bounds of VKGEMM_STEP_CLAMP
 };
 
 #ifdef __cplusplus

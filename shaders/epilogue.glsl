@@ -4,25 +4,26 @@
 // The steps that depend on the value alone. NaN stays NaN, which min, max and clamp do not promise.
 float activated(uint step, float x) {
     switch (step) {
-        case STEP_RELU: return isnan(x) ? x : max(x, 0.0);
-        case STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3); as exp2
+        case VKGEMM_STEP_RELU: return isnan(x) ? x : max(x, 0.0);
+        case VKGEMM_STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3); as exp2
             return x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x))));
-        case STEP_SILU: return x / (1.0 + exp2(-1.4426950409 * x));
-        case STEP_CLAMP: return isnan(x) ? x : clamp(x, uintBitsToFloat(args.clamp_lo), uintBitsToFloat(args.clamp_hi));
+        case VKGEMM_STEP_SILU: return x / (1.0 + exp2(-1.4426950409 * x));
+        case VKGEMM_STEP_CLAMP:
+            return isnan(x) ? x : clamp(x, uintBitsToFloat(args.clamp_lo), uintBitsToFloat(args.clamp_hi));
     }
     return x;
 }
-int activated(uint step, int x) { return step == STEP_RELU ? max(x, 0) : x; }
+int activated(uint step, int x) { return step == VKGEMM_STEP_RELU ? max(x, 0) : x; }
 
 acc_t after_step(uint step, uint row, uint col, acc_t x) {
     switch (step) {
-        case STEP_NONE: return x;
-        case STEP_BIAS_ROW: return x + LOAD(TYPE_D, ONE(bias, row));
-        case STEP_BIAS_COL: return x + LOAD(TYPE_D, ONE(bias, col));
-        case STEP_SCALE_ROW: return x * LOAD(TYPE_D, ONE(scale, row));
-        case STEP_SCALE_COL: return x * LOAD(TYPE_D, ONE(scale, col));
-        case STEP_SCALE_ALL: return x * LOAD(TYPE_D, ONE(scale, 0));
-        case STEP_RESIDUAL: return x + LOAD(TYPE_D, ONE(residual, batch * args.batch_d + row * args.ldd + col));
+        case VKGEMM_STEP_NONE: return x;
+        case VKGEMM_STEP_BIAS_ROW: return x + LOAD(TYPE_D, ONE(bias, row));
+        case VKGEMM_STEP_BIAS_COL: return x + LOAD(TYPE_D, ONE(bias, col));
+        case VKGEMM_STEP_SCALE_ROW: return x * LOAD(TYPE_D, ONE(scale, row));
+        case VKGEMM_STEP_SCALE_COL: return x * LOAD(TYPE_D, ONE(scale, col));
+        case VKGEMM_STEP_SCALE_ALL: return x * LOAD(TYPE_D, ONE(scale, 0));
+        case VKGEMM_STEP_RESIDUAL: return x + LOAD(TYPE_D, ONE(residual, batch * args.batch_d + row * args.ldd + col));
     }
     return activated(step, x);
 }

@@ -3,72 +3,18 @@
 #include "host/self_test.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
+
+#include "vkgemm/elements.hpp"
 
 namespace vkgemm::host {
 namespace detail {
 namespace {
 
-/// Bytes of an element.
-size_t size_of(Type type) {
-    switch (type) {
-        case VKGEMM_TYPE_F64:
-            return 8;
-        case VKGEMM_TYPE_F16:
-        case VKGEMM_TYPE_BF16:
-            return 2;
-        case VKGEMM_TYPE_I8:
-        case VKGEMM_TYPE_U8:
-            return 1;
-        default:
-            return 4;
-    }
-}
-
-/// A whole number of at most 11 bits as f16, which holds it exactly.
-uint16_t f16_bits(int value) {
-    if (value == 0) return 0;
-    const auto size = static_cast<uint32_t>(std::abs(value));
-    const auto exponent = static_cast<uint32_t>(std::bit_width(size)) - 1;
-    const uint32_t fraction = (size << (10 - exponent)) & 0x3ff;
-    return static_cast<uint16_t>((value < 0 ? 0x8000u : 0u) | (exponent + 15) << 10 | fraction);
-}
-
-template <class Word>
-void put(std::byte* at, Word word) {
-    std::memcpy(at, &word, sizeof word);
-}
-
-/// `value`, which the type holds exactly.
-void encode(Type type, int value, std::byte* at) {
-    switch (type) {
-        case VKGEMM_TYPE_F64:
-            return put(at, static_cast<double>(value));
-        case VKGEMM_TYPE_F32:
-            return put(at, static_cast<float>(value));
-        case VKGEMM_TYPE_F16:
-            return put(at, f16_bits(value));
-        case VKGEMM_TYPE_BF16:
-            return put(at, static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16));
-        case VKGEMM_TYPE_I8:
-        case VKGEMM_TYPE_U8:
-            return put(at, static_cast<uint8_t>(value));
-        default:
-            return put(at, value);
-    }
-}
-
-struct Random {  // splitmix64
+struct Random {
     uint64_t state;
-    uint64_t next() {
-        state += 0x9e3779b97f4a7c15u;
-        uint64_t z = state;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
+    uint64_t next() { return splitmix64(state); }
 };
 
 /// One product with its operands and the D that is right.
@@ -89,8 +35,8 @@ std::vector<int> numbers(size_t count, Random& random, bool is_signed, uint64_t 
 }
 
 std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
-    std::vector<std::byte> bytes(values.size() * size_of(type));
-    for (size_t i = 0; i < values.size(); ++i) encode(type, values[i], &bytes[i * size_of(type)]);
+    std::vector<std::byte> bytes(values.size() * bytesOf(type));
+    for (size_t i = 0; i < values.size(); ++i) encode(type, values[i], &bytes[i * bytesOf(type)]);
     return bytes;
 }
 
@@ -142,7 +88,7 @@ std::vector<Product> products(const VkgemmKernelInfo& k, uint64_t seed) {
 }
 
 std::string first_difference(const Product& p, std::span<const std::byte> d) {
-    const size_t bytes = size_of(p.problem.d.type);
+    const size_t bytes = bytesOf(p.problem.d.type);
     for (size_t i = 0; i < p.d.size(); i += bytes)
         if (!std::equal(&p.d[i], &p.d[i] + bytes, &d[i]))
             return "D[" + std::to_string(i / bytes / p.problem.n) + "][" + std::to_string(i / bytes % p.problem.n) +

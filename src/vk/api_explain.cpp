@@ -54,7 +54,7 @@ uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
 }
 
 bool has_other_types(const plan::Module& m, const plan::Problem& p) {
-    return m.a != *p.a.type || m.b != *p.b.type || m.d != *p.d.type || m.accumulate != *p.accumulate;
+    return m.a != p.a.type || m.b != p.b.type || m.d != p.d.type || m.accumulate != p.accumulate;
 }
 
 VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, const plan::DeviceCaps& caps) {
@@ -80,9 +80,9 @@ Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Proble
     out.data.state = state_of(c, p, caps);
     if (const auto tile = plan::with_constants(c.kernel->tile, request.tile)) out.tile = plan::to_text(*tile);
     if (!c.why) return set_schedule(out.data, c.schedule), out;
-    out.data.reason = static_cast<VkgemmResult>(c.why->kind);
+    out.data.reason = c.why->code;
     out.data.otherTypes = has_other_types(c.kernel->module, p);
-    out.reason = c.why->why;
+    out.reason = c.why->text;
     return out;
 }
 
@@ -93,7 +93,7 @@ Explanation::Dispatch dispatch_of(const plan::Step& s) {
     out.data.groupsX = s.groups_x, out.data.groupsY = s.groups_y;
     out.data.invocations = s.tile.WG;
     out.data.sharedBytes = shared_bytes(*s.kernel, s.tile);
-    for (const plan::Slot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
+    for (const VkgemmSlot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
     out.data.waits = s.waits;
     return out;
 }
@@ -102,8 +102,8 @@ Explanation::Dispatch dispatch_of(const plan::Step& s) {
 void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.info.chosen = UINT32_MAX;
     if (!planned) {
-        e.info.result = static_cast<VkgemmResult>(planned.refusal().kind);
-        e.result_text = planned.refusal().why;
+        e.info.result = planned.status().code;
+        e.result_text = planned.status().text;
         return;
     }
     e.info.isEmpty = planned->choice.kernel == nullptr;
@@ -113,7 +113,7 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.result_text = planned->fallback;
     e.info.chosen = index_of(*c.kernel);
     e.info.usesAddresses = planned->steps.binding == plan::Binding::addresses;
-    e.info.workspaceBytes = planned->steps.slots[size_t(plan::Slot::workspace)].bytes;
+    e.info.workspaceBytes = planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
     for (const plan::Step& s : planned->steps.steps) e.dispatches.push_back(dispatch_of(s));
     if (c.tuned) e.tuned = c.tuned->text;
     if (!c.tuned_unfit.empty()) e.notes.push_back(c.tuned_unfit);
@@ -149,13 +149,13 @@ std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const VkgemmProbl
 
 Result<std::unique_ptr<Explanation>> make_explanation(VkgemmContext context, const VkgemmProblem* problem,
                                                       const VkgemmPlanOptions* options) {
-    if (!context) return Refusal{Refusal::argument, "context is null"};
+    if (!context) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null"};
     auto request = vk::request_from(options, *context);
-    if (!request) return request.refusal();
+    if (!request) return request.status();
     auto words = vk::problem_from(problem);
-    if (!words) return words.refusal();
+    if (!words) return words.status();
     auto completed = plan::complete(*words);
-    if (!completed) return completed.refusal();
+    if (!completed) return completed.status();
     return explain(*context, problem, plan::normalise(*completed).problem, *request);
 }
 
@@ -192,25 +192,24 @@ std::string text_of(const Explanation& e) {
 }
 
 std::optional<VkgemmTypeInfo> type_info(VkgemmType type) {
-    if (type <= VKGEMM_TYPE_DEFAULT || type > VKGEMM_TYPE_U8) return std::nullopt;
     for (const plan::TypeInfo& i : plan::type_info)
-        if (vk::type_to(i.type) == type)
+        if (i.type == type)
             return VkgemmTypeInfo{0, i.bytes, i.name.data(), i.is_float, static_cast<uint32_t>(i.exact_bits)};
     return std::nullopt;
 }
 
 /// The completed problem in the public words: one matrix only, and one that all share, are a broadcast.
 VkgemmProblem completed_words(const plan::Problem& p) {
-    VkgemmProblem out = vk::problem_to(p);
+    VkgemmProblem out = convert::toC(p);
     for (VkgemmMatrix* m : {&out.a, &out.b, &out.c, &out.d})
         if (m->batchStride == 0) m->batchStride = VKGEMM_BROADCAST;
-    if (p.c_source != plan::CSource::separate) out.c = {};
+    if (p.cSource != VKGEMM_C_SEPARATE) out.c = {};
     return out;
 }
 
 Result<plan::Problem> completed_problem(const VkgemmProblem* problem) {
     auto words = vk::problem_from(problem);
-    if (!words) return words.refusal();
+    if (!words) return words.status();
     return plan::complete(*words);
 }
 
@@ -219,7 +218,7 @@ Result<plan::Tile> tile_of(const plan::Kernel& k, const char* replace) {
     auto tile = plan::with_constants(k.tile, replace ? replace : "");
     if (!tile) return tile;
     const plan::TileRules rules = plan::broken_rules(k.module.family, *tile, k.module.element_bytes());
-    if (rules.count) return Refusal{Refusal::tile, plan::to_text(rules)};
+    if (rules.count) return Refusal{VKGEMM_ERROR_TILE, plan::to_text(rules)};
     return tile;
 }
 
@@ -234,12 +233,16 @@ constexpr NamedConstant tile_constants[] = {
 #undef X
 };
 
+VkgemmKernelRole role_of(const plan::Module& m) {
+    if (m.is_product()) return VKGEMM_KERNEL_PRODUCT;
+    return m.role == plan::Role::reducer ? VKGEMM_KERNEL_REDUCER : VKGEMM_KERNEL_PACKER;
+}
+
 VkgemmKernelTraits traits_of(const plan::Kernel& k, const plan::Tile& tile) {
-    static_assert(int(plan::Role::reducer) == VKGEMM_KERNEL_REDUCER && int(plan::Role::packer) == VKGEMM_KERNEL_PACKER);
     const plan::Family& f = k.module.family;
     return {0,
-            static_cast<VkgemmKernelRole>(f.role),
-            static_cast<VkgemmAccuracy>(f.accuracy),
+            role_of(k.module),
+            f.accuracy,
             f.uses_matrix_units,
             f.packs_fragments,
             shared_bytes(k, tile),
@@ -268,9 +271,9 @@ VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info) {
 
 VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!completed) return vk::to_result(error, Refusal{Refusal::argument, "completed is null"});
+        if (!completed) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "completed is null"});
         const auto p = completed_problem(problem);
-        if (!p) return vk::to_result(error, p.refusal());
+        if (!p) return vk::to_result(error, p.status());
         *completed = completed_words(*p);
         return vk::success(error);
     });
@@ -280,13 +283,14 @@ VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* 
 VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, double* beta, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!alpha || !beta)
-            return vk::to_result(error, Refusal{Refusal::argument, alpha ? "beta is null" : "alpha is null"});
+            return vk::to_result(error,
+                                 Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, alpha ? "beta is null" : "alpha is null"});
         const auto p = completed_problem(problem);
-        if (!p) return vk::to_result(error, p.refusal());
+        if (!p) return vk::to_result(error, p.status());
         if (const auto why = plan::unfit_factors(*p, *alpha, *beta)) return vk::to_result(error, *why);
         for (double* x : {alpha, beta}) {
-            if (plan::info(*p->accumulate).is_float) *x = static_cast<float>(*x);
-            if (plan::is_zero_factor(*x, *p->accumulate)) *x = 0;
+            if (plan::info(p->accumulate).is_float) *x = static_cast<float>(*x);
+            if (plan::is_zero_factor(*x, p->accumulate)) *x = 0;
         }
         return vk::success(error);
     });
@@ -296,12 +300,12 @@ VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKerne
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (auto why = vk::check_output(traits)) return vk::to_result(error, *why);
         if (index >= plan::kernels().size())
-            return vk::to_result(error,
-                                 Refusal{Refusal::argument, "index is " + std::to_string(index) + "; there are " +
-                                                                std::to_string(plan::kernels().size()) + " kernels"});
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "index is " + std::to_string(index) + "; there are " +
+                                                                  std::to_string(plan::kernels().size()) + " kernels"});
         const plan::Kernel& k = plan::kernels()[index];
         const auto replaced = tile_of(k, tile);
-        if (!replaced) return vk::to_result(error, replaced.refusal());
+        if (!replaced) return vk::to_result(error, replaced.status());
         vk::write_struct(traits_of(k, *replaced), traits);
         return vk::success(error);
     });
@@ -328,8 +332,7 @@ VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t index, VkgemmM
     return get_struct(shape, [&]() -> std::optional<VkgemmMatrixShape> {
         if (!context || index >= context->caps.matrix_shapes.size()) return std::nullopt;
         const plan::MatrixShape& s = context->caps.matrix_shapes[index];
-        return VkgemmMatrixShape{
-            0, vk::type_to(s.a), vk::type_to(s.b), vk::type_to(s.accumulate), vk::type_to(s.result), s.m, s.n, s.k};
+        return VkgemmMatrixShape{0, s.a, s.b, s.accumulate, s.result, s.m, s.n, s.k};
     });
 }
 
@@ -337,10 +340,10 @@ VkgemmResult vkgemmCreateExplanation(VkgemmContext context, const VkgemmProblem*
                                      const VkgemmPlanOptions* options, VkgemmExplanation* explanation,
                                      VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!explanation) return vk::to_result(error, Refusal{Refusal::argument, "explanation is null"});
+        if (!explanation) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "explanation is null"});
         *explanation = nullptr;
         auto made = make_explanation(context, problem, options);
-        if (!made) return vk::to_result(error, made.refusal());
+        if (!made) return vk::to_result(error, made.status());
         *explanation = made->release();
         return vk::success(error);
     });
@@ -384,9 +387,9 @@ const char* vkgemmGetNote(VkgemmExplanation e, uint32_t index) {
 VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                            char* text, size_t* size, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!size) return vk::to_result(error, Refusal{Refusal::argument, "size is null"});
+        if (!size) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "size is null"});
         const auto made = make_explanation(context, problem, options);
-        if (!made) return vk::to_result(error, made.refusal());
+        if (!made) return vk::to_result(error, made.status());
         vk::success(error);
         return vk::copy_text(text_of(**made), text, size);
     });

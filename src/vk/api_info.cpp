@@ -15,15 +15,15 @@ using plan::Result;
 
 namespace {
 
-std::optional<Refusal> check_needs_info(const VkgemmNeedsInfo& info) {
+std::optional<Status> check_needs_info(const VkgemmNeedsInfo& info) {
     if (!info.instance || !info.physicalDevice || !info.getInstanceProcAddr)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
     if (info.operands != VKGEMM_OPERANDS_BUFFERS && info.operands != VKGEMM_OPERANDS_ADDRESSES)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmNeedsInfo::operands is " + std::to_string(info.operands) + "; known are 0 and 1"};
     if (info.problemCount && !info.problems)
-        return Refusal{Refusal::argument, "VkgemmNeedsInfo::problems is null with a count above 0"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return std::nullopt;
 }
 
@@ -34,13 +34,14 @@ Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
         const VkgemmProblem* const given = vk::array_element(info.problems, i);
         if (given->structSize != info.problems->structSize)
             return plan::about_problem(
-                i, {Refusal::argument, "VkgemmProblem::structSize is " + std::to_string(given->structSize) +
-                                           ", but that of problems[0] is " + std::to_string(info.problems->structSize) +
-                                           "; all must be the same"});
+                i, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                           "VkgemmProblem::structSize is " + std::to_string(given->structSize) +
+                               ", but that of problems[0] is " + std::to_string(info.problems->structSize) +
+                               "; all must be the same"});
         auto words = vk::problem_from(given);
-        if (!words) return plan::about_problem(i, words.refusal());
+        if (!words) return plan::about_problem(i, words.status());
         auto completed = plan::complete(*words);
-        if (!completed) return plan::about_problem(i, completed.refusal());
+        if (!completed) return plan::about_problem(i, completed.status());
         out.push_back(*completed);
     }
     return out;
@@ -54,16 +55,16 @@ struct FoundNeeds {
 
 Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto f = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
-    if (!f) return f.refusal();
+    if (!f) return f.status();
     auto version = vk::usable_version(*f, info.physicalDevice, info.apiVersion);
-    if (!version) return version.refusal();
+    if (!version) return version.status();
     auto problems = read_problems(info);
-    if (!problems) return problems.refusal();
+    if (!problems) return problems.status();
     const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, *version);
     plan::DeviceCaps caps = vk::read_device_caps(*f, info.physicalDevice, *version, offered);
     caps.is_physical = true;
     auto needs = plan::needs_of(caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
-    if (!needs) return needs.refusal();
+    if (!needs) return needs.status();
     return FoundNeeds{*needs, *version, vk::device_extensions(*f, info.physicalDevice)};
 }
 
@@ -137,16 +138,18 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
                                 VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!text || !problem)
-            return vk::to_result(error, Refusal{Refusal::argument, text ? "problem is null" : "text is null"});
+            return vk::to_result(error,
+                                 Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, text ? "problem is null" : "text is null"});
         auto read = plan::parse_problem(text);
-        if (!read) return vk::to_result(error, read.refusal());
-        if (auto completed = plan::complete(read->problem); !completed && completed.refusal().kind == Refusal::problem)
-            return vk::to_result(error, completed.refusal());
+        if (!read) return vk::to_result(error, read.status());
+        if (auto completed = plan::complete(read->problem);
+            !completed && completed.status().code == VKGEMM_ERROR_INVALID_PROBLEM)
+            return vk::to_result(error, completed.status());
         if (auto why = vk::check_output(problem)) return vk::to_result(error, *why);
-        const VkgemmProblem filled = vk::problem_to(read->problem);
+        const VkgemmProblem filled = convert::toC(read->problem);
         if (!vk::fits(filled, *problem))
             return vk::to_result(
-                error, Refusal{Refusal::unsupported,
+                error, Refusal{VKGEMM_ERROR_UNSUPPORTED,
                                "the line needs fields that a VkgemmProblem of " + std::to_string(problem->structSize) +
                                    " bytes does not have; compile against this version's header"});
         vk::write_struct(filled, problem);
@@ -167,10 +170,10 @@ VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, V
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (auto why = vk::check_output(needs)) return vk::to_result(error, *why);
         const auto asked = vk::read_struct(info);
-        if (!asked) return vk::to_result(error, asked.refusal());
+        if (!asked) return vk::to_result(error, asked.status());
         if (auto why = check_needs_info(*asked)) return vk::to_result(error, *why);
         auto found = find_needs(*asked);
-        if (!found) return vk::to_result(error, found.refusal());
+        if (!found) return vk::to_result(error, found.status());
         const plan::Needs& f = found->features;
         const std::vector<const char*> required = extensions_of(f.required, *found);
         const std::vector<const char*> all = extensions_of(f.required | f.optional, *found);
@@ -220,10 +223,9 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         VkgemmKernelInfo info{};
         info.name = k.name.data(), info.family = m.family.name.data();
         info.tile = texts.tile.c_str(), info.needs = texts.needs.c_str();
-        info.a = vk::type_to(m.a), info.b = vk::type_to(m.b), info.d = vk::type_to(m.d),
-        info.accumulate = vk::type_to(m.accumulate);
+        info.a = m.a, info.b = m.b, info.d = m.d, info.accumulate = m.accumulate;
         info.built = m.built();
-        info.helper = m.family.role != plan::Role::product;
+        info.helper = !m.is_product();
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
     });
@@ -238,9 +240,9 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         info.tile = p->tile.c_str();
         info.requiredBytes = p->required_bytes.data();
         info.slotCount = static_cast<uint32_t>(p->required_bytes.size());
-        info.workspaceAlignment = p->steps.slots[size_t(plan::Slot::workspace)].alignment;
+        info.workspaceAlignment = p->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].alignment;
         info.operandAlignment =
-            std::max(p->steps.slots[size_t(plan::Slot::a)].alignment, p->steps.slots[size_t(plan::Slot::d)].alignment);
+            std::max(p->steps.slots[size_t(VKGEMM_SLOT_A)].alignment, p->steps.slots[size_t(VKGEMM_SLOT_D)].alignment);
         info.usesAddresses = p->steps.binding == plan::Binding::addresses;
         info.dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
         info.flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
@@ -255,7 +257,7 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
     if (!p || !count) return VKGEMM_ERROR_INVALID_ARGUMENT;
     const uint32_t room = *count;
     *count = 0;
-    for (size_t i = 0; i < plan::slot_count; ++i) {
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const plan::Requirement& r = p->steps.slots[i];
         if (r.bytes == 0) continue;
         VkAccessFlags access = 0;

@@ -23,9 +23,9 @@ using plan::Result;
 
 namespace {
 
-std::optional<Refusal> check_allocator(const VkAllocationCallbacks& a) {
+std::optional<Status> check_allocator(const VkAllocationCallbacks& a) {
     const auto refused = [](const char* why) {
-        return Refusal{Refusal::argument, std::string("VkgemmContextInfo::allocator ") + why};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string("VkgemmContextInfo::allocator ") + why};
     };
     if (!a.pfnAllocation) return refused("has no pfnAllocation");
     if (!a.pfnReallocation) return refused("has no pfnReallocation");
@@ -35,9 +35,9 @@ std::optional<Refusal> check_allocator(const VkAllocationCallbacks& a) {
     return std::nullopt;
 }
 
-std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
+std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     const auto null = [](const char* name) {
-        return Refusal{Refusal::argument, std::string("VkgemmContextInfo::") + name + " is null"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string("VkgemmContextInfo::") + name + " is null"};
     };
     if (!i.instance) return null("instance");
     if (!i.physicalDevice) return null("physicalDevice");
@@ -45,25 +45,25 @@ std::optional<Refusal> check_handles(const VkgemmContextInfo& i) {
     if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
     if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
     if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
-        return Refusal{Refusal::argument, "VkgemmContextInfo::enabledFeatures has sType " +
-                                              std::to_string(i.enabledFeatures->sType) +
-                                              "; the chain begins with a VkPhysicalDeviceFeatures2"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmContextInfo::enabledFeatures has sType " +
+                                                          std::to_string(i.enabledFeatures->sType) +
+                                                          "; the chain begins with a VkPhysicalDeviceFeatures2"};
     constexpr uint32_t known = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
     if (i.flags & ~known)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmContextInfo::flags has unknown bits: " + std::to_string(i.flags & ~known)};
     return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
 }
 
 // A name that the device does not list cannot have been given to vkCreateDevice, so it is a mistake here.
-std::optional<Refusal> check_extensions(const VkgemmContextInfo& i, const std::vector<std::string>& of_device) {
+std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::vector<std::string>& of_device) {
     for (uint32_t n = 0; n < i.enabledExtensionCount; ++n) {
         const char* const name = i.enabledExtensions[n];
         const std::string where = "VkgemmContextInfo::enabledExtensions[" + std::to_string(n) + "] is ";
-        if (!name) return Refusal{Refusal::argument, where + "null"};
+        if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, where + "null"};
         if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
         const std::string_view near = plan::nearest_word(name, of_device);
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        where + "'" + name + "', which the physical device does not list; " +
                            (near.empty() ? "" : "did you mean '" + std::string(near) + "'? ") +
                            "List what you gave to vkCreateDevice, without extensions that only a layer provides"};
@@ -78,9 +78,9 @@ const char* forced_kernel() {
 
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
     auto rows = plan::parse_tuned(of_caller ? of_caller : "");
-    if (!rows) return rows.refusal();
+    if (!rows) return rows.status();
     auto built_in = plan::parse_tuned(plan::built_in_tuned());
-    if (!built_in) return built_in.refusal();
+    if (!built_in) return built_in.status();
     rows->insert(rows->end(), std::make_move_iterator(built_in->begin()), std::make_move_iterator(built_in->end()));
     return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));
 }
@@ -113,13 +113,13 @@ void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>&
 }
 
 // Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.
-std::optional<Refusal> read_device(const VkgemmContextInfo& info, VkgemmContext_T& c) {
+std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
-    if (!instance) return instance.refusal();
+    if (!instance) return instance.status();
     auto functions = vk::load_device_functions(*instance, info.device);
-    if (!functions) return functions.refusal();
+    if (!functions) return functions.status();
     const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
-    if (!version) return version.refusal();
+    if (!version) return version.status();
     if (auto why = check_extensions(info, vk::device_extensions(*instance, info.physicalDevice))) return why;
 
     plan::FeatureSet features =
@@ -136,7 +136,7 @@ std::optional<Refusal> read_device(const VkgemmContextInfo& info, VkgemmContext_
     c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
     if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
     const auto binding = plan::choose_binding(c.caps, {});
-    return binding ? std::nullopt : std::optional(binding.refusal());
+    return binding ? std::nullopt : std::optional(binding.status());
 }
 
 Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
@@ -146,23 +146,23 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     c->log = info.log, c->log_user = info.logUser;
     c->recorded = info.recorded, c->recorded_user = info.recordedUser;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
-    if (!disabled) return disabled.refusal();
+    if (!disabled) return disabled.status();
     plan::mark_disabled(*disabled, c->caps);
     auto tuned = tuned_rows(info.tunedRows, c->caps);
-    if (!tuned) return tuned.refusal();
+    if (!tuned) return tuned.status();
     c->tuned = std::move(*tuned);
     if (auto why = c->pipelines.init(c->device)) return *why;
     log_context(*c, *disabled);
     return c;
 }
 
-std::optional<Refusal> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
+std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
     constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
     if (flags & ~known)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(flags & ~known)};
     if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(caps.features & plan::need::executable_info))
-        return Refusal{Refusal::unsupported,
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
                        "on this device"};
     return std::nullopt;
@@ -177,22 +177,22 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
     r.tuned = &c.tuned;
     if (!given) return r;
     const Result<VkgemmPlanOptions> o = vk::read_struct(given);
-    if (!o) return o.refusal();
+    if (!o) return o.status();
     if (o->kernel) r.kernel = present_name(c, "VkgemmPlanOptions::kernel: ", o->kernel);
     if (o->tile) r.tile = o->tile;
     if (!r.kernel.empty() && !plan::find_kernel(r.kernel))
-        return Refusal{Refusal::argument, plan::unknown_kernel(r.kernel)};
-    if (const auto tile = plan::with_constants({}, r.tile); !tile) return tile.refusal();
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(r.kernel)};
+    if (const auto tile = plan::with_constants({}, r.tile); !tile) return tile.status();
     if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
-        return Refusal{Refusal::argument,
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
     r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
     r.workspace_limit = o->workspaceLimit;
     if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
     if ((r.operand_alignment & (r.operand_alignment - 1)) || r.operand_alignment > max_operand_alignment)
-        return Refusal{Refusal::argument, "operandAlignment is " + std::to_string(r.operand_alignment) +
-                                              "; it must be a power of two, at most " +
-                                              std::to_string(max_operand_alignment)};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "operandAlignment is " + std::to_string(r.operand_alignment) +
+                                                          "; it must be a power of two, at most " +
+                                                          std::to_string(max_operand_alignment)};
     if (auto why = check_flags(o->flags, c.caps)) return *why;
     if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
     if (flags) *flags = o->flags;
@@ -209,7 +209,7 @@ Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, co
     forced.kernel = c.forced_kernel;
     Result<plan::Choice> choice = plan::select(c.caps, p, forced);
     if (choice) return choice;
-    fallback = "VKGEMM_KERNEL was not followed: " + choice.refusal().why;
+    fallback = "VKGEMM_KERNEL was not followed: " + choice.status().text;
     return plan::select(c.caps, p, request);
 }
 
@@ -219,14 +219,14 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
                                             const plan::Request& request) {
     PlannedProblem t;
     auto words = vk::problem_from(problem);
-    if (!words) return words.refusal();
+    if (!words) return words.status();
     auto completed = plan::complete(*words);
-    if (!completed) return completed.refusal();
+    if (!completed) return completed.status();
     t.given = *words, t.problem = *completed;
     const plan::Normalised n = plan::normalise(t.problem);
     if (!plan::is_empty(t.problem)) {
         auto choice = choose(c, n.problem, request, t.fallback);
-        if (!choice) return choice.refusal();
+        if (!choice) return choice.status();
         t.choice = std::move(*choice);
     }
     t.steps = plan::make_steps(t.choice, t.problem, n, c.caps, request);
@@ -246,23 +246,22 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     p->steps = std::move(t.steps);
-    for (size_t i = 0; i < plan::slot_count; ++i) p->required_bytes[i] = p->steps.slots[i].bytes;
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) p->required_bytes[i] = p->steps.slots[i].bytes;
     if (p->dry) return p;
     for (const plan::Step& s : p->steps.steps) {
         auto pipeline = c->pipelines.get(s, p->steps.binding, capture);
-        if (!pipeline) return pipeline.refusal();
+        if (!pipeline) return pipeline.status();
         p->pipelines.push_back(*pipeline);
     }
     return p;
 }
 
 // The part of planning that does not look at the problem.
-std::optional<Refusal> unfit_alone(const plan::DeviceCaps& caps, const plan::Request& request) {
+std::optional<Status> unfit_alone(const plan::DeviceCaps& caps, const plan::Request& request) {
     const plan::Kernel& kernel = *plan::find_kernel(request.kernel);  // request_from() knew it
     const auto binding = plan::choose_binding(caps, request);
-    if (!binding) return binding.refusal();
-    if (kernel.module.family.role != plan::Role::product)
-        return Refusal{Refusal::unsupported, kernel.module.family.refuses({})};
+    if (!binding) return binding.status();
+    if (!kernel.module.is_product()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), caps);
 }
 
@@ -273,19 +272,21 @@ struct CheckedRun {
 
 // Everything that could be wrong with a run, found before anything is recorded.
 Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
-    if (!plan) return Refusal{Refusal::argument, "plan is null"};
+    if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
     Result<VkgemmRun> run = vk::read_struct(given);
-    if (!run) return run.refusal();
+    if (!run) return run.status();
     constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA;
     if (run->flags & ~known)
-        return Refusal{Refusal::argument, "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
     const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
     if (zero && run->alpha != 0)
-        return Refusal{Refusal::argument, "VkgemmRun::alpha is " + plan::number_text(run->alpha) +
-                                              ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "VkgemmRun::alpha is " + plan::number_text(run->alpha) +
+                           ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"};
     if (!zero && run->alpha == 0) run->alpha = 1;
     auto operands = vk::resolve(*plan, *run);
-    if (!operands) return operands.refusal();
+    if (!operands) return operands.status();
     return CheckedRun{*run, *operands};
 }
 
@@ -294,14 +295,14 @@ Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
 VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context)
-            return vk::to_result(error,
-                                 Refusal{Refusal::argument, "context is null: there is nowhere to put the result"});
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null: there is nowhere to put the result"});
         *context = nullptr;
         const auto lent = vk::read_struct(info);
-        if (!lent) return vk::to_result(error, lent.refusal());
+        if (!lent) return vk::to_result(error, lent.status());
         if (auto why = check_handles(*lent)) return vk::to_result(error, *why);
         auto made = make_context(*lent);
-        if (!made) return vk::to_result(error, made.refusal());
+        if (!made) return vk::to_result(error, made.status());
         *context = made->release();
         return vk::success(error);
     });
@@ -313,16 +314,17 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
                               VkgemmPlan* plan, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!plan)
-            return vk::to_result(error, Refusal{Refusal::argument, "plan is null: there is nowhere to put the result"});
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null: there is nowhere to put the result"});
         *plan = nullptr;
-        if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
+        if (!context) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null"});
         uint32_t flags = 0;
         auto request = vk::request_from(options, *context, &flags);
-        if (!request) return vk::to_result(error, request.refusal());
+        if (!request) return vk::to_result(error, request.status());
         auto planned = vk::plan_problem(*context, problem, *request);
-        if (!planned) return vk::to_result(error, planned.refusal());
+        if (!planned) return vk::to_result(error, planned.status());
         auto made = make_plan(context, *planned, *request, flags);
-        if (!made) return vk::to_result(error, made.refusal());
+        if (!made) return vk::to_result(error, made.status());
         const VkgemmResult result = planned->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
         if (result != VKGEMM_SUCCESS) log(*context, VKGEMM_SEVERITY_WARNING, planned->fallback);
         *plan = made->release();  // last: nothing after it can throw
@@ -335,35 +337,36 @@ void vkgemmDestroyPlan(VkgemmPlan plan) { delete plan; }
 VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                                VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context) return vk::to_result(error, Refusal{Refusal::argument, "context is null"});
+        if (!context) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null"});
         auto request = vk::request_from(options, *context);
-        if (!request) return vk::to_result(error, request.refusal());
+        if (!request) return vk::to_result(error, request.status());
         if (request->kernel.empty())
-            return vk::to_result(error,
-                                 Refusal{Refusal::argument, "VkgemmPlanOptions::kernel is null: nothing to check"});
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmPlanOptions::kernel is null: nothing to check"});
         if (!problem) {
             const auto why = unfit_alone(context->caps, *request);
             return why ? vk::to_result(error, *why) : vk::success(error);
         }
         const auto planned = vk::plan_problem(*context, problem, *request);
-        return planned ? vk::success(error) : vk::to_result(error, planned.refusal());
+        return planned ? vk::success(error) : vk::to_result(error, planned.status());
     });
 }
 
 VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         const auto whole = checked(plan, run);
-        return whole ? vk::success(error) : vk::to_result(error, whole.refusal());
+        return whole ? vk::success(error) : vk::to_result(error, whole.status());
     });
 }
 
 VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!commandBuffer) return vk::to_result(error, Refusal{Refusal::argument, "commandBuffer is null"});
+        if (!commandBuffer)
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
         const auto whole = checked(plan, run);
-        if (!whole) return vk::to_result(error, whole.refusal());
+        if (!whole) return vk::to_result(error, whole.status());
         if (plan->dry)
-            return vk::to_result(error, Refusal{Refusal::argument,
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                                                 "this plan was made with VKGEMM_PLAN_DRY: it has no "
                                                 "pipelines and cannot be recorded"});
         const VkgemmRun& r = whole->run;

@@ -25,11 +25,11 @@ std::string line_of(const plan::DisabledKernelRow& r) { return r.device + " | " 
 template <class Read>
 VkgemmResult read_rows(const char* text, VkgemmRows* rows, VkgemmError* error, const Read& read) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!rows) return vk::to_result(error, Refusal{Refusal::argument, "rows is null"});
+        if (!rows) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "rows is null"});
         *rows = nullptr;
-        if (!text) return vk::to_result(error, Refusal{Refusal::argument, "text is null"});
+        if (!text) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "text is null"});
         Result<std::vector<plan::TunedRow>> found = read();
-        if (!found) return vk::to_result(error, found.refusal());
+        if (!found) return vk::to_result(error, found.status());
         auto made = std::make_unique<VkgemmRows_T>();
         made->tuned = plan::TunedRows(std::move(*found));
         *rows = made.release();
@@ -50,7 +50,7 @@ VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, Vkgemm
 VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, VkgemmError* error) {
     return read_rows(text, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
         auto all = plan::parse_disabled_kernels(text);
-        if (!all) return all.refusal();
+        if (!all) return all.status();
         std::vector<plan::TunedRow> out;
         for (const plan::DisabledKernelRow& r : *all) {
             plan::TunedRow row;
@@ -80,11 +80,12 @@ VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, u
                                 uint32_t* index, double* distance, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!rows || !index)
-            return vk::to_result(error, Refusal{Refusal::argument, rows ? "index is null" : "rows is null"});
+            return vk::to_result(error,
+                                 Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, rows ? "index is null" : "rows is null"});
         auto words = vk::problem_from(problem);
-        if (!words) return vk::to_result(error, words.refusal());
+        if (!words) return vk::to_result(error, words.status());
         const auto completed = plan::complete(*words);
-        if (!completed) return vk::to_result(error, completed.refusal());
+        if (!completed) return vk::to_result(error, completed.status());
         const plan::Problem p = plan::normalise(*completed).problem;
         const uint32_t alignment = operandAlignment ? operandAlignment : plan::Request{}.operand_alignment;
         const plan::TunedRow* const row = rows->tuned.nearest(p, alignment);

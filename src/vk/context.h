@@ -24,8 +24,8 @@ struct VkgemmPlan_T {
     vkgemm::plan::Problem given;    // in the caller's words
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
-    std::array<uint64_t, vkgemm::plan::slot_count> required_bytes;  // as VkgemmPlanInfo points to
-    std::vector<VkPipeline> pipelines;                              // one a step; empty for a dry plan
+    std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to
+    std::vector<VkPipeline> pipelines;                       // one a step; empty for a dry plan
     VkgemmOperandKind operands;
     bool dry;
     std::string kernel, tile;

@@ -15,19 +15,19 @@ using plan::Type;
 std::optional<Type> type_of(VkComponentTypeKHR t) {
     switch (t) {
         case VK_COMPONENT_TYPE_FLOAT16_KHR:
-            return Type::f16;
+            return f16;
         case VK_COMPONENT_TYPE_FLOAT32_KHR:
-            return Type::f32;
+            return f32;
         case VK_COMPONENT_TYPE_FLOAT64_KHR:
-            return Type::f64;
+            return f64;
         case VK_COMPONENT_TYPE_BFLOAT16_KHR:
-            return Type::bf16;
+            return bf16;
         case VK_COMPONENT_TYPE_SINT8_KHR:
-            return Type::i8;
+            return i8;
         case VK_COMPONENT_TYPE_UINT8_KHR:
-            return Type::u8;
+            return u8;
         case VK_COMPONENT_TYPE_SINT32_KHR:
-            return Type::i32;
+            return i32;
         default:
             return std::nullopt;
     }
@@ -100,15 +100,15 @@ std::string version_text(uint32_t v) {
 plan::Result<uint32_t> usable_version(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t asked) {
     using plan::Refusal;
     if (asked < VK_API_VERSION_1_1)
-        return Refusal{Refusal::unsupported,
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "apiVersion is " + version_text(asked) + "; vkgemm needs Vulkan 1.1 or above"};
     VkPhysicalDeviceProperties2 properties = {};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     f.GetPhysicalDeviceProperties2(device, &properties);
     const uint32_t offered = properties.properties.apiVersion;
     if (offered < VK_API_VERSION_1_1)
-        return Refusal{Refusal::unsupported, std::string(properties.properties.deviceName) + " offers Vulkan " +
-                                                 version_text(offered) + "; vkgemm needs 1.1 or above"};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, std::string(properties.properties.deviceName) + " offers Vulkan " +
+                                                     version_text(offered) + "; vkgemm needs 1.1 or above"};
     return std::min(asked, offered);
 }
 

@@ -14,9 +14,9 @@ PFN_vkVoidFunction find(const Find& get, const char* name, const char* alternati
 }
 
 Refusal missing(const char* name, const char* alternative, const char* from) {
-    return {Refusal::missing_function, std::string("the function ") + name +
-                                           (*alternative ? std::string(" (or ") + name + alternative + ")" : "") +
-                                           " was not found through " + from};
+    return {VKGEMM_ERROR_MISSING_FUNCTION, std::string("the function ") + name +
+                                               (*alternative ? std::string(" (or ") + name + alternative + ")" : "") +
+                                               " was not found through " + from};
 }
 
 }  // namespace

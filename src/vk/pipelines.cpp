@@ -23,9 +23,9 @@ constexpr auto map_entries() {
 
 Refusal vulkan_refusal(VkResult r, std::string_view call) {
     const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    const Refusal::Kind kind = memory                      ? Refusal::memory
-                               : r == VK_ERROR_DEVICE_LOST ? Refusal::device_lost
-                                                           : Refusal::vulkan;
+    const VkgemmResult kind = memory                      ? VKGEMM_ERROR_OUT_OF_MEMORY
+                              : r == VK_ERROR_DEVICE_LOST ? VKGEMM_ERROR_DEVICE_LOST
+                                                          : VKGEMM_ERROR_VULKAN;
     const std::string_view meaning = r == VK_ERROR_OUT_OF_HOST_MEMORY     ? ": out of host memory"
                                      : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
                                      : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
@@ -41,7 +41,7 @@ Pipelines::~Pipelines() {
     f.DestroyDescriptorSetLayout(device_->handle, set_layout_, device_->allocator);
 }
 
-std::optional<Refusal> Pipelines::init(const Device& device) {
+std::optional<Status> Pipelines::init(const Device& device) {
     device_ = &device;
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(abi::GemmArgs)};
     VkPipelineLayoutCreateInfo info = {
@@ -104,8 +104,8 @@ Result<VkShaderModule> Pipelines::make_module(const Key& key) {
     const auto variant = key.binding == Binding::descriptors ? spirv::Variant::descriptors : spirv::Variant::addresses;
     const auto code = spirv::unpack(key.module->packed, variant);
     if (!code)
-        return Refusal{Refusal::unsupported, "the SPIR-V of " + std::string(key.module->name) +
-                                                 " in this library is damaged; build or install vkgemm again"};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the SPIR-V of " + std::string(key.module->name) +
+                                                     " in this library is damaged; build or install vkgemm again"};
     const VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->size() * 4,
                                            code->data()};
     VkShaderModule module = VK_NULL_HANDLE;
@@ -118,7 +118,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     const DeviceFunctions& f = device_->functions;
     const std::string label_text = "vkgemm " + std::string(step.kernel->name);  // before there is anything to leak
     const Result<VkShaderModule> made = make_module(key);
-    if (!made) return made.refusal();
+    if (!made) return made.status();
     VkShaderModule module = *made;
 
     static constexpr auto entries = map_entries();

@@ -31,7 +31,7 @@ class Pipelines {
     ~Pipelines();
 
     /// Makes the two pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
-    std::optional<plan::Refusal> init(const Device& device);
+    std::optional<Status> init(const Device& device);
 
     /// The pipeline of one step. The first thread that asks compiles it; others that want the same one wait for it, and
     /// different ones are compiled in parallel. A failure is not kept: the next call tries again.

@@ -10,44 +10,44 @@ namespace {
 using plan::Binding;
 using plan::Refusal;
 using plan::Requirement;
-using plan::Slot;
 using std::to_string;
 
-const VkgemmOperand& operand_of(const VkgemmRun& run, Slot s) {
+const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
     switch (s) {
-        case Slot::a:
+        case VKGEMM_SLOT_A:
             return run.a;
-        case Slot::b:
+        case VKGEMM_SLOT_B:
             return run.b;
-        case Slot::c:
+        case VKGEMM_SLOT_C:
             return run.c;
-        case Slot::bias:
+        case VKGEMM_SLOT_BIAS:
             return run.bias;
-        case Slot::scale:
+        case VKGEMM_SLOT_SCALE:
             return run.scale;
-        case Slot::residual:
+        case VKGEMM_SLOT_RESIDUAL:
             return run.residual;
-        case Slot::workspace:
+        case VKGEMM_SLOT_WORKSPACE:
             return run.workspace;
         default:
             return run.d;
     }
 }
 
-Refusal bad_operand(Slot s, const std::string& why) {
-    return {s == Slot::workspace ? Refusal::workspace : Refusal::operand,
+Refusal bad_operand(VkgemmSlot s, const std::string& why) {
+    return {s == VKGEMM_SLOT_WORKSPACE ? VKGEMM_ERROR_WORKSPACE : VKGEMM_ERROR_OPERAND,
             "operand " + std::string(plan::slot_name(s)) + " " + why};
 }
 
 // Why an operand's offset must be a multiple of what it is not.
-std::string remedy(Slot s) {
-    if (s == Slot::workspace) return "the device wants of a workspace";
-    if (s == Slot::bias || s == Slot::scale) return "is the size of its element";
+std::string remedy(VkgemmSlot s) {
+    if (s == VKGEMM_SLOT_WORKSPACE) return "the device wants of a workspace";
+    if (s == VKGEMM_SLOT_BIAS || s == VKGEMM_SLOT_SCALE) return "is the size of its element";
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
 }
 
 // Where one operand lies, or what is wrong with it by itself.
-plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x, Slot s, const Requirement& need) {
+plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x, VkgemmSlot s,
+                                   const Requirement& need) {
     const bool by_address = p.operands == VKGEMM_OPERANDS_ADDRESSES;
     if (x.address && !by_address)
         return bad_operand(s,
@@ -85,40 +85,42 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
 }
 
 // The bytes a slot touches. Bias, scale and workspace are single runs.
-plan::Footprint footprint(const VkgemmPlan_T& p, Slot s, const Resolved& r) {
+plan::Footprint footprint(const VkgemmPlan_T& p, VkgemmSlot s, const Resolved& r) {
     const uint64_t begin = r.address ? r.address : r.offset, bytes = p.steps.slots[size_t(s)].bytes;
     plan::Footprint f = {begin, begin + bytes, bytes, 0, 0};
     const plan::Problem& q = p.problem;
-    const plan::Matrix* m = s == Slot::a                          ? &q.a
-                            : s == Slot::b                        ? &q.b
-                            : s == Slot::c                        ? &q.c
-                            : s == Slot::d || s == Slot::residual ? &q.d
-                                                                  : nullptr;
+    const plan::Matrix* m = s == VKGEMM_SLOT_A                                ? &q.a
+                            : s == VKGEMM_SLOT_B                              ? &q.b
+                            : s == VKGEMM_SLOT_C                              ? &q.c
+                            : s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_RESIDUAL ? &q.d
+                                                                              : nullptr;
     if (!m) return f;
-    const uint64_t size = plan::info(*m->type).bytes;
-    const bool rows = m->layout == plan::Layout::row_major;
-    const uint64_t inner = s == Slot::a ? (rows ? q.k : q.m) : s == Slot::b ? (rows ? q.n : q.k) : (rows ? q.n : q.m);
-    f.run_bytes = inner * size, f.pitch = m->ld * size, f.stride = m->stride * size;
+    const uint64_t size = plan::info(m->type).bytes;
+    const bool rows = m->layout == plan::rowMajor;
+    const uint64_t inner = s == VKGEMM_SLOT_A   ? (rows ? q.k : q.m)
+                           : s == VKGEMM_SLOT_B ? (rows ? q.n : q.k)
+                                                : (rows ? q.n : q.m);
+    f.run_bytes = inner * size, f.pitch = m->ld * size, f.stride = m->batchStride * size;
     return f;
 }
 
-bool same_place(const VkgemmPlan_T& p, Slot s, const Resolved& x, const Resolved& d) {
-    const bool matrix =
-        s == Slot::residual || (s == Slot::c && p.problem.c.ld == p.problem.d.ld &&
-                                p.problem.c.stride == p.problem.d.stride && p.problem.c.layout == p.problem.d.layout);
+bool same_place(const VkgemmPlan_T& p, VkgemmSlot s, const Resolved& x, const Resolved& d) {
+    const bool matrix = s == VKGEMM_SLOT_RESIDUAL || (s == VKGEMM_SLOT_C && p.problem.c.ld == p.problem.d.ld &&
+                                                      p.problem.c.batchStride == p.problem.d.batchStride &&
+                                                      p.problem.c.layout == p.problem.d.layout);
     return matrix && (x.address ? x.address == d.address : x.offset == d.offset);
 }
 
 // D may be exactly C or the residual; otherwise it must share nothing with what is read.
-std::optional<Refusal> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOperands& all) {
-    const Resolved& d = all[size_t(Slot::d)];
-    for (size_t i = 0; i < plan::slot_count; ++i) {
-        const Slot s = Slot(i);
+std::optional<Status> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOperands& all) {
+    const Resolved& d = all[size_t(VKGEMM_SLOT_D)];
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+        const VkgemmSlot s = VkgemmSlot(i);
         const Resolved& x = all[i];
-        if (s == Slot::d || s == Slot::workspace || p.steps.slots[i].bytes == 0) continue;
+        if (s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_WORKSPACE || p.steps.slots[i].bytes == 0) continue;
         if ((x.address == 0) && x.buffer != d.buffer) continue;
-        if (same_place(p, s, x, d) || !may_overlap(footprint(p, s, x), footprint(p, Slot::d, d))) continue;
-        const plan::Footprint fx = footprint(p, s, x), fd = footprint(p, Slot::d, d);
+        if (same_place(p, s, x, d) || !may_overlap(footprint(p, s, x), footprint(p, VKGEMM_SLOT_D, d))) continue;
+        const plan::Footprint fx = footprint(p, s, x), fd = footprint(p, VKGEMM_SLOT_D, d);
         return bad_operand(s, "(bytes " + to_string(fx.begin) + " to " + to_string(fx.end) + ") overlaps D (bytes " +
                                   to_string(fd.begin) + " to " + to_string(fd.end) +
                                   "); only C or the residual may be D, and then exactly");
@@ -127,15 +129,16 @@ std::optional<Refusal> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOpera
 }
 
 // The workspace is written before the operands are read for the last time.
-std::optional<Refusal> overlap_with_workspace(const VkgemmPlan_T& p, const ResolvedOperands& all) {
-    const Resolved& w = all[size_t(Slot::workspace)];
-    const plan::Footprint fw = footprint(p, Slot::workspace, w);
-    for (size_t i = 0; i < size_t(Slot::workspace); ++i) {
+std::optional<Status> overlap_with_workspace(const VkgemmPlan_T& p, const ResolvedOperands& all) {
+    const Resolved& w = all[size_t(VKGEMM_SLOT_WORKSPACE)];
+    const plan::Footprint fw = footprint(p, VKGEMM_SLOT_WORKSPACE, w);
+    for (size_t i = 0; i < size_t(VKGEMM_SLOT_WORKSPACE); ++i) {
         if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) ||
-            !may_overlap(footprint(p, Slot(i), all[i]), fw))
+            !may_overlap(footprint(p, VkgemmSlot(i), all[i]), fw))
             continue;
-        return bad_operand(Slot::workspace, "(bytes " + to_string(fw.begin) + " to " + to_string(fw.end) +
-                                                ") overlaps operand " + std::string(plan::slot_name(Slot(i))));
+        return bad_operand(VKGEMM_SLOT_WORKSPACE, "(bytes " + to_string(fw.begin) + " to " + to_string(fw.end) +
+                                                      ") overlaps operand " +
+                                                      std::string(plan::slot_name(VkgemmSlot(i))));
     }
     return std::nullopt;
 }
@@ -150,9 +153,9 @@ constexpr VkAccessFlags shader_access = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SH
 constexpr VkAccessFlags any_access = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
 
 // What a binding refers to: D stands in for an operand that has no elements, for something must be bound.
-Slot bound_slot(const VkgemmPlan_T& p, const plan::Step& step, size_t binding) {
-    const Slot s = step.slots[binding];
-    return p.steps.slots[size_t(s)].bytes ? s : Slot::d;
+VkgemmSlot bound_slot(const VkgemmPlan_T& p, const plan::Step& step, size_t binding) {
+    const VkgemmSlot s = step.slots[binding];
+    return p.steps.slots[size_t(s)].bytes ? s : VKGEMM_SLOT_D;
 }
 
 // Pushes the operands of one step and says in `args` where each begins.
@@ -176,7 +179,7 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
     std::array<VkDescriptorBufferInfo, BIND_COUNT> buffers;
     std::array<VkWriteDescriptorSet, BIND_COUNT> writes;
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
-        const Slot s = bound_slot(p, step, i);
+        const VkgemmSlot s = bound_slot(p, step, i);
         const Resolved& x = operands[size_t(s)];
         const VkDeviceSize begin = x.offset + step.offsets[i], below = begin % alignment;
         const VkDeviceSize rest = p.steps.slots[size_t(s)].bytes - step.offsets[i];
@@ -196,11 +199,11 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
 plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& run) {
     ResolvedOperands out{};
     if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return *why;
-    for (size_t i = 0; i < plan::slot_count; ++i) {
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const Requirement& need = p.steps.slots[i];
         if (need.bytes == 0) continue;
-        auto one = resolve_one(p, operand_of(run, Slot(i)), Slot(i), need);
-        if (!one) return one.refusal();
+        auto one = resolve_one(p, operand_of(run, VkgemmSlot(i)), VkgemmSlot(i), need);
+        if (!one) return one.status();
         out[i] = *one;
     }
     if (auto why = overlap_with_d(p, out)) return *why;
@@ -219,7 +222,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
-        plan::set_factors(args, run.alpha, run.beta, *p.problem.accumulate);
+        plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, p.pipelines[i]);
         bind(p, step, cmd, operands, args);
         f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding), VK_SHADER_STAGE_COMPUTE_BIT, 0,

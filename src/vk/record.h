@@ -11,7 +11,7 @@ struct Resolved {
     VkDeviceSize offset;      // from the buffer's start
     VkDeviceAddress address;  // of the operand's first byte, where addresses are used; else 0
 };
-using ResolvedOperands = std::array<Resolved, plan::slot_count>;
+using ResolvedOperands = std::array<Resolved, size_t{VKGEMM_SLOT_COUNT}>;
 
 /// The run's operands, or the first thing wrong with the run.
 plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T&, const VkgemmRun&);

@@ -28,13 +28,14 @@ std::string library_version() {
 
 }  // namespace
 
-std::optional<Refusal> check_size(const StructInfo& info, const void* given) {
-    if (!given) return Refusal{Refusal::argument, std::string(info.name) + " is null"};
+std::optional<Status> check_size(const StructInfo& info, const void* given) {
+    if (!given) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(info.name) + " is null"};
     const uint32_t size = size_of(given);
     const auto refused = [&](const std::string& why) {
-        return Refusal{Refusal::argument, std::string(info.name) + "::structSize is " + to_string(size) + ", " + why +
-                                              "; set it to sizeof(" + info.name + "), which is " +
-                                              to_string(info.size) + " in vkgemm " + library_version()};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(info.name) + "::structSize is " + to_string(size) +
+                                                          ", " + why + "; set it to sizeof(" + info.name +
+                                                          "), which is " + to_string(info.size) + " in vkgemm " +
+                                                          library_version()};
     };
     if (size < info.least) return refused("below the " + to_string(info.least) + " bytes that every version has");
     if (size > max_struct_size) return refused("above the limit of " + to_string(max_struct_size));
@@ -43,25 +44,25 @@ std::optional<Refusal> check_size(const StructInfo& info, const void* given) {
     return std::nullopt;
 }
 
-std::optional<Refusal> read_bytes(const StructInfo& info, const void* given, void* out) {
+std::optional<Status> read_bytes(const StructInfo& info, const void* given, void* out) {
     const size_t size = size_of(given);
     std::memcpy(out, given, std::min(size, info.size));
     if (size <= info.size || is_zero(static_cast<const char*>(given) + info.size, size - info.size))
         return std::nullopt;
-    return Refusal{Refusal::argument,
+    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                    std::string(info.name) + "::structSize is " + to_string(size) + ", vkgemm " + library_version() +
                        " knows " + to_string(info.size) +
                        " bytes, and the rest is not zero: the caller was compiled with a newer header and sets a "
                        "field that this library does not have; update the library, or leave that field zero"};
 }
 
-std::optional<Refusal> check_chain(const StructInfo& info, const void* chain) {
+std::optional<Status> check_chain(const StructInfo& info, const void* chain) {
     if (!chain) return std::nullopt;
     VkgemmChainHeader header;
     std::memcpy(&header, chain, sizeof header);
-    return Refusal{Refusal::argument, std::string(info.name) + "::pNext has a struct of type " +
-                                          to_string(static_cast<long long>(header.type)) + "; vkgemm " +
-                                          library_version() + " knows no type, so pNext must be NULL"};
+    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(info.name) + "::pNext has a struct of type " +
+                                                      to_string(static_cast<long long>(header.type)) + "; vkgemm " +
+                                                      library_version() + " knows no type, so pNext must be NULL"};
 }
 
 void write_bytes(const StructInfo& info, const void* filled, void* out) {

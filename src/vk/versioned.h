@@ -52,14 +52,14 @@ VKGEMM_VERSIONED(VkgemmRow, kernel, text)
 inline constexpr size_t max_struct_size = 4096;
 
 /// Why a struct cannot be read or written: it is null, or its structSize is no version's.
-std::optional<plan::Refusal> check_size(const StructInfo&, const void* given);
+std::optional<Status> check_size(const StructInfo&, const void* given);
 
 /// Copies a struct whose size was checked into `out`, which is zeroed and of this version. Refused if a field that this
 /// version does not know is not zero.
-std::optional<plan::Refusal> read_bytes(const StructInfo&, const void* given, void* out);
+std::optional<Status> read_bytes(const StructInfo&, const void* given, void* out);
 
 /// Why a pNext chain is refused; nothing for a null one.
-std::optional<plan::Refusal> check_chain(const StructInfo&, const void* chain);
+std::optional<Status> check_chain(const StructInfo&, const void* chain);
 
 /// Copies all but structSize as far as `out` reaches, and zeroes what it has beyond. The size of `out` was checked.
 void write_bytes(const StructInfo&, const void* filled, void* out);
@@ -87,7 +87,7 @@ const T* array_element(const T* first, size_t i) {
 }
 
 template <class T>
-std::optional<plan::Refusal> check_output(const T* out) {
+std::optional<Status> check_output(const T* out) {
     return check_size(struct_info<T>, out);
 }
 

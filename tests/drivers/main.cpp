@@ -54,7 +54,7 @@ Compiler open_compiler() {
     host::Device device = value(host::Device::open({.inspect = true}));
     if (!device.inspects()) give_up(device.info().name + " has no VK_KHR_pipeline_executable_properties");
     const auto caps = plan::parse_device_caps(value(device.context().describeDevice()));
-    if (!caps) give_up(caps.refusal().why);
+    if (!caps) give_up(caps.status().text);
     return {std::move(device), *caps};
 }
 
@@ -118,9 +118,9 @@ std::optional<std::string> reason_against(const plan::Kernel& k, plan::DeviceCap
         return "the driver offers no cooperative matrices";
     caps.features |= k.needs;
     const auto why = plan::unfit_device(k, k.tile, caps);
-    if (!why) return first->why;
-    if (why->kind != plan::Refusal::tile || why->why.find(" (") == std::string::npos) return why->why;
-    return why->why.substr(0, why->why.find(" ("));  // the numbers are those of one tile only
+    if (!why) return first->text;
+    if (why->code != VKGEMM_ERROR_TILE || why->text.find(" (") == std::string::npos) return why->text;
+    return why->text.substr(0, why->text.find(" ("));  // the numbers are those of one tile only
 }
 
 void print_unfit(const Compiler& device) {
@@ -155,7 +155,7 @@ void print_tables(const Compiler& device) {
     std::printf("\nEvery product kernel that fits the device, on whole aligned tiles:\n");
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
-        if (k.module.family.role != plan::Role::product || plan::unfit_device(k, k.tile, caps)) continue;
+        if (!k.module.is_product() || plan::unfit_device(k, k.tile, caps)) continue;
         for (const Compiled& c : compile(device, problem_for(*tool::find_kernel(k.name), 2048, 2048, 2048), &k))
             if (c.step.kernel->info.name == k.name) print_row("", c);
     }

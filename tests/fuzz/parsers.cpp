@@ -27,11 +27,11 @@ const std::vector<DeviceCaps>& devices() {
 }
 
 /// A refusal has a reason. A character that it names is in the text or just behind it.
-void check_refusal(const Refusal& r, std::string_view text) {
-    promise(!r.why.empty(), "a refusal says why");
+void check_refusal(const Status& r, std::string_view text) {
+    promise(!r.text.empty(), "a refusal says why");
     constexpr std::string_view head = "character ";
-    if (!r.why.starts_with(head)) return;
-    const std::string_view rest = std::string_view(r.why).substr(head.size());
+    if (!r.text.starts_with(head)) return;
+    const std::string_view rest = std::string_view(r.text).substr(head.size());
     const auto number = read_number<size_t>(rest.substr(0, rest.find(':')));
     promise(number && *number >= 1 && *number <= text.size() + 1, "a refusal names a character of the text");
 }
@@ -42,10 +42,11 @@ void plan_on(const DeviceCaps& device, const Problem& completed) {
     Request request;
     request.workspace_limit = uint64_t{64} << 20;
     const auto choice = select(device, n.problem, request);
-    if (!choice) return promise(!choice.refusal().why.empty(), "a refusal says why");
+    if (!choice) return promise(!choice.status().text.empty(), "a refusal says why");
     const Steps steps = make_steps(*choice, completed, n, device, request);
     promise(!steps.steps.empty(), "what is chosen has a step");
-    promise(steps.slots[size_t(Slot::workspace)].bytes <= request.workspace_limit, "the workspace is within its limit");
+    promise(steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= request.workspace_limit,
+            "the workspace is within its limit");
     for (const Step& s : steps.steps) {
         promise(s.groups_x >= 1 && s.groups_x <= device.max_groups_x, "work groups along x are within the limit");
         promise(s.groups_y >= 1 && s.groups_y <= device.max_groups_y, "work groups along y are within the limit");
@@ -58,7 +59,7 @@ void plan_on(const DeviceCaps& device, const Problem& completed) {
 void problem(std::string_view text) {
     current = text;
     const auto read = parse_problem(text);
-    if (!read) return check_refusal(read.refusal(), text);
+    if (!read) return check_refusal(read.status(), text);
     const std::string line = to_text(read->problem, read->alpha, read->beta);
     const auto again = parse_problem(line);
     promise(bool(again), "the line of a problem can be read");
@@ -69,7 +70,7 @@ void problem(std::string_view text) {
             "the factors are the same again");
     const auto completed = complete(read->problem), twice = complete(again->problem);
     promise(bool(completed) == bool(twice), "a problem that is read again breaks the same rules");
-    if (!completed) return check_refusal(completed.refusal(), text);
+    if (!completed) return check_refusal(completed.status(), text);
     promise(same(*completed, *twice), "the line of a problem means the same again");
     if (is_empty(*completed)) return;
     for (const DeviceCaps& device : devices()) plan_on(device, *completed);
@@ -78,7 +79,7 @@ void problem(std::string_view text) {
 void tile(std::string_view text) {
     current = text;
     const auto read = with_constants({}, text);
-    if (!read) return check_refusal(read.refusal(), text);
+    if (!read) return check_refusal(read.status(), text);
     const auto again = with_constants({}, to_text(*read));
     promise(again && *again == *read, "the text of a tile means the same again");
     const TileLimits limits{.shared_bytes = 49152, .max_invocations = 1024};
@@ -98,7 +99,7 @@ void tile(std::string_view text) {
 void tuned(std::string_view text) {
     current = text;
     const auto rows = parse_tuned(text);
-    if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
+    if (!rows) return promise(!rows.status().text.empty(), "a refusal says why");
     for (const DeviceCaps& device : devices()) {
         const std::vector<TunedRow> mine = tuned_for(device, *rows);
         const TunedRows index(mine);
@@ -116,7 +117,7 @@ void tuned(std::string_view text) {
 void disabled_kernels(std::string_view text) {
     current = text;
     const auto rows = parse_disabled_kernels(text);
-    if (!rows) return promise(!rows.refusal().why.empty(), "a refusal says why");
+    if (!rows) return promise(!rows.status().text.empty(), "a refusal says why");
     std::string lines;
     for (const DisabledKernelRow& v : *rows) lines += v.device + " | " + v.kernel + " | " + v.why + "\n";
     const auto again = parse_disabled_kernels(lines);
@@ -142,7 +143,7 @@ void capture(std::string_view text) {
 void device_caps(std::string_view text) {
     current = text;
     const auto read = parse_device_caps(text);
-    if (!read) return check_refusal(read.refusal(), text);
+    if (!read) return check_refusal(read.status(), text);
     const std::string lines = to_text(*read);
     const auto again = parse_device_caps(lines);
     promise(again && to_text(*again) == lines, "the text of a device means the same again");

@@ -8,14 +8,13 @@
 #include "kernels/tally.h"
 
 using namespace vkgemm::test;
-using vkgemm::plan::CSource;
+using vkgemm::columnMajor;
 using vkgemm::plan::Kernel;
 using vkgemm::plan::Layout;
-using vkgemm::plan::StepKind;
 
 static std::vector<double> result(const Case& x) {
     const auto d = result_of(x);
-    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.refusal().why);
+    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.status().text);
     return *d;
 }
 
@@ -23,8 +22,7 @@ TEST_CASE("lavapipe has a row of every family") {
     if (!device().info().name.starts_with("llvmpipe")) return;
     std::set<std::string_view> none, some;
     for (const Kernel& kernel : vkgemm::plan::kernels())
-        (fits(kernel) || kernel.module.family.role != vkgemm::plan::Role::product ? some : none)
-            .insert(kernel.module.family.name);
+        (fits(kernel) || !kernel.module.is_product() ? some : none).insert(kernel.module.family.name);
     none.erase("bf16x3");  // of bf16 matrix units, which it has not
     for (const std::string_view family : none) CHECK_MESSAGE(some.count(family) == 1, family);
 }
@@ -44,8 +42,7 @@ TEST_CASE("each row: edges everywhere, and the same bits run after run") {
     });
     if (is_quick()) return;
     for (const Kernel& kernel : vkgemm::plan::kernels())  // the other cases give matrix units smaller tiles
-        if (is_chosen(kernel) && kernel.module.family.uses_matrix_units &&
-            kernel.module.family.role == vkgemm::plan::Role::product && fits(kernel))
+        if (is_chosen(kernel) && kernel.module.family.uses_matrix_units && kernel.module.is_product() && fits(kernel))
             CHECK_MESSAGE(with_own_tile.count(kernel.name) == 1, kernel.name, " never ran with its own tile");
 }
 
@@ -61,9 +58,9 @@ TEST_CASE("each tile: whole tiles") {
 TEST_CASE("each tile: column-major, misaligned, scaled and added to") {
     for_each_tile([](const Kernel& kernel, Tally& tally) {
         Case x = odd_case(kernel);
-        x.problem.a.layout = x.problem.b.layout = Layout::column_major;
-        x.problem.c_source = CSource::separate;
-        x.problem.epilogue[0].kind = StepKind::bias_row;
+        x.problem.a.layout = x.problem.b.layout = columnMajor;
+        x.problem.cSource = VKGEMM_C_SEPARATE;
+        x.problem.epilogue = {{VKGEMM_STEP_BIAS_ROW}};
         x.alpha = -2, x.beta = 3, x.shift = 1;
         tally(x);
     });
@@ -74,9 +71,9 @@ TEST_CASE("NaN and infinity propagate") {
         for (uint64_t seed = 1; seed <= 3; ++seed) {
             Case x = odd_case(kernel);
             x.fill = Fill::special, x.seed = seed;
-            if (seed == 2) x.problem.epilogue[0].kind = StepKind::relu;  // NaN stays NaN
-            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::Type::f32)
-                x.problem.epilogue[0] = {StepKind::clamp, -2, 2};
+            if (seed == 2) x.problem.epilogue = {{VKGEMM_STEP_RELU}};  // NaN stays NaN
+            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::f32)
+                x.problem.epilogue = {{VKGEMM_STEP_CLAMP, -2, 2}};
             tally(x);
         }
     });
@@ -96,8 +93,8 @@ TEST_CASE("NaN and infinity in the first and in the last k, of K and of its slic
         uint64_t seed = 0;
         for (const unsigned layouts : {0u, 1u, 2u, 3u}) {
             const auto with_layouts = [&](Case x) {
-                if (layouts & 1) x.problem.a.layout = Layout::column_major;
-                if (layouts & 2) x.problem.b.layout = Layout::column_major;
+                if (layouts & 1) x.problem.a.layout = columnMajor;
+                if (layouts & 2) x.problem.b.layout = columnMajor;
                 return x;
             };
             Case whole = with_layouts(whole_case(kernel)), odd = with_layouts(odd_case(kernel));
@@ -106,7 +103,7 @@ TEST_CASE("NaN and infinity in the first and in the last k, of K and of its slic
                 at(whole, 0, ++seed), at(whole, depth - 1, ++seed);
             }
             at(odd, 0, ++seed), at(odd, widened(odd).problem.k - 1, ++seed);
-            if (kernel.module.accumulate == vkgemm::plan::Type::f16) continue;  // whose slices no kernel adds up
+            if (kernel.module.accumulate == vkgemm::plan::f16) continue;  // whose slices no kernel adds up
             whole.problem.k = 2 * slice, whole.tile = "SPLIT=2";
             for (const uint64_t k : {uint64_t{0}, slice - 1, slice, 2 * slice - 1}) at(whole, k, ++seed);
         }
@@ -138,8 +135,7 @@ TEST_CASE("gemv: an infinity in the last k of a whole product stays one") {
 
 TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {
     for_each_row([](const Kernel& kernel, Tally& tally) {
-        if (kernel.module.a != vkgemm::plan::Type::f32 || kernel.module.d != vkgemm::plan::Type::f32)
-            return tally.none();
+        if (kernel.module.a != vkgemm::plan::f32 || kernel.module.d != vkgemm::plan::f32) return tally.none();
         for (uint64_t seed = 1; seed <= 2; ++seed) {
             Case x = odd_case(kernel);
             x.fill = Fill::digits, x.seed = seed;
@@ -152,8 +148,7 @@ TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {
 
 TEST_CASE("f32: exponents from 2^-120 to 2^120 in one row; products near the greatest number") {
     for_each_row([](const Kernel& kernel, Tally& tally) {
-        if (kernel.module.a != vkgemm::plan::Type::f32 || kernel.module.d != vkgemm::plan::Type::f32)
-            return tally.none();
+        if (kernel.module.a != vkgemm::plan::f32 || kernel.module.d != vkgemm::plan::f32) return tally.none();
         Case x = odd_case(kernel);
         x.fill = Fill::wide;
         x.problem.k = std::max<uint64_t>(x.problem.k, 500);

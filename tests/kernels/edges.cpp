@@ -8,7 +8,7 @@
 #include "support/random.h"
 
 using namespace vkgemm::test;
-using vkgemm::plan::CSource;
+using vkgemm::columnMajor;
 using vkgemm::plan::Kernel;
 using vkgemm::plan::Layout;
 using vkgemm::plan::Tile;
@@ -47,8 +47,8 @@ TEST_CASE("edges: transposed, misaligned, scaled and added to, exact") {
         for_each_edge(kernel.tile, [&](uint64_t m, uint64_t n, uint64_t k, uint64_t seed) {
             Case x = case_for(kernel, m, n, k);
             x.seed = seed;
-            x.problem.a.layout = x.problem.b.layout = Layout::column_major;
-            x.problem.c_source = CSource::separate;
+            x.problem.a.layout = x.problem.b.layout = columnMajor;
+            x.problem.cSource = VKGEMM_C_SEPARATE;
             x.alpha = -2, x.beta = floats ? 0.5 : 3;
             x.shift = 1;
             tally(x);
@@ -71,7 +71,7 @@ TEST_CASE("bands of tiles: that come out even, that do not, that are higher than
     for_each_product([](const Kernel& kernel, Tally& tally) {
         for (const uint32_t rows : {2u, 3u, 4096u}) {
             Case x = case_for(kernel, 4 * kernel.tile.BM + 1, 3 * kernel.tile.BN + 1, 5);
-            x.problem.batch = 2, x.problem.c_source = CSource::is_d, x.beta = 1;  // a tile done twice shows
+            x.problem.batch = 2, x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1;  // a tile done twice shows
             x.tile = "RASTER=" + std::to_string(rows), x.seed = rows;
             tally(x);
         }

@@ -15,7 +15,7 @@ using namespace vkgemm::test;
 
 static int run_one(std::string_view line) {
     const auto x = parse_case(line);
-    if (!x) return std::fprintf(stderr, "--one: %s\n", x.refusal().why.c_str()), 2;
+    if (!x) return std::fprintf(stderr, "--one: %s\n", x.status().text.c_str()), 2;
     const std::string why = run(*x);
     std::printf("%s\n", why.empty() ? "right" : why.c_str());
     return close_device(why.empty() ? 0 : 1);

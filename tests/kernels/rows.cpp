@@ -50,7 +50,7 @@ struct Row {
 Twist twist_for(const Kernel& helper) {
     const plan::Family& family = helper.module.family;
     if (family.packs_fragments) return {"PACK=4,SPLIT=1"};
-    const char* const constants = family.role == plan::Role::packer
+    const char* const constants = helper.module.role == plan::Role::packer
                                       ? "PACK=4,SPLIT=1,WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
                                   : helper.tile.TEAM == 1 ? "PACK=1,SPLIT=3"
                                                           : "PACK=1,SPLIT=40";
@@ -59,11 +59,11 @@ Twist twist_for(const Kernel& helper) {
 
 bool helps(const Kernel& helper, const Kernel& product) {
     if (helper.module.family.packs_fragments)
-        return product.module.family.role == plan::Role::product && product.module.family.packs_fragments &&
+        return product.module.is_product() && product.module.family.packs_fragments &&
                product.module.a == helper.module.a &&
                product.module.family.operand_split == helper.module.family.operand_split &&
                product.tile.MK == helper.tile.MK;
-    const bool packs = helper.module.family.role == plan::Role::packer;
+    const bool packs = helper.module.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
     if (packs) return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
     return product.module.accumulate == helper.module.accumulate && product.module.d == helper.module.d;
@@ -73,7 +73,7 @@ bool helps(const Kernel& helper, const Kernel& product) {
 Tile shaping(const Row& row, Tile tile) {
     if (!row.helper || row.family().packs_fragments) return tile;
     const Tile& own = row.helper->tile;
-    if (row.family().role == plan::Role::packer) {
+    if (row.module().role == plan::Role::packer) {
         tile.BM = own.BM, tile.BN = own.BN, tile.BK = own.BN / 2;
     } else {
         tile.BM = tile.BN = std::max(8u, own.BN / 16);  // more elements of D than a work group finishes
@@ -86,7 +86,7 @@ std::vector<Row> rows_that_fit(bool with_helpers) {
     std::vector<Row> out;
     for (const Kernel& kernel : plan::kernels()) {
         if (!is_chosen(kernel)) continue;
-        if (kernel.module.family.role == plan::Role::product) {
+        if (kernel.module.is_product()) {
             if (fits(kernel)) out.push_back({&kernel});
             continue;
         }
@@ -199,8 +199,8 @@ Case widened(Case x) {
     if (!kernel) return x;
     plan::Problem& p = x.problem;
     const uint32_t to = grain_of(kernel->module);
-    (p.a.layout == Layout::row_major ? p.k : p.m) = rounded_up(p.a.layout == Layout::row_major ? p.k : p.m, to);
-    (p.b.layout == Layout::row_major ? p.n : p.k) = rounded_up(p.b.layout == Layout::row_major ? p.n : p.k, to);
+    (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
+    (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
     x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
     return x;
 }
@@ -211,7 +211,7 @@ bool refused(const Case& x) {
     if (!kernel || !completed || plan::is_empty(*completed)) return false;
     const plan::Problem p = plan::normalise(*completed).problem;
     const auto all = plan::operands(p);
-    const uint32_t alignment = x.shift * plan::info(*p.a.type).bytes % 16 ? 1 : 16;
+    const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
     const bool wide = plan::is_wide(all[0], alignment) && plan::is_wide(all[1], alignment);
     return kernel->module.family.refuses(p) || (kernel->module.family.wants_wide && !wide);
 }

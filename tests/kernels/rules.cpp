@@ -11,11 +11,11 @@
 #include "support/files.h"
 
 using namespace vkgemm::test;
-using vkgemm::plan::CSource;
+using vkgemm::columnMajor;
+using vkgemm::rowMajor;
 using vkgemm::plan::EpilogueStep;
 using vkgemm::plan::Kernel;
 using vkgemm::plan::Layout;
-using vkgemm::plan::StepKind;
 
 namespace {
 
@@ -33,18 +33,18 @@ Case with_factors(Case x, size_t i, bool is_float) {
     return x;
 }
 
-bool curved(StepKind kind) { return kind == StepKind::gelu || kind == StepKind::silu; }
+bool curved(VkgemmStepKind kind) { return kind == VKGEMM_STEP_GELU || kind == VKGEMM_STEP_SILU; }
 
 bool wants_floats(const vkgemm::plan::Problem& p) {
     bool any = false;
-    for (const EpilogueStep& step : p.epilogue) any |= curved(step.kind) || step.kind == StepKind::clamp;
+    for (const EpilogueStep& step : p.epilogue) any |= curved(step.kind) || step.kind == VKGEMM_STEP_CLAMP;
     return any;
 }
 
 /// What curves are made of is not exact.
 Case with_steps(Case x, const std::vector<EpilogueStep>& steps) {
     for (size_t i = 0; i < steps.size(); ++i) {
-        x.problem.epilogue[i] = steps[i];
+        x.problem.epilogue.add(steps[i]);
         if (curved(steps[i].kind)) x.fill = Fill::random;
     }
     return x;
@@ -54,11 +54,11 @@ Case with_steps(Case x, const std::vector<EpilogueStep>& steps) {
 /// every second case is run, all the others still occur.
 template <class Each>
 void for_each_layout(const Case& x, Each&& each) {
-    for (unsigned bits = 0; bits < (x.problem.c_source == CSource::separate ? 16u : 8u); ++bits) {
-        const auto layout = [&](unsigned bit) { return bits >> bit & 1 ? Layout::column_major : Layout::row_major; };
+    for (unsigned bits = 0; bits < (x.problem.cSource == VKGEMM_C_SEPARATE ? 16u : 8u); ++bits) {
+        const auto layout = [&](unsigned bit) { return bits >> bit & 1 ? columnMajor : rowMajor; };
         Case y = x;
         y.problem.d.layout = layout(0), y.problem.a.layout = layout(1), y.problem.b.layout = layout(2);
-        if (x.problem.c_source == CSource::separate) y.problem.c.layout = layout(3);
+        if (x.problem.cSource == VKGEMM_C_SEPARATE) y.problem.c.layout = layout(3);
         each(y);
     }
 }
@@ -70,12 +70,12 @@ TEST_SUITE_BEGIN("rows");
 TEST_CASE("rules: every layout of A, B, C and D, every source of C, every kind of factor") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         size_t i = 0;
-        for (const CSource source : {CSource::none, CSource::is_d, CSource::separate}) {
+        for (const VkgemmC source : {VKGEMM_C_NONE, VKGEMM_C_IS_D, VKGEMM_C_SEPARATE}) {
             Case x = odd_case(kernel);
-            x.problem.c_source = source;
+            x.problem.cSource = source;
             for_each_layout(x, [&](Case y) {
                 y = with_factors(y, i, floats(kernel));
-                if (source == CSource::none) y.beta = 0;
+                if (source == VKGEMM_C_NONE) y.beta = 0;
                 y.seed = ++i;
                 tally(y);
             });
@@ -89,7 +89,7 @@ TEST_CASE("rules: every layout of whole tiles, and of rows of whole 16 bytes") {
         for (uint64_t* size : {&wide.problem.m, &wide.problem.n, &wide.problem.k}) *size = (*size + 15) / 16 * 16;
         uint64_t seed = 0;
         for (Case x : {whole_case(kernel), wide}) {
-            x.problem.c_source = CSource::is_d, x.beta = 1, x.problem.batch = 2;
+            x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1, x.problem.batch = 2;
             for_each_layout(x, [&](Case y) {
                 y.seed = ++seed;
                 tally(y);
@@ -101,9 +101,9 @@ TEST_CASE("rules: every layout of whole tiles, and of rows of whole 16 bytes") {
 TEST_CASE("rules: factors, with poison where nothing may be read") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         for (size_t i = 0; i < std::size(all_factors); ++i)
-            for (const CSource source : {CSource::is_d, CSource::separate}) {
+            for (const VkgemmC source : {VKGEMM_C_IS_D, VKGEMM_C_SEPARATE}) {
                 Case x = with_factors(odd_case(kernel), i, floats(kernel));
-                x.problem.c_source = source, x.seed = i;
+                x.problem.cSource = source, x.seed = i;
                 tally(x);
             }
     });
@@ -117,20 +117,20 @@ TEST_CASE("rules: batches, strides, broadcasts and padding") {
             const uint64_t step = grain(kernel);
             p.batch = 2 + i % 3;
             p.a.ld = p.k + i * step, p.b.ld = p.n + 3 * (i % 3) * step, p.d.ld = p.n + i % 4;
-            if (i & 1) p.a.stride = vkgemm::plan::broadcast;
-            if (i & 2) p.b.stride = vkgemm::plan::broadcast;
-            if (i & 4) p.d.stride = p.d.ld * p.m + 13, p.a.stride = p.a.ld * p.m + 7 * step;
-            if (i % 3 == 1) p.c_source = CSource::is_d, x.beta = 1;
+            if (i & 1) p.a.batchStride = vkgemm::plan::broadcast;
+            if (i & 2) p.b.batchStride = vkgemm::plan::broadcast;
+            if (i & 4) p.d.batchStride = p.d.ld * p.m + 13, p.a.batchStride = p.a.ld * p.m + 7 * step;
+            if (i % 3 == 1) p.cSource = VKGEMM_C_IS_D, x.beta = 1;
             if (i % 3 == 2)
-                p.c_source = CSource::separate, p.c.stride = vkgemm::plan::broadcast, p.c.ld = p.n + 1, x.beta = 2;
+                p.cSource = VKGEMM_C_SEPARATE, p.c.batchStride = vkgemm::plan::broadcast, p.c.ld = p.n + 1, x.beta = 2;
             x.seed = i;
             tally(x);
         }
-        for (const Layout layout : {Layout::row_major, Layout::column_major}) {  // D's matrices side by side
+        for (const Layout layout : {rowMajor, columnMajor}) {  // D's matrices side by side
             Case x = odd_case(kernel);
             auto& p = x.problem;
-            p.batch = 3, p.c_source = CSource::is_d, x.beta = 1;
-            p.d.layout = layout, p.d.stride = layout == Layout::row_major ? p.n : p.m, p.d.ld = 3 * p.d.stride + 2;
+            p.batch = 3, p.cSource = VKGEMM_C_IS_D, x.beta = 1;
+            p.d.layout = layout, p.d.batchStride = layout == rowMajor ? p.n : p.m, p.d.ld = 3 * p.d.batchStride + 2;
             tally(x);
         }
     });
@@ -145,7 +145,7 @@ TEST_CASE("rules: operands that begin anywhere, as buffers and as addresses") {
                 if (shift % 2 == 0)
                     x.problem.k = 4 * x.problem.k, x.problem.n = x.problem.n / 4 * 4;  // rows of whole 16 bytes
                 x.shift = shift, x.addresses = addresses, x.seed = shift;
-                if (shift == 3) x.problem.c_source = CSource::separate, x.beta = 1;
+                if (shift == 3) x.problem.cSource = VKGEMM_C_SEPARATE, x.beta = 1;
                 tally(x);
             }
     });
@@ -153,28 +153,37 @@ TEST_CASE("rules: operands that begin anywhere, as buffers and as addresses") {
 
 TEST_CASE("rules: each step of the epilogue, and steps in order") {
     const std::vector<std::vector<EpilogueStep>> lists = {
-        {{StepKind::bias_row, 0, 0}},
-        {{StepKind::bias_col, 0, 0}},
-        {{StepKind::scale_row, 0, 0}},
-        {{StepKind::scale_col, 0, 0}},
-        {{StepKind::scale_all, 0, 0}},
-        {{StepKind::residual, 0, 0}},
-        {{StepKind::relu, 0, 0}},
-        {{StepKind::clamp, -5, 7}},
-        {{StepKind::gelu, 0, 0}},
-        {{StepKind::silu, 0, 0}},
-        {{StepKind::bias_col, 0, 0}, {StepKind::scale_row, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::relu, 0, 0}},
-        {{StepKind::relu, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::scale_all, 0, 0}, {StepKind::bias_row, 0, 0}},
-        {{StepKind::scale_col, 0, 0}, {StepKind::clamp, -3, 3}, {StepKind::bias_row, 0, 0}, {StepKind::gelu, 0, 0}},
+        {{VKGEMM_STEP_BIAS_ROW, 0, 0}},
+        {{VKGEMM_STEP_BIAS_COL, 0, 0}},
+        {{VKGEMM_STEP_SCALE_ROW, 0, 0}},
+        {{VKGEMM_STEP_SCALE_COL, 0, 0}},
+        {{VKGEMM_STEP_SCALE_ALL, 0, 0}},
+        {{VKGEMM_STEP_RESIDUAL, 0, 0}},
+        {{VKGEMM_STEP_RELU, 0, 0}},
+        {{VKGEMM_STEP_CLAMP, -5, 7}},
+        {{VKGEMM_STEP_GELU, 0, 0}},
+        {{VKGEMM_STEP_SILU, 0, 0}},
+        {{VKGEMM_STEP_BIAS_COL, 0, 0},
+         {VKGEMM_STEP_SCALE_ROW, 0, 0},
+         {VKGEMM_STEP_RESIDUAL, 0, 0},
+         {VKGEMM_STEP_RELU, 0, 0}},
+        {{VKGEMM_STEP_RELU, 0, 0},
+         {VKGEMM_STEP_RESIDUAL, 0, 0},
+         {VKGEMM_STEP_SCALE_ALL, 0, 0},
+         {VKGEMM_STEP_BIAS_ROW, 0, 0}},
+        {{VKGEMM_STEP_SCALE_COL, 0, 0},
+         {VKGEMM_STEP_CLAMP, -3, 3},
+         {VKGEMM_STEP_BIAS_ROW, 0, 0},
+         {VKGEMM_STEP_GELU, 0, 0}},
     };
     for_each_kernel([&](const Kernel& kernel, Tally& tally) {
         for (size_t i = 0; i < lists.size(); ++i)
-            for (const Layout layout : {Layout::row_major, Layout::column_major}) {
+            for (const Layout layout : {rowMajor, columnMajor}) {
                 Case x = with_steps(odd_case(kernel), lists[i]);
                 if (!floats(kernel) && wants_floats(x.problem)) continue;
                 x.problem.d.layout = layout, x.problem.batch = 1 + i % 2, x.seed = i;
                 if (i % 3 != 0) x.problem.d.ld = std::max(x.problem.m, x.problem.n) + 3;  // the residual's too
-                if (i % 2) x.problem.c_source = CSource::is_d, x.beta = 1;
+                if (i % 2) x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1;
                 tally(x);
             }
     });
@@ -182,9 +191,9 @@ TEST_CASE("rules: each step of the epilogue, and steps in order") {
 
 TEST_CASE("rules: nothing to sum, nothing to write") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
-        for (const CSource source : {CSource::none, CSource::is_d, CSource::separate}) {
+        for (const VkgemmC source : {VKGEMM_C_NONE, VKGEMM_C_IS_D, VKGEMM_C_SEPARATE}) {
             Case x = case_for(kernel, 5, 7, 0);
-            x.problem.c_source = source, x.beta = source == CSource::none ? 0 : 2;
+            x.problem.cSource = source, x.beta = source == VKGEMM_C_NONE ? 0 : 2;
             tally(x);
             if (floats(kernel)) x.alpha = std::numeric_limits<double>::infinity();  // of nothing, so it is nothing
             tally(x);

@@ -18,26 +18,26 @@
 namespace vkgemm::test {
 namespace {
 
-using plan::CSource;
 using plan::EpilogueStep;
-using plan::StepKind;
 
 std::string command = "test_kernels";
 
-bool is_bias(StepKind k) { return k == StepKind::bias_row || k == StepKind::bias_col; }
-bool is_scale(StepKind k) { return k == StepKind::scale_row || k == StepKind::scale_col || k == StepKind::scale_all; }
+bool is_bias(VkgemmStepKind k) { return k == VKGEMM_STEP_BIAS_ROW || k == VKGEMM_STEP_BIAS_COL; }
+bool is_scale(VkgemmStepKind k) {
+    return k == VKGEMM_STEP_SCALE_ROW || k == VKGEMM_STEP_SCALE_COL || k == VKGEMM_STEP_SCALE_ALL;
+}
 
-uint64_t vector_length(const plan::Problem& p, bool (*kind)(StepKind)) {
+uint64_t vector_length(const plan::Problem& p, bool (*kind)(VkgemmStepKind)) {
     for (const EpilogueStep& s : p.epilogue) {
         if (!kind(s.kind)) continue;
-        if (s.kind == StepKind::scale_all) return 1;
-        return s.kind == StepKind::bias_row || s.kind == StepKind::scale_row ? p.m : p.n;
+        if (s.kind == VKGEMM_STEP_SCALE_ALL) return 1;
+        return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_SCALE_ROW ? p.m : p.n;
     }
     return 0;
 }
 
-bool is_inexact(Fill fill, plan::Accuracy accuracy) {
-    if (fill == Fill::digits) return accuracy == plan::Accuracy::f32_split_rows;
+bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
+    if (fill == Fill::digits) return accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
     return fill == Fill::random || fill == Fill::wide || fill == Fill::great;
 }
 
@@ -46,13 +46,13 @@ struct Data {
     Guarded a, b, c, d, bias, scale, residual;
 
     Data(const Case& x, const plan::Problem& p)
-        : a(*p.a.type, p.a, p.m, p.k, p.batch, x.shift),
-          b(*p.b.type, p.b, p.k, p.n, p.batch, x.shift),
-          c(*p.c.type, p.c, p.c_source == CSource::separate ? p.m : 0, p.n, p.batch, x.shift),
-          d(*p.d.type, p.d, p.m, p.n, p.batch, x.shift),
-          bias(Guarded::vector(*p.d.type, vector_length(p, is_bias))),
-          scale(Guarded::vector(*p.d.type, vector_length(p, is_scale))),
-          residual(*p.d.type, p.d, plan::has_step(p, StepKind::residual) ? p.m : 0, p.n, p.batch, x.shift) {
+        : a(p.a.type, p.a, p.m, p.k, p.batch, x.shift),
+          b(p.b.type, p.b, p.k, p.n, p.batch, x.shift),
+          c(p.c.type, p.c, p.cSource == VKGEMM_C_SEPARATE ? p.m : 0, p.n, p.batch, x.shift),
+          d(p.d.type, p.d, p.m, p.n, p.batch, x.shift),
+          bias(Guarded::vector(p.d.type, vector_length(p, is_bias))),
+          scale(Guarded::vector(p.d.type, vector_length(p, is_scale))),
+          residual(p.d.type, p.d, plan::has_step(p, VKGEMM_STEP_RESIDUAL) ? p.m : 0, p.n, p.batch, x.shift) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
         const ExactFill range = exact_fill(p, x.alpha, x.beta);
@@ -60,14 +60,14 @@ struct Data {
             const bool floats = plan::info(type).is_float;
             if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
             if (!is_inexact(x.fill, p.accuracy) || !floats)
-                return static_cast<double>(random.between(type == plan::Type::u8 ? 0 : -most, most));
+                return static_cast<double>(random.between(type == plan::u8 ? 0 : -most, most));
             return rounded(type, 2 * random.unit() - 1);
         };
         const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
         const std::array<double, 3> factors = {1, 2, -1};
         if (x.alpha != 0) fill(a, range.ab), fill(b, range.ab);
-        if (x.beta != 0 && p.c_source == CSource::separate) fill(c, range.others);
-        if (x.beta != 0 && p.c_source == CSource::is_d) fill(d, range.others);
+        if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
+        if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
         fill(bias, range.others);
         fill(residual, range.others);
         scale.fill([&] { return random.pick(factors); });
@@ -86,7 +86,7 @@ struct Data {
     }
 
     void pick_digits(Random& random, uint64_t depth, bool of_b) {
-        const auto digits = [&](double, uint64_t, uint64_t) { return rounded(plan::Type::f32, 2 * random.unit() - 1); };
+        const auto digits = [&](double, uint64_t, uint64_t) { return rounded(plan::f32, 2 * random.unit() - 1); };
         const auto picks = [&](uint64_t k, uint64_t line) {
             return k != (7 * line + 3) % depth ? 0 : std::ldexp(line % 2 ? -1 : 1, static_cast<int>(line % 5) - 2);
         };
@@ -109,7 +109,7 @@ struct Data {
     }
 
     void widen(const plan::Problem& p) {
-        const bool by_row = p.accuracy == plan::Accuracy::f32_split_rows;
+        const bool by_row = p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
         const auto exponent = [&](uint64_t row, uint64_t k) {
             return static_cast<int>((k * 97 + (by_row ? row * 31 : 0)) % 241) - 120;
         };
@@ -131,10 +131,10 @@ std::optional<Fill> fill_named(std::string_view name) {
         if (name == fills[i]) return static_cast<Fill>(i);
     return std::nullopt;
 }
-plan::Refusal unknown_fill(std::string_view name) {
+Status unknown_fill(std::string_view name) {
     std::string why = "fill knows";
     for (size_t i = 0; i < fills.size(); ++i) why += (i ? ", " : " ") + std::string(fills[i]);
-    return {plan::Refusal::parse, why + ", not '" + std::string(name) + "'"};
+    return plan::Refusal{VKGEMM_ERROR_PARSE, why + ", not '" + std::string(name) + "'"};
 }
 constexpr size_t d_slot = VKGEMM_SLOT_D;
 constexpr std::array<const char*, 7> names = {"A", "B", "C", "D", "bias", "scale", "residual"};
@@ -165,25 +165,9 @@ Pool& pool() {
     return p;
 }
 
-VkgemmMatrix matrix_for_api(const plan::Matrix& x, bool described) {
-    const auto type = x.type ? static_cast<VkgemmType>(static_cast<int>(*x.type) + 1) : VKGEMM_TYPE_DEFAULT;
-    if (!described) return {type, VKGEMM_LAYOUT_ROW_MAJOR, 0, 0};
-    return {type, static_cast<VkgemmLayout>(x.layout), x.ld, x.stride};
-}
-
-VkgemmProblem for_api(const plan::Problem& p) {
-    VkgemmProblem out{};
-    out.structSize = sizeof out;
-    out.m = p.m, out.n = p.n, out.k = p.k, out.batch = p.batch;
-    out.a = matrix_for_api(p.a, true), out.b = matrix_for_api(p.b, true), out.d = matrix_for_api(p.d, true);
-    out.c = matrix_for_api(p.c, p.c_source == CSource::separate);
-    out.cSource = static_cast<VkgemmC>(p.c_source);
-    out.accuracy = static_cast<VkgemmAccuracy>(p.accuracy);
-    out.accumulate = p.accumulate ? static_cast<VkgemmType>(static_cast<int>(*p.accumulate) + 1) : VKGEMM_TYPE_DEFAULT;
-    for (const EpilogueStep& s : p.epilogue)
-        if (s.kind != StepKind::none)
-            out.epilogue[out.epilogueCount++] = {static_cast<VkgemmStepKind>(s.kind), s.low, s.high};
-    return out;
+VkgemmProblem for_api(plan::Problem p) {
+    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type};
+    return convert::toC(p);
 }
 
 std::string say(double x) {
@@ -195,7 +179,7 @@ std::string say(double x) {
 double without_sign_of_zero(double x) { return x == 0 ? 0 : x; }  // 0 and -0 depend on where a sum starts
 
 bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want) {
-    const plan::Type type = *p.d.type;
+    const plan::Type type = p.d.type;
     const double rounded_want = rounded(type, want.value);
     if (std::isnan(rounded_want)) return std::isnan(got);
     if (std::isinf(rounded_want)) return got == rounded_want;
@@ -205,7 +189,7 @@ bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want)
         encode(type, without_sign_of_zero(rounded_want), bits[1]);
         return std::memcmp(bits[0], bits[1], sizeof bits[0]) == 0;
     }
-    const int times = p.accuracy == plan::Accuracy::arithmetic ? 1 : 4;
+    const int times = p.accuracy == VKGEMM_ACCURACY_DEFAULT ? 1 : 4;
     return std::fabs(got - want.value) <= times * want.error;  // false for a NaN
 }
 
@@ -217,7 +201,7 @@ double greatest(const std::vector<double>& values) {
 
 /// The bound of |D - exact| that the plan promises; infinite if it promises none.
 double promised(const Case& x, const plan::Problem& p, const Operands& in, double error_bound) {
-    const bool bare = x.beta == 0 && p.epilogue[0].kind == StepKind::none;
+    const bool bare = x.beta == 0 && p.epilogue.count == 0;
     if (!is_inexact(x.fill, p.accuracy) || !bare || x.alpha == 0 || p.k == 0) return INFINITY;
     return error_bound * greatest(in.a) * greatest(in.b) * std::fabs(x.alpha);
 }
@@ -358,7 +342,7 @@ Status execute(const Case& x, VkgemmPlan plan, const Data& data, const Workspace
 uint32_t alignment_of(const Case& x, const plan::Problem& p) {
     uint64_t alignment = 16;
     for (const plan::Matrix* m : {&p.a, &p.b, &p.c, &p.d})
-        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(*m->type).bytes});
+        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(m->type).bytes});
     return static_cast<uint32_t>(x.shift ? alignment : 16);
 }
 
@@ -376,7 +360,7 @@ struct Ran {
 
 std::string execute_case(const Case& x, Ran& out) {
     const auto completed = plan::complete(x.problem);
-    if (!completed) return "the case itself is broken: " + completed.refusal().why;
+    if (!completed) return "the case itself is broken: " + completed.status().text;
     const plan::Problem& p = out.problem = *completed;
     if (!is_inexact(x.fill, p.accuracy) && exact_fill(p, x.alpha, x.beta).ab == 0)
         return "the case itself is broken: no range is exact";
@@ -465,7 +449,7 @@ plan::Result<Case> parse_case(std::string_view line) {
         line.remove_prefix(word.size());
     }
     const auto read = plan::parse_problem(line);
-    if (!read) return read.refusal();
+    if (!read) return read.status();
     x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
     return x;
 }
@@ -492,7 +476,7 @@ std::string run(const Case& x) {
 
 plan::Result<std::vector<double>> result_of(const Case& x) {
     Ran ran;
-    if (std::string why = execute_case(x, ran); !why.empty()) return plan::Refusal{plan::Refusal::vulkan, why};
+    if (std::string why = execute_case(x, ran); !why.empty()) return plan::Refusal{VKGEMM_ERROR_VULKAN, why};
     return ran.data->d.numbers_of(pool().read(d_slot, ran.data->d.bytes().size()));
 }
 

@@ -21,7 +21,7 @@ bool can_run(std::string_view name) {
 
 std::vector<double> result(const Case& x) {
     const auto d = result_of(x);
-    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.refusal().why);
+    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.status().text);
     return *d;
 }
 

@@ -5,13 +5,11 @@
 #include "kernels/tally.h"
 
 using namespace vkgemm::test;
-using vkgemm::plan::CSource;
 using vkgemm::plan::Kernel;
-using vkgemm::plan::StepKind;
 using vkgemm::plan::Type;
 
 /// f16 sums are not cut: no kernel adds their slices up.
-static bool cuts(const Kernel& kernel) { return kernel.module.accumulate != Type::f16; }
+static bool cuts(const Kernel& kernel) { return kernel.module.accumulate != vkgemm::f16; }
 
 TEST_SUITE_BEGIN("rows");
 
@@ -22,8 +20,8 @@ TEST_CASE("split: every kernel, slices that do and do not come out even") {
             Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * depth + 3);
             x.tile = cuts(kernel) ? split : "SPLIT=1";
             tally(x);
-            x.problem.batch = 2, x.problem.c_source = CSource::is_d, x.beta = 2;
-            x.problem.epilogue[0].kind = StepKind::bias_col;
+            x.problem.batch = 2, x.problem.cSource = VKGEMM_C_IS_D, x.beta = 2;
+            x.problem.epilogue = {{VKGEMM_STEP_BIAS_COL}};
             tally(x);
         }
     });
@@ -35,7 +33,7 @@ TEST_CASE("split: nothing is read where alpha is 0, layouts and addresses") {
         x.tile = cuts(kernel) ? "SPLIT=4" : "SPLIT=1", x.alpha = 0;
         tally(x);
         x.alpha = 1;
-        x.problem.d.layout = x.problem.a.layout = vkgemm::plan::Layout::column_major;
+        x.problem.d.layout = x.problem.a.layout = vkgemm::plan::columnMajor;
         tally(x);
         x.fill = Fill::random;
         tally(x);

@@ -37,13 +37,14 @@ TEST_CASE("disabled kernels: rows with comments, blanks and bars in the reason")
 }
 
 TEST_CASE("disabled kernels: what cannot be read is refused by its line") {
-    const auto why = [](const char* text) { return parse_disabled_kernels(text).refusal(); };
-    CHECK(why("\nToy | naive_f32_8x8\n").kind == Refusal::parse);
-    CHECK(has_words(why("\nToy | naive_f32_8x8\n").why, "line 2", "DEVICE | KERNEL | REASON", "'Toy | naive_f32_8x8'"));
-    CHECK(has_words(why(" | k | r").why, "line 1"));
-    CHECK(has_words(why("d | | r").why, "line 1"));
+    const auto why = [](const char* text) { return parse_disabled_kernels(text).status(); };
+    CHECK(why("\nToy | naive_f32_8x8\n").code == VKGEMM_ERROR_PARSE);
+    CHECK(
+        has_words(why("\nToy | naive_f32_8x8\n").text, "line 2", "DEVICE | KERNEL | REASON", "'Toy | naive_f32_8x8'"));
+    CHECK(has_words(why(" | k | r").text, "line 1"));
+    CHECK(has_words(why("d | | r").text, "line 1"));
     const std::string_view cut("d | k | r\n# a\0comment\nd | l | r\n", 32);  // a C string would end there
-    CHECK(has_words(parse_disabled_kernels(cut).refusal().why, "line 2"));
+    CHECK(has_words(parse_disabled_kernels(cut).status().text, "line 2"));
 }
 
 TEST_CASE("disabled kernels: the chosen kernel, left out, gives way to the next, and says why") {
@@ -59,13 +60,13 @@ TEST_CASE("disabled kernels: the chosen kernel, left out, gives way to the next,
     CHECK(second->kernel->name != name);
     bool told = false;
     for (const Candidate& p : second->candidates)
-        if (p.kernel->name == name) told = p.why && has_words(p.why->why, "D[0][0] is wrong");
+        if (p.kernel->name == name) told = p.why && has_words(p.why->text, "D[0][0] is wrong");
     CHECK(told);
     Request request;
     request.kernel = name;
     const auto named = select(dev, problem(), request);
     REQUIRE(!named);
-    CHECK(has_words(named.refusal().why, name, "D[0][0] is wrong"));
+    CHECK(has_words(named.status().text, name, "D[0][0] is wrong"));
 }
 
 TEST_CASE("disabled kernels: the caps of a device carry them as text") {

@@ -23,46 +23,48 @@ abi::GemmArgs with(double alpha, double beta, Type accumulator) {
 }  // namespace
 
 TEST_CASE("factors: as the accumulator holds them") {
-    CHECK((with(2, -1, Type::f32).alpha == 0x40000000 && with(2, -1, Type::f32).beta == 0xbf800000));
-    CHECK((with(2, -1, Type::i32).alpha == 2 && with(2, -1, Type::i32).beta == 0xffffffff));
-    CHECK((with(2, 0, Type::f32).k == 9 && with(2, 0, Type::f32).lda == 10));
+    CHECK((with(2, -1, f32).alpha == 0x40000000 && with(2, -1, f32).beta == 0xbf800000));
+    CHECK((with(2, -1, i32).alpha == 2 && with(2, -1, i32).beta == 0xffffffff));
+    CHECK((with(2, 0, f32).k == 9 && with(2, 0, f32).lda == 10));
 }
 
 TEST_CASE("factors: where alpha becomes 0, the sum is empty") {
     for (const double alpha : {0.0, -0.0}) {
-        const abi::GemmArgs args = with(alpha, 1, Type::f32);
+        const abi::GemmArgs args = with(alpha, 1, f32);
         CHECK((args.k == 0 && args.k_chunk == 0 && args.lda == 0 && args.ldb == 0));
         CHECK((args.batch_a == 0 && args.batch_b == 0));
     }
-    CHECK(with(0, 1, Type::i32).k == 0);
-    CHECK((is_zero_factor(-0.0, Type::f32) && !is_zero_factor(1e-45, Type::f32) && !is_zero_factor(0.5, Type::i32)));
+    CHECK(with(0, 1, i32).k == 0);
+    CHECK((is_zero_factor(-0.0, f32) && !is_zero_factor(1e-45, f32) && !is_zero_factor(0.5, i32)));
 }
 
 TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a C") {
     Problem p;
-    p.accumulate = Type::i32, p.c_source = CSource::is_d;
+    p.accumulate = i32, p.cSource = VKGEMM_C_IS_D;
     CHECK(!unfit_factors(p, -2147483648.0, 2147483647.0));
-    for (const double x : {0.5, 2147483648.0, 1e-60}) CHECK(unfit_factors(p, x, 0)->kind == Refusal::argument);
-    CHECK(test::has_words(unfit_factors(p, 1, 0.5)->why, "beta", "0.5", "i32"));
-    p.accumulate = Type::f32, p.c_source = CSource::none;
-    CHECK(unfit_factors(p, 1, 1)->kind == Refusal::problem);
+    for (const double x : {0.5, 2147483648.0, 1e-60})
+        CHECK(unfit_factors(p, x, 0)->code == VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(test::has_words(unfit_factors(p, 1, 0.5)->text, "beta", "0.5", "i32"));
+    p.accumulate = f32, p.cSource = VKGEMM_C_NONE;
+    CHECK(unfit_factors(p, 1, 1)->code == VKGEMM_ERROR_INVALID_PROBLEM);
 }
 
 TEST_CASE("factors: overflow and underflow are refused, infinities and NaN pass, whatever the floating-point sum") {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const Type t : {Type::f32, Type::f16}) {
+    for (const Type t : {f32, f16}) {
         Problem p;
-        p.accumulate = t, p.c_source = CSource::is_d;
+        p.accumulate = t, p.cSource = VKGEMM_C_IS_D;
         // The last numbers that round to something else than infinity or 0, and the first that do not.
         for (const double x :
              {0.5, 0.0, -0.0, 1e-45, 3.4028235677973364e38, 0x1.000002p-150, infinity, -infinity, infinity - infinity})
             CHECK_MESSAGE((!unfit_factors(p, x, 1) && !unfit_factors(p, 1, x)), x);
         for (const double x : {1e300, -1e300, 3.4028235677973366e38})
-            CHECK(test::has_words(unfit_factors(p, x, 0)->why, "alpha is ", "sums would use infinity", "range of f32"));
+            CHECK(
+                test::has_words(unfit_factors(p, x, 0)->text, "alpha is ", "sums would use infinity", "range of f32"));
         for (const double x : {1e-60, -1e-60, 0x1p-150}) {
-            CHECK(test::has_words(unfit_factors(p, x, 0)->why, "alpha is ", "sums would use 0", "range of f32"));
-            CHECK(test::has_words(unfit_factors(p, 1, x)->why, "beta is ", "sums would use 0"));
+            CHECK(test::has_words(unfit_factors(p, x, 0)->text, "alpha is ", "sums would use 0", "range of f32"));
+            CHECK(test::has_words(unfit_factors(p, 1, x)->text, "beta is ", "sums would use 0"));
         }
-        CHECK(unfit_factors(p, 1e-60, 0)->kind == Refusal::argument);
+        CHECK(unfit_factors(p, 1e-60, 0)->code == VKGEMM_ERROR_INVALID_ARGUMENT);
     }
 }

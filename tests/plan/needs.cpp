@@ -61,13 +61,13 @@ TEST_CASE("needs of what cannot be served are refused with the reason") {
     const std::vector<Problem> odd = {completed("64x64x64"), completed("f32*f32+f64->f32 2x2x2")};
     const Result<Needs> refused = needs_of(device("huge"), odd);
     REQUIRE(!refused);
-    CHECK(refused.refusal().why.find("f32*f32+f64->f32") != std::string::npos);
-    CHECK(refused.refusal().why.starts_with("problems[1]: "));
+    CHECK(refused.status().text.find("f32*f32+f64->f32") != std::string::npos);
+    CHECK(refused.status().text.starts_with("problems[1]: "));
     DeviceCaps none = device("bare");
     none.features = 0;
     none.is_physical = true;
-    CHECK(has_words(needs_of(none, {}).refusal().why, "bufferDeviceAddress", "neither is offered"));
-    CHECK(has_words(needs_of(none, {}, true).refusal().why, "not offered by this physical device"));
+    CHECK(has_words(needs_of(none, {}).status().text, "bufferDeviceAddress", "neither is offered"));
+    CHECK(has_words(needs_of(none, {}, true).status().text, "not offered by this physical device"));
     CHECK(bool(needs_of(device("bare"), std::vector<Problem>{completed("0x5x5")})));  // empty: anything serves
 }
 

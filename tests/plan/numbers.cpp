@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tests' own number formats: a wrong encoder would make every kernel look wrong, or right.
+// Elements as numbers: a wrong encoder would make every kernel look wrong, or right.
 #include "support/numbers.h"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 #include "support/reference.h"
 
 using namespace vkgemm::test;
-using vkgemm::plan::Type;
+using namespace vkgemm::plan;
 
 namespace {
 
@@ -32,7 +32,7 @@ double value16(Type type, uint16_t bits) {
 }  // namespace
 
 TEST_CASE("every 16-bit pattern survives decode and encode") {
-    for (const Type type : {Type::f16, Type::bf16}) {
+    for (const Type type : {f16, bf16}) {
         int wrong = 0;
         for (uint32_t bits = 0; bits < 65536; ++bits) {
             const double value = value16(type, static_cast<uint16_t>(bits));
@@ -49,8 +49,7 @@ TEST_CASE("bf16 is the upper half of f32") {
         const uint32_t whole = bits << 16;
         float value;
         std::memcpy(&value, &whole, 4);
-        if (!std::isnan(value) && value16(Type::bf16, static_cast<uint16_t>(bits)) != static_cast<double>(value))
-            ++wrong;
+        if (!std::isnan(value) && value16(bf16, static_cast<uint16_t>(bits)) != static_cast<double>(value)) ++wrong;
     }
     CHECK(wrong == 0);
 }
@@ -70,23 +69,23 @@ TEST_CASE("f16 values that are known by heart") {
     };
     for (const auto& row : rows) {
         CAPTURE(row.value);
-        CHECK(bits16(Type::f16, row.value) == row.bits);
+        CHECK(bits16(f16, row.value) == row.bits);
     }
 }
 
 TEST_CASE("rounding carries into the exponent") {
-    CHECK(rounded(Type::f16, 2 - 0x1p-12) == 2);
-    CHECK(rounded(Type::bf16, 2 - 0x1p-9) == 2);
-    CHECK(rounded(Type::f16, 0x1p-14 - 0x1p-26) == 0x1p-14);  // from subnormal to normal
-    CHECK(rounded(Type::bf16, largest(Type::f32)) == std::numeric_limits<double>::infinity());
+    CHECK(rounded(f16, 2 - 0x1p-12) == 2);
+    CHECK(rounded(bf16, 2 - 0x1p-9) == 2);
+    CHECK(rounded(f16, 0x1p-14 - 0x1p-26) == 0x1p-14);  // from subnormal to normal
+    CHECK(rounded(bf16, largest(f32)) == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("integers wrap and keep their sign") {
-    CHECK(rounded(Type::i32, 2147483648.0) == -2147483648.0);
-    CHECK(rounded(Type::i32, -1) == -1);
-    CHECK(rounded(Type::i8, 200) == -56);
-    CHECK(rounded(Type::i8, -128) == -128);
-    CHECK(rounded(Type::u8, -1) == 255);
+    CHECK(rounded(i32, 2147483648.0) == -2147483648.0);
+    CHECK(rounded(i32, -1) == -1);
+    CHECK(rounded(i8, 200) == -56);
+    CHECK(rounded(i8, -128) == -128);
+    CHECK(rounded(u8, -1) == 255);
 }
 
 TEST_CASE("poison is NaN, or big and odd") {

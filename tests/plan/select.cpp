@@ -17,15 +17,15 @@ namespace {
 
 DeviceCaps device(const std::string& name) {
     const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/" + name + ".txt"));
-    REQUIRE_MESSAGE(bool(caps), name, ": ", caps.refusal().why);
+    REQUIRE_MESSAGE(bool(caps), name, ": ", caps.status().text);
     return *caps;
 }
 
 Problem normalised(const std::string& line) {
     const Result<ProblemText> read = parse_problem(line);
-    REQUIRE_MESSAGE(bool(read), line, ": ", read.refusal().why);
+    REQUIRE_MESSAGE(bool(read), line, ": ", read.status().text);
     const Result<Problem> full = complete(read->problem);
-    REQUIRE_MESSAGE(bool(full), line, ": ", full.refusal().why);
+    REQUIRE_MESSAGE(bool(full), line, ": ", full.status().text);
     return normalise(*full).problem;
 }
 
@@ -34,10 +34,10 @@ Result<Choice> choose(const std::string& caps, const std::string& line, const Re
 }
 
 /// The refusal of a request that must be refused.
-Refusal refusal(const std::string& caps, const std::string& line, const Request& request = {}) {
+Status refusal(const std::string& caps, const std::string& line, const Request& request = {}) {
     const Result<Choice> choice = choose(caps, line, request);
     REQUIRE_MESSAGE(!choice, "chosen: ", std::string(choice->kernel->name));
-    return choice.refusal();
+    return choice.status();
 }
 
 Request forced(const std::string& kernel, const std::string& tile = "") {
@@ -66,10 +66,10 @@ TEST_CASE("something always fits: every f32 and i32 corner on every device") {
         for (const char* problems : {"problems/corners.txt", "problems/seeds.txt"})
             for (const std::string& line : lines_of(problems)) {
                 const Problem p = normalised(line);
-                if (p.a.type != Type::f32 && p.a.type != Type::i32) continue;
+                if (p.a.type != f32 && p.a.type != i32) continue;
                 const Result<Choice> choice = select(*caps, p, {});
                 const bool fits = bool(choice);
-                CHECK_MESSAGE(fits, file, ": ", line, ": ", choice.refusal().why);
+                CHECK_MESSAGE(fits, file, ": ", line, ": ", choice.status().text);
                 ++checked;
             }
     }
@@ -79,7 +79,7 @@ TEST_CASE("something always fits: every f32 and i32 corner on every device") {
 TEST_CASE("no row is dead: on a device that has everything each can be forced") {
     for (const Kernel& kernel : kernels()) {
         CAPTURE(kernel.name);
-        if (kernel.module.family.role != Role::product) continue;  // it is added, never chosen
+        if (!kernel.module.is_product()) continue;  // it is added, never chosen
         Problem p = normalised("300x300x300");
         if (kernel.module.family.refuses(p))
             p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x304" : "304x8x304");
@@ -89,7 +89,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         Request request = forced(std::string(kernel.name));
         request.workspace_limit = 64 << 20;  // for the operands of `coopmat_packed`
         const Result<Choice> choice = select(device("huge"), p, request);
-        REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
+        REQUIRE_MESSAGE(bool(choice), choice.status().text);
         CHECK(choice->kernel == &kernel);
         CHECK(choice->tile == kernel.tile);
         CHECK(choice->candidates.size() == kernels().size() - 1);
@@ -101,7 +101,7 @@ TEST_CASE("operands are taken apart only as far as the problem allows, and as th
     request.workspace_limit = 1 << 30;
     const auto chosen = [&](const std::string& line) {
         const Result<Choice> choice = choose("h200", line, request);
-        REQUIRE_MESSAGE(bool(choice), choice.refusal().why);
+        REQUIRE_MESSAGE(bool(choice), choice.status().text);
         const Family& family = choice->kernel->module.family;
         for (const Packing& x : {choice->schedule.a, choice->schedule.b})
             CHECK((x.kernel ? x.kernel->module.family.operand_split == family.operand_split
@@ -127,11 +127,11 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
             for (const Candidate& other : choice->candidates) {
                 CHECK(other.kernel != choice->kernel);
                 if (other.why)
-                    CHECK(!other.why->why.empty());
+                    CHECK(!other.why->text.empty());
                 else
                     CHECK(other.cost() >= choice->schedule.cost);
             }
-            const bool wide = reads_wide(p, {});
+            const bool wide = reads_wide(operands(p), {});
             CHECK(choice->schedule.cost == cost(*choice->kernel, choice->tile, *caps, p, choice->schedule.split, wide));
         }
     }
@@ -154,52 +154,57 @@ TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at 
     d.features &= ~need::push_descriptor;
     CHECK(*choose_binding(d, {}) == Binding::addresses);
     d.features &= ~need::buffer_address;
-    CHECK(has_words(choose_binding(d, {}).refusal().why, "bufferDeviceAddress", "7"));
+    CHECK(has_words(choose_binding(d, {}).status().text, "bufferDeviceAddress", "7"));
     d.features |= need::push_descriptor;
     CHECK(*choose_binding(d, {}) == Binding::descriptors);
     const Result<Binding> refused = choose_binding(d, by_address);
     REQUIRE(!refused);
-    CHECK(refused.refusal().kind == Refusal::unsupported);
-    CHECK(has_words(refused.refusal().why, "bufferDeviceAddress"));
+    CHECK(refused.status().code == VKGEMM_ERROR_UNSUPPORTED);
+    CHECK(has_words(refused.status().text, "bufferDeviceAddress"));
 }
 
 TEST_CASE("refusals say the value, the limit and what would work") {
     const struct {
         std::string device, problem, kernel, tile;
-        Refusal::Kind kind;
+        VkgemmResult kind;
         std::vector<std::string> words;
     } rows[] = {
-        {"bare", "f32*f32 9x9x9", "tiled_f32_9x9", "", Refusal::argument, {"tiled_f32_9x9", "did you mean"}},
+        {"bare",
+         "f32*f32 9x9x9",
+         "tiled_f32_9x9",
+         "",
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"tiled_f32_9x9", "did you mean"}},
         {"bare",
          "f32*f32 9x9x9",
          "tiled_i32_8x8",
          "",
-         Refusal::unsupported,
+         VKGEMM_ERROR_UNSUPPORTED,
          {"tiled_i32_8x8", "i32*i32+i32->i32", "f32*f32+f32->f32"}},
-        {"bare", "f64*f64 9x9x9", "", "", Refusal::unsupported, {"f64*f64+f64->f64", "f32*f32+f32->f32"}},
-        {"bare", "f32*f32+f64->f32 9x9x9", "", "", Refusal::unsupported, {"f32*f32+f64->f32"}},
-        {"bare", "f32*f32 9x9x9", "tiled_f32_16x16", "", Refusal::limit, {"WG 256", "limit 128"}},
-        {"h200", "f32*f32 9x9x9", "block_f32_128x128", "BK=64", Refusal::tile, {"shared memory", "67584", "49152"}},
-        {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "TM=5", Refusal::tile, {"TM 5", "vector 4", "BK*TM 80"}},
-        {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "XX=5", Refusal::tile, {"XX"}},
-        {"h200", "f32*f32 2147483648x1x1", "", "", Refusal::limit, {"m is 2147483648", "2147483647"}},
-        {"h200", "f32*f32 1x1x2147483648", "", "", Refusal::limit, {"k is 2147483648", "2147483647"}},
-        {"h200", "f32*f32 65536x65536x1", "", "", Refusal::limit, {"D", "4294967296", "2147483647"}},
-        {"h200", "f32*f32 40000x40000x1", "", "", Refusal::limit, {"D", "6400000000", "4294967295"}},
-        {"h200", "f32*f32 2x2x2 lda=4294967296", "", "", Refusal::limit, {"A", "2147483647"}},
+        {"bare", "f64*f64 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"f64*f64+f64->f64", "f32*f32+f32->f32"}},
+        {"bare", "f32*f32+f64->f32 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"f32*f32+f64->f32"}},
+        {"bare", "f32*f32 9x9x9", "tiled_f32_16x16", "", VKGEMM_ERROR_LIMIT, {"WG 256", "limit 128"}},
+        {"h200", "f32*f32 9x9x9", "block_f32_128x128", "BK=64", VKGEMM_ERROR_TILE, {"shared memory", "67584", "49152"}},
+        {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "TM=5", VKGEMM_ERROR_TILE, {"TM 5", "vector 4", "BK*TM 80"}},
+        {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "XX=5", VKGEMM_ERROR_TILE, {"XX"}},
+        {"h200", "f32*f32 2147483648x1x1", "", "", VKGEMM_ERROR_LIMIT, {"m is 2147483648", "2147483647"}},
+        {"h200", "f32*f32 1x1x2147483648", "", "", VKGEMM_ERROR_LIMIT, {"k is 2147483648", "2147483647"}},
+        {"h200", "f32*f32 65536x65536x1", "", "", VKGEMM_ERROR_LIMIT, {"D", "4294967296", "2147483647"}},
+        {"h200", "f32*f32 40000x40000x1", "", "", VKGEMM_ERROR_LIMIT, {"D", "6400000000", "4294967295"}},
+        {"h200", "f32*f32 2x2x2 lda=4294967296", "", "", VKGEMM_ERROR_LIMIT, {"A", "2147483647"}},
         {"h200",
          "f32*f32 1x1x1 batch=4294967296 stride_a=0 stride_b=0",
          "",
          "",
-         Refusal::limit,
+         VKGEMM_ERROR_LIMIT,
          {"batch", "4294967296"}},
     };
     for (const auto& row : rows) {
         INFO(row.device, " ", row.problem, " ", row.kernel, " ", row.tile);
-        const Refusal said = refusal(row.device, row.problem, forced(row.kernel, row.tile));
-        CHECK(said.kind == row.kind);
+        const Status said = refusal(row.device, row.problem, forced(row.kernel, row.tile));
+        CHECK(said.code == row.kind);
         for (const std::string& word : row.words)
-            CHECK_MESSAGE(said.why.find(word) != std::string::npos, "'", word, "' is not in: ", said.why);
+            CHECK_MESSAGE(said.text.find(word) != std::string::npos, "'", word, "' is not in: ", said.text);
     }
 }
 
@@ -227,14 +232,14 @@ TEST_CASE("an operand may span 2^31-1 elements, and not one more") {
         CAPTURE(row.more);
         const Result<Choice> most = choose("huge", row.most, by_address);
         const bool planned = bool(most);
-        CHECK_MESSAGE(planned, row.most, ": ", most.refusal().why);
-        const Refusal said = refusal("huge", row.more, by_address);
-        CHECK(said.kind == Refusal::limit);
-        CHECK_MESSAGE(has_words(said.why, row.operand + " spans " + row.spans + " elements", "2147483647"), said.why);
+        CHECK_MESSAGE(planned, row.most, ": ", most.status().text);
+        const Status said = refusal("huge", row.more, by_address);
+        CHECK(said.code == VKGEMM_ERROR_LIMIT);
+        CHECK_MESSAGE(has_words(said.text, row.operand + " spans " + row.spans + " elements", "2147483647"), said.text);
     }
     const bool bytes_by_descriptor = bool(choose("h200", "i8*i8 2x1x1 lda=2147483646"));
     CHECK(bytes_by_descriptor);
-    CHECK(has_words(refusal("h200", "i8*i8 2x1x1 lda=2147483647").why, "2147483648"));
+    CHECK(has_words(refusal("h200", "i8*i8 2x1x1 lda=2147483647").text, "2147483648"));
 }
 
 TEST_CASE("a packed operand may span 2^31-1 elements too") {
@@ -242,9 +247,9 @@ TEST_CASE("a packed operand may span 2^31-1 elements too") {
     r.workspace_limit = UINT64_MAX;
     const bool planned = bool(choose("huge", "i8*i8 33554431x1x1", r));  // a row of one is packed into one of 64
     CHECK(planned);
-    const Refusal said = refusal("huge", "i8*i8 33554432x1x1", r);
-    CHECK(said.kind == Refusal::limit);
-    CHECK_MESSAGE(has_words(said.why, "2147483647", "PACK"), said.why);
+    const Status said = refusal("huge", "i8*i8 33554432x1x1", r);
+    CHECK(said.code == VKGEMM_ERROR_LIMIT);
+    CHECK_MESSAGE(has_words(said.text, "2147483647", "PACK"), said.text);
 }
 
 TEST_CASE("what one descriptor cannot span, an address can") {
@@ -261,8 +266,8 @@ TEST_CASE("too many work groups are refused with their number") {
     CHECK(bool(select(d, fits, forced("tiled_f32_8x8"))));
     const Result<Choice> refused = select(d, one_more, forced("tiled_f32_8x8"));
     REQUIRE(!refused);
-    CHECK(refused.refusal().kind == Refusal::limit);
-    CHECK_MESSAGE(has_words(refused.refusal().why, "31", "30"), refused.refusal().why);
+    CHECK(refused.status().code == VKGEMM_ERROR_LIMIT);
+    CHECK_MESSAGE(has_words(refused.status().text, "31", "30"), refused.status().text);
 }
 
 TEST_CASE("a tile is checked with the device's limits, not with the row's") {
@@ -278,7 +283,7 @@ TEST_CASE("a subgroup size that a pipeline would not get is refused") {
     d.subgroup_min = 16, d.subgroup_max = 64, d.max_subgroups = 4;
     const auto why = [&](const std::string& kernel, const std::string& tile) {
         const Result<Choice> choice = select(d, normalised("64x64x64"), forced(kernel, tile));
-        return choice ? "" : choice.refusal().why;
+        return choice ? "" : choice.status().text;
     };
     CHECK(why("tiled_f32_8x8", "SG=16") == "");
     CHECK(has_words(why("tiled_f32_8x8", "SG=3"), "SG is 3", "16 to 64"));
@@ -301,19 +306,23 @@ TEST_CASE("a feature that is missing is named") {
         d.features = 0;
         const auto why = unfit_device(kernel, kernel.tile, d);
         REQUIRE(why);
-        CHECK(has_words(why->why, feature_names(kernel.needs)));
+        CHECK(has_words(why->text, feature_names(kernel.needs)));
     }
     static const uint32_t words[] = {0};
     const Module injected = {
-        "injected", find_kernel("tiled_f32_8x8")->module.family, Type::f32, Type::f32, Type::f32, Type::f32, words,
-        nullptr};
+        "injected", find_kernel("tiled_f32_8x8")->module.family, Role::product, f32, f32, f32, f32, words, nullptr};
     const Kernel wants = {"injected_8x8", injected, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
     DeviceCaps d = device("huge");
     CHECK(!unfit_device(wants, wants.tile, d));
+    d.max_push_constant_bytes = 128;
+    CHECK(!unfit_device(wants, wants.tile, d));
+    d.max_push_constant_bytes = 124;
+    CHECK(has_words(unfit_device(wants, wants.tile, d)->text, "128 bytes of push constants", "124"));
+    d.max_push_constant_bytes = 128;
     d.features &= ~need::coopmat;
-    CHECK(has_words(unfit_device(wants, wants.tile, d)->why, "coopmat"));
-    CHECK(!has_words(unfit_device(wants, wants.tile, d)->why, "float16"));
+    CHECK(has_words(unfit_device(wants, wants.tile, d)->text, "coopmat"));
+    CHECK(!has_words(unfit_device(wants, wants.tile, d)->text, "float16"));
 
-    const Module unbuilt = {"unbuilt", injected.family, Type::f32, Type::f32, Type::f32, Type::f32, {}, "unbuilt here"};
-    CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->why, "unbuilt"));
+    const Module unbuilt = {"unbuilt", injected.family, Role::product, f32, f32, f32, f32, {}, "unbuilt here"};
+    CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->text, "unbuilt"));
 }

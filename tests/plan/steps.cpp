@@ -37,15 +37,15 @@ Made made(const std::string& line, const DeviceCaps& caps, const Request& reques
     const Result<ProblemText> read = parse_problem(line);
     REQUIRE_MESSAGE(bool(read), line);
     const Result<Problem> full = complete(read->problem);
-    REQUIRE_MESSAGE(bool(full), line, ": ", full.refusal().why);
+    REQUIRE_MESSAGE(bool(full), line, ": ", full.status().text);
     const Normalised n = normalise(*full);
     const Result<Choice> choice = select(caps, n.problem, request);
-    REQUIRE_MESSAGE(bool(choice), line, ": ", choice.refusal().why);
+    REQUIRE_MESSAGE(bool(choice), line, ": ", choice.status().text);
     return {*full, n, *choice, make_steps(*choice, *full, n, caps, request)};
 }
 
 DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
-uint64_t bytes_of(const Made& x, Slot s) { return x.steps.slots[size_t(s)].bytes; }
+uint64_t bytes_of(const Made& x, VkgemmSlot s) { return x.steps.slots[size_t(s)].bytes; }
 
 }  // namespace
 
@@ -98,11 +98,11 @@ TEST_CASE("the arguments of operands at the index limit are exact") {
     CHECK(args.lda == 2147483646u);
     CHECK(args.ldc == 2147483645u);
     CHECK(args.ldd == 2147483644u);
-    CHECK(bytes_of(x, Slot::a) == 4 * uint64_t{2147483647});
-    CHECK(bytes_of(x, Slot::d) == 4 * uint64_t{2147483645});
+    CHECK(bytes_of(x, VKGEMM_SLOT_A) == 4 * uint64_t{2147483647});
+    CHECK(bytes_of(x, VKGEMM_SLOT_D) == 4 * uint64_t{2147483645});
     const Made batched = made("1x1x1 batch=2 stride_b=2147483646", device("huge"), by_address);
     CHECK(batched.steps.steps[0].args.batch_b == 2147483646u);
-    CHECK(bytes_of(batched, Slot::b) == 4 * uint64_t{2147483647});
+    CHECK(bytes_of(batched, VKGEMM_SLOT_B) == 4 * uint64_t{2147483647});
 }
 
 TEST_CASE("an empty product has no dispatch and asks for nothing") {
@@ -119,47 +119,48 @@ TEST_CASE("operands span from their first element to their last") {
     const Made x =
         made("4x5x6 batch=3 lda=10 stride_b=0 layout_d=t ldd=9 stride_d=100 c=separate bias=row scale=all residual",
              device("huge"));
-    CHECK(bytes_of(x, Slot::a) == ((2 * 40) + 3 * 10 + 6) * 4);
-    CHECK(bytes_of(x, Slot::b) == 30 * 4);
-    CHECK(bytes_of(x, Slot::c) == 3 * 20 * 4);
-    CHECK(bytes_of(x, Slot::d) == (2 * 100 + 4 * 9 + 4) * 4);
-    CHECK(bytes_of(x, Slot::bias) == 4 * 4);
-    CHECK(bytes_of(x, Slot::scale) == 4);
-    CHECK(bytes_of(x, Slot::residual) == bytes_of(x, Slot::d));
-    CHECK(bytes_of(x, Slot::workspace) == 0);
-    CHECK(bytes_of(made("4x5x6 bias=col scale=col", device("huge")), Slot::bias) == 5 * 4);
-    CHECK(bytes_of(made("4x5x6 bias=col scale=row", device("huge")), Slot::scale) == 4 * 4);
-    CHECK(bytes_of(made("4x5x0", device("huge")), Slot::a) == 0);
-    CHECK(bytes_of(made("4x5x6", device("huge")), Slot::c) == 0);
+    CHECK(bytes_of(x, VKGEMM_SLOT_A) == ((2 * 40) + 3 * 10 + 6) * 4);
+    CHECK(bytes_of(x, VKGEMM_SLOT_B) == 30 * 4);
+    CHECK(bytes_of(x, VKGEMM_SLOT_C) == 3 * 20 * 4);
+    CHECK(bytes_of(x, VKGEMM_SLOT_D) == (2 * 100 + 4 * 9 + 4) * 4);
+    CHECK(bytes_of(x, VKGEMM_SLOT_BIAS) == 4 * 4);
+    CHECK(bytes_of(x, VKGEMM_SLOT_SCALE) == 4);
+    CHECK(bytes_of(x, VKGEMM_SLOT_RESIDUAL) == bytes_of(x, VKGEMM_SLOT_D));
+    CHECK(bytes_of(x, VKGEMM_SLOT_WORKSPACE) == 0);
+    CHECK(bytes_of(made("4x5x6 bias=col scale=col", device("huge")), VKGEMM_SLOT_BIAS) == 5 * 4);
+    CHECK(bytes_of(made("4x5x6 bias=col scale=row", device("huge")), VKGEMM_SLOT_SCALE) == 4 * 4);
+    CHECK(bytes_of(made("4x5x0", device("huge")), VKGEMM_SLOT_A) == 0);
+    CHECK(bytes_of(made("4x5x6", device("huge")), VKGEMM_SLOT_C) == 0);
 }
 
 TEST_CASE("accesses: A and B are read, D is written, and read where it is C") {
-    const auto slot = [](const Made& x, Slot s) { return x.steps.slots[size_t(s)]; };
+    const auto slot = [](const Made& x, VkgemmSlot s) { return x.steps.slots[size_t(s)]; };
     const Made plain = made("4x5x6", device("huge")), updating = made("4x5x6 c=d", device("huge")),
                apart = made("4x5x6 c=separate", device("huge"));
-    CHECK((slot(plain, Slot::a).reads && !slot(plain, Slot::a).writes));
-    CHECK((!slot(plain, Slot::d).reads && slot(plain, Slot::d).writes));
-    CHECK((slot(updating, Slot::d).reads && slot(updating, Slot::d).writes));
-    CHECK((!slot(apart, Slot::d).reads && slot(apart, Slot::c).reads && !slot(apart, Slot::c).writes));
-    CHECK(!slot(plain, Slot::c).reads);
+    CHECK((slot(plain, VKGEMM_SLOT_A).reads && !slot(plain, VKGEMM_SLOT_A).writes));
+    CHECK((!slot(plain, VKGEMM_SLOT_D).reads && slot(plain, VKGEMM_SLOT_D).writes));
+    CHECK((slot(updating, VKGEMM_SLOT_D).reads && slot(updating, VKGEMM_SLOT_D).writes));
+    CHECK(
+        (!slot(apart, VKGEMM_SLOT_D).reads && slot(apart, VKGEMM_SLOT_C).reads && !slot(apart, VKGEMM_SLOT_C).writes));
+    CHECK(!slot(plain, VKGEMM_SLOT_C).reads);
 }
 
 TEST_CASE("a transposed problem swaps its operands, and only those") {
     const Made x = made("4x5x6 layout_d=t c=separate bias=row", device("huge"));
     REQUIRE(x.steps.steps.size() == 1);
     const Step& step = x.steps.steps[0];
-    CHECK(step.slots[BIND_A] == Slot::b);
-    CHECK(step.slots[BIND_B] == Slot::a);
-    CHECK(step.slots[BIND_C] == Slot::c);
-    CHECK(step.slots[BIND_D] == Slot::d);
+    CHECK(step.slots[BIND_A] == VKGEMM_SLOT_B);
+    CHECK(step.slots[BIND_B] == VKGEMM_SLOT_A);
+    CHECK(step.slots[BIND_C] == VKGEMM_SLOT_C);
+    CHECK(step.slots[BIND_D] == VKGEMM_SLOT_D);
     CHECK(step.args.m == 5);
     CHECK(step.args.n == 4);
-    CHECK(step.constants.STEP_0 == STEP_BIAS_COL);
+    CHECK(step.constants.STEP_0 == VKGEMM_STEP_BIAS_COL);
     CHECK(step.constants.TRANS_A == 1);
     CHECK(step.constants.TRANS_C == 0);
-    CHECK(step.slots[BIND_SCALE] == Slot::d);  // every binding is bound to something
+    CHECK(step.slots[BIND_SCALE] == VKGEMM_SLOT_D);  // every binding is bound to something
     const Made straight = made("4x5x6 layout=nt", device("huge"));
-    CHECK(straight.steps.steps[0].slots[BIND_A] == Slot::a);
+    CHECK(straight.steps.steps[0].slots[BIND_A] == VKGEMM_SLOT_A);
     CHECK(straight.steps.steps[0].constants.TRANS_B == 1);
 }
 
@@ -233,18 +234,18 @@ TEST_CASE(
     CHECK(b.args.batch == 1);
     CHECK(b.constants.TRANS_A == 1);
     CHECK(b.constants.TRANS_B == 1);  // B, in columns
-    CHECK(bytes_of(x, Slot::workspace) == 2 * 64 * (3 * 128 + 128));
+    CHECK(bytes_of(x, VKGEMM_SLOT_WORKSPACE) == 2 * 64 * (3 * 128 + 128));
     CHECK(product.args.batch_b == 0);
 
     const auto refusal = [&](uint64_t limit, const char* tile) {
         request.workspace_limit = limit, request.tile = tile;
-        return select(device("huge"), x.n.problem, request).refusal().why;
+        return select(device("huge"), x.n.problem, request).status().text;
     };
     CHECK(refusal(1000, "").find("want a workspace of 65536 bytes") != std::string::npos);
     CHECK(refusal(1 << 20, "PACK=1").find("PACK is 1, and must be 0 or 4") != std::string::npos);
 }
 
 TEST_CASE("slots have names") {
-    CHECK(slot_name(Slot::a) == "a");
-    CHECK(slot_name(Slot::workspace) == "workspace");
+    CHECK(slot_name(VKGEMM_SLOT_A) == "a");
+    CHECK(slot_name(VKGEMM_SLOT_WORKSPACE) == "workspace");
 }

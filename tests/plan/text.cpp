@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "plan/device/device_caps.h"
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
@@ -18,27 +19,29 @@ namespace {
 Problem random_problem(Random& random) {
     Problem p;
     p.m = random.below(100), p.n = random.below(100), p.k = random.below(100), p.batch = 1 + random.below(3);
-    p.a.type = static_cast<Type>(random.below(7));
-    if (random.one_in(3)) p.b.type = static_cast<Type>(random.below(7));
-    if (random.one_in(3)) p.d.type = static_cast<Type>(random.below(7));
-    if (random.one_in(3)) p.accumulate = random.one_in(2) ? Type::f32 : Type::f16;
-    p.c_source = static_cast<CSource>(random.below(3));
+    p.a.type = static_cast<Type>(1 + random.below(7));
+    if (random.one_in(3)) p.b.type = static_cast<Type>(1 + random.below(7));
+    if (random.one_in(3)) p.d.type = static_cast<Type>(1 + random.below(7));
+    if (random.one_in(3)) p.accumulate = random.one_in(2) ? f32 : f16;
+    p.cSource = static_cast<VkgemmC>(random.below(3));
     for (Matrix* x : {&p.a, &p.b, &p.d}) {
         x->layout = static_cast<Layout>(random.below(2));
         if (random.one_in(3)) x->ld = 100 + random.below(50);
-        if (random.one_in(3)) x->stride = 20000 + random.below(50);
+        if (random.one_in(3)) x->batchStride = 20000 + random.below(50);
     }
-    if (random.one_in(3)) p.a.stride = broadcast;
-    if (p.c_source == CSource::separate || random.one_in(4))  // else C is described for nothing, and refused
-        p.c = {std::nullopt, static_cast<Layout>(random.below(2)), random.one_in(2) ? 130u : 0,
+    if (random.one_in(3)) p.a.batchStride = broadcast;
+    if (p.cSource == VKGEMM_C_SEPARATE || random.one_in(4))  // else C is described for nothing, and refused
+        p.c = {VKGEMM_TYPE_DEFAULT, static_cast<Layout>(random.below(2)), random.one_in(2) ? 130u : 0,
                random.one_in(2) ? broadcast : 0};
-    std::vector<EpilogueStep> steps = {
-        {StepKind::bias_row, 0, 0}, {StepKind::scale_all, 0, 0}, {StepKind::residual, 0, 0}, {StepKind::relu, 0, 0}};
-    if (info(p.accumulate.value_or(info(*p.a.type).default_accumulator)).is_float)
-        steps.push_back({StepKind::clamp, -1.5f, 0.1f});
+    std::vector<EpilogueStep> steps = {{VKGEMM_STEP_BIAS_ROW, 0, 0},
+                                       {VKGEMM_STEP_SCALE_ALL, 0, 0},
+                                       {VKGEMM_STEP_RESIDUAL, 0, 0},
+                                       {VKGEMM_STEP_RELU, 0, 0}};
+    if (info(p.accumulate == VKGEMM_TYPE_DEFAULT ? info(p.a.type).default_accumulator : p.accumulate).is_float)
+        steps.push_back({VKGEMM_STEP_CLAMP, -1.5f, 0.1f});
     for (size_t i = 0; i < random.below(5); ++i) {
         const size_t at = random.below(steps.size());
-        p.epilogue[i] = steps[at];
+        p.epilogue.add(steps[at]);
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at));
     }
     return p;
@@ -46,7 +49,7 @@ Problem random_problem(Random& random) {
 
 std::string why(std::string_view line) {
     const Result<ProblemText> read = parse_problem(line);
-    return read ? "" : read.refusal().why;
+    return read ? "" : read.status().text;
 }
 
 }  // namespace
@@ -104,19 +107,19 @@ TEST_CASE("a line says what it means") {
         "bf16*f16+f32->f32 3x4x5 layout=tn layout_d=t c=separate stride_a=0 stride_c=9 alpha=-2 beta=0.5");
     REQUIRE(read);
     const Problem& p = read->problem;
-    CHECK(p.a.type == Type::bf16);
-    CHECK(p.b.type == Type::f16);
-    CHECK(p.accumulate == Type::f32);
-    CHECK(p.d.type == Type::f32);
-    CHECK(p.a.layout == Layout::column_major);
-    CHECK(p.b.layout == Layout::row_major);
-    CHECK(p.d.layout == Layout::column_major);
-    CHECK(p.c.layout == Layout::column_major);  // follows D
-    CHECK(p.a.stride == broadcast);
-    CHECK(p.c.stride == 9);
-    CHECK(p.c_source == CSource::separate);
-    CHECK(parse_problem("1x1x1 beta=1")->problem.c_source == CSource::is_d);
-    CHECK(parse_problem("1x1x1")->problem.c_source == CSource::none);
+    CHECK(p.a.type == bf16);
+    CHECK(p.b.type == f16);
+    CHECK(p.accumulate == f32);
+    CHECK(p.d.type == f32);
+    CHECK(p.a.layout == columnMajor);
+    CHECK(p.b.layout == rowMajor);
+    CHECK(p.d.layout == columnMajor);
+    CHECK(p.c.layout == columnMajor);  // follows D
+    CHECK(p.a.batchStride == broadcast);
+    CHECK(p.c.batchStride == 9);
+    CHECK(p.cSource == VKGEMM_C_SEPARATE);
+    CHECK(parse_problem("1x1x1 beta=1")->problem.cSource == VKGEMM_C_IS_D);
+    CHECK(parse_problem("1x1x1")->problem.cSource == VKGEMM_C_NONE);
 }
 
 TEST_CASE("each parse error names its character and what would fit") {
@@ -175,7 +178,7 @@ TEST_CASE("each parse error names its character and what would fit") {
         const Result<ProblemText> read = parse_problem(row.line);
         CAPTURE(row.line);
         REQUIRE(!read);
-        CHECK(read.refusal().kind == Refusal::parse);
+        CHECK(read.status().code == VKGEMM_ERROR_PARSE);
         const std::string said = why(row.line), begins = "character " + std::to_string(row.character) + ":";
         CHECK_MESSAGE(said.substr(0, begins.size()) == begins, said);
         for (const std::string& word : row.words)
@@ -199,7 +202,7 @@ TEST_CASE("no line crashes the parser") {
             const Result<ProblemText> again = parse_problem(written);
             REQUIRE_MESSAGE(bool(again), "seed ", seed, ": ", line, " became ", written);
         } else {
-            REQUIRE_MESSAGE(has_words(read.refusal().why, "character "), "seed ", seed);
+            REQUIRE_MESSAGE(has_words(read.status().text, "character "), "seed ", seed);
         }
     }
     CHECK(accepted > 100);
@@ -223,7 +226,7 @@ TEST_CASE("devices survive being written and read") {
     for (const std::string& name : device_files()) {
         CAPTURE(name);
         const Result<DeviceCaps> caps = parse_device_caps(file_text(name));
-        REQUIRE_MESSAGE(bool(caps), caps.refusal().why);
+        REQUIRE_MESSAGE(bool(caps), caps.status().text);
         const std::string text = to_text(*caps);
         const Result<DeviceCaps> again = parse_device_caps(text);
         REQUIRE(again);
@@ -237,14 +240,14 @@ TEST_CASE("device text is read as written") {
     const Result<DeviceCaps> caps = parse_device_caps(
         "# a comment\r\n\n  shared_bytes = 49152  # 48 KiB\nkind = discrete\nfeatures = float64 coopmat\n"
         "max_storage_range=4294967296\nmatrix_shape = f16 bf16 f32 i32 16x8x32\nname = A = B\n");
-    REQUIRE_MESSAGE(bool(caps), caps.refusal().why);
+    REQUIRE_MESSAGE(bool(caps), caps.status().text);
     CHECK(caps->shared_bytes == 49152);
     CHECK(caps->kind == DeviceKind::discrete);
     CHECK(caps->features == (need::float64 | need::coopmat));
     CHECK(caps->max_storage_range == uint64_t{1} << 32);
     CHECK(caps->name == "A = B");
     REQUIRE(caps->matrix_shapes.size() == 1);
-    CHECK(caps->matrix_shapes[0] == MatrixShape{Type::f16, Type::bf16, Type::f32, Type::i32, 16, 8, 32});
+    CHECK(caps->matrix_shapes[0] == MatrixShape{f16, bf16, f32, i32, 16, 8, 32});
 }
 
 TEST_CASE("broken device text is refused with its line") {
@@ -262,8 +265,8 @@ TEST_CASE("broken device text is refused with its line") {
         CAPTURE(row);
         const Result<DeviceCaps> caps = parse_device_caps("name = x\n\n" + row + "\n");
         REQUIRE(!caps);
-        CHECK(caps.refusal().kind == Refusal::parse);
-        CHECK_MESSAGE(has_words(caps.refusal().why, "line 3", row), caps.refusal().why);
+        CHECK(caps.status().code == VKGEMM_ERROR_PARSE);
+        CHECK_MESSAGE(has_words(caps.status().text, "line 3", row), caps.status().text);
     }
 }
 

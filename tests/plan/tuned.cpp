@@ -27,13 +27,13 @@ DeviceCaps h200() {
 
 Problem normalised(const std::string& line) {
     const Result<ProblemText> read = parse_problem(line);
-    REQUIRE_MESSAGE(bool(read), line, ": ", read.refusal().why);
+    REQUIRE_MESSAGE(bool(read), line, ": ", read.status().text);
     return normalise(*complete(read->problem)).problem;
 }
 
 std::vector<TunedRow> rows_of(const std::string& text) {
     const Result<std::vector<TunedRow>> rows = parse_tuned(text);
-    REQUIRE_MESSAGE(bool(rows), rows.refusal().why);
+    REQUIRE_MESSAGE(bool(rows), rows.status().text);
     return *rows;
 }
 std::vector<TunedRow> on_h200(const std::string& text) { return tuned_for(h200(), rows_of(text)); }
@@ -63,7 +63,7 @@ TEST_CASE("tuned rows are read") {
     CHECK(rows[0].kernel == "coopmat_f16_64x64x64");
     CHECK(rows[0].tile == "SPLIT=2,PACK=1");
     CHECK(rows[0].problem.n == 128);
-    CHECK(rows[0].problem.b.layout == Layout::column_major);
+    CHECK(rows[0].problem.b.layout == columnMajor);
     CHECK(rows[0].text.ends_with("| SPLIT=2,PACK=1"));
     CHECK(rows[1].kernel == "gone_f32");
     CHECK(rows[1].tile.empty());
@@ -74,7 +74,7 @@ TEST_CASE("tuned rows are read") {
 TEST_CASE("a zero byte, where a C string would end, is refused by its line") {
     const auto cut = parse_tuned(std::string_view("H200|8x8x8|naive_f32_8x8|\n# a\0comment\n", 38));
     REQUIRE(!cut);
-    CHECK(has_words(cut.refusal().why, "line 2"));
+    CHECK(has_words(cut.status().text, "line 2"));
 }
 
 TEST_CASE("a line that is no tuned row is refused with its number and the reason") {
@@ -94,9 +94,9 @@ TEST_CASE("a line that is no tuned row is refused with its number and the reason
     for (const auto& one : bad) {
         const Result<std::vector<TunedRow>> rows = parse_tuned(one.first);
         REQUIRE_MESSAGE(!rows, std::string(one.first));
-        CHECK(rows.refusal().kind == Refusal::parse);
+        CHECK(rows.status().code == VKGEMM_ERROR_PARSE);
         for (const std::string& word : one.second)
-            CHECK_MESSAGE(has_words(rows.refusal().why, word), "'", word, "' is not in: ", rows.refusal().why);
+            CHECK_MESSAGE(has_words(rows.status().text, word), "'", word, "' is not in: ", rows.status().text);
     }
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("the built-in rows can be followed, each for its own problem") {
             CHECK_MESSAGE(row.skipped.empty(), file, ": ", row.text, ": ", row.skipped);
             const Result<Choice> choice = select(*caps, row.problem, request);
             const bool followed = choice && choice->tuned && choice->kernel->name == row.kernel;
-            CHECK_MESSAGE(followed, file, ": ", row.text, ": ", choice ? choice->tuned_unfit : choice.refusal().why);
+            CHECK_MESSAGE(followed, file, ": ", row.text, ": ", choice ? choice->tuned_unfit : choice.status().text);
         }
     }
 }

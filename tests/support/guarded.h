@@ -20,7 +20,7 @@ class Guarded {
     /// `shift`: by how many elements the operand's offset exceeds a multiple of 256 bytes.
     Guarded(plan::Type type, const plan::Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch,
             uint64_t shift = 0)
-        : type_(type), matrix_(completed), rows_(rows), cols_(cols), batch_(matrix_.stride == 0 ? 1 : batch) {
+        : type_(type), matrix_(completed), rows_(rows), cols_(cols), batch_(matrix_.batchStride == 0 ? 1 : batch) {
         front_ = front_bytes / size() + shift;
         const bool empty = rows_ == 0 || cols_ == 0 || batch_ == 0;
         span_ = empty ? 0 : position(matrix_, batch_ - 1, rows_ - 1, cols_ - 1) + 1;

@@ -2,7 +2,7 @@
 // The random numbers of the tests. They are the same on every platform and standard library, so that a printed seed
 // repeats a run anywhere.
 #pragma once
-#include <cstdint>
+#include "vkgemm/elements.hpp"
 
 namespace vkgemm::test {
 
@@ -10,13 +10,7 @@ class Random {
    public:
     explicit Random(uint64_t seed) : state_(seed) {}
 
-    uint64_t bits() {  // splitmix64
-        state_ += 0x9e3779b97f4a7c15u;
-        uint64_t z = state_;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
+    uint64_t bits() { return splitmix64(state_); }
     uint64_t below(uint64_t bound) { return bits() % bound; }
     int64_t between(int64_t low, int64_t high) {
         return low + static_cast<int64_t>(below(static_cast<uint64_t>(high - low) + 1));

@@ -77,7 +77,7 @@ TEST_CASE("what is right passes; an element that is wrong, was never written, or
         else
             CHECK(exact.verify(wrong).wrong != "");
     }
-    for (const char* line : {"8x8x8 alpha=0", "8x8x8 alpha=-1e-60"}) CHECK(ExactCase(*parse_case(line)).alpha() == 0);
+    for (const char* line : {"8x8x8 alpha=0", "8x8x8 alpha=-0"}) CHECK(ExactCase(*parse_case(line)).alpha() == 0);
     const ExactCase exact(*parse_case("40x30x20 ldd=37"));
     std::vector<std::byte> gap = right_result(exact);
     std::memset(&gap[33 * 4], 0, 4);

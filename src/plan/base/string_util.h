@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small help with words: the nearest known one to a misspelt one, numbers read strictly.
+// Strings: the known word nearest to a misspelt one, and numbers without leniency.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -28,8 +28,8 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
     return row[to.size()];
 }
 
-/// The nearest of `known` (a range of things that convert to string_view), or "" where none is near enough to be meant:
-/// where over half of the word, or all of a short one, would have to change.
+/// The nearest of `known`, whose elements convert to string_view. "" if none is near: if more than half of the word, or
+/// all of a short one, would have to change.
 template <class Range>
 std::string_view nearest_word(std::string_view word, const Range& known) {
     std::string_view best;
@@ -46,7 +46,7 @@ inline std::string_view trimmed(std::string_view s) {
     return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// Said of a line that has one: whoever takes the text for a C string would lose what follows without a word.
+/// The message for text that holds one: read as a C string, it would be cut there.
 inline constexpr const char* zero_byte = "a zero byte, which no text has";
 
 /// The whole of `text` as a number, or nothing.

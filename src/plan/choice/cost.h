@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The cost model: how long a kernel would take. Choosing is the least of these numbers.
+// The cost model: how long a kernel would take. The kernel with the least cost is chosen.
 #pragma once
 #include "plan/kernels/kernels.h"
 
 namespace vkgemm::plan {
 
-/// K cut into `slices` of `chunk`, each summed by itself into the workspace, then added up in order by `reducer`.
+/// K is split into `slices` of depth `chunk`. Each writes its sum to the workspace, and `reducer` adds them in order.
 struct SplitK {
-    uint32_t slices = 1;  // 1: not cut
-    uint64_t chunk = 0;   // depth of a slice, a multiple of BK; k where it is not cut
+    uint32_t slices = 1;  // 1: K is not split
+    uint64_t chunk = 0;   // depth of a slice, a multiple of BK; k if K is not split
     const Kernel* reducer = nullptr;
 
     uint64_t workspace_bytes(const Problem& p) const;
@@ -18,18 +18,18 @@ struct SplitK {
 /// and B can be read in 16-byte chunks.
 double cost(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, const SplitK&, bool wide);
 
-/// k is the index that runs over neighbours of A or B.
+/// Whether neighbours in memory differ in k. For A and B.
 bool is_k_contiguous(const Operand&);
 
-/// A kernel with these costs would rather have the operand lie the other schedule.
-bool prefers_transposed(const Speed&, const Operand&);
+/// Whether a kernel with these costs is faster if the operand is stored in the other layout.
+bool prefers_transposed(const GpuCost&, const Operand&);
 
-/// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the
-/// workspace, `transposed` where rows become columns.
+/// The cost of packing operands first: once for the pass, and for each operand by its bytes in the workspace.
+/// `transposed`: rows become columns.
 double first_pass_cost(const DeviceCaps&);
 double packing_cost(const DeviceCaps&, uint64_t bytes, bool transposed, uint64_t groups);
 
-/// What the second pass alone would take.
+/// The cost of the second pass alone.
 double reducing_cost(const Kernel& reducer, const DeviceCaps&, const Problem&, uint32_t slices);
 
 }  // namespace vkgemm::plan

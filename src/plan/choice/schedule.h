@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ways in which one kernel can run one problem: K cut into slices or not, operands brought into shape first or not.
+// The schedules on which a kernel can run a problem: K is split into slices or not, operands are packed first or not.
 #pragma once
 #include <string>
 
@@ -20,31 +20,32 @@ struct Request {
 
 /// An operand that a first pass copies to the workspace.
 struct Packing {
-    const Kernel* kernel = nullptr;  // null: the operand is read where it lies
+    const Kernel* kernel = nullptr;  // null: the operand is read in place
     uint64_t offset = 0, bytes = 0;  // in the workspace
 };
 
 struct Schedule {
-    Problem problem;  // as the product sees it: a packed A or B is described as it lies in the workspace
+    Problem problem;  // as the product reads it: a packed A or B has the layout that it has in the workspace
     Packing a, b;
     SplitK split;
     uint64_t partial_offset = 0;  // where in the workspace the slices' sums begin
     double cost = 0;
 
     uint64_t workspace_bytes() const;
+    std::array<Operand, 4> operands() const;  // of `problem`, those in the workspace padded
 };
 
 /// A and B can be read in 16-byte chunks throughout.
-bool reads_wide(const Problem&, const Request&);
+bool reads_wide(const std::array<Operand, 4>&, const Request&);
 
-/// The least costly way that the workspace allows, or, where the tile's SPLIT or PACK asks for one, that way or the
-/// reason against it. The kernel fits the device and the problem.
+/// The schedule of least cost that the workspace allows. If the tile's SPLIT or PACK demands one, that schedule or the
+/// reason against it. The kernel must fit the device and the problem.
 Result<Schedule> best_schedule(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, const Request&);
 
 /// Elements that an operand may span: SPIR-V takes 32-bit indices as signed.
 inline constexpr uint64_t max_span = INT32_MAX;
 
 /// The part of unfit() that does not look at the problem (select.h).
-std::optional<Refusal> unfit_device(const Kernel&, const Tile&, const DeviceCaps&);
+std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&);
 
 }  // namespace vkgemm::plan

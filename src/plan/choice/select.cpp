@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "plan/base/rounding.h"
+#include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -16,49 +17,42 @@ using std::to_string;
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
-std::string types_of(const Module& m) {
-    return std::string(info(m.a).name) + "*" + std::string(info(m.b).name) + "+" +
-           std::string(info(m.accumulate).name) + "->" + std::string(info(m.d).name);
-}
-std::string types_of(const Problem& p) {
-    return std::string(info(*p.a.type).name) + "*" + std::string(info(*p.b.type).name) + "+" +
-           std::string(info(*p.accumulate).name) + "->" + std::string(info(*p.d.type).name);
-}
+std::string types_of(const Module& m) { return types_text(m.a, m.b, m.accumulate, m.d); }
 bool same_types(const Module& m, const Problem& p) {
-    return m.a == *p.a.type && m.b == *p.b.type && m.d == *p.d.type && m.accumulate == *p.accumulate;
+    return m.a == p.a.type && m.b == p.b.type && m.d == p.d.type && m.accumulate == p.accumulate;
 }
 
 // Sizes beyond what 32-bit indices and one descriptor reach.
-std::optional<Refusal> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
+std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
     for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
         if (value > max_dimension)
-            return Refusal{Refusal::limit, std::string(name) + " is " + to_string(value) +
-                                               ", above vkgemm's limit of " + to_string(max_dimension)};
+            return Refusal{VKGEMM_ERROR_LIMIT, std::string(name) + " is " + to_string(value) +
+                                                   ", above vkgemm's limit of " + to_string(max_dimension)};
     if (p.batch > max_batch)
-        return Refusal{Refusal::limit,
+        return Refusal{VKGEMM_ERROR_LIMIT,
                        "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_batch)};
-    for (const auto& [name, x, rows, cols] : operands(p)) {
-        if (name == "C" && p.c_source != CSource::separate) continue;
+    for (const auto& [name, x, rows, cols, padded] : operands(p)) {
+        if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
         const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
         if (x->ld > max_span)
-            return Refusal{Refusal::limit, "the leading dimension of " + std::string(name) + " is " + to_string(x->ld) +
-                                               ", above the limit of " + to_string(max_span)};
+            return Refusal{VKGEMM_ERROR_LIMIT, "the leading dimension of " + std::string(name) + " is " +
+                                                   to_string(x->ld) + ", above the limit of " + to_string(max_span)};
         if (span > max_span)
-            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span) +
-                                               " elements, above the limit of " + to_string(max_span) +
-                                               " that 32-bit indices reach; split the batch or the product"};
-        const uint64_t bytes = span * info(*x->type).bytes + dev.offset_alignment;
+            return Refusal{VKGEMM_ERROR_LIMIT, std::string(name) + " spans " + to_string(span) +
+                                                   " elements, above the limit of " + to_string(max_span) +
+                                                   " that 32-bit indices reach; split the batch or the product"};
+        const uint64_t bytes = span * info(x->type).bytes + dev.offset_alignment;
         if (binding == Binding::descriptors && bytes > dev.max_storage_range)
-            return Refusal{Refusal::limit, std::string(name) + " spans " + to_string(span * info(*x->type).bytes) +
-                                               " bytes, more than one descriptor reaches on this device (" +
-                                               to_string(dev.max_storage_range) +
-                                               " less the offset alignment); device addresses have no such limit"};
+            return Refusal{VKGEMM_ERROR_LIMIT, std::string(name) + " spans " + to_string(span * info(x->type).bytes) +
+                                                   " bytes, more than one descriptor reaches on this device (" +
+                                                   to_string(dev.max_storage_range) +
+                                                   " less the offset alignment); device addresses have no such limit"};
     }
     return std::nullopt;
 }
 
 // A required subgroup size that the driver would not grant.
-std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceCaps& dev, Refusal::Kind kind) {
+std::optional<Status> wrong_subgroup(const Tile& t, const DeviceCaps& dev, VkgemmResult kind) {
     if (t.SG == 0) return std::nullopt;
     const auto broken = [&](const std::string& why) { return Refusal{kind, "SG is " + to_string(t.SG) + ", " + why}; };
     if (!(dev.features & need::subgroup_size_control))
@@ -76,7 +70,7 @@ std::optional<Refusal> wrong_subgroup(const Tile& t, const DeviceCaps& dev, Refu
     return std::nullopt;
 }
 
-std::optional<Refusal> no_such_matrix(const Module& m, const Tile& t, const DeviceCaps& dev) {
+std::optional<Status> no_such_matrix(const Module& m, const Tile& t, const DeviceCaps& dev) {
     const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
     const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
     if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
@@ -85,17 +79,17 @@ std::optional<Refusal> no_such_matrix(const Module& m, const Tile& t, const Devi
     for (const MatrixShape& s : dev.matrix_shapes)
         if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
             there += " " + to_string(s.m) + "x" + to_string(s.n) + "x" + to_string(s.k);
-    return Refusal{Refusal::unsupported, "the matrix units have no product of " + to_string(t.MM) + "x" +
-                                             to_string(t.MN) + "x" + to_string(t.MK) + " for these types" +
-                                             (there.empty() ? "" : "; they have" + there)};
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the matrix units have no product of " + to_string(t.MM) + "x" +
+                                                 to_string(t.MN) + "x" + to_string(t.MK) + " for these types" +
+                                                 (there.empty() ? "" : "; they have" + there)};
 }
 
-std::optional<Refusal> too_many_groups(const Tile& t, const DeviceCaps& dev, const Problem& p) {
+std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, const Problem& p) {
     const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
     const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
     if (groups <= most) return std::nullopt;
-    return Refusal{Refusal::limit, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) +
-                                       " work groups; the limit is " + to_string(uint64_t(most))};
+    return Refusal{VKGEMM_ERROR_LIMIT, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) +
+                                           " work groups; the limit is " + to_string(uint64_t(most))};
 }
 
 }  // namespace
@@ -104,47 +98,52 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     const bool addresses = dev.features & need::buffer_address;
     const bool descriptors = (dev.features & need::push_descriptor) && dev.max_storage_buffers >= BIND_COUNT;
     if (request.addresses && !addresses)
-        return Refusal{Refusal::unsupported,
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        std::string("operands as device addresses need the feature bufferDeviceAddress, which is ") +
                            dev.not_there()};
     const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
     if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
     if (addresses) return Binding::addresses;
-    return Refusal{Refusal::unsupported, "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
-                                             to_string(BIND_COUNT) + " storage buffers a stage; this device has " +
-                                             to_string(dev.max_storage_buffers) +
-                                             ") or the feature bufferDeviceAddress; neither is " +
-                                             (dev.is_physical ? "offered" : "enabled")};
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
+                       to_string(BIND_COUNT) + " storage buffers a stage; this device has " +
+                       to_string(dev.max_storage_buffers) + ") or the feature bufferDeviceAddress; neither is " +
+                       (dev.is_physical ? "offered" : "enabled")};
 }
 
-std::optional<Refusal> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
+std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     const Module& m = k.module;
-    if (!m.built()) return Refusal{Refusal::unsupported, "not built: " + std::string(m.why_missing)};
+    if (!m.built()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, "not built: " + std::string(m.why_missing)};
     for (const DisabledKernel& x : dev.disabled)
         if (x.kernel == k.name)
-            return Refusal{Refusal::unsupported, "disabled: the self-test failed on this device: " + x.why};
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED, "disabled: the self-test failed on this device: " + x.why};
+    if (sizeof(abi::GemmArgs) > dev.max_push_constant_bytes)
+        return Refusal{VKGEMM_ERROR_LIMIT, "needs " + to_string(sizeof(abi::GemmArgs)) +
+                                               " bytes of push constants; this device has " +
+                                               to_string(dev.max_push_constant_bytes)};
     if (const FeatureSet lacks = k.needs & ~dev.features)
-        return Refusal{Refusal::unsupported,
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "needs what is " + std::string(dev.not_there()) + ": " + feature_names(lacks)};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
     // A tile of the table keeps every rule but those of the device, which nobody can mend.
-    const Refusal::Kind kind = tile == k.tile ? Refusal::limit : Refusal::tile;
+    const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
     if (rules.count) return Refusal{kind, to_text(rules)};
     if (auto why = wrong_subgroup(tile, dev, kind)) return why;
     return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
 }
 
-std::optional<Refusal> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
-                             Binding binding) {
+std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
+                            Binding binding) {
     const Module& m = k.module;
-    if (!same_types(m, p)) return Refusal{Refusal::unsupported, "multiplies " + types_of(m) + ", not " + types_of(p)};
+    if (!same_types(m, p))
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "multiplies " + types_of(m) + ", not " + types_text(p)};
     if (p.accuracy < m.family.accuracy)
-        return Refusal{Refusal::unsupported, "computes f32 from parts; the accuracy must be " +
-                                                 std::string(accuracy_name(m.family.accuracy))};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "computes f32 from parts; the accuracy must be " +
+                                                     std::string(accuracy_name(m.family.accuracy))};
     if (auto why = unfit_device(k, tile, dev)) return why;
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
-    if (const char* why = m.family.refuses(p)) return Refusal{Refusal::unsupported, why};
+    if (const char* why = m.family.refuses(p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     return std::nullopt;
 }
 
@@ -156,22 +155,22 @@ Result<Tile> requested_tile(const Kernel& k, const Request& request) { return wi
 // Nothing serves: the one reason, when one kernel was asked for; else the reasons of the rows that have the types.
 Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Candidate>& passed) {
     std::string types, reasons;
-    Refusal::Kind kind = Refusal::unsupported;
+    VkgemmResult kind = VKGEMM_ERROR_UNSUPPORTED;
     for (const Candidate& x : passed) {
-        if (request.kernel == x.kernel->name) return {x.why->kind, std::string(x.kernel->name) + ": " + x.why->why};
+        if (request.kernel == x.kernel->name) return {x.why->code, std::string(x.kernel->name) + ": " + x.why->text};
         if (!x.why) continue;  // would serve, but another kernel was asked for
-        if (x.kernel->module.family.role != Role::product || p.accuracy < x.kernel->module.family.accuracy) continue;
+        if (!x.kernel->module.is_product() || p.accuracy < x.kernel->module.family.accuracy) continue;
         const std::string words = types_of(x.kernel->module);
         if (!same_types(x.kernel->module, p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
-        } else if (reasons.find(x.why->why) == std::string::npos) {
-            if (reasons.empty()) kind = x.why->kind;  // of the first row, which asks for least
-            reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->why;
+        } else if (reasons.find(x.why->text) == std::string::npos) {
+            if (reasons.empty()) kind = x.why->code;  // of the first row, which asks for least
+            reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->text;
         }
     }
     if (reasons.empty())
-        return {Refusal::unsupported,
-                "no kernel of this version multiplies " + types_of(p) + "; those there are take " + types};
+        return {VKGEMM_ERROR_UNSUPPORTED,
+                "no kernel of this version multiplies " + types_text(p) + "; those there are take " + types};
     return {kind, "no kernel serves this problem on this device: " + reasons};
 }
 
@@ -183,11 +182,11 @@ std::vector<Candidate> list_candidates(const DeviceCaps& dev, const Problem& p, 
     const Result<Binding> binding = choose_binding(dev, request);
     for (const Kernel& k : kernels()) {
         const Result<Tile> tile = requested_tile(k, request);
-        std::optional<Refusal> why;
+        std::optional<Status> why;
         if (!binding)
-            why = binding.refusal();
+            why = binding.status();
         else if (!tile)
-            why = tile.refusal();
+            why = tile.status();
         else
             why = unfit(k, *tile, dev, p, *binding);
         Schedule schedule;
@@ -196,7 +195,7 @@ std::vector<Candidate> list_candidates(const DeviceCaps& dev, const Problem& p, 
             if (best)
                 schedule = *best;
             else
-                why = best.refusal();
+                why = best.status();
         }
         out.push_back({&k, std::move(why), schedule});
     }
@@ -212,24 +211,24 @@ void follow_tuned(Choice& choice, const DeviceCaps& dev, const Problem& p, const
     if (!row) return;
     const Kernel& k = *find_kernel(row->kernel);  // tuned_for() knew it
     const Tile tile = *with_constants(k.tile, row->tile);
-    std::optional<Refusal> why = unfit(k, tile, dev, p, choice.binding);
+    std::optional<Status> why = unfit(k, tile, dev, p, choice.binding);
     if (!why) {
         if (const Result<Schedule> schedule = best_schedule(k, tile, dev, p, request))
             choice.kernel = &k, choice.tile = tile, choice.schedule = *schedule, choice.tuned = row;
         else
-            why = schedule.refusal();
+            why = schedule.status();
     }
-    if (why) choice.tuned_unfit = "the tuned row is not followed, " + row->text + ": " + why->why;
+    if (why) choice.tuned_unfit = "the tuned row is not followed, " + row->text + ": " + why->text;
 }
 
 }  // namespace
 
 Result<Choice> select(const DeviceCaps& dev, const Problem& p, const Request& request) {
     if (!request.kernel.empty() && !find_kernel(request.kernel))
-        return Refusal{Refusal::argument, unknown_kernel(request.kernel)};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
     const Result<Binding> binding = choose_binding(dev, request);
-    if (!binding) return binding.refusal();
-    if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.refusal();
+    if (!binding) return binding.status();
+    if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.status();
 
     Choice choice;
     choice.binding = *binding;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Choosing: a loop over the rows. What cannot serve is refused with the reason, the rest is ranked by a number.
+// Choosing is a loop over the rows: kernels that do not fit are rejected with the reason, the others ranked by cost.
 #pragma once
 #include <limits>
 #include <vector>
@@ -11,18 +11,18 @@ namespace vkgemm::plan {
 /// How operands reach the shader.
 enum class Binding : uint8_t { descriptors, addresses };
 
-/// Descriptors where the device pushes them, is no CPU with addresses, and the caller did not ask for addresses;
-/// addresses else; or why neither.
+/// Addresses if the caller asked for them, if the device cannot push descriptors, or if it is a CPU that has addresses;
+/// otherwise descriptors. Refused if the device offers neither.
 Result<Binding> choose_binding(const DeviceCaps&, const Request&);
 
-/// Why `kernel` with `tile` cannot serve the normalised problem on this device; nothing where it can.
-std::optional<Refusal> unfit(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, Binding);
+/// The reason why `kernel` with `tile` cannot run the normalised problem on this device, if there is one.
+std::optional<Status> unfit(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, Binding);
 
-/// A row that was not chosen: the reason against it, or its cost where it merely costs more.
+/// A kernel that could be chosen: the reason against it, or its cost.
 struct Candidate {
     const Kernel* kernel;
-    std::optional<Refusal> why;
-    Schedule schedule;  // meaningless where there is a reason against it
+    std::optional<Status> why;
+    Schedule schedule;  // unused if there is a reason against it
 
     double cost() const { return why ? std::numeric_limits<double>::infinity() : schedule.cost; }
 };
@@ -32,8 +32,8 @@ struct Choice {
     Tile tile;
     Schedule schedule;
     Binding binding = Binding::descriptors;
-    const TunedRow* tuned = nullptr;  // the row of the request that decided; null: the cost did
-    std::string tuned_unfit;          // why the nearest row did not
+    const TunedRow* tuned = nullptr;  // the row of the request that decided; null: the cost decided
+    std::string tuned_unfit;          // why the nearest row was not followed, if it was not
     std::vector<Candidate> candidates;
 };
 

@@ -18,7 +18,7 @@ using std::string;
 using std::string_view;
 
 Refusal wrong_row(size_t line, const string& why) {
-    return {Refusal::parse, "tuned rows, line " + std::to_string(line) + ": " + why};
+    return {VKGEMM_ERROR_PARSE, "tuned rows, line " + std::to_string(line) + ": " + why};
 }
 
 // The fields of a line; those beyond the fourth are counted, not kept.
@@ -46,11 +46,11 @@ Result<TunedRow> read_row(string_view line, size_t number) {
     if (device.empty()) return wrong_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return wrong_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
     const Result<ProblemText> words = parse_problem(problem);
-    if (!words) return wrong_row(number, "in the problem, " + words.refusal().why);
+    if (!words) return wrong_row(number, "in the problem, " + words.status().text);
     const Result<Problem> completed = complete(words->problem);
-    if (!completed) return wrong_row(number, "in the problem, " + completed.refusal().why);
+    if (!completed) return wrong_row(number, "in the problem, " + completed.status().text);
     if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m, n or batch is 0");
-    if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.refusal().why);
+    if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.status().text);
     TunedRow row{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}, {}};
     if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
     return row;
@@ -60,9 +60,9 @@ Result<TunedRow> read_row(string_view line, size_t number) {
 string why_skipped(const TunedRow& row, const DeviceCaps& dev, const Result<Binding>& binding) {
     const Kernel* kernel = find_kernel(row.kernel);
     if (!kernel) return unknown_kernel(row.kernel);
-    if (!binding) return binding.refusal().why;
+    if (!binding) return binding.status().text;
     const auto why = unfit(*kernel, *with_constants(kernel->tile, row.tile), dev, row.problem, *binding);
-    return why ? why->why : "";
+    return why ? why->text : "";
 }
 
 bool within_reach(uint64_t a, uint64_t b) {
@@ -100,7 +100,7 @@ Result<std::vector<TunedRow>> parse_tuned(string_view text) {
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         Result<TunedRow> row = read_row(line, number);
-        if (!row) return row.refusal();
+        if (!row) return row.status();
         out.push_back(std::move(*row));
     }
     return out;
@@ -117,7 +117,7 @@ TunedRows::Class TunedRows::class_of(const Problem& p, uint32_t operand_alignmen
     const auto all = operands(p);
     Class out = 0;
     for (const uint64_t part :
-         {uint64_t(*p.a.type), uint64_t(*p.b.type), uint64_t(*p.d.type), uint64_t(*p.accumulate), uint64_t(p.accuracy),
+         {uint64_t(p.a.type), uint64_t(p.b.type), uint64_t(p.d.type), uint64_t(p.accumulate), uint64_t(p.accuracy),
           uint64_t(p.a.layout), uint64_t(p.b.layout), uint64_t(p.batch > 1),
           uint64_t(is_wide(all[0], operand_alignment)), uint64_t(is_wide(all[1], operand_alignment))})
         out = out << 6 | part;

@@ -27,7 +27,7 @@ struct TunedRow {
     std::string skipped;     // why the device that tuned_for() was asked about cannot follow it; "": it can
 };
 
-/// Refusals (Refusal::parse) name the line. Whether a kernel exists and fits is decided by tuned_for().
+/// Refusals (VKGEMM_ERROR_PARSE) name the line. Whether a kernel exists and fits is decided by tuned_for().
 Result<std::vector<TunedRow>> parse_tuned(std::string_view text);
 
 /// src/plan/choice/tuned.txt

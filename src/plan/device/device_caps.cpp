@@ -10,7 +10,7 @@ namespace {
 using std::string;
 using std::string_view;
 
-constexpr string_view fact_names[] = {
+constexpr string_view feature_ids[] = {
 #define FEATURE(id, ...) #id,
 #define FEATURE_EXTENSION(id, ...) #id,
 #include "plan/device/features.def"
@@ -20,7 +20,7 @@ constexpr string_view fact_names[] = {
 
 constexpr string_view kinds[] = {"other", "integrated", "discrete", "virtual", "cpu"};
 
-// The caps that are one number, by name: what to_text() writes and parse_device_caps() reads.
+// The members that are one number, by name, for to_text() and parse_device_caps().
 struct Number {
     string_view name;
     uint32_t DeviceCaps::*member32 = nullptr;
@@ -56,12 +56,6 @@ std::vector<string_view> words(string_view s) {
     return out;
 }
 
-std::optional<Type> find_type(string_view name) {
-    for (const TypeInfo& t : type_info)
-        if (t.name == name) return t.type;
-    return std::nullopt;
-}
-
 // "f16 f16 f32 f32 16x16x16": A, B, accumulator, result, shape.
 std::optional<MatrixShape> read_shape(string_view value) {
     const auto w = words(value);
@@ -79,14 +73,14 @@ std::optional<MatrixShape> read_shape(string_view value) {
 bool read_features(string_view value, FeatureSet& out) {
     for (string_view w : words(value)) {
         size_t i = 0;
-        while (i < std::size(fact_names) && fact_names[i] != w) ++i;
-        if (i == std::size(fact_names)) return false;
+        while (i < std::size(feature_ids) && feature_ids[i] != w) ++i;
+        if (i == std::size(feature_ids)) return false;
         out |= FeatureSet{1} << i;
     }
     return true;
 }
 
-bool read_fact(DeviceCaps& f, string_view name, string_view value) {
+bool read_value(DeviceCaps& f, string_view name, string_view value) {
     if (name == "name") return f.name = value, true;
     if (name == "driver") return f.driver = value, true;
     if (name == "features") return read_features(value, f.features);
@@ -120,12 +114,12 @@ bool read_fact(DeviceCaps& f, string_view name, string_view value) {
 
 }  // namespace
 
-string_view feature_name(Feature f) { return f < Feature::count ? fact_names[size_t(f)] : string_view{}; }
+string_view feature_name(Feature f) { return f < Feature::count ? feature_ids[size_t(f)] : string_view{}; }
 
 string feature_names(FeatureSet set) {
     string out;
-    for (size_t i = 0; i < std::size(fact_names); ++i)
-        if (set >> i & 1) out += (out.empty() ? "" : " ") + string(fact_names[i]);
+    for (size_t i = 0; i < std::size(feature_ids); ++i)
+        if (set >> i & 1) out += (out.empty() ? "" : " ") + string(feature_ids[i]);
     return out;
 }
 
@@ -153,9 +147,9 @@ Result<DeviceCaps> parse_device_caps(string_view text) {
         const size_t equals = row.find('=');
         const string_view name = trimmed(row.substr(0, equals)),
                           value = equals == string_view::npos ? string_view{} : trimmed(row.substr(equals + 1));
-        if (equals == string_view::npos || !read_fact(out, name, value))
-            return Refusal{Refusal::parse, "device caps, line " + std::to_string(line) + ": '" + string(row) +
-                                               "' is not a known fact with a sound value"};
+        if (equals == string_view::npos || !read_value(out, name, value))
+            return Refusal{VKGEMM_ERROR_PARSE, "device caps, line " + std::to_string(line) + ": '" + string(row) +
+                                                   "' is not a known name with a readable value"};
     }
     return out;
 }

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: MIT
-// What a device offers, as plain data: read once by src/vk/device.cpp, recorded as text from real machines in
-// tests/devices/, written by hand in tests. Nothing that decides asks the driver anything.
+// Device capabilities as plain data. src/vk/device.cpp reads them from the driver once; tests/devices/ holds those of
+// real machines as text. Choices depend on them alone.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "plan/base/result.h"
 #include "plan/problem/types.h"
 
 namespace vkgemm::plan {
 
 #define FEATURE(id, ...) id,
 #define FEATURE_EXTENSION(id, ...) id,
+#if defined(__GNUC__)  // g++ 12 takes a scoped enumerator for one that hides the type of the same name
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wshadow"
+#endif
 enum class Feature : uint8_t {
 #include "plan/device/features.def"
     count
 };
+#if defined(__GNUC__)
+#    pragma GCC diagnostic pop
+#endif
 #undef FEATURE
 #undef FEATURE_EXTENSION
 
@@ -31,7 +39,7 @@ namespace need {  // so that kernels.def reads "need::coopmat | need::float16"
 #include "plan/device/features.def"
 #undef FEATURE
 #undef FEATURE_EXTENSION
-// What every kernel on the matrix units asks for, and each type besides.
+// What every kernel on the matrix units needs, and what each type adds.
 inline constexpr FeatureSet matrix = coopmat | memory_model | subgroup_size_control | full_subgroups;
 inline constexpr FeatureSet matrix_f16 = matrix | float16, matrix_bf16 = matrix | bf16 | bf16_coopmat,
                             matrix_i8 = matrix | int8;
@@ -56,7 +64,7 @@ struct DisabledKernel {
 };
 
 struct DeviceCaps {
-    std::string name, driver;  // for people; of the name tuned rows match a part, nothing else is decided by them
+    std::string name, driver;  // tuned rows match a part of the name; no other choice depends on them
     uint32_t vendor = 0, device = 0, driver_version = 0, api_version = 0;
     DeviceKind kind = DeviceKind::other;
     FeatureSet features = 0;  // enabled, not merely there
@@ -82,8 +90,10 @@ struct DeviceCaps {
     }
 };
 
-/// The text form: "name = value" lines; what is at its default is written too, so that a file says all. Unknown names
-/// and broken values are refused with their line.
+/// "name = value" lines. Defaults are written too, so that a file is complete by itself.
 std::string to_text(const DeviceCaps&);
+
+/// Reads such lines; '#' begins a comment. Refuses unknown names and unreadable values, with the number of the line.
+Result<DeviceCaps> parse_device_caps(std::string_view text);
 
 }  // namespace vkgemm::plan

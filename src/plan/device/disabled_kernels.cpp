@@ -10,7 +10,7 @@ namespace vkgemm::plan {
 namespace {
 
 Refusal bad_row(size_t line, const std::string& why) {
-    return {Refusal::parse, "disabled kernels, line " + std::to_string(line) + ": " + why};
+    return {VKGEMM_ERROR_PARSE, "disabled kernels, line " + std::to_string(line) + ": " + why};
 }
 
 Result<DisabledKernelRow> read_disabled_kernel(std::string_view line, size_t number) {
@@ -37,7 +37,7 @@ Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view t
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         Result<DisabledKernelRow> row = read_disabled_kernel(line, number);
-        if (!row) return row.refusal();
+        if (!row) return row.status();
         out.push_back(std::move(*row));
     }
     return out;

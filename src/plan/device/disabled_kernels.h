@@ -20,11 +20,10 @@ struct DisabledKernelRow {
     std::string old_kernel;  // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
 };
 
-/// Refusals (Refusal::parse) name the line. A kernel that this version does not have is none: there is nothing to leave
-/// out then.
+/// Refusals (VKGEMM_ERROR_PARSE) give the number of the line. A row may name a kernel that this version does not have.
 Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text);
 
-/// Writes those for this device into its caps.
+/// Adds the rows that are for this device to its capabilities.
 void mark_disabled(std::span<const DisabledKernelRow> rows, DeviceCaps& caps);
 
 }  // namespace vkgemm::plan

@@ -23,7 +23,7 @@ Result<Needs> needs_of_one(const DeviceCaps& dev, const Problem& completed, cons
         out.optional |= needs;
         found = true;
     }
-    if (!found) return select(dev, p, request).refusal();
+    if (!found) return select(dev, p, request).status();
     return out;
 }
 
@@ -54,8 +54,8 @@ Result<Needs> needs_either_way(const DeviceCaps& least, const DeviceCaps& dev, c
 
 }  // namespace
 
-Refusal about_problem(size_t index, Refusal why) {
-    why.why = "problems[" + std::to_string(index) + "]: " + why.why;
+Status about_problem(size_t index, Status why) {
+    why.text = "problems[" + std::to_string(index) + "]: " + why.text;
     return why;
 }
 
@@ -64,13 +64,13 @@ Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems,
     request.addresses = addresses;
     const DeviceCaps least = without_optional_addresses(dev, addresses);
     const Result<Binding> binding = choose_binding(least, request);
-    if (!binding) return binding.refusal();
+    if (!binding) return binding.status();
     Needs out;
     out.required = *binding == Binding::descriptors ? need::push_descriptor : need::buffer_address;
     out.optional = runtime_features & dev.features;
     for (size_t i = 0; i < problems.size(); ++i) {
         const Result<Needs> one = needs_either_way(least, dev, problems[i], request);
-        if (!one) return about_problem(i, one.refusal());
+        if (!one) return about_problem(i, one.status());
         out.required |= one->required;
         out.optional |= one->optional;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which features a list of problems asks of a device that offers `caps.features`, before the device is made.
+// Which features a list of problems needs of a device, before the device is created.
 #pragma once
 #include <span>
 
@@ -12,8 +12,8 @@ struct Needs {
     FeatureSet optional = 0;  // what else a fitting kernel, or the runtime, makes use of
 };
 
-/// A refusal that names the one of several problems that it is about: "problems[2]: why".
-Refusal about_problem(size_t index, Refusal);
+/// The refusal of one of several problems, with its index: "problems[2]: why".
+Status about_problem(size_t index, Status);
 
 /// `addresses`: plans will be made for operands as device addresses.
 /// `problems` are completed; empty: whatever any built-in kernel can use; then only the operands' way is required.

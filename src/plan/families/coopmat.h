@@ -64,7 +64,7 @@ inline constexpr Family coopmat = {
     .refuses = [](const Problem& p) -> const char* {
         for (const Operand& x : operands(p))
             if ((x.name == "A" || x.name == "B") &&
-                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },
@@ -73,15 +73,15 @@ inline constexpr Family coopmat = {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
     },
-    .speed = {.mac = 0.00022,
-              .step = 1400,
-              .step_overlapped = 1160,
-              .element = 0.29,
-              .group = 2500,
-              .launch = 4000,
-              .bytes_per_cycle = 37,
-              .misaligned = 2.4,
-              .transposed_bytes = 2},
+    .gpu_cost = {.mac = 0.00022,
+                 .step = 1400,
+                 .step_overlapped = 1160,
+                 .element = 0.29,
+                 .group = 2500,
+                 .launch = 4000,
+                 .bytes_per_cycle = 37,
+                 .misaligned = 2.4,
+                 .transposed_bytes = 2},
     .cpu_weight = 3,
 };
 

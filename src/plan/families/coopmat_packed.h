@@ -43,7 +43,7 @@ constexpr void product(const Tile& t, TileRules& r) {
 inline const char* too_short(const Problem& p) {
     for (const Operand& x : operands(p))
         if ((x.name == "A" || x.name == "B") &&
-            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(*x.matrix->type).bytes < 16)
+            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
             return "is not for operands shorter than 16 bytes";
     return nullptr;
 }
@@ -86,19 +86,17 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
         .refuses = [](const Problem&) -> const char* {
             return "brings an operand into shape for another kernel, never a product by itself";
         },
-        .role = Role::packer,
         .uses_matrix_units = true,
         .packs_fragments = true,
         .operand_split = operand_split,
-        .speed = {},
+        .gpu_cost = {},
         .cpu_weight = 1,
     };
 }
 inline constexpr Family pack_fragments = packs_into("pack_fragments", {}, pack_fragments_bytes<1>);
-inline constexpr Family pack_fragments_bf16x3 =
-    packs_into("pack_fragments_bf16x3", {3, Type::bf16}, pack_fragments_bytes<3>);
+inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, bf16}, pack_fragments_bytes<3>);
 inline constexpr Family pack_fragments_f16x2 =
-    packs_into("pack_fragments_f16x2", {2, Type::f16, true}, pack_fragments_bytes<2, true>);
+    packs_into("pack_fragments_f16x2", {2, f16, true}, pack_fragments_bytes<2, true>);
 
 constexpr Constants packed_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
                                    constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
@@ -120,12 +118,12 @@ inline constexpr Family coopmat_packed = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    .speed = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+    .gpu_cost = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
     .cpu_weight = 3,
 };
 
 // `coopmat_packed` with f32 split into parts; sums leave the matrix units every BK of depth.
-constexpr Family from_split(std::string_view name, OperandSplit operand_split, Accuracy accuracy,
+constexpr Family from_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
                             double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
     Family f = coopmat_packed;
     f.name = name;
@@ -134,7 +132,7 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, A
         packed_rules::product(t, r);
     };
     f.operand_split = operand_split, f.accuracy = accuracy, f.registers = registers;
-    f.speed.mac = mac, f.speed.step = step;
+    f.gpu_cost.mac = mac, f.gpu_cost.step = step;
     f.cpu_weight = 12;
     return f;
 }
@@ -144,8 +142,8 @@ constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
 }
 inline constexpr Family bf16x3 =
-    from_split("bf16x3", {3, Type::bf16}, Accuracy::f32_split, registers_of_split<4, 3>, 0.0029, 1350);
+    from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>, 0.0029, 1350);
 inline constexpr Family f16x2 =
-    from_split("f16x2", {2, Type::f16, true}, Accuracy::f32_split_rows, registers_of_split<2, 2>, 0.0017, 1340);
+    from_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, registers_of_split<2, 2>, 0.0017, 1340);
 
 }  // namespace vkgemm::plan::family

@@ -23,7 +23,7 @@ inline constexpr Family cpu = {
     .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
     .wants_addresses = true,
-    .speed = {.mac = 1},  // nothing is shared
+    .gpu_cost = {.mac = 1},  // nothing is shared
     .cpu_weight = 0.17,
     .cpu_extra_rows = 8,
 };

@@ -25,7 +25,7 @@ Refusal unknown_constant(std::string_view name) {
     const std::string_view near = nearest_word(name, names);
     std::string why = "a tile has no constant '" + std::string(name) + "'";
     if (!near.empty()) why += "; did you mean '" + std::string(near) + "'?";
-    return {Refusal::tile, why + " (known: " + constant_names(~Constants{0}) + ")"};
+    return {VKGEMM_ERROR_TILE, why + " (known: " + constant_names(~Constants{0}) + ")"};
 }
 
 }  // namespace
@@ -52,19 +52,20 @@ Result<Tile> with_constants(const Tile& base, std::string_view text) {
         at += item.size() + 1;
         const size_t equals = item.find('=');
         if (equals == std::string_view::npos)
-            return Refusal{Refusal::tile, "tile: '" + std::string(item) + "' is not NAME=NUMBER, as in BM=128,BN=64"};
+            return Refusal{VKGEMM_ERROR_TILE,
+                           "tile: '" + std::string(item) + "' is not NAME=NUMBER, as in BM=128,BN=64"};
         const std::string_view name = item.substr(0, equals);
         const Constant* constant = nullptr;
         for (const Constant& c : constants)
             if (c.name == name) constant = &c;
         if (!constant) return unknown_constant(name);
         for (std::string_view s : seen)
-            if (s == name) return Refusal{Refusal::tile, "tile: " + std::string(name) + " is given twice"};
+            if (s == name) return Refusal{VKGEMM_ERROR_TILE, "tile: " + std::string(name) + " is given twice"};
         seen.push_back(name);
         const auto value = read_number<uint32_t>(item.substr(equals + 1));
         if (!value)
-            return Refusal{Refusal::tile, "tile: " + std::string(name) + " wants a whole number below 2^32, not '" +
-                                              std::string(item.substr(equals + 1)) + "'"};
+            return Refusal{VKGEMM_ERROR_TILE, "tile: " + std::string(name) + " wants a whole number below 2^32, not '" +
+                                                  std::string(item.substr(equals + 1)) + "'"};
         tile.*constant->member = *value;
     }
     return tile;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the shader of the same name promises: all that the host need know of it, as functions of its tile and the
-// problem.
+// What the host needs to know of a shader, as functions of the tile and the problem.
 #pragma once
 #include <array>
 #include <string>
@@ -25,7 +24,7 @@ namespace constant {
 #define X(id, name, meaning) inline constexpr Constants name = Constants{1} << (id);
 VKGEMM_TILE_CONSTANTS(X)
 #undef X
-/// What the host does for every product: the subgroup size it asks for, the order of the work groups, slices of K.
+/// Constants that the host itself reads for every product.
 inline constexpr Constants of_every_product = SG | RASTER | SPLIT | PACK;
 }  // namespace constant
 std::string constant_names(Constants);  // "WG, BM, BN"
@@ -45,7 +44,7 @@ struct TileLimits {
     uint32_t shared_bytes = UINT32_MAX, max_invocations = UINT32_MAX;
 };
 
-/// One broken rule: the rule in words, and the two numbers that disagree, each with what it is.
+/// A broken rule, and the two numbers that disagree, each with its name.
 struct BrokenRule {
     std::string_view rule, left_name, right_name;
     uint64_t left = 0, right = 0;
@@ -55,8 +54,8 @@ struct BrokenRule {
 struct TileRules {
     std::array<BrokenRule, 16> broken{};
     size_t count = 0;
-    std::string_view family{};  // named where the tile sets a constant that it does not read
-    Constants reads = 0;        // those that it does
+    std::string_view family{};  // set if the tile sets a constant that the family does not read
+    Constants reads = 0;        // the constants that the family reads
 
     constexpr void check(bool holds, std::string_view rule, std::string_view left_name, uint64_t left,
                          std::string_view right_name, uint64_t right) {
@@ -69,57 +68,53 @@ struct TileRules {
 };
 std::string to_text(const TileRules&);  // every broken rule with its numbers, "; " between
 
-/// What Family::copy_rules is by default. Not null: g++ 12 with UBSan cannot compare functions at compile time.
+/// The default of Family::copy_rules. Not null, because g++ 12 with UBSan cannot compare functions at compile time.
 constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
 
-/// How fast a family is on a GPU, in cycles of a multiprocessor: measured on an H200 (docs/performance.md), and taken
-/// for the proportions of every other.
-struct Speed {
+/// What a family's kernels cost on a GPU, in cycles of a multiprocessor. Measured on an H200 (docs/performance.md) and
+/// used for every GPU, because only the proportions matter.
+struct GpuCost {
     double mac;                   // a multiply-add (matrix units: of two-byte elements)
-    double fragment_load = 0;     // an element that an invocation reads from shared memory for its strip of a step
-    double step = 0;              // a step, beyond its multiply-adds, where no other work group fills the time
+    double fragment_load = 0;     // an element that an invocation reads from shared memory in a step
+    double step = 0;              // a step, beyond its multiply-adds, if no other work group hides its latency
     double step_overlapped = 0;   // the same with STAGES 2
-    double element = 0;           // of D, to finish and write
-    double group = 0;             // to begin and to end a round of work groups
+    double element = 0;           // an element of D, finished and written
+    double group = 0;             // the start and end of a round of work groups
     double launch = 8000;         // a barrier and a dispatch
-    double bytes_per_cycle = 33;  // of operands and results, once each
-    double misaligned = 1;        // factor on a step where A or B cannot be read in 16-byte chunks
-    double transposed_bytes = 1;  // the same where elements of one byte lie with another index than k the fast one
-    double k_contiguous = 1;      // the same for each of A and B that lies k-contiguous
+    double bytes_per_cycle = 33;  // of operands and results, each counted once
+    double misaligned = 1;        // factor on a step if A or B cannot be read in 16-byte chunks
+    double transposed_bytes = 1;  // factor on a step if A or B has one-byte elements and is not k-contiguous
+    double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
 };
 
-/// What its kernels do in a plan: only a product is chosen; the others are added to one.
-enum class Role : uint8_t { product, reducer, packer };
-
-/// Operands that the matrix units do not take are sums of `count` parts of type `unit`, which they do.
+/// Operands of a type that the matrix units lack are split into `count` parts of type `unit`, whose sum they are.
 struct OperandSplit {
     uint32_t count = 1;
-    Type unit = Type::f32;  // means nothing where count is 1
-    bool scaled = false;    // each row of A and column of B has a power of two for a factor, found by the first pass
+    Type unit = f32;      // unused if count is 1
+    bool scaled = false;  // the first pass scales each row of A and column of B by a power of two
     bool operator==(const OperandSplit&) const = default;
 };
 
 struct Family {
     std::string_view name;
-    Constants reads;                         // the tile constants that mean something to it; every other must be 0
+    Constants reads;                         // the tile constants that it reads; every other must be 0
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
     void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = no_rules;  // those that depend on the types
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
-    const char* (*refuses)(const Problem&);  // why it does not serve this normalised problem; null: nothing against it
-    Role role = Role::product;
-    bool wants_wide = false;                   // A and B must allow loads of 16 bytes throughout
-    bool uses_matrix_units = false;            // MM x MN x MK must be a shape that the device offers
-    bool wants_addresses = false;              // the device must have bufferDeviceAddress
-    bool packs_fragments = false;              // A and B lie in the workspace as the shader pack_fragments puts them
-    OperandSplit operand_split = {};           // that its operands are taken apart into
-    Accuracy accuracy = Accuracy::arithmetic;  // the least that a problem must be content with
+    const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
+    bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
+    bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
+    bool wants_addresses = false;            // the device must have bufferDeviceAddress
+    bool packs_fragments = false;            // A and B are in the workspace, in the layout of the shader pack_fragments
+    OperandSplit operand_split = {};
+    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // the least exact accuracy that a problem must allow
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
-    Speed speed;
-    double cpu_weight;          // time of a multiply-add on a CPU driver, against the `vec4` family's
-    double cpu_extra_rows = 0;  // what a step of K costs there besides, in rows of the tile
+    GpuCost gpu_cost;
+    double cpu_weight;          // time of a multiply-add on a CPU driver, relative to the family vec4
+    double cpu_extra_rows = 0;  // the overhead of a step of K there, in rows of the tile
 };
 
-/// What the matrix units multiply where the operands are of this type.
+/// The type that the matrix units multiply if an operand has type `operand`.
 constexpr Type unit_type(const Family& family, Type operand) {
     return family.operand_split.count > 1 ? family.operand_split.unit : operand;
 }
@@ -147,10 +142,10 @@ constexpr TileRules broken_rules(const Family& family, const Tile& tile, const E
     r.check(tile.PACK <= 4, "there are four ways to pack operands", "PACK", tile.PACK, "limit", 4);
     family.rules(tile, r);
     if (r.count == 0) family.copy_rules(tile, bytes, r);
-    const bool adds_up = r.count == 0;
+    const bool is_sound = r.count == 0;
     r.check(tile.WG <= limits.max_invocations, "the work group must not be larger than the device allows", "WG",
             tile.WG, "limit", limits.max_invocations);
-    if (!adds_up) return r;  // then its shared memory means nothing
+    if (!is_sound) return r;  // its shared memory could not be computed
     const uint64_t shared = family.shared_bytes(tile, bytes);
     r.check(shared <= limits.shared_bytes, "shared memory must not exceed the device's", "bytes", shared, "limit",
             limits.shared_bytes);

@@ -19,7 +19,7 @@ inline constexpr Family naive = {
         },
     .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
-    .speed = {.mac = 0.16, .step = 30},
+    .gpu_cost = {.mac = 0.16, .step = 30},
     .cpu_weight = 12,
 };
 
@@ -37,7 +37,7 @@ inline constexpr Family tiled = {
         return uint64_t{e.accumulator} * (TILED_A(t.BM, t.BN, t.BK) + TILED_B(t.BM, t.BN, t.BK));
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
-    .speed = {.mac = 0.066, .step = 900, .misaligned = 1.4},
+    .gpu_cost = {.mac = 0.066, .step = 900, .misaligned = 1.4},
     .cpu_weight = 7,
 };
 
@@ -60,7 +60,7 @@ inline constexpr Family vec4 = {
         return uint64_t{e.accumulator} * (VEC4_A(t.BM, t.BN, t.BK) + VEC4_B(t.BM, t.BN, t.BK));
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
-    .speed = {.mac = 0.0155, .step = 900, .misaligned = 1.4},
+    .gpu_cost = {.mac = 0.0155, .step = 900, .misaligned = 1.4},
     .cpu_weight = 1.0,
 };
 
@@ -82,7 +82,7 @@ inline constexpr Family block = {
         return uint64_t{e.accumulator} * (BLOCK_A(t.BM, t.BN, t.BK) + BLOCK_B(t.BM, t.BN, t.BK));
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
-    .speed = {.mac = 0.0185, .step = 900, .misaligned = 1.4},
+    .gpu_cost = {.mac = 0.0185, .step = 900, .misaligned = 1.4},
     .cpu_weight = 1.1,
 };
 

@@ -18,8 +18,7 @@ inline constexpr Family pack = {
     .refuses = [](const Problem&) -> const char* {
         return "brings an operand into shape for another kernel, never a product by itself";
     },
-    .role = Role::packer,
-    .speed = {},
+    .gpu_cost = {},
     .cpu_weight = 1,
 };
 

@@ -23,8 +23,7 @@ inline constexpr Family reduce_k = {
     .refuses = [](const Problem&) -> const char* {
         return "is the second pass of a split product, never a product by itself";
     },
-    .role = Role::reducer,
-    .speed = {},
+    .gpu_cost = {},
     .cpu_weight = 1,
 };
 

@@ -39,12 +39,12 @@ inline constexpr Family simt = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return t.TM * t.TN + 2 * (t.TM + t.TN) + 30 + double(t.BM + t.BN) * t.BK * e.accumulator / 4 / t.WG;
     },
-    .speed = {.mac = 0.0074,
-              .fragment_load = 0.018,
-              .step = 870,
-              .bytes_per_cycle = 32,
-              .misaligned = 1.4,
-              .k_contiguous = 1.037},
+    .gpu_cost = {.mac = 0.0074,
+                 .fragment_load = 0.018,
+                 .step = 870,
+                 .bytes_per_cycle = 32,
+                 .misaligned = 1.4,
+                 .k_contiguous = 1.037},
     .cpu_weight = 4,
 };
 

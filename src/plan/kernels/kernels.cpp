@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels/kernels.h"
 
+#include "families.h"  // made by CMakeLists.txt: every header of src/plan/families
 #include "plan/base/string_util.h"
-#include "plan/families/coopmat.h"
-#include "plan/families/coopmat_packed.h"
-#include "plan/families/cpu.h"
-#include "plan/families/gemv.h"
-#include "plan/families/ladder.h"
-#include "plan/families/pack.h"
-#include "plan/families/reduce_k.h"
-#include "plan/families/simt.h"
 
 namespace vkgemm::spirv {
 #define MODULE(name, ...)                  \
@@ -23,22 +16,10 @@ namespace vkgemm::spirv {
 namespace vkgemm::plan {
 namespace {
 
-using enum Type;  // the words of modules.def
-
-// What the types alone ask of a device: to lie in a buffer, and to be computed with.
+// What the types alone need of a device, in buffers and in arithmetic.
 constexpr FeatureSet to_store(Type t) {
-    switch (t) {
-        case f16:
-        case bf16:
-            return need::storage16;
-        case i8:
-        case u8:
-            return need::storage8;
-        case f64:
-            return need::float64;
-        default:
-            return 0;
-    }
+    if (t == f64) return need::float64;
+    return info(t).bytes == 2 ? need::storage16 : info(t).bytes == 1 ? need::storage8 : 0;
 }
 constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64 ? need::float64 : 0; }
 constexpr FeatureSet on_matrix_units(Type t) {
@@ -51,11 +32,18 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 
-#define MODULE(name, fam, a, b, d, acc, env)                                                                   \
-    const Module name = {                                                                                      \
-        #name, family::fam, a, b, d, acc, {spirv::name##_packed, spirv::name##_words}, spirv::name##_missing}; \
-    constexpr const Family& name##_family = family::fam;                                                       \
-    constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes};      \
+#define MODULE(name, fam, role, a, b, d, acc, env)                                                        \
+    const Module name = {#name,                                                                           \
+                         family::fam,                                                                     \
+                         Role::role,                                                                      \
+                         a,                                                                               \
+                         b,                                                                               \
+                         d,                                                                               \
+                         acc,                                                                             \
+                         {spirv::name##_packed, spirv::name##_words},                                     \
+                         spirv::name##_missing};                                                          \
+    constexpr const Family& name##_family = family::fam;                                                  \
+    constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
 #include "shaders/modules.def"
 #undef MODULE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of kernels. A row is a pipeline that may be chosen: the chooser, the tests, the bench and the docs walk it.
+// The table of kernels. Each row is a pipeline that may be chosen. Selection, tests, benchmarks and docs read it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,20 @@
 
 namespace vkgemm::plan {
 
+/// What the kernels of a module do in a plan. Only products are chosen, the others are added to one. A packed product
+/// reads A and B from the workspace, where a packer has put them; a product needs no other dispatch.
+enum class Role : uint8_t { product, packed_product, packer, reducer };
+
 /// One SPIR-V module of shaders/modules.def, in its two variants.
 struct Module {
     std::string_view name;
     const Family& family;
+    Role role;
     Type a, b, d, accumulate;
     std::span<const uint32_t> packed;  // both variants, for spirv::unpack(); empty: this build does not have them
     const char* why_missing;           // why it does not; null if it does
 
+    bool is_product() const { return role == Role::product || role == Role::packed_product; }
     bool built() const { return !packed.empty(); }
     constexpr ElementBytes element_bytes() const {
         return {info(a).bytes, info(b).bytes, info(d).bytes, info(accumulate).bytes};
@@ -33,7 +39,7 @@ struct Kernel {
 
 std::span<const Kernel> kernels();
 const Kernel* find_kernel(std::string_view name);  // null: no such row
-/// A sentence that names the nearest row, or the nearest of `others` that could stand there, too.
+/// The sentence for a name that no row has. It suggests the nearest name of a row or of `others`.
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others = {});
 
 }  // namespace vkgemm::plan

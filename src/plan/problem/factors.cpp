@@ -30,18 +30,19 @@ bool is_zero_factor(double x, Type accumulator) {
     return bits && (info(accumulator).is_float ? *bits << 1 == 0 : *bits == 0);
 }
 
-std::optional<Refusal> unfit_factors(const Problem& p, double alpha, double beta) {
+std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta) {
     for (const auto& [name, x] : {std::pair{"alpha", alpha}, {"beta", beta}})
-        if (!bits_of(x, *p.accumulate)) {
-            const std::string type(info(*p.accumulate).name);
-            const char* const why = !info(*p.accumulate).is_float ? " sums need a whole number within 32 bits"
+        if (!bits_of(x, p.accumulate)) {
+            const std::string type(info(p.accumulate).name);
+            const char* const why = !info(p.accumulate).is_float ? " sums need a whole number within 32 bits"
                                     : rounds_to_zero(x)
                                         ? " sums would use 0 instead; give 0 or a number within the range of f32"
                                         : " sums would use infinity instead; give a number within the range of f32";
-            return Refusal{Refusal::argument, std::string(name) + " is " + number_text(x) + ", but " + type + why};
+            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                           std::string(name) + " is " + number_text(x) + ", but " + type + why};
         }
-    if (beta != 0 && p.c_source == CSource::none)
-        return Refusal{Refusal::problem,
+    if (beta != 0 && p.cSource == VKGEMM_C_NONE)
+        return Refusal{VKGEMM_ERROR_INVALID_PROBLEM,
                        "beta is " + number_text(beta) +
                            ", but the problem has no C; set its cSource (c=d or c=separate in its line)"};
     return std::nullopt;
@@ -52,7 +53,8 @@ void set_factors(abi::GemmArgs& args, double alpha, double beta, Type accumulato
     args.beta = *bits_of(beta, accumulator);
     if (is_zero_factor(alpha, accumulator)) args.k = args.k_chunk = 0;
     if (args.k == 0)
-        args.lda = args.ldb = args.batch_a = args.batch_b = 0;  // nor may a stray load leave D, which stands in
+        args.lda = args.ldb = args.batch_a = args.batch_b =
+            0;  // D is bound in place of A and B, and no load may leave it
 }
 
 }  // namespace vkgemm::plan

@@ -12,7 +12,7 @@ namespace vkgemm::plan {
 bool is_zero_factor(double x, Type accumulator);
 
 /// Why a run of this problem, which is completed, cannot have these factors; nothing if it can.
-std::optional<Refusal> unfit_factors(const Problem&, double alpha, double beta);
+std::optional<Status> unfit_factors(const Problem&, double alpha, double beta);
 
 /// Gives a dispatch its factors, which unfit_factors() accepts. If alpha is 0, it sums over nothing and reads neither A
 /// nor B.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do two operands share elements? Two views of one big matrix, side by side, span the same bytes and yet share none.
+// Whether two operands share elements. Two views of one large matrix may span the same bytes and share none.
 #pragma once
 #include <cstdint>
 
@@ -12,7 +12,7 @@ struct Footprint {
     uint64_t stride;            // from one matrix of the batch to the next; 0: one matrix
 };
 
-/// False only where it is certain that they share no byte.
+/// False only if it is certain that they share no byte.
 constexpr bool may_overlap(const Footprint& x, const Footprint& y) {
     if (x.begin == x.end || y.begin == y.end || x.end <= y.begin || y.end <= x.begin) return false;
     if (x.pitch != y.pitch || x.pitch == 0 || x.stride % x.pitch || y.stride % y.pitch) return true;

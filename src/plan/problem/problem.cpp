@@ -6,7 +6,7 @@ namespace {
 
 using std::to_string;
 
-Refusal broken(std::string why) { return {Refusal::problem, std::move(why)}; }
+Refusal broken(std::string why) { return {VKGEMM_ERROR_INVALID_PROBLEM, std::move(why)}; }
 
 std::optional<uint64_t> times(uint64_t a, uint64_t b) {
     if (a && b > UINT64_MAX / a) return std::nullopt;
@@ -17,151 +17,141 @@ std::optional<uint64_t> plus(std::optional<uint64_t> a, std::optional<uint64_t> 
     return *a + *b;
 }
 
-// A matrix counted the way it is stored: `outer` runs of `inner` neighbouring elements.
+// The shape of a matrix in memory: `outer` rows (columns, if it is column-major) of `inner` contiguous elements.
 struct Stored {
     uint64_t outer, inner;
 };
 Stored stored(const Matrix& x, uint64_t rows, uint64_t cols) {
-    return x.layout == Layout::row_major ? Stored{rows, cols} : Stored{cols, rows};
+    return x.layout == rowMajor ? Stored{rows, cols} : Stored{cols, rows};
 }
 
-// Fills in ld and stride of one matrix; the reason against it, or "".
+// Fills in ld and batchStride of one matrix. Returns the reason against it, or "".
 std::string complete_matrix(Matrix& x, std::string_view name, uint64_t rows, uint64_t cols, uint64_t batch) {
     const auto [outer, inner] = stored(x, rows, cols);
     const std::string who(name);
     if (x.ld == 0) x.ld = inner ? inner : 1;
     if (x.ld < inner)
-        return "ld" + who + " is " + to_string(x.ld) + ", but a " + (x.layout == Layout::row_major ? "row" : "column") +
-               " of " + who + " has " + to_string(inner) + " elements";
-    const bool is_broadcast = x.stride == broadcast;
+        return "ld" + who + " is " + to_string(x.ld) + ", but a " + (x.layout == rowMajor ? "row" : "column") + " of " +
+               who + " has " + to_string(inner) + " elements";
+    const bool is_broadcast = x.batchStride == broadcast;
     if (is_broadcast || batch <= 1) {
-        x.stride = 0;
-    } else if (x.stride == 0) {
+        x.batchStride = 0;
+    } else if (x.batchStride == 0) {
         const auto dense = times(x.ld, outer);
         if (!dense) return who + " spans more than 2^64 elements";
-        x.stride = *dense;
+        x.batchStride = *dense;
     }
     if (!span_elements(x, rows, cols, batch)) return who + " spans more than 2^64 elements";
     return "";
 }
 
-// D is written, so its matrices must not share elements, nor be one and the same.
+// D is written, so its matrices must not share elements.
 std::string check_result_stride(const Problem& p, bool broadcast_d) {
     if (p.batch <= 1 || p.m == 0 || p.n == 0) return "";
     if (broadcast_d) return "D cannot be broadcast: " + to_string(p.batch) + " products would be written to one place";
     const uint64_t one = *span_elements(p.d, p.m, p.n, 1);
-    if (p.d.stride >= one) return "";
-    const uint64_t run = stored(p.d, p.m, p.n).inner;  // matrices side by side, as the heads of attention lie
-    const auto row_of_all = plus(times(p.batch - 1, p.d.stride), run);
-    if (p.d.stride >= run && row_of_all && p.d.ld >= *row_of_all) return "";
-    return "stride_d is " + to_string(p.d.stride) + ", but one D spans " + to_string(one) + " elements, and " +
+    if (p.d.batchStride >= one) return "";
+    const uint64_t run = stored(p.d, p.m, p.n).inner;  // matrices side by side, as attention stores its heads
+    const auto row_of_all = plus(times(p.batch - 1, p.d.batchStride), run);
+    if (p.d.batchStride >= run && row_of_all && p.d.ld >= *row_of_all) return "";
+    return "stride_d is " + to_string(p.d.batchStride) + ", but one D spans " + to_string(one) + " elements, and " +
            to_string(p.batch) + " of them side by side do not fit a leading dimension of " + to_string(p.d.ld) +
            ": the batch would overwrite itself";
 }
 
 std::string check_c(const Problem& p) {
-    const bool said = p.c.ld || p.c.stride || p.c.layout != Layout::row_major;
-    if (p.c_source == CSource::none && said)
+    const bool described = p.c.ld || p.c.batchStride || p.c.layout != rowMajor;
+    if (p.cSource == VKGEMM_C_NONE && described)
         return "C is described (ldc, stride or layout) but the problem has none; set its cSource (c=separate in its "
                "line)";
-    if (p.c_source == CSource::is_d && said) return "C is D, so its ld, stride and layout are D's and must be left out";
+    if (p.cSource == VKGEMM_C_IS_D && described)
+        return "C is D, so its ld, stride and layout are D's and must be left out";
     return "";
 }
 
-bool is_bias(StepKind k) { return k == StepKind::bias_row || k == StepKind::bias_col; }
-bool is_scale(StepKind k) { return k == StepKind::scale_row || k == StepKind::scale_col || k == StepKind::scale_all; }
-bool wants_float(StepKind k) { return k == StepKind::gelu || k == StepKind::silu || k == StepKind::clamp; }
-
 std::string check_epilogue(const Problem& p) {
-    int biases = 0, scales = 0;
-    std::array<bool, 16> seen{};
-    bool ended = false;
+    if (p.epilogue.count > VKGEMM_MAX_EPILOGUE_STEPS)
+        return "the epilogue has " + to_string(p.epilogue.count) + " steps; the limit is " +
+               to_string(VKGEMM_MAX_EPILOGUE_STEPS);
+    std::array<bool, std::size(step_info) + 1> seen{};
+    std::array<std::string_view, VKGEMM_SLOT_COUNT> reader{};
     for (const EpilogueStep& s : p.epilogue) {
-        if (s.kind == StepKind::none) {
-            ended = true;
-            continue;
-        }
-        if (ended) return "the epilogue has a gap: a step follows an empty one";
-        if (s.kind > StepKind::clamp) return "the epilogue has no step number " + to_string(int(s.kind));
-        if (seen[size_t(s.kind)]) return "the epilogue names a step twice; each kind may stand once";
+        if (s.kind <= VKGEMM_STEP_NONE || size_t(s.kind) > std::size(step_info))
+            return "the epilogue has a step of kind " + to_string(int(s.kind)) + "; known are 1 to " +
+                   to_string(std::size(step_info));
+        const StepInfo& step = info(s.kind);
+        if (seen[size_t(s.kind)]) return "the epilogue has " + std::string(step.text) + " twice; once is the limit";
         seen[size_t(s.kind)] = true;
-        biases += is_bias(s.kind), scales += is_scale(s.kind);
-        if (wants_float(s.kind) && !info(*p.accumulate).is_float)
-            return "GELU, SiLU and clamp are for floating-point sums; these are " +
-                   std::string(info(*p.accumulate).name);
-        if (s.kind == StepKind::clamp && !(s.low <= s.high))
-            return "clamp wants low <= high, not " + to_string(s.low) + " and " + to_string(s.high);
+        if (step.operand != VKGEMM_SLOT_COUNT) {
+            std::string_view& first = reader[size_t(step.operand)];
+            if (!first.empty())
+                return "the epilogue has " + std::string(first) + " and " + std::string(step.text) +
+                       ", which read one operand; leave one of them out";
+            first = step.text;
+        }
+        if (step.sums == StepSums::FLOATS && !info(p.accumulate).is_float)
+            return std::string(step.text) + " is for floating-point accumulators; this one is " +
+                   std::string(info(p.accumulate).name);
+        if (step.has_bounds() && !(s.low <= s.high))
+            return std::string(step.text) + " wants low <= high, not " + to_string(s.low) + " and " + to_string(s.high);
     }
-    if (biases > 1) return "the epilogue takes one bias, per row or per column, not both";
-    if (scales > 1) return "the epilogue takes one scale: per row, per column or for all";
     return "";
 }
 
 void fill_types(Problem& p) {
-    const Type a = p.a.type.value_or(Type::f32);
-    p.a.type = a;
-    if (!p.b.type) p.b.type = a;
-    if (!p.accumulate) p.accumulate = info(a).default_accumulator;
-    if (!p.d.type) p.d.type = info(a).default_result;
-    if (!p.c.type) p.c.type = p.d.type;
+    const auto fill = [](Type& type, Type by_default) {
+        if (type == VKGEMM_TYPE_DEFAULT) type = by_default;
+    };
+    fill(p.a.type, f32);
+    fill(p.b.type, p.a.type);
+    fill(p.accumulate, info(p.a.type).default_accumulator);
+    fill(p.d.type, info(p.a.type).default_result);
+    fill(p.c.type, p.d.type);
 }
 
-Layout flipped(Layout l) { return l == Layout::row_major ? Layout::column_major : Layout::row_major; }
-
-StepKind flipped(StepKind k) {
-    switch (k) {
-        case StepKind::bias_row:
-            return StepKind::bias_col;
-        case StepKind::bias_col:
-            return StepKind::bias_row;
-        case StepKind::scale_row:
-            return StepKind::scale_col;
-        case StepKind::scale_col:
-            return StepKind::scale_row;
-        default:
-            return k;
-    }
-}
+Layout flipped(Layout l) { return l == rowMajor ? columnMajor : rowMajor; }
 
 Problem transposed(Problem p) {
     std::swap(p.a, p.b);
     std::swap(p.m, p.n);
     for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->layout = flipped(x->layout);
-    for (EpilogueStep& s : p.epilogue) s.kind = flipped(s.kind);
+    for (uint32_t i = 0; i < p.epilogue.count; ++i) p.epilogue.step[i].kind = transposed_step(p.epilogue.step[i].kind);
     return p;
 }
 
-// One B for all, and the rows of all A, C and D follow each other at one distance: then it is one tall product.
+// Whether a batch can be read as one tall product: all share one B, and in A, C and D the rows of all matrices are
+// equally far apart.
 bool is_one_tall_product(const Problem& p) {
-    const auto runs_on = [&](const Matrix& x) { return x.layout == Layout::row_major && x.stride == x.ld * p.m; };
-    if (p.batch <= 1 || p.b.stride != 0 || !runs_on(p.a) || !runs_on(p.d)) return false;
-    if (p.c_source == CSource::separate && !runs_on(p.c)) return false;
-    if (has_step(p, StepKind::bias_row) || has_step(p, StepKind::scale_row)) return false;
+    const auto runs_on = [&](const Matrix& x) { return x.layout == rowMajor && x.batchStride == x.ld * p.m; };
+    if (p.batch <= 1 || p.b.batchStride != 0 || !runs_on(p.a) || !runs_on(p.d)) return false;
+    if (p.cSource == VKGEMM_C_SEPARATE && !runs_on(p.c)) return false;
+    for (const EpilogueStep& s : p.epilogue)
+        if (info(s.kind).shape == StepShape::M) return false;  // each matrix of the batch reads the same m elements
     return p.m * p.batch < (uint64_t{1} << 31);
 }
 
 }  // namespace
 
-std::string_view accuracy_name(Accuracy a) {
+std::string_view accuracy_name(VkgemmAccuracy a) {
     constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows"};
     return names[size_t(a)];
 }
 
 Result<Problem> complete(Problem p) {
     fill_types(p);
-    if (p.accuracy != Accuracy::arithmetic)
-        for (const Type t : {*p.a.type, *p.b.type, *p.accumulate, *p.d.type})
-            if (t != Type::f32)
-                return Refusal{Refusal::unsupported, "the accuracy " + std::string(accuracy_name(p.accuracy)) +
-                                                         " is for f32 throughout, not for " +
-                                                         std::string(info(t).name) + "; leave it at its default"};
+    if (p.accuracy != VKGEMM_ACCURACY_DEFAULT)
+        for (const Type t : {p.a.type, p.b.type, p.accumulate, p.d.type})
+            if (t != f32)
+                return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the accuracy " + std::string(accuracy_name(p.accuracy)) +
+                                                             " is for f32 throughout, not for " +
+                                                             std::string(info(t).name) + "; leave it at its default"};
     if (p.c.type != p.d.type)
-        return Refusal{Refusal::unsupported,
-                       "C must have D's type in this version: " + std::string(info(*p.c.type).name) + " is not " +
-                           std::string(info(*p.d.type).name)};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       "C must have D's type in this version: " + std::string(info(p.c.type).name) + " is not " +
+                           std::string(info(p.d.type).name)};
     if (std::string why = check_c(p); !why.empty()) return broken(why);
-    if (p.c_source == CSource::is_d) p.c = p.d;
-    const bool broadcast_d = p.d.stride == broadcast;
+    if (p.cSource == VKGEMM_C_IS_D) p.c = p.d;
+    const bool broadcast_d = p.d.batchStride == broadcast;
     for (const std::string& why :
          {complete_matrix(p.a, "a", p.m, p.k, p.batch), complete_matrix(p.b, "b", p.k, p.n, p.batch),
           complete_matrix(p.d, "d", p.m, p.n, p.batch), complete_matrix(p.c, "c", p.m, p.n, p.batch)})
@@ -172,34 +162,32 @@ Result<Problem> complete(Problem p) {
 }
 
 Normalised normalise(const Problem& completed) {
-    Normalised out{completed, completed.d.layout == Layout::column_major};
+    Normalised out{completed, completed.d.layout == columnMajor};
     Problem& p = out.problem;
     if (out.swapped) p = transposed(p);
-    // One row or column without gaps is the same memory either schedule; along k it can be read in wide pieces.
-    if (p.n == 1 && p.b.layout == Layout::row_major && p.b.ld == 1)
-        p.b.layout = Layout::column_major, p.b.ld = p.k ? p.k : 1;
-    if (p.m == 1 && p.a.layout == Layout::column_major && p.a.ld == 1)
-        p.a.layout = Layout::row_major, p.a.ld = p.k ? p.k : 1;
+    // A row or column without gaps is the same memory in both layouts. The k-contiguous one allows 16-byte loads.
+    if (p.n == 1 && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
+    if (p.m == 1 && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
     if (is_one_tall_product(p)) {
         p.m *= p.batch;
         p.batch = 1;
-        p.a.stride = p.c.stride = p.d.stride = 0;
+        p.a.batchStride = p.c.batchStride = p.d.batchStride = 0;
     }
     return out;
 }
 
 std::array<Operand, 4> operands(const Problem& p) {
-    return {{{"A", &p.a, p.m, p.k}, {"B", &p.b, p.k, p.n}, {"C", &p.c, p.m, p.n}, {"D", &p.d, p.m, p.n}}};
+    return {Operand{"A", &p.a, p.m, p.k}, {"B", &p.b, p.k, p.n}, {"C", &p.c, p.m, p.n}, {"D", &p.d, p.m, p.n}};
 }
 
 bool is_wide(const Operand& x, uint32_t operand_alignment) {
     const Matrix& m = *x.matrix;
-    const uint64_t bytes = info(*m.type).bytes, run = m.layout == Layout::row_major ? x.cols : x.rows;
-    return operand_alignment % 16 == 0 && (m.padded || run * bytes % 16 == 0) && m.ld * bytes % 16 == 0 &&
-           m.stride * bytes % 16 == 0;
+    const uint64_t bytes = info(m.type).bytes, run = m.layout == rowMajor ? x.cols : x.rows;
+    return operand_alignment % 16 == 0 && (x.padded || run * bytes % 16 == 0) && m.ld * bytes % 16 == 0 &&
+           m.batchStride * bytes % 16 == 0;
 }
 
-bool has_step(const Problem& p, StepKind kind) {
+bool has_step(const Problem& p, VkgemmStepKind kind) {
     for (const EpilogueStep& s : p.epilogue)
         if (s.kind == kind) return true;
     return false;
@@ -210,7 +198,7 @@ bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 std::optional<uint64_t> span_elements(const Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch) {
     if (rows == 0 || cols == 0 || batch == 0) return 0;
     const auto [outer, inner] = stored(x, rows, cols);
-    return plus(plus(times(batch - 1, x.stride), times(outer - 1, x.ld)), inner);
+    return plus(plus(times(batch - 1, x.batchStride), times(outer - 1, x.ld)), inner);
 }
 
 }  // namespace vkgemm::plan

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "plan/problem/problem_text.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "plan/base/string_util.h"
 
@@ -18,7 +20,7 @@ struct Token {
 };
 
 Refusal wrong(size_t at, string why) {
-    return {Refusal::parse, "character " + std::to_string(at + 1) + ": " + std::move(why)};
+    return {VKGEMM_ERROR_PARSE, "character " + std::to_string(at + 1) + ": " + std::move(why)};
 }
 string quoted(string_view s) { return "'" + string(s) + "'"; }
 
@@ -47,17 +49,18 @@ std::vector<Token> split(string_view line) {
 
 constexpr auto type_words = [] {
     std::array<string_view, std::size(type_info)> out;
-    for (const TypeInfo& t : type_info) out[static_cast<size_t>(t.type)] = t.name;
+    for (size_t i = 0; i < out.size(); ++i) out[i] = type_info[i].name;
     return out;
 }();
 
-std::optional<Refusal> read_type(string_view word, size_t at, std::optional<Type>& out) {
-    for (const TypeInfo& t : type_info)
-        if (t.name == word) return out = t.type, std::nullopt;
-    return wrong(at, not_one_of(word, type_words));
+std::optional<Status> read_type(string_view word, size_t at, Type& out) {
+    const std::optional<Type> type = find_type(word);
+    if (!type) return wrong(at, not_one_of(word, type_words));
+    out = *type;
+    return std::nullopt;
 }
 
-std::optional<Refusal> read_types(const Token& token, Problem& p) {
+std::optional<Status> read_types(const Token& token, Problem& p) {
     const string_view s = token.text;
     const size_t star = s.find('*');
     const size_t arrow = s.find("->", star), plus = s.find('+', star);
@@ -73,7 +76,7 @@ std::optional<Refusal> read_types(const Token& token, Problem& p) {
     return std::nullopt;
 }
 
-std::optional<Refusal> read_size(const Token& token, Problem& p) {
+std::optional<Status> read_size(const Token& token, Problem& p) {
     string_view rest = token.text;
     size_t at = token.at;
     for (auto [name, value] : {std::pair{'M', &p.m}, {'N', &p.n}, {'K', &p.k}}) {
@@ -92,38 +95,37 @@ std::optional<Refusal> read_size(const Token& token, Problem& p) {
 }
 
 std::optional<Layout> layout_of(char c) {
-    if (c == 'n') return Layout::row_major;
-    if (c == 't') return Layout::column_major;
+    if (c == 'n') return rowMajor;
+    if (c == 't') return columnMajor;
     return std::nullopt;
 }
 
-// The options. One reader per kind of value; a row says which option takes which.
+// The options. There is one reader for each kind of value.
 struct Reader {
     explicit Reader(ProblemText& to) : out(to) {}
-    std::optional<Refusal> read(const Token& token);
-    bool said(string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+    std::optional<Status> read(const Token& token);
+    bool has(string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
    private:
     ProblemText& out;
     std::vector<string_view> keys;  // of the options so far
-    size_t steps = 0;
 
-    std::optional<Refusal> whole(string_view v, size_t at, uint64_t& to) {
+    std::optional<Status> whole(string_view v, size_t at, uint64_t& to) {
         const auto n = read_number<uint64_t>(v);
         if (!n) return wrong(at, "a whole number is wanted, not " + quoted(v));
         return to = *n, std::nullopt;
     }
-    std::optional<Refusal> real(string_view v, size_t at, double& to) {
+    std::optional<Status> real(string_view v, size_t at, double& to) {
         const auto n = read_number<double>(v);
         if (!n) return wrong(at, "a number is wanted, not " + quoted(v));
         return to = *n, std::nullopt;
     }
-    std::optional<Refusal> stride(string_view v, size_t at, uint64_t& to) {
+    std::optional<Status> stride(string_view v, size_t at, uint64_t& to) {
         if (auto r = whole(v, at, to)) return r;
-        if (to == 0) to = broadcast;
+        if (to == 0) to = VKGEMM_BROADCAST;
         return std::nullopt;
     }
-    std::optional<Refusal> layout(string_view v, size_t at, std::initializer_list<Layout*> to) {
+    std::optional<Status> layout(string_view v, size_t at, std::initializer_list<Layout*> to) {
         if (v.size() != to.size())
             return wrong(at, quoted(v) + " should be " + (to.size() == 2 ? "nn, nt, tn or tt" : "n or t"));
         size_t i = 0;
@@ -134,69 +136,82 @@ struct Reader {
         }
         return std::nullopt;
     }
-    std::optional<Refusal> step(size_t at, EpilogueStep s) {
-        if (steps == max_epilogue_steps)
-            return wrong(at, "an epilogue has at most " + std::to_string(max_epilogue_steps) + " steps");
-        out.problem.epilogue[steps++] = s;
+    std::optional<Status> add(size_t at, const EpilogueStep& s) {
+        if (out.problem.epilogue.count == VKGEMM_MAX_EPILOGUE_STEPS)
+            return wrong(at, "an epilogue has at most " + std::to_string(VKGEMM_MAX_EPILOGUE_STEPS) + " steps");
+        out.problem.epilogue.add(s);
         return std::nullopt;
     }
-    struct Word {
-        string_view word;
-        StepKind kind;
-    };
-    std::optional<Refusal> step_word(string_view v, size_t at, std::initializer_list<Word> words) {
+    // A step whose key this is: one word of several, bounds, or the key alone.
+    std::optional<Status> step(string_view key, string_view v, size_t at) {
         std::vector<string_view> known;
-        for (const Word& w : words) {
-            if (w.word == v) return step(at, {w.kind, 0, 0});
-            known.push_back(w.word);
+        for (const StepInfo& s : step_info) {
+            if (s.key() != key) continue;
+            if (s.has_bounds()) return bounds(s, v, at);
+            const string_view word = s.text.substr(key.size());
+            if (word == v) return add(at - (v.empty() ? key.size() : 0), {s.kind});
+            known.push_back(word);
         }
         return wrong(at, not_one_of(v, known));
     }
-    std::optional<Refusal> clamp(string_view v, size_t at) {
+    std::optional<Status> bounds(const StepInfo& step, string_view v, size_t at) {
         const size_t colon = v.find(':');
-        if (colon == string_view::npos) return wrong(at, "clamp is LOW:HIGH, as in clamp=-1:1");
-        EpilogueStep s = {StepKind::clamp, 0, 0};
+        const string name(step.text.substr(0, step.text.size() - 1));
+        if (colon == string_view::npos) return wrong(at, name + " is LOW:HIGH, as in " + name + "=-1:1");
+        EpilogueStep s = {step.kind, 0, 0};
         if (auto r = bound(v.substr(0, colon), at, s.low)) return r;
         if (auto r = bound(v.substr(colon + 1), at + colon + 1, s.high)) return r;
-        return step(at, s);
+        return add(at, s);
     }
-    std::optional<Refusal> bound(string_view v, size_t at, float& to) {
+    std::optional<Status> bound(string_view v, size_t at, float& to) {
         const auto n = read_number<float>(v);
         const auto wide = n ? *n : read_number<double>(v);
         if (!wide) return wrong(at, "a number is wanted, not " + quoted(v));
         if (!n && std::abs(*wide) > 1) return wrong(at, quoted(v) + " is not within the range of f32");
         return to = n ? *n : static_cast<float>(*wide), std::nullopt;
     }
-    std::optional<Refusal> accuracy(string_view v, size_t at) {
+    std::optional<Status> accuracy(string_view v, size_t at) {
         std::vector<string_view> known;
-        for (const Accuracy a : {Accuracy::arithmetic, Accuracy::f32_split, Accuracy::f32_split_rows}) {
+        for (const VkgemmAccuracy a :
+             {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT, VKGEMM_ACCURACY_F32_SPLIT_ROWS}) {
             if (v == accuracy_name(a)) return out.problem.accuracy = a, std::nullopt;
             known.push_back(accuracy_name(a));
         }
         return wrong(at, not_one_of(v, known));
     }
-    std::optional<Refusal> c_source(string_view v, size_t at) {
+    std::optional<Status> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
         for (size_t i = 0; i < std::size(words); ++i)
-            if (v == words[i]) return out.problem.c_source = CSource(i), std::nullopt;
+            if (v == words[i]) return out.problem.cSource = VkgemmC(i), std::nullopt;
         return wrong(at, not_one_of(v, words));
     }
 };
 
-constexpr string_view option_words[] = {"batch=", "layout=", "layout_c=", "layout_d=", "lda=",      "ldb=",
-                                        "ldc=",   "ldd=",    "stride_a=", "stride_b=", "stride_c=", "stride_d=",
-                                        "alpha=", "beta=",   "c=",        "bias=",     "scale=",    "residual",
-                                        "act=",   "clamp=",  "accuracy="};
-constexpr string_view step_words[] = {"bias=", "scale=", "residual", "act=", "clamp="};  // which may come again
+constexpr string_view option_words[] = {
+    "batch=",    "layout=",   "layout_c=", "layout_d=", "lda=",   "ldb=",  "ldc=", "ldd=",
+    "stride_a=", "stride_b=", "stride_c=", "stride_d=", "alpha=", "beta=", "c=",   "accuracy="};
 
-std::optional<Refusal> Reader::read(const Token& token) {
+bool is_step_key(string_view key) {
+    return std::any_of(std::begin(step_info), std::end(step_info), [&](const StepInfo& s) { return s.key() == key; });
+}
+
+// A word without its option, as in "relu" or "nt": the option that is meant, or "".
+string_view option_of(string_view word) {
+    for (const StepInfo& s : step_info)
+        if (s.text.substr(s.key().size()) == word && !word.empty()) return s.text;
+    for (const string_view option : {"layout=nn", "layout=nt", "layout=tn", "layout=tt", "accuracy=f32_split"})
+        if (option.substr(option.find('=') + 1) == word) return option;
+    return {};
+}
+
+std::optional<Status> Reader::read(const Token& token) {
     Problem& p = out.problem;
     const size_t equals = token.text.find('=');
     const string_view key = token.text.substr(0, equals == string_view::npos ? token.text.size() : equals + 1);
     const string_view v = token.text.substr(key.size());
     const size_t at = token.at + key.size();
-    const bool is_step = std::find(std::begin(step_words), std::end(step_words), key) != std::end(step_words);
-    if (!is_step && said(key)) return wrong(token.at, quoted(key) + " comes twice");
+    if (is_step_key(key)) return step(key, v, at);  // steps may share a key
+    if (has(key)) return wrong(token.at, quoted(key) + " comes twice");
     keys.push_back(key);
     if (key == "batch=") {
         if (auto r = whole(v, at, p.batch)) return r;
@@ -208,47 +223,49 @@ std::optional<Refusal> Reader::read(const Token& token) {
     if (key == "layout_d=") return layout(v, at, {&p.d.layout});
     for (auto [letter, x] : {std::pair{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}}) {
         if (key == string("ld") + letter + "=") return whole(v, at, x->ld);
-        if (key == string("stride_") + letter + "=") return stride(v, at, x->stride);
+        if (key == string("stride_") + letter + "=") return stride(v, at, x->batchStride);
     }
     if (key == "alpha=") return real(v, at, out.alpha);
     if (key == "beta=") return real(v, at, out.beta);
     if (key == "c=") return c_source(v, at);
-    if (key == "bias=") return step_word(v, at, {{"row", StepKind::bias_row}, {"col", StepKind::bias_col}});
-    if (key == "scale=")
-        return step_word(v, at,
-                         {{"row", StepKind::scale_row}, {"col", StepKind::scale_col}, {"all", StepKind::scale_all}});
-    if (key == "act=")
-        return step_word(v, at, {{"relu", StepKind::relu}, {"gelu", StepKind::gelu}, {"silu", StepKind::silu}});
-    if (key == "clamp=") return clamp(v, at);
     if (key == "accuracy=") return accuracy(v, at);
-    if (key == "residual") return step(token.at, {StepKind::residual, 0, 0});
-    for (const string_view option : {"layout=nn", "layout=nt", "layout=tn", "layout=tt", "bias=row", "bias=col",
-                                     "act=relu", "act=gelu", "act=silu", "accuracy=f32_split"})
-        if (option.substr(option.find('=') + 1) == token.text)
-            return wrong(token.at, quoted(token.text) + " is not known; did you mean " + quoted(option) + "?");
-    return wrong(token.at, not_one_of(key, option_words));
+    if (const string_view option = option_of(token.text); !option.empty())
+        return wrong(token.at, quoted(token.text) + " is not known; did you mean " + quoted(option) + "?");
+    std::vector<string_view> known(std::begin(option_words), std::end(option_words));
+    for (const StepInfo& s : step_info)
+        if (std::find(known.begin(), known.end(), s.key()) == known.end()) known.push_back(s.key());
+    return wrong(token.at, not_one_of(key, known));
 }
 
-// Where a line does not say it: a C of its own lies as D does; any other is not described.
-Layout unsaid_c_layout(const Problem& p) { return p.c_source == CSource::separate ? p.d.layout : Layout::row_major; }
+// The layout of C in a line without layout_c=: a separate C has D's layout; any other C has no description.
+Layout default_c_layout(const Problem& p) { return p.cSource == VKGEMM_C_SEPARATE ? p.d.layout : rowMajor; }
 
 string step_text(const EpilogueStep& s) {
-    constexpr string_view words[] = {"",          "bias=row", "bias=col", "scale=row", "scale=col",
-                                     "scale=all", "residual", "act=relu", "act=gelu",  "act=silu"};
-    if (s.kind == StepKind::clamp) return "clamp=" + number_text(s.low) + ":" + number_text(s.high);
-    return string(words[size_t(s.kind)]);
+    const StepInfo& step = info(s.kind);
+    return string(step.text) + (step.has_bounds() ? number_text(s.low) + ":" + number_text(s.high) : "");
 }
 
-char letter(Layout l) { return l == Layout::row_major ? 'n' : 't'; }
+char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
 
-string types_text(const Problem& p) {
-    const Type a = p.a.type.value_or(Type::f32);
-    const Type acc = p.accumulate.value_or(info(a).default_accumulator), d = p.d.type.value_or(info(a).default_result);
-    return string(info(a).name) + "*" + string(info(p.b.type.value_or(a)).name) + "+" + string(info(acc).name) + "->" +
+}  // namespace
+
+std::optional<Type> find_type(string_view name) {
+    for (const TypeInfo& t : type_info)
+        if (t.name == name) return t.type;
+    return std::nullopt;
+}
+
+string types_text(Type a, Type b, Type accumulate, Type d) {
+    return string(info(a).name) + "*" + string(info(b).name) + "+" + string(info(accumulate).name) + "->" +
            string(info(d).name);
 }
 
-}  // namespace
+string types_text(const Problem& p) {
+    const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
+    const Type a = or_default(p.a.type, f32);
+    return types_text(a, or_default(p.b.type, a), or_default(p.accumulate, info(a).default_accumulator),
+                      or_default(p.d.type, info(a).default_result));
+}
 
 Result<ProblemText> parse_problem(string_view line) {
     ProblemText out;
@@ -262,31 +279,31 @@ Result<ProblemText> parse_problem(string_view line) {
     for (; i < tokens.size(); ++i)
         if (auto r = reader.read(tokens[i])) return *r;
     Problem& p = out.problem;
-    if (out.beta != 0 && !reader.said("c=")) p.c_source = CSource::is_d;
-    if (!reader.said("layout_c=")) p.c.layout = unsaid_c_layout(p);
+    if (out.beta != 0 && !reader.has("c=")) p.cSource = VKGEMM_C_IS_D;
+    if (!reader.has("layout_c=")) p.c.layout = default_c_layout(p);
     return out;
 }
 
 string to_text(const Problem& p, double alpha, double beta) {
     string s = types_text(p) + " " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
-    if (p.accuracy != Accuracy::arithmetic) s += " accuracy=" + string(accuracy_name(p.accuracy));
+    if (p.accuracy != VKGEMM_ACCURACY_DEFAULT) s += " accuracy=" + string(accuracy_name(p.accuracy));
     if (p.batch != 1) s += " batch=" + std::to_string(p.batch);
-    if (p.a.layout != Layout::row_major || p.b.layout != Layout::row_major)
+    if (p.a.layout != rowMajor || p.b.layout != rowMajor)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
-    if (p.d.layout != Layout::row_major) s += string(" layout_d=") + letter(p.d.layout);
-    if (p.c.layout != unsaid_c_layout(p)) s += string(" layout_c=") + letter(p.c.layout);
+    if (p.d.layout != rowMajor) s += string(" layout_d=") + letter(p.d.layout);
+    if (p.c.layout != default_c_layout(p)) s += string(" layout_c=") + letter(p.c.layout);
     const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}};
     for (const auto& [c, x] : all)
         if (x->ld) s += string(" ld") + c + "=" + std::to_string(x->ld);
     for (const auto& [c, x] : all)
-        if (x->stride) s += string(" stride_") + c + "=" + std::to_string(x->stride == broadcast ? 0 : x->stride);
+        if (x->batchStride)
+            s += string(" stride_") + c + "=" + std::to_string(x->batchStride == VKGEMM_BROADCAST ? 0 : x->batchStride);
     if (alpha != 1) s += " alpha=" + number_text(alpha);
     if (beta != 0) s += " beta=" + number_text(beta);
-    if (p.c_source == CSource::separate) s += " c=separate";
-    if (p.c_source == CSource::is_d && beta == 0) s += " c=d";
-    if (p.c_source == CSource::none && beta != 0) s += " c=none";
-    for (const EpilogueStep& step : p.epilogue)
-        if (step.kind != StepKind::none) s += " " + step_text(step);
+    if (p.cSource == VKGEMM_C_SEPARATE) s += " c=separate";
+    if (p.cSource == VKGEMM_C_IS_D && beta == 0) s += " c=d";
+    if (p.cSource == VKGEMM_C_NONE && beta != 0) s += " c=none";
+    for (const EpilogueStep& step : p.epilogue) s += " " + step_text(step);
     return s;
 }
 

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: MIT
+// The public types under the names that src/plan uses, and what is known of each element type.
 #pragma once
-#include <cstdint>
-#include <optional>
+#include <cstddef>
+#include <iterator>
 #include <string_view>
+
+#include "vkgemm/problem.hpp"
 
 namespace vkgemm::plan {
 
-/// Element types, in the order of VkgemmType without its DEFAULT.
-enum class Type : uint8_t { f32, f16, bf16, f64, i32, i8, u8 };
+using vkgemm::broadcast;
+using vkgemm::columnMajor;
+using vkgemm::Layout;
+using vkgemm::Matrix;
+using vkgemm::Problem;
+using vkgemm::rowMajor;
+using vkgemm::Type;
+using EpilogueStep = vkgemm::Step;
+#define VKGEMM_ROW(id, number, text, ...) using vkgemm::text;
+VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
 
-/// One row per type. Integers up to 2^exact_bits are exact in it (so are sums that stay below).
+/// A row of VKGEMM_TYPE_ROWS. Whole numbers up to 2^exact_bits are exact in the type, and so are sums that stay below.
 struct TypeInfo {
     Type type;
     std::string_view name;
@@ -20,19 +32,20 @@ struct TypeInfo {
 };
 
 inline constexpr TypeInfo type_info[] = {
-    {Type::f32, "f32", 4, 24, true, Type::f32, Type::f32},   {Type::f16, "f16", 2, 11, true, Type::f32, Type::f16},
-    {Type::bf16, "bf16", 2, 8, true, Type::f32, Type::bf16}, {Type::f64, "f64", 8, 53, true, Type::f64, Type::f64},
-    {Type::i32, "i32", 4, 31, false, Type::i32, Type::i32},  {Type::i8, "i8", 1, 7, false, Type::i32, Type::i32},
-    {Type::u8, "u8", 1, 8, false, Type::i32, Type::i32},
+#define VKGEMM_ROW(id, number, text, bytes, digits, is_float, accumulator, result) \
+    {id, #text, bytes, digits, is_float, accumulator, result},
+    VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
 };
 
-constexpr const TypeInfo& info(Type t) { return type_info[static_cast<size_t>(t)]; }
+/// `t` is not VKGEMM_TYPE_DEFAULT.
+constexpr const TypeInfo& info(Type t) { return type_info[static_cast<size_t>(t) - 1]; }
 
 constexpr bool types_in_order() {
-    for (size_t i = 0; i < std::size(type_info); ++i)
-        if (static_cast<size_t>(type_info[i].type) != i) return false;
+    for (const TypeInfo& t : type_info)
+        if (&info(t.type) != &t) return false;
     return true;
 }
-static_assert(types_in_order(), "info() indexes type_info by the enum");
+static_assert(types_in_order(), "the rows of VKGEMM_TYPE_ROWS must count from 1, because info() indexes them");
 
 }  // namespace vkgemm::plan

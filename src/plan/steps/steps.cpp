@@ -10,86 +10,73 @@
 namespace vkgemm::plan {
 namespace {
 
-ProblemConstants constants_of(const Problem& p, const Tile& t, const Request& request) {
+ProblemConstants constants_of(const Schedule& schedule, const Tile& t, const Request& request) {
+    const Problem& p = schedule.problem;
     ProblemConstants c;
-    c.TRANS_A = p.a.layout == Layout::column_major;
-    c.TRANS_B = p.b.layout == Layout::column_major;
-    c.TRANS_C = p.c.layout == Layout::column_major;
-    c.USE_C = p.c_source != CSource::none;
-    const std::array<Operand, 4> all = operands(p);
+    c.TRANS_A = p.a.layout == columnMajor;
+    c.TRANS_B = p.b.layout == columnMajor;
+    c.TRANS_C = p.c.layout == columnMajor;
+    c.USE_C = p.cSource != VKGEMM_C_NONE;
+    const std::array<Operand, 4> all = schedule.operands();
     constexpr uint32_t wide[] = {WIDE_A, WIDE_B, WIDE_C, WIDE_D};
     for (size_t i = 0; i < all.size(); ++i)
         if (is_wide(all[i], request.operand_alignment)) c.ALIGNED |= wide[i];
     c.WHOLE = p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
-    const std::array<uint32_t*, max_epilogue_steps> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
-    for (size_t i = 0; i < max_epilogue_steps; ++i) *step[i] = static_cast<uint32_t>(p.epilogue[i].kind);
+    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
+    for (size_t i = 0; i < p.epilogue.count; ++i) *step[i] = static_cast<uint32_t>(p.epilogue.step[i].kind);
     return c;
 }
 
 abi::GemmArgs args_of(const Problem& p) {
-    const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };  // unfit() has seen to it that they fit
+    const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };  // unfit() has checked that they fit
     abi::GemmArgs g{};
     g.m = u(p.m), g.n = u(p.n), g.k = u(p.k), g.batch = u(p.batch);
     g.lda = u(p.a.ld), g.ldb = u(p.b.ld), g.ldc = u(p.c.ld), g.ldd = u(p.d.ld);
-    g.batch_a = u(p.a.stride), g.batch_b = u(p.b.stride), g.batch_c = u(p.c.stride), g.batch_d = u(p.d.stride);
+    g.batch_a = u(p.a.batchStride), g.batch_b = u(p.b.batchStride), g.batch_c = u(p.c.batchStride),
+    g.batch_d = u(p.d.batchStride);
     for (const EpilogueStep& e : p.epilogue)
-        if (e.kind == StepKind::clamp)
+        if (e.kind == VKGEMM_STEP_CLAMP)
             g.clamp_lo = std::bit_cast<uint32_t>(e.low), g.clamp_hi = std::bit_cast<uint32_t>(e.high);
     return g;
 }
 
-// Which operand feeds which binding: A and B change places when the problem was transposed.
-std::array<Slot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
-    std::array<Slot, BIND_COUNT> s;
-    s.fill(Slot::d);
-    s[BIND_A] = swapped ? Slot::b : Slot::a;
-    s[BIND_B] = swapped ? Slot::a : Slot::b;
-    if (p.c_source == CSource::separate) s[BIND_C] = Slot::c;
-    for (const EpilogueStep& e : p.epilogue) {
-        if (e.kind == StepKind::bias_row || e.kind == StepKind::bias_col) s[BIND_BIAS] = Slot::bias;
-        if (e.kind == StepKind::scale_row || e.kind == StepKind::scale_col || e.kind == StepKind::scale_all)
-            s[BIND_SCALE] = Slot::scale;
-        if (e.kind == StepKind::residual) s[BIND_RESIDUAL] = Slot::residual;
-    }
+// The bindings are the slots without the workspace, in the same order.
+constexpr size_t binding_of(VkgemmSlot slot) { return static_cast<size_t>(slot); }
+static_assert(BIND_A == VKGEMM_SLOT_A && BIND_RESIDUAL == VKGEMM_SLOT_RESIDUAL && BIND_COUNT == VKGEMM_SLOT_WORKSPACE);
+
+// The operand of each binding. A and B are swapped if the problem was transposed.
+std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
+    std::array<VkgemmSlot, BIND_COUNT> s;
+    s.fill(VKGEMM_SLOT_D);
+    s[BIND_A] = swapped ? VKGEMM_SLOT_B : VKGEMM_SLOT_A;
+    s[BIND_B] = swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B;
+    if (p.cSource == VKGEMM_C_SEPARATE) s[BIND_C] = VKGEMM_SLOT_C;
+    for (const EpilogueStep& e : p.epilogue)
+        if (const VkgemmSlot slot = info(e.kind).operand; slot != VKGEMM_SLOT_COUNT) s[binding_of(slot)] = slot;
     return s;
 }
 
-std::array<Requirement, slot_count> requirements_of(const Problem& p, uint32_t operand_alignment) {
-    std::array<Requirement, slot_count> out;
-    const uint32_t d_bytes = info(*p.d.type).bytes;
-    const auto matrix = [&](Slot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
-        const uint32_t bytes = info(*x.type).bytes;
+std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
+    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
+    const uint32_t d_bytes = info(p.d.type).bytes;
+    const auto matrix = [&](VkgemmSlot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
+        const uint32_t bytes = info(x.type).bytes;
         out[size_t(s)] = {*span_elements(x, rows, cols, p.batch) * bytes, std::max(operand_alignment, bytes), reads,
                           writes};
     };
-    const auto vector = [&](Slot s, uint64_t elements) { out[size_t(s)] = {elements * d_bytes, d_bytes, true, false}; };
-    matrix(Slot::a, p.a, p.m, p.k, true, false);
-    matrix(Slot::b, p.b, p.k, p.n, true, false);
-    matrix(Slot::d, p.d, p.m, p.n, p.c_source == CSource::is_d, true);
-    if (p.c_source == CSource::separate) matrix(Slot::c, p.c, p.m, p.n, true, false);
+    const auto vector = [&](VkgemmSlot s, uint64_t elements) {
+        out[size_t(s)] = {elements * d_bytes, d_bytes, true, false};
+    };
+    matrix(VKGEMM_SLOT_A, p.a, p.m, p.k, true, false);
+    matrix(VKGEMM_SLOT_B, p.b, p.k, p.n, true, false);
+    matrix(VKGEMM_SLOT_D, p.d, p.m, p.n, p.cSource == VKGEMM_C_IS_D, true);
+    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, p.c, p.m, p.n, true, false);
     for (const EpilogueStep& e : p.epilogue) {
-        switch (e.kind) {
-            case StepKind::bias_row:
-                vector(Slot::bias, p.m);
-                break;
-            case StepKind::bias_col:
-                vector(Slot::bias, p.n);
-                break;
-            case StepKind::scale_row:
-                vector(Slot::scale, p.m);
-                break;
-            case StepKind::scale_col:
-                vector(Slot::scale, p.n);
-                break;
-            case StepKind::scale_all:
-                vector(Slot::scale, 1);
-                break;
-            case StepKind::residual:
-                matrix(Slot::residual, p.d, p.m, p.n, true, false);
-                break;
-            default:
-                break;
-        }
+        const StepInfo& step = info(e.kind);
+        if (step.shape == StepShape::MATRIX) matrix(step.operand, p.d, p.m, p.n, true, false);
+        if (step.shape == StepShape::M) vector(step.operand, p.m);
+        if (step.shape == StepShape::N) vector(step.operand, p.n);
+        if (step.shape == StepShape::ONE) vector(step.operand, 1);
     }
     return out;
 }
@@ -98,11 +85,11 @@ std::array<Requirement, slot_count> requirements_of(const Problem& p, uint32_t o
 // is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
 double error_bound_of(const Problem& p, const Kernel* kernel) {
-    const TypeInfo& acc = info(*p.accumulate);
+    const TypeInfo& acc = info(p.accumulate);
     if (!acc.is_float) return 0;
     const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + 1) * unit;
     if (steps >= 1) return INFINITY;
-    const double rounding = info(*p.d.type).is_float ? std::ldexp(1.0, -info(*p.d.type).exact_bits) : 0;
+    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
     const double sum = steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1);
     return sum + rounding * (k + sum);
 }
@@ -114,12 +101,12 @@ void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
 
 // Copies A or B to its place in the workspace. The shader pack: m rows, k columns, from A to D. pack_fragments:
 // m lines along k, of which n elements are laid out.
-Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, Slot slot,
+Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, VkgemmSlot slot,
                   const DeviceCaps& dev, const Request& request) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
     Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
-    s.constants.TRANS_A = from.matrix->layout == Layout::column_major;
-    s.constants.TRANS_B = to.layout == Layout::column_major;
+    s.constants.TRANS_A = from.matrix->layout == columnMajor;
+    s.constants.TRANS_B = to.layout == columnMajor;
     s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
     abi::GemmArgs& g = s.args;
     g.m = u(from.rows), g.n = g.k = g.k_chunk = u(from.cols);
@@ -129,14 +116,14 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
         s.constants.TRANS_B = is_b;
         g.m = u(is_b ? from.cols : from.rows), g.k = g.k_chunk = u(is_b ? from.rows : from.cols);
         g.n = packing.kernel->module.family.operand_split.scaled ? s.tile.BN
-                                                                 : u(to.ld);  // then a work group takes whole lines
+                                                                 : u(to.ld);  // then a work group takes whole rows
     }
-    g.batch = from.matrix->stride ? u(p.batch) : 1;
-    g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->stride);
-    g.ldd = u(to.ld), g.batch_d = u(to.stride);
-    s.slots.fill(Slot::d);
+    g.batch = from.matrix->batchStride ? u(p.batch) : 1;
+    g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->batchStride);
+    g.ldd = u(to.ld), g.batch_d = u(to.batchStride);
+    s.slots.fill(VKGEMM_SLOT_D);
     s.slots[BIND_A] = slot;
-    s.slots[BIND_D] = Slot::workspace;
+    s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     s.offsets[BIND_D] = packing.offset, s.bytes[BIND_D] = packing.bytes;
     s.waits = false;
     set_grid(s, div_up(g.m, s.tile.BM) * div_up(g.n, s.tile.BN) * g.batch, dev);
@@ -151,8 +138,8 @@ std::vector<Step> split_in_two(Step product, const Schedule& schedule, const Dev
     reduce.tile = schedule.split.reducer->tile;
     reduce.constants.WHOLE = 0;
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (p.n % 4 == 0 ? WIDE_A : 0u);
-    reduce.slots[BIND_A] = Slot::workspace;
-    reduce.slots[BIND_B] = Slot::d;
+    reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
+    reduce.slots[BIND_B] = VKGEMM_SLOT_D;
     reduce.offsets = reduce.bytes = {};
     reduce.offsets[BIND_A] = schedule.partial_offset;
     reduce.waits = true;
@@ -162,14 +149,14 @@ std::vector<Step> split_in_two(Step product, const Schedule& schedule, const Dev
     c.PARTIAL = 1;
     c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
     c.ALIGNED &= WIDE_A | WIDE_B;
-    product.slots[BIND_D] = Slot::workspace;
+    product.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     product.offsets[BIND_D] = schedule.partial_offset;
     return {product, reduce};
 }
 
 }  // namespace
 
-std::string_view slot_name(Slot s) {
+std::string_view slot_name(VkgemmSlot s) {
     constexpr std::string_view names[] = {"a", "b", "c", "d", "bias", "scale", "residual", "workspace"};
     return names[size_t(s)];
 }
@@ -184,7 +171,7 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
 
     const Schedule& schedule = choice.schedule;
     const Problem& p = schedule.problem;
-    Step product = {choice.kernel,         choice.tile, constants_of(p, choice.tile, request), args_of(p), 0, 0,
+    Step product = {choice.kernel,         choice.tile, constants_of(schedule, choice.tile, request), args_of(p), 0, 0,
                     slots_of(p, n.swapped)};
     product.args.k_chunk = static_cast<uint32_t>(schedule.split.chunk);
     product.args.raster = choice.tile.RASTER;
@@ -196,11 +183,11 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}}) {
         if (!packing->kernel) continue;
         out.steps.push_back(packing_step(*packing, all[i], i == BIND_A ? p.a : p.b, p, product.slots[i], dev, request));
-        product.slots[i] = Slot::workspace;
+        product.slots[i] = VKGEMM_SLOT_WORKSPACE;
         product.offsets[i] = packing->offset, product.bytes[i] = packing->bytes;
     }
     if (const uint64_t bytes = schedule.workspace_bytes())
-        out.slots[size_t(Slot::workspace)] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
+        out.slots[size_t(VKGEMM_SLOT_WORKSPACE)] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
     if (schedule.split.slices == 1) {
         out.steps.push_back(product);
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A choice becomes dispatches, arguments and workspace: all that recording needs but handles, offsets, alpha and beta.
+// Turns a choice into dispatches, arguments and workspace: what recording needs besides handles, offsets and factors.
 #pragma once
 #include <array>
 #include <vector>
@@ -8,10 +8,7 @@
 
 namespace vkgemm::plan {
 
-/// What a binding of a dispatch refers to; the numbers are those of VkgemmSlot.
-enum class Slot : uint8_t { a, b, c, d, bias, scale, residual, workspace, count };
-inline constexpr size_t slot_count = static_cast<size_t>(Slot::count);
-std::string_view slot_name(Slot);  // "a", ..., "workspace"
+std::string_view slot_name(VkgemmSlot);  // "a", ..., "workspace"
 
 /// The specialization constants that the problem sets.
 struct ProblemConstants {
@@ -21,14 +18,15 @@ struct ProblemConstants {
     bool operator==(const ProblemConstants&) const = default;
 };
 
-/// One dispatch. `args` lacks only alpha, beta and where operands begin.
+/// One dispatch. Recording fills in alpha, beta and the operands' offsets in `args`.
 struct Step {
     const Kernel* kernel;
     Tile tile;
     ProblemConstants constants;
     abi::GemmArgs args;
     uint32_t groups_x, groups_y;
-    std::array<Slot, BIND_COUNT> slots;          // by BIND_*: which operand; Slot::d where the shader does not use it
+    std::array<VkgemmSlot, BIND_COUNT>
+        slots;  // by BIND_*: which operand; VKGEMM_SLOT_D where the shader does not use it
     std::array<uint64_t, BIND_COUNT> offsets{};  // by BIND_*: bytes past the beginning of that operand
     std::array<uint64_t, BIND_COUNT> bytes{};    // from there on; 0: to the operand's end
     bool waits = true;                           // for the steps before it
@@ -51,7 +49,7 @@ struct Requirement {
 
 struct Steps {
     std::vector<Step> steps;  // in order, a barrier before each that waits
-    std::array<Requirement, slot_count> slots;
+    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
     Binding binding = Binding::descriptors;
     double error_bound = 0;  // as VkgemmPlanInfo::errorBound
 };

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Elements as they lie in memory. Pure.
+// The numbers that the tool fills memory with. Pure.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
 #include "measure/types.h"
+#include "vkgemm/elements.hpp"
 
 namespace vkgemm::tool {
 
-/// Writes `value`, rounded to nearest even; integers are cut to their bits (`value` must be whole).
-void encode(Type type, double value, std::byte* bytes);
-double decode(Type type, const std::byte* bytes);
-/// As many elements as there is room for, `step` elements apart.
-void decode(Type type, const std::byte* first, uint64_t step, std::span<double> values);
+using vkgemm::decode;
+using vkgemm::encode;
 
 /// What memory is filled with that nobody may use: not-a-number in every float type, a number that no check computes in
 /// integers.
@@ -22,7 +16,7 @@ uint32_t poison(Type type);
 /// splitmix64: the same sequence on every machine.
 struct Random {
     uint64_t state;
-    uint64_t next();
+    uint64_t next() { return splitmix64(state); }
 };
 
 /// A random element for timing: uniform in [-1, 1) in float types, any bits in integers.

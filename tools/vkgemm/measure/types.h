@@ -9,7 +9,8 @@ namespace vkgemm::tool {
 inline const VkgemmTypeInfo& type_info(Type type) {
     static const auto table = [] {
         std::vector<VkgemmTypeInfo> all;
-        for (int t = VKGEMM_TYPE_DEFAULT; t <= VKGEMM_TYPE_U8; ++t) all.push_back(typeInfo(static_cast<Type>(t)));
+        all.emplace_back();  // of DEFAULT
+        for (VkgemmTypeInfo info; (info = typeInfo(static_cast<Type>(all.size()))).name;) all.push_back(info);
         return all;
     }();
     return table[static_cast<size_t>(type)];

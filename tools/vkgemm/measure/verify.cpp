@@ -190,20 +190,12 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
                 value += residual(batch, row, col);
                 break;
             case VKGEMM_STEP_RELU:
-                value = std::max(value, 0.0);
-                break;
             case VKGEMM_STEP_CLAMP:
-                value = std::clamp(value, static_cast<double>(s.low), static_cast<double>(s.high));
+                value = applied(s, value);
                 break;
-            case VKGEMM_STEP_GELU:
+            default:  // a curve
                 allow();
-                value = 0.5 * value * (1 + std::tanh(0.7978845608028654 * (value + 0.044715 * value * value * value)));
-                break;
-            case VKGEMM_STEP_SILU:
-                allow();
-                value = value / (1 + std::exp(-value));
-                break;
-            default:
+                value = applied(s, value);
                 break;
         }
     }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// Elements of every VkgemmType as they are stored in memory, and as numbers. Header only; no Vulkan.
+#ifndef VKGEMM_ELEMENTS_HPP
+#define VKGEMM_ELEMENTS_HPP
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <vkgemm/problem.hpp>
+
+namespace vkgemm {
+namespace elements {
+
+/// An element that C++ has a type for.
+template <class T>
+struct Native {
+    static constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
+    static constexpr double smallest_normal =
+        std::numeric_limits<T>::is_integer ? 0 : static_cast<double>(std::numeric_limits<T>::min());
+
+    static double decode(const std::byte* bytes) {
+        T value;
+        std::memcpy(&value, bytes, sizeof value);
+        return static_cast<double>(value);
+    }
+    static void encode(double value, std::byte* bytes) {
+        T stored;
+        if constexpr (std::numeric_limits<T>::is_integer) {
+            const auto size = static_cast<uint64_t>(std::fabs(value));
+            stored = static_cast<T>(value < 0 ? ~size + 1 : size);
+        } else {
+            stored = static_cast<T>(value);
+        }
+        std::memcpy(bytes, &stored, sizeof stored);
+    }
+};
+
+/// A float of 16 bits: the bits of its fraction, and the exponents of its smallest and largest normal value.
+template <int fraction, int lowest, int highest>
+struct SmallFloat {
+    static constexpr uint64_t infinity = uint64_t{highest - lowest + 2} << fraction;
+    static constexpr double largest = static_cast<double>((uint64_t{2} << fraction) - 1) *
+                                      std::bit_cast<double>(uint64_t{1023 + highest - fraction} << 52);
+    static constexpr double smallest_normal = std::bit_cast<double>(uint64_t{1023 + lowest} << 52);
+    static constexpr double smallest = std::bit_cast<double>(uint64_t{1023 + lowest - fraction} << 52);
+
+    static double decode(const std::byte* bytes) {
+        uint16_t bits;
+        std::memcpy(&bits, bytes, sizeof bits);
+        const uint64_t size = bits & 0x7fffu;
+        double value;
+        if (size >= infinity)
+            value =
+                size == infinity ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+        else if (size >> fraction == 0)
+            value = static_cast<double>(size) * smallest;
+        else
+            value = std::bit_cast<double>((size << (52 - fraction)) + (uint64_t{1022 + lowest} << 52));
+        return bits & 0x8000 ? -value : value;
+    }
+    /// Rounds once, from the double to nearest even.
+    static void encode(double value, std::byte* bytes) {
+        const auto stored = static_cast<uint16_t>((std::signbit(value) ? 0x8000u : 0u) | magnitude(std::fabs(value)));
+        std::memcpy(bytes, &stored, sizeof stored);
+    }
+
+   private:
+    static uint64_t magnitude(double size) {
+        if (std::isnan(size)) return infinity | uint64_t{1} << (fraction - 1);
+        if (size < smallest_normal) return static_cast<uint64_t>(std::nearbyint(size / smallest));
+        constexpr int dropped = 52 - fraction;
+        const auto bits = std::bit_cast<uint64_t>(size);
+        const uint64_t nearest = bits + (uint64_t{1} << (dropped - 1)) - 1 + (bits >> dropped & 1);
+        const uint64_t exponents = uint64_t{1022 + lowest} << fraction;  // the difference of the two biases
+        return std::min((nearest >> dropped) - exponents, infinity);
+    }
+};
+
+/// body(codec of the type).
+template <class Body>
+auto visit(Type type, const Body& body) {
+    switch (type) {
+        case VKGEMM_TYPE_F16:
+            return body(SmallFloat<10, -14, 15>());
+        case VKGEMM_TYPE_BF16:
+            return body(SmallFloat<7, -126, 127>());
+        case VKGEMM_TYPE_F64:
+            return body(Native<double>());
+        case VKGEMM_TYPE_I32:
+            return body(Native<int32_t>());
+        case VKGEMM_TYPE_I8:
+            return body(Native<int8_t>());
+        case VKGEMM_TYPE_U8:
+            return body(Native<uint8_t>());
+        default:
+            return body(Native<float>());
+    }
+}
+
+}  // namespace elements
+
+constexpr size_t bytesOf(Type type) {
+    switch (type) {
+#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) \
+    case name:                                                                      \
+        return bytes;
+        VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+        default:
+            return 0;
+    }
+}
+
+/// The value of the element at `bytes`. Exact, because a double holds every value of every type.
+inline double decode(Type type, const std::byte* bytes) {
+    return elements::visit(type, [&](auto codec) { return codec.decode(bytes); });
+}
+
+/// values.size() elements that are `step` elements apart.
+inline void decode(Type type, const std::byte* first, uint64_t step, std::span<double> values) {
+    const uint64_t distance = step * bytesOf(type);
+    elements::visit(type, [&](auto codec) {
+        for (size_t i = 0; i < values.size(); ++i) values[i] = codec.decode(first + i * distance);
+    });
+}
+
+/// Writes `value`, rounded to nearest even for floats. Integers take it modulo 2^bits; it must be whole.
+inline void encode(Type type, double value, std::byte* bytes) {
+    elements::visit(type, [&](auto codec) { codec.encode(value, bytes); });
+}
+
+/// The largest finite value.
+inline double largest(Type type) {
+    return elements::visit(type, [](auto codec) { return codec.largest; });
+}
+
+/// The smallest normal value; 0 for integers.
+inline double smallestNormal(Type type) {
+    return elements::visit(type, [](auto codec) { return codec.smallest_normal; });
+}
+
+/// A step that reads no operand, applied to `x`. The other steps leave `x` as it is.
+inline double applied(const Step& step, double x) {
+    switch (step.kind) {
+        case VKGEMM_STEP_RELU:
+            return x < 0 ? 0 : x;
+        case VKGEMM_STEP_GELU:
+            return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+        case VKGEMM_STEP_SILU:
+            return x / (1 + std::exp(-x));
+        case VKGEMM_STEP_CLAMP: {
+            const double low = static_cast<double>(step.low), high = static_cast<double>(step.high);
+            return x < low ? low : x > high ? high : x;
+        }
+        default:
+            return x;
+    }
+}
+
+/// The next number of the sequence splitmix64, which is the same on every machine.
+inline uint64_t splitmix64(uint64_t& state) {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+}  // namespace vkgemm
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// Problems and results in C++: the part of vkgemm.hpp that knows nothing of Vulkan. vkgemm.hpp includes it.
+#ifndef VKGEMM_PROBLEM_HPP
+#define VKGEMM_PROBLEM_HPP
+
+#include <vkgemm/problem.h>
+
+#include <cassert>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace vkgemm {
+
+/// How a call ended. Negative codes are failures; positive ones are successes with a note.
+struct [[nodiscard]] Status {
+    VkgemmResult code = VKGEMM_SUCCESS;
+    int32_t vkResult = 0;  ///< VkgemmError::vkResult
+    std::string text{};    ///< the reason or the note; may be empty
+
+    explicit operator bool() const { return code >= 0; }
+};
+
+/// A value, or the reason why there is none.
+template <class T>
+class [[nodiscard]] Result {
+   public:
+    Result(T value, Status status = {}) : value_(std::move(value)), status_(std::move(status)) {}
+    Result(Status failure) : status_(std::move(failure)) { assert(!status_); }
+
+    explicit operator bool() const { return value_.has_value(); }
+    const Status& status() const { return status_; }
+    T& operator*() & { return assert(value_), *value_; }
+    const T& operator*() const& { return assert(value_), *value_; }
+    T&& operator*() && { return assert(value_), *std::move(value_); }
+    T* operator->() { return assert(value_), &*value_; }
+    const T* operator->() const { return assert(value_), &*value_; }
+
+   private:
+    std::optional<T> value_;
+    Status status_;
+};
+
+using Type = VkgemmType;
+#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) inline constexpr Type text = name;
+VKGEMM_TYPE_ROWS(VKGEMM_ROW)  // f32 = VKGEMM_TYPE_F32, ...
+#undef VKGEMM_ROW
+using Layout = VkgemmLayout;
+inline constexpr Layout rowMajor = VKGEMM_LAYOUT_ROW_MAJOR, columnMajor = VKGEMM_LAYOUT_COLUMN_MAJOR;
+inline constexpr uint64_t broadcast = VKGEMM_BROADCAST;
+
+/// VkgemmMatrix
+struct Matrix {
+    Type type = VKGEMM_TYPE_DEFAULT;
+    Layout layout = rowMajor;
+    uint64_t ld = 0, batchStride = 0;
+};
+
+/// VkgemmEpilogueStep
+struct Step {
+    VkgemmStepKind kind = VKGEMM_STEP_NONE;
+    float low = 0, high = 0;
+};
+
+/// The steps after the product, in order. A list that is too long is refused when a plan is made.
+class Epilogue {
+   public:
+    constexpr Epilogue() = default;
+    constexpr Epilogue(std::initializer_list<Step> steps) : count(static_cast<uint32_t>(steps.size())) {
+        for (uint32_t i = 0; i < count && i < VKGEMM_MAX_EPILOGUE_STEPS; ++i) step[i] = steps.begin()[i];
+    }
+    constexpr void add(const Step& s) {
+        if (count < VKGEMM_MAX_EPILOGUE_STEPS) step[count] = s;
+        ++count;
+    }
+    constexpr const Step* begin() const { return step; }
+    constexpr const Step* end() const {
+        return step + (count < VKGEMM_MAX_EPILOGUE_STEPS ? count : VKGEMM_MAX_EPILOGUE_STEPS);
+    }
+
+    Step step[VKGEMM_MAX_EPILOGUE_STEPS];
+    uint32_t count = 0;
+};
+
+/// VkgemmProblem
+struct Problem {
+    uint64_t m = 0, n = 0, k = 0, batch = 1;
+    Matrix a{}, b{}, c{}, d{};
+    VkgemmC cSource = VKGEMM_C_NONE;
+    Type accumulate = VKGEMM_TYPE_DEFAULT;
+    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
+    Epilogue epilogue{};
+};
+
+/// One line of text: the problem, and the factors that belong to a run.
+struct ParsedProblem {
+    Problem problem{};
+    double alpha = 1, beta = 0;
+};
+
+/// Between the structs above and those of problem.h.
+namespace convert {
+
+inline VkgemmMatrix toC(const Matrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
+inline Matrix fromC(const VkgemmMatrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
+
+inline VkgemmProblem toC(const Problem& p) {
+    VkgemmProblem c{};
+    c.structSize = sizeof c;
+    c.m = p.m, c.n = p.n, c.k = p.k, c.batch = p.batch;
+    c.a = toC(p.a), c.b = toC(p.b), c.c = toC(p.c), c.d = toC(p.d);
+    c.cSource = p.cSource, c.accumulate = p.accumulate, c.accuracy = p.accuracy;
+    for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
+        c.epilogue[i] = {p.epilogue.step[i].kind, p.epilogue.step[i].low, p.epilogue.step[i].high};
+    c.epilogueCount = p.epilogue.count;
+    return c;
+}
+
+inline Problem fromC(const VkgemmProblem& c) {
+    Problem p{.m = c.m, .n = c.n, .k = c.k, .batch = c.batch};
+    p.a = fromC(c.a), p.b = fromC(c.b), p.c = fromC(c.c), p.d = fromC(c.d);
+    p.cSource = c.cSource, p.accumulate = c.accumulate, p.accuracy = c.accuracy;
+    for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
+        p.epilogue.step[i] = {c.epilogue[i].kind, c.epilogue[i].low, c.epilogue[i].high};
+    p.epilogue.count = c.epilogueCount;
+    return p;
+}
+
+}  // namespace convert
+}  // namespace vkgemm
+#endif

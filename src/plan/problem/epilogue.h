@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What is known of each step of an epilogue.
+#pragma once
+#include "plan/problem/types.h"
+
+namespace vkgemm::plan {
+
+/// The elements of a step's operand, for a D of m x n.
+enum class StepShape : uint8_t { NONE, M, N, ONE, MATRIX };
+enum class StepSums : uint8_t { ANY, FLOATS };
+
+/// A row of VKGEMM_STEP_ROWS.
+struct StepInfo {
+    VkgemmStepKind kind;
+    std::string_view text;  // in the text of a problem; "clamp=" is followed by its bounds
+    StepSums sums;          // the accumulators that it works on
+    VkgemmSlot operand;     // VKGEMM_SLOT_COUNT: it reads none
+    StepShape shape;
+
+    constexpr bool has_bounds() const { return text.back() == '='; }
+    /// "bias=", or all of the text where it has no '='.
+    constexpr std::string_view key() const {
+        const size_t equals = text.find('=');
+        return equals == std::string_view::npos ? text : text.substr(0, equals + 1);
+    }
+};
+
+inline constexpr StepInfo step_info[] = {
+#define VKGEMM_ROW(id, number, text, sums, operand, shape, meaning) \
+    {id, text, StepSums::sums, operand, StepShape::shape},
+    VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+};
+
+/// `kind` is a step, not VKGEMM_STEP_NONE.
+constexpr const StepInfo& info(VkgemmStepKind kind) { return step_info[static_cast<size_t>(kind) - 1]; }
+
+constexpr bool steps_in_order() {
+    for (const StepInfo& s : step_info)
+        if (&info(s.kind) != &s) return false;
+    return true;
+}
+static_assert(steps_in_order(), "the rows of VKGEMM_STEP_ROWS must count from 1, because info() indexes them");
+
+/// The step that does to the transpose of D what `kind` does to D.
+constexpr VkgemmStepKind transposed_step(VkgemmStepKind kind) {
+    const StepInfo& from = info(kind);
+    const StepShape shape = from.shape == StepShape::M   ? StepShape::N
+                            : from.shape == StepShape::N ? StepShape::M
+                                                         : from.shape;
+    for (const StepInfo& to : step_info)
+        if (shape != from.shape && to.operand == from.operand && to.shape == shape) return to.kind;
+    return kind;
+}
+
+}  // namespace vkgemm::plan
