@@ -14,16 +14,21 @@ using plan::Refusal;
 using plan::Result;
 
 struct VkgemmRows_T {
-    plan::TunedRows tuned;  // of disabled kernels: device, kernel, the reason in `skipped`
+    // One of the two is empty.
+    plan::TunedRows tuned;
+    std::vector<plan::TunedRow> disabled;  // device, kernel, the reason in `skipped`; without a problem
+
+    std::span<const plan::TunedRow> rows() const { return disabled.empty() ? tuned.rows() : disabled; }
 };
 
 namespace {
 
 std::string line_of(const plan::DisabledKernelRow& r) { return r.device + " | " + r.kernel + " | " + r.why; }
 
-/// What both readers do: `read` makes the rows of a text that is there.
-template <class Read>
-VkgemmResult read_rows(const char* text, VkgemmRows* rows, VkgemmError* error, const Read& read) {
+/// What both readers do: `read` makes the rows of a text that is there; they are stored in `member`.
+template <class Rows, class Read>
+VkgemmResult read_rows(const char* text, Rows VkgemmRows_T::*member, VkgemmRows* rows, VkgemmError* error,
+                       const Read& read) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!rows) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "rows is null"});
         *rows = nullptr;
@@ -31,7 +36,7 @@ VkgemmResult read_rows(const char* text, VkgemmRows* rows, VkgemmError* error, c
         Result<std::vector<plan::TunedRow>> found = read();
         if (!found) return vk::to_result(error, found.status());
         auto made = std::make_unique<VkgemmRows_T>();
-        made->tuned = plan::TunedRows(std::move(*found));
+        made.get()->*member = Rows(std::move(*found));
         *rows = made.release();
         return vk::success(error);
     });
@@ -40,7 +45,7 @@ VkgemmResult read_rows(const char* text, VkgemmRows* rows, VkgemmError* error, c
 }  // namespace
 
 VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, VkgemmRows* rows, VkgemmError* error) {
-    return read_rows(text, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
+    return read_rows(text, &VkgemmRows_T::tuned, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
         auto all = plan::parse_tuned(text);
         if (!all || !context) return all;
         return plan::tuned_for(context->caps, *all);
@@ -48,7 +53,7 @@ VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, Vkgemm
 }
 
 VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, VkgemmError* error) {
-    return read_rows(text, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
+    return read_rows(text, &VkgemmRows_T::disabled, rows, error, [&]() -> Result<std::vector<plan::TunedRow>> {
         auto all = plan::parse_disabled_kernels(text);
         if (!all) return all.status();
         std::vector<plan::TunedRow> out;
@@ -63,12 +68,12 @@ VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, Vkgem
 
 void vkgemmDestroyRows(VkgemmRows rows) { delete rows; }
 
-uint32_t vkgemmGetRowCount(VkgemmRows rows) { return rows ? static_cast<uint32_t>(rows->tuned.rows().size()) : 0; }
+uint32_t vkgemmGetRowCount(VkgemmRows rows) { return rows ? static_cast<uint32_t>(rows->rows().size()) : 0; }
 
 VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
-        if (vk::check_output(row) || !rows || index >= rows->tuned.rows().size()) return VKGEMM_ERROR_INVALID_ARGUMENT;
-        const plan::TunedRow& r = rows->tuned.rows()[index];
+        if (vk::check_output(row) || !rows || index >= rows->rows().size()) return VKGEMM_ERROR_INVALID_ARGUMENT;
+        const plan::TunedRow& r = rows->rows()[index];
         const VkgemmRow out = {sizeof(VkgemmRow), r.device.c_str(),  r.kernel.c_str(),
                                r.tile.c_str(),    r.skipped.c_str(), r.text.c_str()};
         vk::write_struct(out, row);
@@ -89,7 +94,7 @@ VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, u
         const plan::Problem p = plan::normalise(*completed).problem;
         const uint32_t alignment = operandAlignment ? operandAlignment : plan::Request{}.operand_alignment;
         const plan::TunedRow* const row = rows->tuned.nearest(p, alignment);
-        *index = row ? static_cast<uint32_t>(row - rows->tuned.rows().data()) : UINT32_MAX;
+        *index = row ? static_cast<uint32_t>(row - rows->rows().data()) : UINT32_MAX;
         if (distance) *distance = row ? plan::tuned_distance(*row, p, alignment).value_or(0) : 0;
         return vk::success(error);
     });
