@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements as they lie in memory. Pure.
+// Elements in memory, and random ones. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>

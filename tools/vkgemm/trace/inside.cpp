@@ -40,7 +40,7 @@ Matrix matrix_to(const plan::Matrix& m) {
     return {type_to(*m.type), m.layout == plan::Layout::row_major ? rowMajor : columnMajor, m.ld, m.stride};
 }
 
-/// What tracing looks at; without the epilogue.
+/// The problem without its epilogue.
 Problem problem_to(const plan::Problem& p) {
     Problem out{.m = p.m, .n = p.n, .k = p.k, .batch = p.batch};
     out.a = matrix_to(p.a), out.b = matrix_to(p.b), out.d = matrix_to(p.d);
