@@ -12,9 +12,9 @@ struct Roof {
     bool by_memory = false;  // else by arithmetic
 };
 
-/// The best rate of a device for a product that may run on its plain units or on its matrix units. `matrix` is nullopt if
-/// no matrix units fit the product. It is 0 if they fit and were not measured; then the result is nullopt, because they
-/// may be faster than the plain units. A `plain` that was not measured is 0, too.
+/// The best rate of a device for a product that may run on its plain units or on its matrix units. `matrix` is nullopt
+/// if no matrix units fit the product. It is 0 if they fit and were not measured; then the result is nullopt, because
+/// they may be faster than the plain units. A `plain` that was not measured is 0, too.
 std::optional<double> peak_of(double plain, std::optional<double> matrix);
 
 /// Of a product of `flops` operations on `bytes` bytes, on a device that does `peak` operations and moves `copied`
