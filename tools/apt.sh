@@ -63,7 +63,7 @@ old_headers() {
 }
 
 # private_apt DIR PACKAGE...: sets up an apt with its own lists and cache in DIR. It uses this system's mirror and
-# Debian's keys, and it believes that only the named packages are installed. Sets the array `apt`, and `aptdir`, and
+# Debian's keys, and treats only the named packages as installed. Sets the array `apt`, and `aptdir`, and
 # `suite`, which is the system's name for its own release.
 private_apt() {
     local mirror key

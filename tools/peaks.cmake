@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # vkgemm_peaks: the measuring shaders of vkgemm/measure/shaders, embedded. Its peak_modules() returns those that the
-# shader compiler knows the extensions of; none if there is no shader compiler.
+# shader compiler can compile; none if there is no shader compiler.
 
 set(peak_folder ${CMAKE_CURRENT_SOURCE_DIR}/vkgemm/measure/shaders)
 set(peak_rows "f32 peak" "i32 peak -DINTEGER" "copy peak_copy"

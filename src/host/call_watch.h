@@ -9,9 +9,9 @@ namespace vkgemm::host::detail {
 
 struct DeviceState;
 
-/// Notes the calls that are recorded on this thread while it lives. Nothing is done where nothing is captured. A
-/// submission is captured if it records one call: of several, one may read what another writes. Whatever goes wrong is
-/// said to the log and does not disturb the call.
+/// Watches the calls that are recorded on this thread while it exists; does nothing unless calls are captured. A
+/// submission is captured only if it records a single call, because one of several may read what another writes. A
+/// failure to capture is logged and does not disturb the call.
 class CallWatch {
    public:
     explicit CallWatch(DeviceState& device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which device is meant. Pure: it looks at descriptions only.
+// Chooses the device that the caller means. Pure: it reads descriptions only.
 #include <algorithm>
 #include <cctype>
 #include <charconv>

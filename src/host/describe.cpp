@@ -37,7 +37,7 @@ void read_properties(const InstanceState& instance, VkPhysicalDevice device, Dev
     info.subgroupSize = subgroup.subgroupSize;
 }
 
-/// What the library says of the device: which features it could use there, or why it can use none.
+/// The features that the library could use on the device, or why it cannot use the device.
 void read_needs(const InstanceState& instance, VkPhysicalDevice device, DeviceInfo& info) {
     const Result<Needs> needs = queryNeeds({.instance = instance.handle,
                                             .physicalDevice = device,

@@ -61,11 +61,11 @@ bool has_instance_extension(const LoaderCalls& calls, const char* layer, const c
                                [&](const VkExtensionProperties& p) { return std::strcmp(p.extensionName, name) == 0; });
 }
 
-/// What vkCreateInstance is told about validation; must stay where it is until then.
+/// The validation settings for vkCreateInstance; it must not move before that call.
 struct ValidationChain {
     VkBool32 yes = VK_TRUE;
-    // Without the second one, what shaders read and write is not looked at, and a missing barrier between dispatches is
-    // not seen.
+    // Without the second one, the layer does not track what shaders read and write, so it does not find a missing
+    // barrier between dispatches.
     VkLayerSettingEXT sync[2] = {
         {validation_layer, "validate_sync", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes},
         {validation_layer, "syncval_shader_accesses_heuristic", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes}};

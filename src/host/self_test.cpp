@@ -140,7 +140,7 @@ Result<std::string> run(const Device& device, const VkgemmKernelInfo& k, const P
     return std::string();
 }
 
-/// What a failure of the device says against the kernel that ran: nothing unless it was lost.
+/// The fault of the kernel that ran when the device failed; "" unless the device was lost.
 std::string against(const Product& p, const Status& failure) {
     return failure.code == VKGEMM_ERROR_DEVICE_LOST ? p.text + ": " + failure.text : "";
 }

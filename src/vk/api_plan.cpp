@@ -97,7 +97,7 @@ std::string present_name(const VkgemmContext_T& c, const std::string& where, con
     return *present;
 }
 
-// What the log is told of a new context.
+// Logs what matters of a new context.
 void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
     c.forced_kernel = present_name(c, "VKGEMM_KERNEL: ", c.forced_kernel.c_str());
     if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))

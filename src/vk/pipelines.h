@@ -64,7 +64,7 @@ class Pipelines {
     std::map<Key, Entry> entries_;
 };
 
-/// Names an object for debuggers and the validation layer, where they can be told.
+/// Names an object for debuggers and the validation layer, if the function for it is there.
 template <class Handle>
 void set_name(const Device& d, VkObjectType type, Handle handle, const char* name) {
     const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr, type,

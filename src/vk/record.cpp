@@ -45,7 +45,7 @@ std::string remedy(VkgemmSlot s) {
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
 }
 
-// Where one operand lies, or what is wrong with it by itself.
+// The place of one operand, or what is wrong with it by itself.
 plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x, VkgemmSlot s,
                                    const Requirement& need) {
     const bool by_address = p.operands == VKGEMM_OPERANDS_ADDRESSES;
@@ -75,7 +75,7 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (place < x.offset || place > UINT64_MAX - need.bytes)
         return bad_operand(s, "begins at " + to_string(x.offset) + " and would end beyond 2^64");
     if (place % need.alignment)
-        return bad_operand(s, "lies at offset " + to_string(x.offset) +
+        return bad_operand(s, "is at offset " + to_string(x.offset) +
                                   (out.address ? " (address " + to_string(place) + ")" : "") + ", not a multiple of " +
                                   to_string(need.alignment) + " bytes, which " + remedy(s));
     if (x.size && x.size < need.bytes)
@@ -158,7 +158,7 @@ VkgemmSlot bound_slot(const VkgemmPlan_T& p, const plan::Step& step, size_t bind
     return p.steps.slots[size_t(s)].bytes ? s : VKGEMM_SLOT_D;
 }
 
-// Pushes the operands of one step and says in `args` where each begins.
+// Pushes the operands of one step, and writes into `args` where each begins.
 void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, const ResolvedOperands& operands,
           abi::GemmArgs& args) {
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
@@ -174,7 +174,7 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
         }
         return;
     }
-    // A descriptor begins where the device allows; what lies below travels in the arguments.
+    // A descriptor begins at the device's alignment; the arguments carry the rest of the offset.
     const VkDeviceSize alignment = p.context->caps.offset_alignment;
     std::array<VkDescriptorBufferInfo, BIND_COUNT> buffers;
     std::array<VkWriteDescriptorSet, BIND_COUNT> writes;

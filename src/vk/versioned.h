@@ -51,7 +51,7 @@ VKGEMM_VERSIONED(VkgemmRow, kernel, text)
 /// No version of a struct is larger: a larger structSize was never set.
 inline constexpr size_t max_struct_size = 4096;
 
-/// Why a struct cannot be read or written: it is null, or its structSize is no version's.
+/// Why a struct cannot be read or written: it is null, or its structSize belongs to no version.
 std::optional<Status> check_size(const StructInfo&, const void* given);
 
 /// Copies a struct whose size was checked into `out`, which is zeroed and of this version. Refused if a field that this

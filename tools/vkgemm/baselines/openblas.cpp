@@ -18,7 +18,7 @@ using Gemm = void(int order, int op_a, int op_b, int m, int n, int k, T alpha, c
                   T beta, T* c, int ldc);
 
 /// OpenBLAS picks its kernels by the processor's model when it is opened, and takes the slowest for a model that is
-/// newer than itself. So it is told what this processor can do, unless somebody did already.
+/// newer than itself. So the tool names the processor's type to it, unless the user did.
 void suggest_core() {
 #if (defined(__GNUC__) || defined(__clang__)) && (defined(__x86_64__) || defined(__i386__))
     if (std::getenv("OPENBLAS_CORETYPE")) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Completions for shells. What only the program knows (kernels, suites) it is asked for.
+// Completions for shells. They run the program for names that it alone has (kernels, suites).
 #include <algorithm>
 #include <cctype>
 

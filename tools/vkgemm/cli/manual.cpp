@@ -88,7 +88,7 @@ string help_text(const ManualCommand& c) {
 
 namespace {
 
-/// Text as roff wants it: no line may begin with a dot, hyphens are meant as such.
+/// Text for roff: a line must not begin with a dot, and hyphens are escaped.
 string roff(string_view text) {
     string out;
     for (const char c : text) {

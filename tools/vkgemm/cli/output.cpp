@@ -19,7 +19,7 @@ Status cannot_write(const std::string& path) {
             "cannot write " + path + (why ? std::string(": ") + std::strerror(why) : "")};
 }
 
-// Where a link leads, be there a file or not yet. A path that is no link, or a circle of them: the path itself.
+// The target of a link, whether it exists or not. The path itself if it is not a link, or if its links form a circle.
 fs::path end_of_links(const fs::path& path) {
     std::error_code ignored;
     fs::path at = path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The common options, and the answer to words that no command knows.
+// The common options, and the refusal of words that no command takes.
 #include "cli/program.h"
 
 #include <cctype>

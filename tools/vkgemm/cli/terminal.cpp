@@ -92,7 +92,7 @@ bool reader_left() { return stdout_reader_left; }
 
 void warn(std::string_view text) {
     clear_line();
-    std::string shown(text);  // which may quote a file that is no text
+    std::string shown(text);  // which may quote a binary file
     for (char& c : shown)
         if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
     std::fputs(fitted(shown).c_str(), errors);

@@ -31,7 +31,7 @@ void warn(std::string_view text);   // to standard error, wrapped; replaces the 
 void watch_signals();
 bool interrupted();
 
-/// One line on standard error about what goes on, with the time left once that can be told; on terminals only.
+/// One line of progress on standard error, with the time left as soon as it is known; on terminals only.
 class Progress {
    public:
     Progress(size_t steps, bool quiet);

@@ -14,7 +14,7 @@ namespace {
 struct Options {
     std::vector<std::string> problems;
     std::string suite, kernel = "all", out, inject_fault;
-    size_t runs = 0;  // 0: as many as runs_of() says
+    size_t runs = 0;  // 0: as many as runs_of() returns
     uint64_t seed = 1;
 };
 

@@ -189,7 +189,7 @@ void Tuner::say(const Case& c, const std::string& why) {
     print(wrapped(c.text, 0) + wrapped(why, 4));
 }
 
-/// Checks and times one; what cannot run or is wrong is said and left out.
+/// Checks and times one candidate. One that cannot run or is wrong is reported and left out.
 Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found) {
     Trial trial;
     if (!found.tried.empty()) trial.hopeless = hopeless * found.winner().seconds;
@@ -303,7 +303,7 @@ Status Tuner::tune(const Case& c) {
     if (share <= 0) return ++timeless_, Status{};
     auto found = search(c, passed() + share);
     if (!found) return found.status();
-    if (interrupted()) return {};  // a search that was cut short says too little
+    if (interrupted()) return {};  // a search that was interrupted has no result
     if (found->there == 0) {
         const auto plan = device_.context().createPlan(
             c.problem, {.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace_limit});

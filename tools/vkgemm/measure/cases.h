@@ -11,14 +11,14 @@
 
 namespace vkgemm::tool {
 
-inline constexpr uint64_t workspace_limit = uint64_t{1} << 30;  // bytes that are brought where a plan wants them
+inline constexpr uint64_t workspace_limit = uint64_t{1} << 30;  // bytes that a plan may use
 
 /// One problem with the factors of its run.
 struct Case {
     Problem problem;
     double alpha = 1, beta = 0;
     std::string text{};       // as vkgemmFormatProblem writes it
-    double target = 0;        // operations a second that are aimed at; 0: none said
+    double target = 0;        // operations a second that are aimed at; 0: none given
     bool from_suite = false;  // a suite may hold what no kernel of this build serves
 };
 

@@ -26,7 +26,7 @@ Tile tile_from(const std::vector<VkgemmTileConstant>& constants) {
     return tile;
 }
 
-/// What a problem's line says of the accuracy that the kernel asks for.
+/// The option of a problem's line for the accuracy that the kernel needs.
 std::string accuracy_word(VkgemmAccuracy accuracy) {
     switch (accuracy) {
         case VKGEMM_ACCURACY_F32_SPLIT:

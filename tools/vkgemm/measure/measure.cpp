@@ -102,7 +102,7 @@ CaseRunner::CaseRunner(const host::Device& device, const Case& c, const MeasureO
     if (cold_ && set_bytes_) sets_ = static_cast<size_t>((rotated_bytes + set_bytes_ - 1) / set_bytes_);
 }
 
-/// The matrix that lies in `slot`; null where the case has none there.
+/// The matrix in `slot`; null if the case has none there.
 const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
     const auto used = [](const MatrixInfo& m) { return m.span ? &m : nullptr; };
     switch (slot) {
@@ -299,7 +299,7 @@ Status CaseRunner::time(const Plan& plan, Measurement& result, const std::functi
 }
 
 Status CaseRunner::in_a_row(const Plan& plan, const host::Buffer& space, Measurement& result) const {
-    // In turn with the first: a plan's own barrier lies between a run and the next but one.
+    // In turn with the first: a plan's own barrier is between a run and the next but one.
     auto other = workspace(plan);
     if (!other) return other.status();
     const host::Buffer* spaces[] = {&space, &*other};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The roofline: what bounds a product on a device, its arithmetic or the memory that its operands lie in. Pure.
+// The roofline: whether arithmetic or the memory of its operands limits a product on a device. Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,8 +12,9 @@ struct Roof {
     bool by_memory = false;  // else by arithmetic
 };
 
-/// What a device does at best, where a product may run on its plain units or on matrix units that fit it (nullopt: it
-/// has none). 0: not measured. If that is so of matrix units nothing is known: the plain ones' rate is no bound then.
+/// The best rate of a device for a product that may run on its plain units or on its matrix units. `matrix` is nullopt
+/// if no matrix units fit the product. It is 0 if they fit and were not measured; then the result is nullopt, because
+/// they may be faster than the plain units. A `plain` that was not measured is 0, too.
 std::optional<double> peak_of(double plain, std::optional<double> matrix);
 
 /// Of a product of `flops` operations on `bytes` bytes, on a device that does `peak` operations and moves `copied`

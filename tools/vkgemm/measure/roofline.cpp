@@ -55,7 +55,7 @@ const VkgemmMatrixShape* shape_of(const DeviceCaps& caps, const MatrixUnits& uni
     return best;
 }
 
-/// The fastest of runs that take long enough, all told; `run` takes how many.
+/// The fastest of several runs that together take long enough; `run` gets their number.
 Result<double> fastest(const std::function<Result<host::Times>(uint32_t)>& run, double seconds) {
     const auto times = run(static_cast<uint32_t>(runs_in(enough, seconds, 3, 100)));
     if (!times) return times.status();
@@ -144,7 +144,7 @@ Result<double> Roofline::measure_copies() const {
     return *best > 0 ? 2 * static_cast<double>(bytes) / *best : 0;
 }
 
-/// 0 if measuring fails, which is no failure of the run; it is not tried again.
+/// 0 if measuring fails. This does not fail the run, and it is not tried again.
 double Roofline::measured(const std::string& units) {
     if (const auto known = peaks_.find(units); known != peaks_.end()) return known->second;
     for (const PeakModule& module : peak_modules())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the library says of element types, looked up once.
+// The library's description of element types, looked up once.
 #pragma once
 #include "vkgemm/vkgemm.hpp"
 

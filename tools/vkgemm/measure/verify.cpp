@@ -242,7 +242,7 @@ std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, ui
 
 std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) const {
     if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
-    const bool by_rows = r_.d.col_step == 1;               // the way in which D lies
+    const bool by_rows = r_.d.col_step == 1;               // D's layout
     for (uint64_t batch = 0; p_.m && p_.n && batch < r_.batch; ++batch)
         for (uint64_t outer = 0; outer < (by_rows ? p_.m : p_.n); ++outer) {
             const uint64_t begin = by_rows ? r_.d.position(batch, outer, 0) : r_.d.position(batch, 0, outer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operands of small whole numbers, for which every correct kernel gives the same bits, and the comparison of results.
-// Only GELU and SiLU, which no device computes to the last bit, have a tolerance. Pure: it works on bytes.
+// vkgemm's results have a tolerance only after GELU and SiLU, which no device computes to the last bit; the results of
+// other libraries always have one (verify_rounded). Pure: it works on bytes.
 #pragma once
 #include <optional>
 #include <span>
@@ -21,7 +22,7 @@ class ExactCase {
     double beta() const { return beta_; }
     const Resolved& matrices() const { return r_; }
 
-    /// The operand as it lies in memory, gaps poisoned. D as it lies before the run: all poison, or C where C is D.
+    /// The operand's memory, gaps poisoned. For D its memory before the run: all poison, or C if C is D.
     std::vector<std::byte> bytes(VkgemmSlot slot) const;
 
     /// How much of D was compared: every element by itself; every row through a random sum of its elements; or some
@@ -62,7 +63,7 @@ class ExactCase {
                                              int64_t sum) const;
     std::optional<std::string> wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const;
     std::optional<std::string> gross_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const;
-    /// How far row `row` of D is off, through a random sum of its elements; infinity: an element is no whole number.
+    /// How far row `row` of D is off, through a random sum of its elements; infinity: an element is not a whole number.
     double row_mismatch(std::span<const std::byte> d, uint64_t batch, uint64_t row, const std::vector<int64_t>& x,
                         const std::vector<int64_t>& bx) const;
     /// A random x for each column, and B x.

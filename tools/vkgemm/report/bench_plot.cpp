@@ -40,7 +40,7 @@ std::string accuracy_of(const Case& c) {
     return word.substr(0, word.find(' '));
 }
 
-/// The one number that tells the sizes of all cases apart, and its name.
+/// The one number in which the sizes of the cases differ, and its name.
 struct Sweep {
     const char* name = nullptr;
     std::vector<double> sizes;  // by case

@@ -29,7 +29,7 @@ std::string drift_text(double drift) {
     return text;
 }
 
-/// Why there is no time, in two words.
+/// The reason for a missing time, in two words.
 Cell unmeasured(const BenchResult& r) {
     if (!r.m.wrong.empty()) return {"WRONG", Style::bad};
     return {"not run", r.expected ? Style::dim : Style::bad};

@@ -11,7 +11,7 @@ struct BenchResult {
     const Case* given = nullptr;
     Measurement m;
     bool is_baseline = false;
-    bool expected = false;  // that it did not run: then that is no failure
+    bool expected = false;  // that it did not run: then this is not a failure
     double ratio = 0;       // of a baseline: our best rate divided by its rate; 0 if either is missing
     Roof roof{};            // of the case
 };

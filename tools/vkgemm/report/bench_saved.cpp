@@ -28,18 +28,18 @@ struct Place {
     bool has(const char* key) const { return value.is_object() && value.contains(key) && !value[key].is_null(); }
     Place at(const char* key) const {
         const std::string inner = (name.empty() ? "" : name + ".") + key;
-        if (!value.is_object()) refuse("is no object");
+        if (!value.is_object()) refuse("is not an object");
         if (!value.contains(key)) throw Foreign{inner + " is missing"};
         return {value[key], inner};
     }
     std::vector<Place> list() const {
-        if (!value.is_array()) refuse("is no list");
+        if (!value.is_array()) refuse("is not a list");
         std::vector<Place> all;
         for (size_t i = 0; i < value.size(); ++i) all.push_back({value[i], name + "[" + std::to_string(i) + "]"});
         return all;
     }
     std::string text() const {
-        if (!value.is_string()) refuse("is no text");
+        if (!value.is_string()) refuse("is not a text");
         auto words = value.get<std::string>();
         if (std::ranges::any_of(words, [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n'; }))
             refuse("has characters that cannot be shown");
@@ -59,22 +59,22 @@ struct Place {
         refuse("is '" + word + "', none of " + all);
     }
     double number() const {
-        if (!value.is_number()) refuse("is no number");
+        if (!value.is_number()) refuse("is not a number");
         const double x = value.get<double>();
         if (!std::isfinite(x) || x < 0) refuse("is not from 0 on");
         return x;
     }
-    /// Operations a second, of what is told in TFLOP/s.
+    /// Operations a second, of a member in TFLOP/s.
     double rate() const {
         const double x = number() * 1e12;
-        if (!std::isfinite(x)) refuse("is no rate");
+        if (!std::isfinite(x)) refuse("is not a rate");
         return x;
     }
     /// Of a run that does and moves so much.
     double seconds(double flops, double bytes) const {
         constexpr double most = 1e9;
         const double x = number();
-        if (x > most || (x > 0 && !std::isfinite(std::max(flops, bytes) / x))) refuse("is no time of a run");
+        if (x > most || (x > 0 && !std::isfinite(std::max(flops, bytes) / x))) refuse("is not the time of a run");
         return x;
     }
     double number_or_inf() const { return value == "inf" ? std::numeric_limits<double>::infinity() : number(); }
@@ -170,7 +170,7 @@ void read_cases(const Place& list, SavedBench& bench) {
 SavedBench bench_of(const json& file) {
     const Place top{file, ""};
     SavedBench bench;
-    if (!file.is_object() || !file.contains("program")) throw Foreign{"is no result of vkgemm"};
+    if (!file.is_object() || !file.contains("program")) throw Foreign{"is not a result of vkgemm"};
     top.at("program").must_be("vkgemm");
     top.at("schema").must_be(1);
     top.at("command").must_be("bench");
@@ -195,7 +195,7 @@ Result<SavedBench> parse_bench(std::string_view text) {
         return refused(foreign.why);
     } catch (const json::exception& e) {  // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
         const std::string why = e.what();
-        const size_t line = why.find("line "), head = why.find("] ");  // of numbers too large it knows no line
+        const size_t line = why.find("line "), head = why.find("] ");  // without a line if a number is too large
         return refused(line != std::string::npos   ? why.substr(line)
                        : head != std::string::npos ? why.substr(head + 2)
                                                    : why);

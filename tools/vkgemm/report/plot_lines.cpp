@@ -113,7 +113,7 @@ std::string panel_body(const LinePanel& panel, const std::vector<std::string>& n
         body += line_at(x.scale.from - 8, y.at(t), x.scale.to + 8, y.at(t), "grid");
         body += text_at(x.scale.from - 14, y.at(t) + 4, number(t), "class=\"dim\" text-anchor=\"end\"");
     }
-    // The first series lies on top of the others.
+    // The first series is drawn over the others.
     for (size_t i = panel.series.size(); i-- > 0;) {
         const auto colour = std::ranges::find(names, panel.series[i].name) - names.begin();
         body += series_body(panel.series[i], static_cast<size_t>(colour), x, y);

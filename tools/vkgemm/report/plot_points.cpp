@@ -20,7 +20,7 @@ struct Box {
     bool meets(const Box& b) const { return left < b.right && b.left < right && top < b.bottom && b.top < bottom; }
 };
 
-/// Where a label lies: from `x` on, or up to it.
+/// The place of a label: it begins at `x`, or ends there.
 struct Label {
     double x, y;  // of the middle of its line
     bool ends = false;

@@ -10,7 +10,7 @@ std::string row(const std::string& device, const std::string& kernel, const std:
     return device + " | " + kernel + " | " + why + "\n";
 }
 
-/// Is it known now what the old row says?
+/// Did this check settle whether the kernel of the old row is wrong?
 bool settled(const DisabledRow& old, const CheckEnd& end, const CheckedKernels& found) {
     if (end.device.find(old.device) == std::string::npos) return false;
     return std::ranges::any_of(found, [&](const auto& kernel) {

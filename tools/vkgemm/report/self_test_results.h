@@ -20,7 +20,7 @@ struct DisabledRow {
 struct Checked {
     size_t problems = 0, runs = 0;
     std::vector<std::string> wrong;   // evidence against it: wrong results, a lost device
-    std::vector<std::string> unable;  // named problems that it cannot serve, which is no fault
+    std::vector<std::string> unable;  // named problems that it cannot serve; this is not a fault
     std::set<std::string> with{};     // problems, and constants of the tile, whose results were compared
     bool finished = true;             // all of its checks ran
 };

@@ -80,7 +80,7 @@ std::string dot_at(double x, double y, const std::string& kind, double radius) {
 
 std::string kind_of(const char* what, size_t series) { return what + std::to_string(series % colours); }
 
-/// The page with its heading, and what lies on it.
+/// The page with its heading and its content.
 std::string page(double width, double height, const std::string& title, const std::string& subtitle,
                  const std::string& body) {
     const std::string size = "width=\"" + number(width) + "\" height=\"" + number(height) + "\"";

@@ -20,7 +20,7 @@ std::string dot_at(double x, double y, const std::string& kind, double radius = 
 /// "f2": the class of the colour of a series, filled (f) or as a stroke (s).
 std::string kind_of(const char* what, size_t series);
 
-/// The page with its heading, and what lies on it.
+/// The page with its heading and its content.
 std::string page(double width, double height, const std::string& title, const std::string& subtitle,
                  const std::string& body);
 std::string legend(const std::vector<std::string>& series, const std::string& mark, double& width);

@@ -12,7 +12,7 @@ namespace {
 using namespace draw;
 
 constexpr double side = 360;         // pixels of the longer side of D
-constexpr uint64_t most_tiles = 16;  // of D that are drawn, down and across: what lies beyond looks the same
+constexpr uint64_t most_tiles = 16;  // of D that are drawn, down and across; the others look the same
 constexpr double top = legend_top + 96, gap = 28;
 constexpr double second = margin + 440;  // column of the legend
 enum Label : uint32_t { by_group = 1, in_a_step = 2, by_invocation = 3 };

@@ -112,7 +112,7 @@ Indices moved(const Indices& all, uint64_t by) {
     return out;
 }
 
-/// How far each step's set lies from the one before, where all are the same set moved on; else 0.
+/// The distance from each step's set to the next, if all are the same set at regular distances; else 0.
 uint64_t stride_of(const std::map<uint32_t, Indices>& steps) {
     uint64_t stride = 0;
     const Indices* before = nullptr;

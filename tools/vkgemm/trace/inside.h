@@ -18,7 +18,7 @@ struct Dispatch {
     bool full_subgroups = false;
     bool memory_model = false;  // the Vulkan memory model is enabled
     uint32_t groups_x = 0, groups_y = 0;
-    std::array<VkgemmSlot, bind_count> slots{};  // what lies at each binding; D if the kernel has no use for it
+    std::array<VkgemmSlot, bind_count> slots{};  // the operand at each binding; D if the kernel does not use it
     std::array<uint64_t, VKGEMM_SLOT_COUNT> slot_bytes{};  // from the operand's first byte; 0: not used
     std::vector<std::byte> arguments;                      // push constants, without alpha and beta
 };
@@ -30,7 +30,7 @@ Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem,
 /// The push constants with factors that are fit for the problem.
 std::vector<std::byte> arguments(const Dispatch& dispatch, double alpha, double beta);
 
-/// Words of the buffer that a traced module writes (shaders/trace.h), which lies at the binding bind_count.
+/// Words of the buffer that a traced module writes (shaders/trace.h), which is at the binding bind_count.
 struct TraceWords {
     uint32_t head;                // words before the counts
     uint32_t room, listed, list;  // of the watched group: entries that fit, accesses seen, where the list begins

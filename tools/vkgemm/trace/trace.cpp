@@ -17,7 +17,7 @@ constexpr auto patience = std::chrono::seconds(600);
 
 using inside::trace_words;
 
-/// Where the words of the trace lie, and how many there are.
+/// The place of the words of the trace, and their number.
 std::vector<uint32_t> head_of(const Trace& t, uint64_t& words) {
     std::vector<uint32_t> head(trace_words.head);
     words = trace_words.head;

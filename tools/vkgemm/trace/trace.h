@@ -20,7 +20,7 @@ struct Access {
     uint32_t step;  // barriers that the invocation had passed
 };
 
-/// What lies at one binding.
+/// The operand at one binding.
 struct TracedOperand {
     std::string name;  // "A", ..., "bias"; "" : nothing does
     Matrix matrix{};   // as the kernel sees it; batchStride 0: the batch has one
