@@ -12,6 +12,12 @@ add_check(need.expected TOOLS vkgemm-no-such-tool COMMAND ${CMAKE_COMMAND} -E tr
 set_tests_properties(need.expected PROPERTIES WILL_FAIL TRUE
   ENVIRONMENT "VKGEMM_TESTS_EXPECT=git vkgemm-no-such-tool")
 
+# A shader compiler that lacks an extension: the modules that need it are left out, with a message.
+if(VKGEMM_GLSLC AND UNIX AND NOT VKGEMM_PREBUILT_SPIRV AND NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR)
+  add_check(older_glslc TOOLS grep COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DGLSLC=${VKGEMM_GLSLC}
+    -DWORK=${CMAKE_CURRENT_BINARY_DIR}/older_glslc -DGENERATOR=${CMAKE_GENERATOR} -P ${scripts}/older_glslc.cmake)
+endif()
+
 # add_preset_check(PRESET TOOLS t... [TARGETS t...] [THEN regex]): builds the preset with warnings as errors, from this
 # build's SPIR-V, then runs those of its tests whose names match the regular expression.
 function(add_preset_check preset)
