@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "plan/base/concat.h"
 #include "plan/problem/factors.h"
 #include "vk/api_guard.h"
 #include "vk/planned.h"
@@ -170,24 +171,25 @@ std::string text_of(const Explanation& e) {
     const auto name = [](uint32_t kernel) { return std::string(plan::kernels()[kernel].name); };
     std::string out;
     if (e.info.chosen == UINT32_MAX) {
-        out = "no kernel: " + e.result_text + "\n";
+        out = plan::concat({"no kernel: ", e.result_text, "\n"});
     } else {
         const Explanation::Candidate& c = e.candidates[e.info.chosen];
-        out = "kernel     " + name(c.data.kernelIndex) + "\ntile       " + c.tile + "\ncost       " +
-              cost_text(c.data.cost) + "\noperands   " +
-              (e.info.usesAddresses ? "device addresses" : "pushed descriptors") + "\nworkspace  " +
-              std::to_string(e.info.workspaceBytes) + " bytes\n";
+        out = plan::concat({"kernel     ", name(c.data.kernelIndex), "\ntile       ", c.tile, "\ncost       ",
+                            cost_text(c.data.cost), "\noperands   ",
+                            (e.info.usesAddresses ? "device addresses" : "pushed descriptors"), "\nworkspace  ",
+                            e.info.workspaceBytes, " bytes\n"});
     }
     for (const Explanation::Dispatch& d : e.dispatches)
-        out += "dispatch   " + name(d.data.kernelIndex) + ", " +
-               std::to_string(uint64_t{d.data.groupsX} * d.data.groupsY) + " work groups of " +
-               std::to_string(d.data.invocations) + "\n";
-    if (!e.tuned.empty()) out += "tuned      " + e.tuned + "\n";
-    for (const std::string& note : e.notes) out += "note       " + note + "\n";
+        out += plan::concat({"dispatch   ", name(d.data.kernelIndex), ", ", uint64_t{d.data.groupsX} * d.data.groupsY,
+                             " work groups of ", d.data.invocations, "\n"});
+    if (!e.tuned.empty()) out += plan::concat({"tuned      ", e.tuned, "\n"});
+    for (const std::string& note : e.notes) out += plan::concat({"note       ", note, "\n"});
     for (const Explanation::Candidate& c : e.candidates)
         if (c.data.state != VKGEMM_CANDIDATE_CHOSEN)
-            out += "not        " + name(c.data.kernelIndex) + ": " +
-                   (c.data.reason == VKGEMM_SUCCESS ? "costs " + cost_text(c.data.cost) : c.reason) + "\n";
+            out += plan::concat(
+                {"not        ", name(c.data.kernelIndex), ": ",
+                 (c.data.reason == VKGEMM_SUCCESS ? plan::concat({"costs ", cost_text(c.data.cost)}) : c.reason),
+                 "\n"});
     return out;
 }
 
@@ -301,8 +303,8 @@ VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKerne
         if (auto why = vk::check_output(traits)) return vk::to_result(error, *why);
         if (index >= plan::kernels().size())
             return vk::to_result(
-                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "index is " + std::to_string(index) + "; there are " +
-                                                                  std::to_string(plan::kernels().size()) + " kernels"});
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                               plan::concat({"index is ", index, "; there are ", plan::kernels().size(), " kernels"})});
         const plan::Kernel& k = plan::kernels()[index];
         const auto replaced = tile_of(k, tile);
         if (!replaced) return vk::to_result(error, replaced.status());

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "plan/base/concat.h"
 #include "plan/device/needs.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
@@ -21,7 +22,7 @@ std::optional<Status> check_needs_info(const VkgemmNeedsInfo& info) {
                        "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
     if (info.operands != VKGEMM_OPERANDS_BUFFERS && info.operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmNeedsInfo::operands is " + std::to_string(info.operands) + "; known are 0 and 1"};
+                       plan::concat({"VkgemmNeedsInfo::operands is ", info.operands, "; known are 0 and 1"})};
     if (info.problemCount && !info.problems)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return std::nullopt;
@@ -33,11 +34,10 @@ Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
     for (uint32_t i = 0; i < info.problemCount; ++i) {
         const VkgemmProblem* const given = vk::array_element(info.problems, i);
         if (given->structSize != info.problems->structSize)
-            return plan::about_problem(
-                i, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                           "VkgemmProblem::structSize is " + std::to_string(given->structSize) +
-                               ", but that of problems[0] is " + std::to_string(info.problems->structSize) +
-                               "; all must be the same"});
+            return plan::about_problem(i, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                                                  plan::concat({"VkgemmProblem::structSize is ", given->structSize,
+                                                                ", but that of problems[0] is ",
+                                                                info.problems->structSize, "; all must be the same"})});
         auto words = vk::problem_from(given);
         if (!words) return plan::about_problem(i, words.status());
         auto completed = plan::complete(*words);
@@ -150,8 +150,8 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
         if (!vk::fits(filled, *problem))
             return vk::to_result(
                 error, Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                               "the line needs fields that a VkgemmProblem of " + std::to_string(problem->structSize) +
-                                   " bytes does not have; compile against this version's header"});
+                               plan::concat({"the line needs fields that a VkgemmProblem of ", problem->structSize,
+                                             " bytes does not have; compile against this version's header"})});
         vk::write_struct(filled, problem);
         if (alpha) *alpha = read->alpha;
         if (beta) *beta = read->beta;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/device/needs.h"
@@ -37,7 +38,7 @@ std::optional<Status> check_allocator(const VkAllocationCallbacks& a) {
 
 std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     const auto null = [](const char* name) {
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string("VkgemmContextInfo::") + name + " is null"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"VkgemmContextInfo::", name, " is null"})};
     };
     if (!i.instance) return null("instance");
     if (!i.physicalDevice) return null("physicalDevice");
@@ -45,13 +46,13 @@ std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
     if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
     if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmContextInfo::enabledFeatures has sType " +
-                                                          std::to_string(i.enabledFeatures->sType) +
-                                                          "; the chain begins with a VkPhysicalDeviceFeatures2"};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmContextInfo::enabledFeatures has sType ", i.enabledFeatures->sType,
+                                     "; the chain begins with a VkPhysicalDeviceFeatures2"})};
     constexpr uint32_t known = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
     if (i.flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmContextInfo::flags has unknown bits: " + std::to_string(i.flags & ~known)};
+                       plan::concat({"VkgemmContextInfo::flags has unknown bits: ", i.flags & ~known})};
     return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
 }
 
@@ -59,14 +60,15 @@ std::optional<Status> check_handles(const VkgemmContextInfo& i) {
 std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::vector<std::string>& of_device) {
     for (uint32_t n = 0; n < i.enabledExtensionCount; ++n) {
         const char* const name = i.enabledExtensions[n];
-        const std::string where = "VkgemmContextInfo::enabledExtensions[" + std::to_string(n) + "] is ";
-        if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, where + "null"};
+        const std::string where = plan::concat({"VkgemmContextInfo::enabledExtensions[", n, "] is "});
+        if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({where, "null"})};
         if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
         const std::string_view near = plan::nearest_word(name, of_device);
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       where + "'" + name + "', which the physical device does not list; " +
-                           (near.empty() ? "" : "did you mean '" + std::string(near) + "'? ") +
-                           "List what you gave to vkCreateDevice, without extensions that only a layer provides"};
+        return Refusal{
+            VKGEMM_ERROR_INVALID_ARGUMENT,
+            plan::concat({where, "'", name, "', which the physical device does not list; ",
+                          (near.empty() ? "" : plan::concat({"did you mean '", near, "'? "})),
+                          "List what you gave to vkCreateDevice, without extensions that only a layer provides"})};
     }
     return std::nullopt;
 }
@@ -101,14 +103,16 @@ std::string present_name(const VkgemmContext_T& c, const std::string& where, con
 void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
     c.forced_kernel = present_name(c, "VKGEMM_KERNEL: ", c.forced_kernel.c_str());
     if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))
-        log(c, VKGEMM_SEVERITY_WARNING, "VKGEMM_KERNEL: " + plan::unknown_kernel(c.forced_kernel));
+        log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(c.forced_kernel)}));
     for (const std::string& text : plan::renamed_in_short(c.tuned.rows())) log(c, VKGEMM_SEVERITY_WARNING, text);
     for (const std::string& text : plan::skipped_in_short(c.tuned.rows())) log(c, VKGEMM_SEVERITY_INFO, text);
     for (const plan::DisabledKernelRow& v : disabled) {
         if (!v.old_kernel.empty())
-            log(c, VKGEMM_SEVERITY_WARNING, "disabled kernels: " + plan::renamed_text(v.old_kernel, v.kernel));
+            log(c, VKGEMM_SEVERITY_WARNING,
+                plan::concat({"disabled kernels: ", plan::renamed_text(v.old_kernel, v.kernel)}));
         if (!plan::find_kernel(v.kernel))
-            log(c, VKGEMM_SEVERITY_INFO, "a self-test result is not followed: " + plan::unknown_kernel(v.kernel));
+            log(c, VKGEMM_SEVERITY_INFO,
+                plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(v.kernel)}));
     }
 }
 
@@ -160,7 +164,7 @@ std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) 
     constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
     if (flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmPlanOptions::flags has unknown bits: " + std::to_string(flags & ~known)};
+                       plan::concat({"VkgemmPlanOptions::flags has unknown bits: ", flags & ~known})};
     if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(caps.features & plan::need::executable_info))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
@@ -185,14 +189,14 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
     if (const auto tile = plan::with_constants({}, r.tile); !tile) return tile.status();
     if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmPlanOptions::operands is " + std::to_string(o->operands) + "; known are 0 and 1"};
+                       plan::concat({"VkgemmPlanOptions::operands is ", o->operands, "; known are 0 and 1"})};
     r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
     r.workspace_limit = o->workspaceLimit;
     if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
     if ((r.operand_alignment & (r.operand_alignment - 1)) || r.operand_alignment > max_operand_alignment)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "operandAlignment is " + std::to_string(r.operand_alignment) +
-                                                          "; it must be a power of two, at most " +
-                                                          std::to_string(max_operand_alignment)};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"operandAlignment is ", r.operand_alignment,
+                                     "; it must be a power of two, at most ", max_operand_alignment})};
     if (auto why = check_flags(o->flags, c.caps)) return *why;
     if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
     if (flags) *flags = o->flags;
@@ -209,7 +213,7 @@ Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, co
     forced.kernel = c.forced_kernel;
     Result<plan::Choice> choice = plan::select(c.caps, p, forced);
     if (choice) return choice;
-    fallback = "VKGEMM_KERNEL was not followed: " + choice.status().text;
+    fallback = plan::concat({"VKGEMM_KERNEL was not followed: ", choice.status().text});
     return plan::select(c.caps, p, request);
 }
 
@@ -278,12 +282,12 @@ Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
     constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA;
     if (run->flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmRun::flags has unknown bits: " + std::to_string(run->flags & ~known)};
+                       plan::concat({"VkgemmRun::flags has unknown bits: ", run->flags & ~known})};
     const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
     if (zero && run->alpha != 0)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmRun::alpha is " + plan::number_text(run->alpha) +
-                           ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"};
+                       plan::concat({"VkgemmRun::alpha is ", plan::number_text(run->alpha),
+                                     ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
     if (!zero && run->alpha == 0) run->alpha = 1;
     auto operands = vk::resolve(*plan, *run);
     if (!operands) return operands.status();

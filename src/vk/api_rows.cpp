@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "plan/base/concat.h"
 #include "plan/device/disabled_kernels.h"
 #include "vk/api_guard.h"
 #include "vkgemm/explain.h"
@@ -23,7 +24,9 @@ struct VkgemmRows_T {
 
 namespace {
 
-std::string line_of(const plan::DisabledKernelRow& r) { return r.device + " | " + r.kernel + " | " + r.why; }
+std::string line_of(const plan::DisabledKernelRow& r) {
+    return plan::concat({r.device, " | ", r.kernel, " | ", r.why});
+}
 
 /// What both readers do: `read` makes the rows of a text that is there; they are stored in `member`.
 template <class Rows, class Read>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/base/concat.h"
+
 namespace vkgemm::vk {
 namespace {
 
@@ -31,8 +33,8 @@ void put_text(VkgemmError* error, std::string_view text, int32_t r) {
 // A value that the caller put into an enum.
 std::optional<Status> check_enum(const char* what, int value, int first, int last) {
     if (value >= first && value <= last) return std::nullopt;
-    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(what) + " is " + std::to_string(value) + "; known are " +
-                                                      std::to_string(first) + " to " + std::to_string(last)};
+    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                   plan::concat({what, " is ", value, "; known are ", first, " to ", last})};
 }
 
 constexpr int last_type = std::size(plan::type_info), last_step = std::size(plan::step_info);
@@ -76,15 +78,15 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     if (auto why = check_enum("accumulate", from->accumulate, 0, last_type)) return *why;
     if (auto why = check_enum("accuracy", from->accuracy, 0, VKGEMM_ACCURACY_F32_SPLIT_ROWS)) return *why;
     if (from->epilogueCount > VKGEMM_MAX_EPILOGUE_STEPS)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "epilogueCount is " + std::to_string(from->epilogueCount) +
-                                                          ", above the limit of " +
-                                                          std::to_string(VKGEMM_MAX_EPILOGUE_STEPS)};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"epilogueCount is ", from->epilogueCount, ", above the limit of ",
+                                     VKGEMM_MAX_EPILOGUE_STEPS})};
     for (uint32_t i = 0; i < from->epilogueCount; ++i) {
         if (auto why = check_enum("epilogue.kind", from->epilogue[i].kind, 0, last_step)) return *why;
         if (from->epilogue[i].kind == VKGEMM_STEP_NONE)
             return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                           "epilogue[" + std::to_string(i) + "].kind is VKGEMM_STEP_NONE, but epilogueCount is " +
-                               std::to_string(from->epilogueCount) + "; the first epilogueCount entries must be steps"};
+                           plan::concat({"epilogue[", i, "].kind is VKGEMM_STEP_NONE, but epilogueCount is ",
+                                         from->epilogueCount, "; the first epilogueCount entries must be steps"})};
     }
     Problem p = convert::fromC(*from);
     if (p.batch == 0) p.batch = 1;

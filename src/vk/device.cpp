@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "plan/base/concat.h"
 #include "vk/features.h"
 
 namespace vkgemm::vk {
@@ -91,9 +92,7 @@ plan::DeviceKind kind_of(VkPhysicalDeviceType t) {
     return t <= VK_PHYSICAL_DEVICE_TYPE_CPU ? static_cast<plan::DeviceKind>(t) : plan::DeviceKind::other;
 }
 
-std::string version_text(uint32_t v) {
-    return std::to_string(VK_API_VERSION_MAJOR(v)) + "." + std::to_string(VK_API_VERSION_MINOR(v));
-}
+std::string version_text(uint32_t v) { return plan::concat({VK_API_VERSION_MAJOR(v), ".", VK_API_VERSION_MINOR(v)}); }
 
 }  // namespace
 
@@ -101,14 +100,14 @@ plan::Result<uint32_t> usable_version(const InstanceFunctions& f, VkPhysicalDevi
     using plan::Refusal;
     if (asked < VK_API_VERSION_1_1)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "apiVersion is " + version_text(asked) + "; vkgemm needs Vulkan 1.1 or above"};
+                       plan::concat({"apiVersion is ", version_text(asked), "; vkgemm needs Vulkan 1.1 or above"})};
     VkPhysicalDeviceProperties2 properties = {};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     f.GetPhysicalDeviceProperties2(device, &properties);
     const uint32_t offered = properties.properties.apiVersion;
     if (offered < VK_API_VERSION_1_1)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, std::string(properties.properties.deviceName) + " offers Vulkan " +
-                                                     version_text(offered) + "; vkgemm needs 1.1 or above"};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, plan::concat({properties.properties.deviceName, " offers Vulkan ",
+                                                               version_text(offered), "; vkgemm needs 1.1 or above"})};
     return std::min(asked, offered);
 }
 
@@ -121,7 +120,7 @@ DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device,
     DeviceCaps out;
     out.name = base.deviceName;
     out.driver =
-        std::string(p.driver.driverName) + (*p.driver.driverInfo ? " " + std::string(p.driver.driverInfo) : "");
+        std::string(p.driver.driverName) + (*p.driver.driverInfo ? plan::concat({" ", p.driver.driverInfo}) : "");
     out.vendor = base.vendorID, out.device = base.deviceID;
     out.driver_version = base.driverVersion, out.api_version = api_version;
     out.kind = kind_of(base.deviceType);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "vk/functions.h"
 
+#include "plan/base/concat.h"
+
 namespace vkgemm::vk {
 namespace {
 
@@ -14,9 +16,10 @@ PFN_vkVoidFunction find(const Find& get, const char* name, const char* alternati
 }
 
 Refusal missing(const char* name, const char* alternative, const char* from) {
-    return {VKGEMM_ERROR_MISSING_FUNCTION, std::string("the function ") + name +
-                                               (*alternative ? std::string(" (or ") + name + alternative + ")" : "") +
-                                               " was not found through " + from};
+    return {VKGEMM_ERROR_MISSING_FUNCTION,
+            plan::concat({"the function ", name,
+                          (*alternative ? plan::concat({std::string(" (or "), name, alternative, ")"}) : ""),
+                          " was not found through ", from})};
 }
 
 }  // namespace

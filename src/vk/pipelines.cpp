@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "plan/base/concat.h"
 #include "spirv/unpack.h"
 
 namespace vkgemm::vk {
@@ -30,7 +31,7 @@ Refusal vulkan_refusal(VkResult r, std::string_view call) {
                                      : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
                                      : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
                                                                           : "";
-    return {kind, std::string(call) + " failed with VkResult " + std::to_string(r) + std::string(meaning), r};
+    return {kind, plan::concat({call, " failed with VkResult ", r, meaning}), r};
 }
 
 Pipelines::~Pipelines() {
@@ -102,10 +103,11 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
 
 Result<VkShaderModule> Pipelines::make_module(const Key& key) {
     const auto variant = key.binding == Binding::descriptors ? spirv::Variant::descriptors : spirv::Variant::addresses;
-    const auto code = spirv::unpack(key.module->packed, variant);
+    const auto code = spirv::unpack(key.module->packed(), variant);
     if (!code)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the SPIR-V of " + std::string(key.module->name) +
-                                                     " in this library is damaged; build or install vkgemm again"};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       plan::concat({"the SPIR-V of ", key.module->name,
+                                     " in this library is damaged; build or install vkgemm again"})};
     const VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->size() * 4,
                                            code->data()};
     VkShaderModule module = VK_NULL_HANDLE;
@@ -116,7 +118,7 @@ Result<VkShaderModule> Pipelines::make_module(const Key& key) {
 
 Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     const DeviceFunctions& f = device_->functions;
-    const std::string label_text = "vkgemm " + std::string(step.kernel->name);  // before there is anything to leak
+    const std::string label_text = plan::concat({"vkgemm ", step.kernel->name});  // before there is anything to leak
     const Result<VkShaderModule> made = make_module(key);
     if (!made) return made.status();
     VkShaderModule module = *made;
@@ -159,7 +161,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
         r = f.CreateComputePipelines(device_->handle, device_->cache, 1, &info, device_->allocator, &pipeline);
     }
     f.DestroyShaderModule(device_->handle, module, device_->allocator);
-    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateComputePipelines for " + label_text);
+    if (r != VK_SUCCESS) return vulkan_refusal(r, plan::concat({"vkCreateComputePipelines for ", label_text}));
     set_name(*device_, VK_OBJECT_TYPE_PIPELINE, pipeline, label_text.c_str());
     return pipeline;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vk/record.h"
 
+#include "plan/base/concat.h"
 #include "plan/problem/factors.h"
 #include "plan/problem/overlap.h"
 
@@ -35,7 +36,7 @@ const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
 
 Refusal bad_operand(VkgemmSlot s, const std::string& why) {
     return {s == VKGEMM_SLOT_WORKSPACE ? VKGEMM_ERROR_WORKSPACE : VKGEMM_ERROR_OPERAND,
-            "operand " + std::string(plan::slot_name(s)) + " " + why};
+            plan::concat({"operand ", plan::slot_name(s), " ", why})};
 }
 
 // Why an operand's offset must be a multiple of what it is not.
@@ -56,9 +57,8 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (x.address && x.buffer)
         return bad_operand(s, "has both a buffer and an address; give one of them and leave the other 0");
     if (!x.address && !x.buffer)
-        return bad_operand(s, std::string("is missing: it needs a ") +
-                                  (by_address ? "buffer or an address" : "buffer") + " with " + to_string(need.bytes) +
-                                  " bytes");
+        return bad_operand(s, plan::concat({"is missing: it needs a ", (by_address ? "buffer or an address" : "buffer"),
+                                            " with ", need.bytes, " bytes"}));
     Resolved out = {x.buffer, x.offset, 0};
     if (x.address) {
         out.address = x.address + x.offset;
@@ -73,14 +73,13 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     }
     const uint64_t place = out.address ? out.address : out.offset;
     if (place < x.offset || place > UINT64_MAX - need.bytes)
-        return bad_operand(s, "begins at " + to_string(x.offset) + " and would end beyond 2^64");
+        return bad_operand(s, plan::concat({"begins at ", x.offset, " and would end beyond 2^64"}));
     if (place % need.alignment)
-        return bad_operand(s, "is at offset " + to_string(x.offset) +
-                                  (out.address ? " (address " + to_string(place) + ")" : "") + ", not a multiple of " +
-                                  to_string(need.alignment) + " bytes, which " + remedy(s));
-    if (x.size && x.size < need.bytes)
         return bad_operand(
-            s, "has " + to_string(x.size) + " bytes, but the problem reaches over " + to_string(need.bytes));
+            s, plan::concat({"is at offset ", x.offset, (out.address ? plan::concat({" (address ", place, ")"}) : ""),
+                             ", not a multiple of ", need.alignment, " bytes, which ", remedy(s)}));
+    if (x.size && x.size < need.bytes)
+        return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", need.bytes}));
     return out;
 }
 
@@ -121,9 +120,8 @@ std::optional<Status> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOperan
         if ((x.address == 0) && x.buffer != d.buffer) continue;
         if (same_place(p, s, x, d) || !may_overlap(footprint(p, s, x), footprint(p, VKGEMM_SLOT_D, d))) continue;
         const plan::Footprint fx = footprint(p, s, x), fd = footprint(p, VKGEMM_SLOT_D, d);
-        return bad_operand(s, "(bytes " + to_string(fx.begin) + " to " + to_string(fx.end) + ") overlaps D (bytes " +
-                                  to_string(fd.begin) + " to " + to_string(fd.end) +
-                                  "); only C or the residual may be D, and then exactly");
+        return bad_operand(s, plan::concat({"(bytes ", fx.begin, " to ", fx.end, ") overlaps D (bytes ", fd.begin,
+                                            " to ", fd.end, "); only C or the residual may be D, and then exactly"}));
     }
     return std::nullopt;
 }
@@ -136,9 +134,9 @@ std::optional<Status> overlap_with_workspace(const VkgemmPlan_T& p, const Resolv
         if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) ||
             !may_overlap(footprint(p, VkgemmSlot(i), all[i]), fw))
             continue;
-        return bad_operand(VKGEMM_SLOT_WORKSPACE, "(bytes " + to_string(fw.begin) + " to " + to_string(fw.end) +
-                                                      ") overlaps operand " +
-                                                      std::string(plan::slot_name(VkgemmSlot(i))));
+        return bad_operand(
+            VKGEMM_SLOT_WORKSPACE,
+            plan::concat({"(bytes ", fw.begin, " to ", fw.end, ") overlaps operand ", plan::slot_name(VkgemmSlot(i))}));
     }
     return std::nullopt;
 }

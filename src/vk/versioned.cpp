@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "plan/base/concat.h"
+
 namespace vkgemm::vk {
 namespace {
 
@@ -22,25 +24,23 @@ bool is_zero(const char* bytes, size_t count) {
 }
 
 std::string library_version() {
-    return to_string(VKGEMM_VERSION_MAJOR) + "." + to_string(VKGEMM_VERSION_MINOR) + "." +
-           to_string(VKGEMM_VERSION_PATCH);
+    return plan::concat({VKGEMM_VERSION_MAJOR, ".", VKGEMM_VERSION_MINOR, ".", VKGEMM_VERSION_PATCH});
 }
 
 }  // namespace
 
 std::optional<Status> check_size(const StructInfo& info, const void* given) {
-    if (!given) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(info.name) + " is null"};
+    if (!given) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({info.name, " is null"})};
     const uint32_t size = size_of(given);
     const auto refused = [&](const std::string& why) {
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(info.name) + "::structSize is " + to_string(size) +
-                                                          ", " + why + "; set it to sizeof(" + info.name +
-                                                          "), which is " + to_string(info.size) + " in vkgemm " +
-                                                          library_version()};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({info.name, "::structSize is ", size, ", ", why, "; set it to sizeof(", info.name,
+                                     "), which is ", info.size, " in vkgemm ", library_version()})};
     };
-    if (size < info.least) return refused("below the " + to_string(info.least) + " bytes that every version has");
-    if (size > max_struct_size) return refused("above the limit of " + to_string(max_struct_size));
+    if (size < info.least) return refused(plan::concat({"below the ", info.least, " bytes that every version has"}));
+    if (size > max_struct_size) return refused(plan::concat({"above the limit of ", max_struct_size}));
     if (size % info.alignment)
-        return refused("no multiple of " + to_string(info.alignment) + " as the struct has in every version");
+        return refused(plan::concat({"no multiple of ", info.alignment, " as the struct has in every version"}));
     return std::nullopt;
 }
 
@@ -49,20 +49,20 @@ std::optional<Status> read_bytes(const StructInfo& info, const void* given, void
     std::memcpy(out, given, std::min(size, info.size));
     if (size <= info.size || is_zero(static_cast<const char*>(given) + info.size, size - info.size))
         return std::nullopt;
-    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                   std::string(info.name) + "::structSize is " + to_string(size) + ", vkgemm " + library_version() +
-                       " knows " + to_string(info.size) +
-                       " bytes, and the rest is not zero: the caller was compiled with a newer header and sets a "
-                       "field that this library does not have; update the library, or leave that field zero"};
+    return Refusal{
+        VKGEMM_ERROR_INVALID_ARGUMENT,
+        plan::concat({info.name, "::structSize is ", size, ", vkgemm ", library_version(), " knows ", info.size,
+                      " bytes, and the rest is not zero: the caller was compiled with a newer header and sets a "
+                      "field that this library does not have; update the library, or leave that field zero"})};
 }
 
 std::optional<Status> check_chain(const StructInfo& info, const void* chain) {
     if (!chain) return std::nullopt;
     VkgemmChainHeader header;
     std::memcpy(&header, chain, sizeof header);
-    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string(info.name) + "::pNext has a struct of type " +
-                                                      to_string(static_cast<long long>(header.type)) + "; vkgemm " +
-                                                      library_version() + " knows no type, so pNext must be NULL"};
+    return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                   plan::concat({info.name, "::pNext has a struct of type ", static_cast<long long>(header.type),
+                                 "; vkgemm ", library_version(), " knows no type, so pNext must be NULL"})};
 }
 
 void write_bytes(const StructInfo& info, const void* filled, void* out) {

@@ -45,7 +45,7 @@ TEST_CASE("every module unpacks to the SPIR-V that the shader compiler wrote") {
         for (const Variant v : {Variant::descriptors, Variant::addresses}) {
             const std::string name = std::string(m->name) + (v == Variant::descriptors ? "_descriptors" : "_addresses");
             CAPTURE(name);
-            const auto words = unpack(m->packed, v);
+            const auto words = unpack(m->packed(), v);
             REQUIRE(words);
             CHECK(words->front() == 0x07230203);
             // A build from an archive has no files to compare with; the archive's own build had them.
@@ -73,19 +73,19 @@ TEST_CASE("what is not SPIR-V is packed and unpacked all the same") {
 
 TEST_CASE("a packed module that is cut off is refused") {
     const plan::Module* m = modules().front();
-    for (size_t size = 0; size < m->packed.size(); ++size)
+    for (size_t size = 0; size < m->packed().size(); ++size)
         for (const Variant v : {Variant::descriptors, Variant::addresses})
-            CHECK_FALSE(unpack(copy_of(m->packed.first(size)), v));
+            CHECK_FALSE(unpack(copy_of(m->packed().first(size)), v));
 }
 
 TEST_CASE("a packed module that is damaged gives its own SPIR-V or none") {
     const plan::Module* m = modules().front();
-    const auto whole = unpack(m->packed, Variant::addresses);
+    const auto whole = unpack(m->packed(), Variant::addresses);
     std::mt19937 random(1);
     size_t refused = 0;
     constexpr size_t rounds = 2000;
     for (size_t round = 0; round < rounds; ++round) {
-        Words words = copy_of(m->packed);
+        Words words = copy_of(m->packed());
         for (size_t n = 1 + round % 3; n; --n) {
             const size_t header = 2 * spirv::header_words;
             const size_t at = round % 4 ? random() % words.size() : random() % header;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 
 namespace vkgemm::plan {
@@ -48,10 +49,10 @@ std::optional<Status> too_much_workspace(const Schedule& schedule, const DeviceC
         std::min({request.workspace_limit, dev.max_storage_range - dev.offset_alignment,
                   max_span * std::min(info(schedule.problem.accumulate).bytes, info(schedule.problem.a.type).bytes)});
     if (bytes <= most) return std::nullopt;
-    std::string what = schedule.split.slices > 1 ? to_string(schedule.split.slices) + " slices of K" : "";
+    std::string what = schedule.split.slices > 1 ? concat({schedule.split.slices, " slices of K"}) : "";
     if (schedule.a.kernel || schedule.b.kernel) what += what.empty() ? "packed operands" : " and packed operands";
-    return Refusal{VKGEMM_ERROR_WORKSPACE, what + " want a workspace of " + to_string(bytes) +
-                                               " bytes; workspaceLimit, or the device, allows " + to_string(most)};
+    return Refusal{VKGEMM_ERROR_WORKSPACE, concat({what, " want a workspace of ", bytes,
+                                                   " bytes; workspaceLimit, or the device, allows ", most})};
 }
 
 SplitK split_of(uint32_t wanted, const Tile& t, const DeviceCaps& dev, const Problem& p) {
@@ -115,7 +116,7 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
     packing.kernel = find_packer(k, t, dev, x.matrix->type);
     if (!packing.kernel)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "no kernel packs " + std::string(x.name) + " on this device; PACK must be 1"};
+                       concat({"no kernel packs ", x.name, " on this device; PACK must be 1"})};
     const bool transposes = prefers_transposed(k.module.family.gpu_cost, x);
     const bool packs_fragments = k.module.family.packs_fragments;
     const OperandSplit& operand_split = k.module.family.operand_split;
@@ -125,8 +126,8 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
     const uint64_t rows =
         batch * round_up(out.layout == rowMajor ? x.rows : x.cols, packs_fragments ? PACKED_ROW_BLOCK : 1);
     if (out.ld != 0 && rows > max_span / out.ld)  // 0: an empty sum
-        return Refusal{VKGEMM_ERROR_LIMIT, std::string(x.name) + " would take more than " + to_string(max_span) +
-                                               " elements of workspace once packed; PACK must leave it out"};
+        return Refusal{VKGEMM_ERROR_LIMIT, concat({x.name, " would take more than ", max_span,
+                                                   " elements of workspace once packed; PACK must leave it out"})};
     packing.offset = round_up(schedule.workspace_bytes(), region_alignment);
     packing.bytes =
         rows * out.ld * operand_split.count * info(unit).bytes + (operand_split.scaled ? rows * factor_bytes : 0);
@@ -188,8 +189,8 @@ Result<Schedule> best_schedule(const Kernel& k, const Tile& t, const DeviceCaps&
                                const Request& request) {
     if (k.module.family.packs_fragments) {
         if (t.PACK && t.PACK != 4)
-            return Refusal{VKGEMM_ERROR_TILE, "reads A and B as a first pass has laid them out; PACK is " +
-                                                  to_string(t.PACK) + ", and must be 0 or 4"};
+            return Refusal{VKGEMM_ERROR_TILE, concat({"reads A and B as a first pass has laid them out; PACK is ",
+                                                      t.PACK, ", and must be 0 or 4"})};
         return schedule_of(3, k, t, dev, p, request);
     }
     if (t.PACK) return schedule_of(t.PACK - 1, k, t, dev, p, request);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "plan/problem/problem_text.h"
 
@@ -26,27 +27,26 @@ bool same_types(const Module& m, const Problem& p) {
 std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
     for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
         if (value > max_dimension)
-            return Refusal{VKGEMM_ERROR_LIMIT, std::string(name) + " is " + to_string(value) +
-                                                   ", above vkgemm's limit of " + to_string(max_dimension)};
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({name, " is ", value, ", above vkgemm's limit of ", max_dimension})};
     if (p.batch > max_batch)
-        return Refusal{VKGEMM_ERROR_LIMIT,
-                       "batch is " + to_string(p.batch) + ", above vkgemm's limit of " + to_string(max_batch)};
+        return Refusal{VKGEMM_ERROR_LIMIT, concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch})};
     for (const auto& [name, x, rows, cols, padded] : operands(p)) {
         if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
         const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
         if (x->ld > max_span)
-            return Refusal{VKGEMM_ERROR_LIMIT, "the leading dimension of " + std::string(name) + " is " +
-                                                   to_string(x->ld) + ", above the limit of " + to_string(max_span)};
+            return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", name, " is ", x->ld,
+                                                       ", above the limit of ", max_span})};
         if (span > max_span)
-            return Refusal{VKGEMM_ERROR_LIMIT, std::string(name) + " spans " + to_string(span) +
-                                                   " elements, above the limit of " + to_string(max_span) +
-                                                   " that 32-bit indices reach; split the batch or the product"};
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({name, " spans ", span, " elements, above the limit of ", max_span,
+                                   " that 32-bit indices reach; split the batch or the product"})};
         const uint64_t bytes = span * info(x->type).bytes + dev.offset_alignment;
         if (binding == Binding::descriptors && bytes > dev.max_storage_range)
-            return Refusal{VKGEMM_ERROR_LIMIT, std::string(name) + " spans " + to_string(span * info(x->type).bytes) +
-                                                   " bytes, more than one descriptor reaches on this device (" +
-                                                   to_string(dev.max_storage_range) +
-                                                   " less the offset alignment); device addresses have no such limit"};
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({name, " spans ", span * info(x->type).bytes,
+                                   " bytes, more than one descriptor reaches on this device (", dev.max_storage_range,
+                                   " less the offset alignment); device addresses have no such limit"})};
     }
     return std::nullopt;
 }
@@ -54,19 +54,19 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
 // A required subgroup size that the driver would not grant.
 std::optional<Status> wrong_subgroup(const Tile& t, const DeviceCaps& dev, VkgemmResult kind) {
     if (t.SG == 0) return std::nullopt;
-    const auto broken = [&](const std::string& why) { return Refusal{kind, "SG is " + to_string(t.SG) + ", " + why}; };
+    const auto broken = [&](const std::string& why) { return Refusal{kind, concat({"SG is ", t.SG, ", ", why})}; };
     if (!(dev.features & need::subgroup_size_control))
         return broken(std::string("but the feature subgroupSizeControl is ") + dev.not_there());
     if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
-        return broken("not one of this device's subgroup sizes: powers of two from " + to_string(dev.subgroup_min) +
-                      " to " + to_string(dev.subgroup_max));
+        return broken(concat({"not one of this device's subgroup sizes: powers of two from ", dev.subgroup_min, " to ",
+                              dev.subgroup_max}));
     if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
-        return broken("but a compute pipeline of this device cannot ask for one of its sizes, " +
-                      to_string(dev.subgroup_min) + " to " + to_string(dev.subgroup_max));
+        return broken(concat({"but a compute pipeline of this device cannot ask for one of its sizes, ",
+                              dev.subgroup_min, " to ", dev.subgroup_max}));
     if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
-        return broken("so the work group of " + to_string(t.WG) + " would be " + to_string(t.WG / t.SG) +
-                      " subgroups; the limit is " + to_string(dev.max_subgroups));
-    if (t.WG % t.SG) return broken("and the work group of " + to_string(t.WG) + " is not whole subgroups");
+        return broken(concat({"so the work group of ", t.WG, " would be ", t.WG / t.SG, " subgroups; the limit is ",
+                              dev.max_subgroups}));
+    if (t.WG % t.SG) return broken(concat({"and the work group of ", t.WG, " is not whole subgroups"}));
     return std::nullopt;
 }
 
@@ -78,18 +78,18 @@ std::optional<Status> no_such_matrix(const Module& m, const Tile& t, const Devic
     std::string there;
     for (const MatrixShape& s : dev.matrix_shapes)
         if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
-            there += " " + to_string(s.m) + "x" + to_string(s.n) + "x" + to_string(s.k);
-    return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the matrix units have no product of " + to_string(t.MM) + "x" +
-                                                 to_string(t.MN) + "x" + to_string(t.MK) + " for these types" +
-                                                 (there.empty() ? "" : "; they have" + there)};
+            there += concat({" ", s.m, "x", s.n, "x", s.k});
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   concat({"the matrix units have no product of ", t.MM, "x", t.MN, "x", t.MK, " for these types",
+                           (there.empty() ? "" : concat({"; they have", there}))})};
 }
 
 std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, const Problem& p) {
     const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
     const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
     if (groups <= most) return std::nullopt;
-    return Refusal{VKGEMM_ERROR_LIMIT, "it would take " + to_string(uint64_t(std::min(groups, 1e18))) +
-                                           " work groups; the limit is " + to_string(uint64_t(most))};
+    return Refusal{VKGEMM_ERROR_LIMIT, concat({"it would take ", uint64_t(std::min(groups, 1e18)),
+                                               " work groups; the limit is ", uint64_t(most)})};
 }
 
 }  // namespace
@@ -104,26 +104,27 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
     if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
     if (addresses) return Binding::addresses;
-    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                   "operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with " +
-                       to_string(BIND_COUNT) + " storage buffers a stage; this device has " +
-                       to_string(dev.max_storage_buffers) + ") or the feature bufferDeviceAddress; neither is " +
-                       (dev.is_physical ? "offered" : "enabled")};
+    return Refusal{
+        VKGEMM_ERROR_UNSUPPORTED,
+        concat({"operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with ", BIND_COUNT,
+                " storage buffers a stage; this device has ", dev.max_storage_buffers,
+                ") or the feature bufferDeviceAddress; neither is ", (dev.is_physical ? "offered" : "enabled")})};
 }
 
 std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     const Module& m = k.module;
-    if (!m.built()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, "not built: " + std::string(m.why_missing)};
+    if (!m.built()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"not built: ", m.spirv.why_missing})};
     for (const DisabledKernel& x : dev.disabled)
         if (x.kernel == k.name)
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED, "disabled: the self-test failed on this device: " + x.why};
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                           concat({"disabled: the self-test failed on this device: ", x.why})};
     if (sizeof(abi::GemmArgs) > dev.max_push_constant_bytes)
-        return Refusal{VKGEMM_ERROR_LIMIT, "needs " + to_string(sizeof(abi::GemmArgs)) +
-                                               " bytes of push constants; this device has " +
-                                               to_string(dev.max_push_constant_bytes)};
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"needs ", sizeof(abi::GemmArgs), " bytes of push constants; this device has ",
+                               dev.max_push_constant_bytes})};
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "needs what is " + std::string(dev.not_there()) + ": " + feature_names(lacks)};
+                       concat({"needs what is ", dev.not_there(), ": ", feature_names(lacks)})};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
     // A tile of the table keeps every rule but those of the device, which nobody can mend.
     const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
@@ -136,10 +137,10 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
                             Binding binding) {
     const Module& m = k.module;
     if (!same_types(m, p))
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "multiplies " + types_of(m) + ", not " + types_text(p)};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"multiplies ", types_of(m), ", not ", types_text(p)})};
     if (p.accuracy < m.family.accuracy)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "computes f32 from parts; the accuracy must be " +
-                                                     std::string(accuracy_name(m.family.accuracy))};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       concat({"computes f32 from parts; the accuracy must be ", accuracy_name(m.family.accuracy)})};
     if (auto why = unfit_device(k, tile, dev)) return why;
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
@@ -157,7 +158,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     std::string types, reasons;
     VkgemmResult kind = VKGEMM_ERROR_UNSUPPORTED;
     for (const Candidate& x : passed) {
-        if (request.kernel == x.kernel->name) return {x.why->code, std::string(x.kernel->name) + ": " + x.why->text};
+        if (request.kernel == x.kernel->name) return {x.why->code, concat({x.kernel->name, ": ", x.why->text})};
         if (!x.why) continue;  // would serve, but another kernel was asked for
         if (!x.kernel->module.is_product() || p.accuracy < x.kernel->module.family.accuracy) continue;
         const std::string words = types_of(x.kernel->module);
@@ -165,13 +166,13 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
         } else if (reasons.find(x.why->text) == std::string::npos) {
             if (reasons.empty()) kind = x.why->code;  // of the first row, which asks for least
-            reasons += (reasons.empty() ? "" : "; ") + std::string(x.kernel->name) + ": " + x.why->text;
+            reasons += concat({(reasons.empty() ? "" : "; "), x.kernel->name, ": ", x.why->text});
         }
     }
     if (reasons.empty())
         return {VKGEMM_ERROR_UNSUPPORTED,
-                "no kernel of this version multiplies " + types_text(p) + "; those there are take " + types};
-    return {kind, "no kernel serves this problem on this device: " + reasons};
+                concat({"no kernel of this version multiplies ", types_text(p), "; those there are take ", types})};
+    return {kind, concat({"no kernel serves this problem on this device: ", reasons})};
 }
 
 }  // namespace
@@ -218,7 +219,7 @@ void follow_tuned(Choice& choice, const DeviceCaps& dev, const Problem& p, const
         else
             why = schedule.status();
     }
-    if (why) choice.tuned_unfit = "the tuned row is not followed, " + row->text + ": " + why->text;
+    if (why) choice.tuned_unfit = concat({"the tuned row is not followed, ", row->text, ": ", why->text});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 #include "plan/choice/select.h"
 #include "plan/kernels/renamed.h"
@@ -18,7 +19,7 @@ using std::string;
 using std::string_view;
 
 Refusal wrong_row(size_t line, const string& why) {
-    return {VKGEMM_ERROR_PARSE, "tuned rows, line " + std::to_string(line) + ": " + why};
+    return {VKGEMM_ERROR_PARSE, concat({"tuned rows, line ", line, ": ", why})};
 }
 
 // The fields of a line; those beyond the fourth are counted, not kept.
@@ -40,15 +41,15 @@ Fields fields_of(string_view line) {
 Result<TunedRow> read_row(string_view line, size_t number) {
     const Fields f = fields_of(line);
     if (f.count != f.text.size())
-        return wrong_row(number, "a row is DEVICE | PROBLEM | KERNEL | TILE, and '" + string(line) + "' has " +
-                                     std::to_string(f.count) + (f.count == 1 ? " field" : " fields"));
+        return wrong_row(number, concat({"a row is DEVICE | PROBLEM | KERNEL | TILE, and '", line, "' has ", f.count,
+                                         (f.count == 1 ? " field" : " fields")}));
     const auto& [device, problem, kernel, tile] = f.text;
     if (device.empty()) return wrong_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return wrong_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
     const Result<ProblemText> words = parse_problem(problem);
-    if (!words) return wrong_row(number, "in the problem, " + words.status().text);
+    if (!words) return wrong_row(number, concat({"in the problem, ", words.status().text}));
     const Result<Problem> completed = complete(words->problem);
-    if (!completed) return wrong_row(number, "in the problem, " + completed.status().text);
+    if (!completed) return wrong_row(number, concat({"in the problem, ", completed.status().text}));
     if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m, n or batch is 0");
     if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.status().text);
     TunedRow row{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}, {}};
@@ -71,20 +72,20 @@ bool within_reach(uint64_t a, uint64_t b) {
 
 double log_ratio(uint64_t a, uint64_t b) { return a == b ? 0 : std::fabs(std::log(double(a) / double(b))); }
 
-// The sentences on all rows that have the same `of`: "a tuned row is skipped, LINE: REASON" or "3 tuned rows are ...".
-template <class Of, class Reason>
-std::vector<string> in_short(std::span<const TunedRow> rows, const char* one, const char* several, const Of& of,
-                             const Reason& reason) {
+// A sentence for all rows that have the same `of`: "a tuned row is skipped, LINE: REASON" or "3 tuned rows are ...".
+// Rows whose `of` is empty have none.
+std::vector<string> in_short(std::span<const TunedRow> rows, const char* one, const char* several, string TunedRow::*of,
+                             string (*reason)(const TunedRow&)) {
     std::unordered_map<string_view, size_t> counts;
     for (const TunedRow& row : rows)
-        if (!of(row).empty()) ++counts[of(row)];
+        if (!(row.*of).empty()) ++counts[row.*of];
     std::vector<string> out;
     for (const TunedRow& row : rows) {
-        const auto found = counts.find(of(row));
+        const auto found = counts.find(row.*of);
         if (found == counts.end() || found->second == 0) continue;
-        out.push_back((found->second == 1 ? one : std::to_string(found->second) + several) + row.text + ": " +
-                      reason(row));
-        found->second = 0;  // said
+        out.push_back(concat(
+            {(found->second == 1 ? one : std::to_string(found->second) + several), row.text, ": ", reason(row)}));
+        found->second = 0;
     }
     return out;
 }
@@ -198,20 +199,20 @@ std::vector<string> TunedRows::skipped_near(const Problem& p, uint32_t operand_a
     auto found = near(skipped_, p, operand_alignment, true);
     std::sort(found.begin(), found.end());
     std::vector<string> out;
-    for (const uint32_t i : found) out.push_back("a tuned row is skipped, " + rows_[i].text + ": " + rows_[i].skipped);
+    for (const uint32_t i : found)
+        out.push_back(concat({"a tuned row is skipped, ", rows_[i].text, ": ", rows_[i].skipped}));
     return out;
 }
 
 std::vector<string> skipped_in_short(std::span<const TunedRow> rows) {
-    const auto skipped = [](const TunedRow& row) -> const string& { return row.skipped; };
-    return in_short(rows, "a tuned row is skipped, ", " tuned rows are skipped, the first of them ", skipped, skipped);
+    return in_short(rows, "a tuned row is skipped, ", " tuned rows are skipped, the first of them ", &TunedRow::skipped,
+                    [](const TunedRow& row) { return row.skipped; });
 }
 
 std::vector<string> renamed_in_short(std::span<const TunedRow> rows) {
-    return in_short(
-        rows, "a tuned row has an old kernel name, ", " tuned rows have an old kernel name, the first of them ",
-        [](const TunedRow& row) -> const string& { return row.old_kernel; },
-        [](const TunedRow& row) { return renamed_text(row.old_kernel, row.kernel); });
+    return in_short(rows, "a tuned row has an old kernel name, ",
+                    " tuned rows have an old kernel name, the first of them ", &TunedRow::old_kernel,
+                    [](const TunedRow& row) { return renamed_text(row.old_kernel, row.kernel); });
 }
 
 }  // namespace vkgemm::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/device/device_caps.h"
 
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 #include "plan/problem/problem_text.h"
 
@@ -124,16 +125,15 @@ string feature_names(FeatureSet set) {
 }
 
 string to_text(const DeviceCaps& f) {
-    string out = "name = " + f.name + "\ndriver = " + f.driver + "\nkind = " + string(kinds[size_t(f.kind)]) + "\n";
+    string out = concat({"name = ", f.name, "\ndriver = ", f.driver, "\nkind = ", kinds[size_t(f.kind)], "\n"});
     for (const Number& n : numbers)
-        out += string(n.name) + " = " + (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)) +
-               "\n";
-    out += "features = " + feature_names(f.features) + "\n";
+        out +=
+            concat({n.name, " = ", (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)), "\n"});
+    out += concat({"features = ", feature_names(f.features), "\n"});
     for (const MatrixShape& s : f.matrix_shapes)
-        out += "matrix_shape = " + string(info(s.a).name) + " " + string(info(s.b).name) + " " +
-               string(info(s.accumulate).name) + " " + string(info(s.result).name) + " " + std::to_string(s.m) + "x" +
-               std::to_string(s.n) + "x" + std::to_string(s.k) + "\n";
-    for (const DisabledKernel& x : f.disabled) out += "disabled = " + x.kernel + " | " + x.why + "\n";
+        out += concat({"matrix_shape = ", info(s.a).name, " ", info(s.b).name, " ", info(s.accumulate).name, " ",
+                       info(s.result).name, " ", s.m, "x", s.n, "x", s.k, "\n"});
+    for (const DisabledKernel& x : f.disabled) out += concat({"disabled = ", x.kernel, " | ", x.why, "\n"});
     return out;
 }
 
@@ -148,8 +148,8 @@ Result<DeviceCaps> parse_device_caps(string_view text) {
         const string_view name = trimmed(row.substr(0, equals)),
                           value = equals == string_view::npos ? string_view{} : trimmed(row.substr(equals + 1));
         if (equals == string_view::npos || !read_value(out, name, value))
-            return Refusal{VKGEMM_ERROR_PARSE, "device caps, line " + std::to_string(line) + ": '" + string(row) +
-                                                   "' is not a known name with a readable value"};
+            return Refusal{VKGEMM_ERROR_PARSE, concat({"device caps, line ", line, ": '", row,
+                                                       "' is not a known name with a readable value"})};
     }
     return out;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 #include "plan/kernels/renamed.h"
 
@@ -10,13 +11,13 @@ namespace vkgemm::plan {
 namespace {
 
 Refusal bad_row(size_t line, const std::string& why) {
-    return {VKGEMM_ERROR_PARSE, "disabled kernels, line " + std::to_string(line) + ": " + why};
+    return {VKGEMM_ERROR_PARSE, concat({"disabled kernels, line ", line, ": ", why})};
 }
 
 Result<DisabledKernelRow> read_disabled_kernel(std::string_view line, size_t number) {
     const size_t first = line.find('|'), second = first == std::string_view::npos ? first : line.find('|', first + 1);
     if (second == std::string_view::npos)
-        return bad_row(number, "a row is DEVICE | KERNEL | REASON, not '" + std::string(line) + "'");
+        return bad_row(number, concat({"a row is DEVICE | KERNEL | REASON, not '", line, "'"}));
     const std::string_view device = trimmed(line.substr(0, first));
     const std::string_view kernel = trimmed(line.substr(first + 1, second - first - 1));
     if (device.empty()) return bad_row(number, "the device is missing: a part of its name, as in NVIDIA H200");

@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "plan/base/concat.h"
+
 namespace vkgemm::plan {
 namespace {
 
@@ -55,7 +57,7 @@ Result<Needs> needs_either_way(const DeviceCaps& least, const DeviceCaps& dev, c
 }  // namespace
 
 Status about_problem(size_t index, Status why) {
-    why.text = "problems[" + std::to_string(index) + "]: " + why.text;
+    why.text = concat({"problems[", index, "]: ", why.text});
     return why;
 }
 

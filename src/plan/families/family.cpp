@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 
 namespace vkgemm::plan {
@@ -23,9 +24,9 @@ Refusal unknown_constant(std::string_view name) {
     std::vector<std::string_view> names;
     for (const Constant& c : constants) names.push_back(c.name);
     const std::string_view near = nearest_word(name, names);
-    std::string why = "a tile has no constant '" + std::string(name) + "'";
-    if (!near.empty()) why += "; did you mean '" + std::string(near) + "'?";
-    return {VKGEMM_ERROR_TILE, why + " (known: " + constant_names(~Constants{0}) + ")"};
+    std::string why = concat({"a tile has no constant '", name, "'"});
+    if (!near.empty()) why += concat({"; did you mean '", near, "'?"});
+    return {VKGEMM_ERROR_TILE, concat({why, " (known: ", constant_names(~Constants{0}), ")"})};
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ std::string constant_names(Constants set) {
 std::string to_text(const Tile& t) {
     std::string out;
     for (const Constant& c : constants)
-        if (t.*c.member) out += (out.empty() ? "" : ",") + std::string(c.name) + "=" + std::to_string(t.*c.member);
+        if (t.*c.member) out += concat({(out.empty() ? "" : ","), c.name, "=", t.*c.member});
     return out;
 }
 
@@ -52,20 +53,19 @@ Result<Tile> with_constants(const Tile& base, std::string_view text) {
         at += item.size() + 1;
         const size_t equals = item.find('=');
         if (equals == std::string_view::npos)
-            return Refusal{VKGEMM_ERROR_TILE,
-                           "tile: '" + std::string(item) + "' is not NAME=NUMBER, as in BM=128,BN=64"};
+            return Refusal{VKGEMM_ERROR_TILE, concat({"tile: '", item, "' is not NAME=NUMBER, as in BM=128,BN=64"})};
         const std::string_view name = item.substr(0, equals);
         const Constant* constant = nullptr;
         for (const Constant& c : constants)
             if (c.name == name) constant = &c;
         if (!constant) return unknown_constant(name);
         for (std::string_view s : seen)
-            if (s == name) return Refusal{VKGEMM_ERROR_TILE, "tile: " + std::string(name) + " is given twice"};
+            if (s == name) return Refusal{VKGEMM_ERROR_TILE, concat({"tile: ", name, " is given twice"})};
         seen.push_back(name);
         const auto value = read_number<uint32_t>(item.substr(equals + 1));
         if (!value)
-            return Refusal{VKGEMM_ERROR_TILE, "tile: " + std::string(name) + " wants a whole number below 2^32, not '" +
-                                                  std::string(item.substr(equals + 1)) + "'"};
+            return Refusal{VKGEMM_ERROR_TILE, concat({"tile: ", name, " wants a whole number below 2^32, not '",
+                                                      item.substr(equals + 1), "'"})};
         tile.*constant->member = *value;
     }
     return tile;
@@ -76,10 +76,9 @@ std::string to_text(const TileRules& rules) {
     for (size_t i = 0; i < rules.count; ++i) {
         const BrokenRule& b = rules.broken[i];
         if (i) out += "; ";
-        out += std::string(b.rule) + " (" + std::string(b.left_name) + " " + std::to_string(b.left) + ", " +
-               std::string(b.right_name) + " " + std::to_string(b.right) + ")";
+        out += concat({b.rule, " (", b.left_name, " ", b.left, ", ", b.right_name, " ", b.right, ")"});
     }
-    if (rules.reads) out += "; " + std::string(rules.family) + " reads " + constant_names(rules.reads);
+    if (rules.reads) out += concat({"; ", rules.family, " reads ", constant_names(rules.reads)});
     return out;
 }
 

@@ -2,13 +2,11 @@
 #include "plan/kernels/kernels.h"
 
 #include "families.h"  // made by CMakeLists.txt: every header of src/plan/families
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 
 namespace vkgemm::spirv {
-#define MODULE(name, ...)                  \
-    extern const uint32_t name##_packed[]; \
-    extern const size_t name##_words;      \
-    extern const char* const name##_missing;
+#define MODULE(name, ...) extern const PackedModule name;
 #include "shaders/modules.def"
 #undef MODULE
 }  // namespace vkgemm::spirv
@@ -33,15 +31,7 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
 }
 
 #define MODULE(name, fam, role, a, b, d, acc, env)                                                        \
-    const Module name = {#name,                                                                           \
-                         family::fam,                                                                     \
-                         Role::role,                                                                      \
-                         a,                                                                               \
-                         b,                                                                               \
-                         d,                                                                               \
-                         acc,                                                                             \
-                         {spirv::name##_packed, spirv::name##_words},                                     \
-                         spirv::name##_missing};                                                          \
+    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name};                  \
     constexpr const Family& name##_family = family::fam;                                                  \
     constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
@@ -55,7 +45,7 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
 #undef KERNEL
 
 #define KERNEL(module, tile, ...) {#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}},
-const Kernel table[] = {
+constexpr Kernel table[] = {
 #include "plan/kernels/kernels.def"
 };
 #undef KERNEL
@@ -73,9 +63,9 @@ const Kernel* find_kernel(std::string_view name) {
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
     for (const Kernel& k : table) others.push_back(k.name);
     const std::string_view near = nearest_word(name, others);
-    std::string why = "there is no kernel '" + std::string(name) + "'";
-    return near.empty() ? why + "; 'vkgemm kernels' lists those there are"
-                        : why + "; did you mean '" + std::string(near) + "'?";
+    std::string why = concat({"there is no kernel '", name, "'"});
+    return near.empty() ? concat({why, "; 'vkgemm kernels' lists those there are"})
+                        : concat({why, "; did you mean '", near, "'?"});
 }
 
 }  // namespace vkgemm::plan

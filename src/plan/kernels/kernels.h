@@ -7,6 +7,7 @@
 
 #include "plan/device/device_caps.h"
 #include "plan/families/family.h"
+#include "shaders/packed_module.h"
 
 namespace vkgemm::plan {
 
@@ -20,11 +21,11 @@ struct Module {
     const Family& family;
     Role role;
     Type a, b, d, accumulate;
-    std::span<const uint32_t> packed;  // both variants, for spirv::unpack(); empty: this build does not have them
-    const char* why_missing;           // why it does not; null if it does
+    const spirv::PackedModule& spirv;
 
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
-    bool built() const { return !packed.empty(); }
+    bool built() const { return spirv.count != 0; }
+    std::span<const uint32_t> packed() const { return {spirv.words, spirv.count}; }  // for spirv::unpack()
     constexpr ElementBytes element_bytes() const {
         return {info(a).bytes, info(b).bytes, info(d).bytes, info(accumulate).bytes};
     }

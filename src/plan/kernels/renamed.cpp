@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels/renamed.h"
 
+#include "plan/base/concat.h"
 #include "plan/kernels/kernels.h"
 
 namespace vkgemm::plan {
@@ -52,8 +53,8 @@ std::optional<std::string> renamed_kernel(std::string_view old) {
 }
 
 std::string renamed_text(std::string_view old, std::string_view present) {
-    return "the kernel " + std::string(old) + " is called " + std::string(present) +
-           " since vkgemm 0.2; the next version will not understand the old name";
+    return concat({"the kernel ", old, " is called ", present,
+                   " since vkgemm 0.2; the next version will not understand the old name"});
 }
 
 }  // namespace vkgemm::plan

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "plan/problem/problem.h"
 
+#include "plan/base/concat.h"
+#include "plan/base/string_util.h"
+
 namespace vkgemm::plan {
 namespace {
 
@@ -31,32 +34,32 @@ std::string complete_matrix(Matrix& x, std::string_view name, uint64_t rows, uin
     const std::string who(name);
     if (x.ld == 0) x.ld = inner ? inner : 1;
     if (x.ld < inner)
-        return "ld" + who + " is " + to_string(x.ld) + ", but a " + (x.layout == rowMajor ? "row" : "column") + " of " +
-               who + " has " + to_string(inner) + " elements";
+        return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
+                       " has ", inner, " elements"});
     const bool is_broadcast = x.batchStride == broadcast;
     if (is_broadcast || batch <= 1) {
         x.batchStride = 0;
     } else if (x.batchStride == 0) {
         const auto dense = times(x.ld, outer);
-        if (!dense) return who + " spans more than 2^64 elements";
+        if (!dense) return concat({who, " spans more than 2^64 elements"});
         x.batchStride = *dense;
     }
-    if (!span_elements(x, rows, cols, batch)) return who + " spans more than 2^64 elements";
+    if (!span_elements(x, rows, cols, batch)) return concat({who, " spans more than 2^64 elements"});
     return "";
 }
 
 // D is written, so its matrices must not share elements.
 std::string check_result_stride(const Problem& p, bool broadcast_d) {
     if (p.batch <= 1 || p.m == 0 || p.n == 0) return "";
-    if (broadcast_d) return "D cannot be broadcast: " + to_string(p.batch) + " products would be written to one place";
+    if (broadcast_d) return concat({"D cannot be broadcast: ", p.batch, " products would be written to one place"});
     const uint64_t one = *span_elements(p.d, p.m, p.n, 1);
     if (p.d.batchStride >= one) return "";
     const uint64_t run = stored(p.d, p.m, p.n).inner;  // matrices side by side, as attention stores its heads
     const auto row_of_all = plus(times(p.batch - 1, p.d.batchStride), run);
     if (p.d.batchStride >= run && row_of_all && p.d.ld >= *row_of_all) return "";
-    return "stride_d is " + to_string(p.d.batchStride) + ", but one D spans " + to_string(one) + " elements, and " +
-           to_string(p.batch) + " of them side by side do not fit a leading dimension of " + to_string(p.d.ld) +
-           ": the batch would overwrite itself";
+    return concat({"stride_d is ", p.d.batchStride, ", but one D spans ", one, " elements, and ", p.batch,
+                   " of them side by side do not fit a leading dimension of ", p.d.ld,
+                   ": the batch would overwrite itself"});
 }
 
 std::string check_c(const Problem& p) {
@@ -71,29 +74,26 @@ std::string check_c(const Problem& p) {
 
 std::string check_epilogue(const Problem& p) {
     if (p.epilogue.count > VKGEMM_MAX_EPILOGUE_STEPS)
-        return "the epilogue has " + to_string(p.epilogue.count) + " steps; the limit is " +
-               to_string(VKGEMM_MAX_EPILOGUE_STEPS);
+        return concat({"the epilogue has ", p.epilogue.count, " steps; the limit is ", VKGEMM_MAX_EPILOGUE_STEPS});
     std::array<bool, std::size(step_info) + 1> seen{};
     std::array<std::string_view, VKGEMM_SLOT_COUNT> reader{};
     for (const EpilogueStep& s : p.epilogue) {
         if (s.kind <= VKGEMM_STEP_NONE || size_t(s.kind) > std::size(step_info))
-            return "the epilogue has a step of kind " + to_string(int(s.kind)) + "; known are 1 to " +
-                   to_string(std::size(step_info));
+            return concat({"the epilogue has a step of kind ", int(s.kind), "; known are 1 to ", std::size(step_info)});
         const StepInfo& step = info(s.kind);
-        if (seen[size_t(s.kind)]) return "the epilogue has " + std::string(step.text) + " twice; once is the limit";
+        if (seen[size_t(s.kind)]) return concat({"the epilogue has ", step.text, " twice; once is the limit"});
         seen[size_t(s.kind)] = true;
         if (step.operand != VKGEMM_SLOT_COUNT) {
             std::string_view& first = reader[size_t(step.operand)];
             if (!first.empty())
-                return "the epilogue has " + std::string(first) + " and " + std::string(step.text) +
-                       ", which read one operand; leave one of them out";
+                return concat({"the epilogue has ", first, " and ", step.text,
+                               ", which read one operand; leave one of them out"});
             first = step.text;
         }
         if (step.sums == StepSums::FLOATS && !info(p.accumulate).is_float)
-            return std::string(step.text) + " is for floating-point accumulators; this one is " +
-                   std::string(info(p.accumulate).name);
+            return concat({step.text, " is for floating-point accumulators; this one is ", info(p.accumulate).name});
         if (step.has_bounds() && !(s.low <= s.high))
-            return std::string(step.text) + " wants low <= high, not " + to_string(s.low) + " and " + to_string(s.high);
+            return concat({step.text, " wants low <= high, not ", number_text(s.low), " and ", number_text(s.high)});
     }
     return "";
 }
@@ -142,13 +142,12 @@ Result<Problem> complete(Problem p) {
     if (p.accuracy != VKGEMM_ACCURACY_DEFAULT)
         for (const Type t : {p.a.type, p.b.type, p.accumulate, p.d.type})
             if (t != f32)
-                return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the accuracy " + std::string(accuracy_name(p.accuracy)) +
-                                                             " is for f32 throughout, not for " +
-                                                             std::string(info(t).name) + "; leave it at its default"};
+                return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                               concat({"the accuracy ", accuracy_name(p.accuracy), " is for f32 throughout, not for ",
+                                       info(t).name, "; leave it at its default"})};
     if (p.c.type != p.d.type)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "C must have D's type in this version: " + std::string(info(p.c.type).name) + " is not " +
-                           std::string(info(p.d.type).name)};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"C must have D's type in this version: ", info(p.c.type).name,
+                                                         " is not ", info(p.d.type).name})};
     if (std::string why = check_c(p); !why.empty()) return broken(why);
     if (p.cSource == VKGEMM_C_IS_D) p.c = p.d;
     const bool broadcast_d = p.d.batchStride == broadcast;

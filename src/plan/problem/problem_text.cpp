@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "plan/base/concat.h"
 #include "plan/base/string_util.h"
 
 namespace vkgemm::plan {
@@ -20,18 +21,18 @@ struct Token {
 };
 
 Refusal wrong(size_t at, string why) {
-    return {VKGEMM_ERROR_PARSE, "character " + std::to_string(at + 1) + ": " + std::move(why)};
+    return {VKGEMM_ERROR_PARSE, concat({"character ", at + 1, ": ", std::move(why)})};
 }
-string quoted(string_view s) { return "'" + string(s) + "'"; }
+string quoted(string_view s) { return concat({"'", s, "'"}); }
 
 // "'bais' is not known; did you mean 'bias'?"
 template <class Range>
 string not_one_of(string_view word, const Range& known) {
-    string why = quoted(word) + " is not known";
+    string why = concat({quoted(word), " is not known"});
     if (const string_view near = nearest_word(word, known); !near.empty())
-        return why + "; did you mean " + quoted(near) + "?";
+        return concat({why, "; did you mean ", quoted(near), "?"});
     why += "; it may be";
-    for (const auto& k : known) why += " " + string(k);
+    for (const auto& k : known) why += concat({" ", k});
     return why;
 }
 
@@ -83,7 +84,7 @@ std::optional<Status> read_size(const Token& token, Problem& p) {
         const string_view word = rest.substr(0, name == 'K' ? rest.size() : rest.find('x'));
         const auto number = read_number<uint64_t>(word);
         if (!number)
-            return wrong(at, string("the size is MxNxK, as in 64x128x256; ") + name + " cannot be " + quoted(word));
+            return wrong(at, concat({"the size is MxNxK, as in 64x128x256; ", name, " cannot be ", quoted(word)}));
         *value = *number;
         const size_t eaten = std::min(rest.size(), word.size() + 1);
         if (name != 'K' && eaten == rest.size())
@@ -112,12 +113,12 @@ struct Reader {
 
     std::optional<Status> whole(string_view v, size_t at, uint64_t& to) {
         const auto n = read_number<uint64_t>(v);
-        if (!n) return wrong(at, "a whole number is wanted, not " + quoted(v));
+        if (!n) return wrong(at, concat({"a whole number is wanted, not ", quoted(v)}));
         return to = *n, std::nullopt;
     }
     std::optional<Status> real(string_view v, size_t at, double& to) {
         const auto n = read_number<double>(v);
-        if (!n) return wrong(at, "a number is wanted, not " + quoted(v));
+        if (!n) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
         return to = *n, std::nullopt;
     }
     std::optional<Status> stride(string_view v, size_t at, uint64_t& to) {
@@ -127,18 +128,20 @@ struct Reader {
     }
     std::optional<Status> layout(string_view v, size_t at, std::initializer_list<Layout*> to) {
         if (v.size() != to.size())
-            return wrong(at, quoted(v) + " should be " + (to.size() == 2 ? "nn, nt, tn or tt" : "n or t"));
+            return wrong(at, concat({quoted(v), " should be ", (to.size() == 2 ? "nn, nt, tn or tt" : "n or t")}));
         size_t i = 0;
         for (Layout* l : to) {
             const auto x = layout_of(v[i]);
-            if (!x) return wrong(at + i, quoted(v.substr(i, 1)) + " is not a layout; n is row-major, t column-major");
+            if (!x)
+                return wrong(at + i,
+                             concat({quoted(v.substr(i, 1)), " is not a layout; n is row-major, t column-major"}));
             *l = *x, ++i;
         }
         return std::nullopt;
     }
     std::optional<Status> add(size_t at, const EpilogueStep& s) {
         if (out.problem.epilogue.count == VKGEMM_MAX_EPILOGUE_STEPS)
-            return wrong(at, "an epilogue has at most " + std::to_string(VKGEMM_MAX_EPILOGUE_STEPS) + " steps");
+            return wrong(at, concat({"an epilogue has at most ", VKGEMM_MAX_EPILOGUE_STEPS, " steps"}));
         out.problem.epilogue.add(s);
         return std::nullopt;
     }
@@ -157,7 +160,7 @@ struct Reader {
     std::optional<Status> bounds(const StepInfo& step, string_view v, size_t at) {
         const size_t colon = v.find(':');
         const string name(step.text.substr(0, step.text.size() - 1));
-        if (colon == string_view::npos) return wrong(at, name + " is LOW:HIGH, as in " + name + "=-1:1");
+        if (colon == string_view::npos) return wrong(at, concat({name, " is LOW:HIGH, as in ", name, "=-1:1"}));
         EpilogueStep s = {step.kind, 0, 0};
         if (auto r = bound(v.substr(0, colon), at, s.low)) return r;
         if (auto r = bound(v.substr(colon + 1), at + colon + 1, s.high)) return r;
@@ -166,8 +169,8 @@ struct Reader {
     std::optional<Status> bound(string_view v, size_t at, float& to) {
         const auto n = read_number<float>(v);
         const auto wide = n ? *n : read_number<double>(v);
-        if (!wide) return wrong(at, "a number is wanted, not " + quoted(v));
-        if (!n && std::abs(*wide) > 1) return wrong(at, quoted(v) + " is not within the range of f32");
+        if (!wide) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
+        if (!n && std::abs(*wide) > 1) return wrong(at, concat({quoted(v), " is not within the range of f32"}));
         return to = n ? *n : static_cast<float>(*wide), std::nullopt;
     }
     std::optional<Status> accuracy(string_view v, size_t at) {
@@ -211,26 +214,26 @@ std::optional<Status> Reader::read(const Token& token) {
     const string_view v = token.text.substr(key.size());
     const size_t at = token.at + key.size();
     if (is_step_key(key)) return step(key, v, at);  // steps may share a key
-    if (has(key)) return wrong(token.at, quoted(key) + " comes twice");
+    if (has(key)) return wrong(token.at, concat({quoted(key), " comes twice"}));
     keys.push_back(key);
     if (key == "batch=") {
         if (auto r = whole(v, at, p.batch)) return r;
-        if (p.batch == 0) return wrong(at, "a batch is one matrix or more, not " + quoted(v));
+        if (p.batch == 0) return wrong(at, concat({"a batch is one matrix or more, not ", quoted(v)}));
         return std::nullopt;
     }
     if (key == "layout=") return layout(v, at, {&p.a.layout, &p.b.layout});
     if (key == "layout_c=") return layout(v, at, {&p.c.layout});
     if (key == "layout_d=") return layout(v, at, {&p.d.layout});
     for (auto [letter, x] : {std::pair{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}}) {
-        if (key == string("ld") + letter + "=") return whole(v, at, x->ld);
-        if (key == string("stride_") + letter + "=") return stride(v, at, x->batchStride);
+        if (key == concat({"ld", letter, "="})) return whole(v, at, x->ld);
+        if (key == concat({"stride_", letter, "="})) return stride(v, at, x->batchStride);
     }
     if (key == "alpha=") return real(v, at, out.alpha);
     if (key == "beta=") return real(v, at, out.beta);
     if (key == "c=") return c_source(v, at);
     if (key == "accuracy=") return accuracy(v, at);
     if (const string_view option = option_of(token.text); !option.empty())
-        return wrong(token.at, quoted(token.text) + " is not known; did you mean " + quoted(option) + "?");
+        return wrong(token.at, concat({quoted(token.text), " is not known; did you mean ", quoted(option), "?"}));
     std::vector<string_view> known(std::begin(option_words), std::end(option_words));
     for (const StepInfo& s : step_info)
         if (std::find(known.begin(), known.end(), s.key()) == known.end()) known.push_back(s.key());
@@ -242,7 +245,7 @@ Layout default_c_layout(const Problem& p) { return p.cSource == VKGEMM_C_SEPARAT
 
 string step_text(const EpilogueStep& s) {
     const StepInfo& step = info(s.kind);
-    return string(step.text) + (step.has_bounds() ? number_text(s.low) + ":" + number_text(s.high) : "");
+    return string(step.text) + (step.has_bounds() ? concat({number_text(s.low), ":", number_text(s.high)}) : "");
 }
 
 char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
@@ -256,8 +259,7 @@ std::optional<Type> find_type(string_view name) {
 }
 
 string types_text(Type a, Type b, Type accumulate, Type d) {
-    return string(info(a).name) + "*" + string(info(b).name) + "+" + string(info(accumulate).name) + "->" +
-           string(info(d).name);
+    return concat({info(a).name, "*", info(b).name, "+", info(accumulate).name, "->", info(d).name});
 }
 
 string types_text(const Problem& p) {
@@ -285,25 +287,24 @@ Result<ProblemText> parse_problem(string_view line) {
 }
 
 string to_text(const Problem& p, double alpha, double beta) {
-    string s = types_text(p) + " " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
-    if (p.accuracy != VKGEMM_ACCURACY_DEFAULT) s += " accuracy=" + string(accuracy_name(p.accuracy));
-    if (p.batch != 1) s += " batch=" + std::to_string(p.batch);
+    string s = concat({types_text(p), " ", p.m, "x", p.n, "x", p.k});
+    if (p.accuracy != VKGEMM_ACCURACY_DEFAULT) s += concat({" accuracy=", accuracy_name(p.accuracy)});
+    if (p.batch != 1) s += concat({" batch=", p.batch});
     if (p.a.layout != rowMajor || p.b.layout != rowMajor)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != rowMajor) s += string(" layout_d=") + letter(p.d.layout);
     if (p.c.layout != default_c_layout(p)) s += string(" layout_c=") + letter(p.c.layout);
     const std::pair<char, const Matrix*> all[] = {{'a', &p.a}, {'b', &p.b}, {'c', &p.c}, {'d', &p.d}};
     for (const auto& [c, x] : all)
-        if (x->ld) s += string(" ld") + c + "=" + std::to_string(x->ld);
+        if (x->ld) s += concat({" ld", c, "=", x->ld});
     for (const auto& [c, x] : all)
-        if (x->batchStride)
-            s += string(" stride_") + c + "=" + std::to_string(x->batchStride == VKGEMM_BROADCAST ? 0 : x->batchStride);
-    if (alpha != 1) s += " alpha=" + number_text(alpha);
-    if (beta != 0) s += " beta=" + number_text(beta);
+        if (x->batchStride) s += concat({" stride_", c, "=", x->batchStride == VKGEMM_BROADCAST ? 0 : x->batchStride});
+    if (alpha != 1) s += concat({" alpha=", number_text(alpha)});
+    if (beta != 0) s += concat({" beta=", number_text(beta)});
     if (p.cSource == VKGEMM_C_SEPARATE) s += " c=separate";
     if (p.cSource == VKGEMM_C_IS_D && beta == 0) s += " c=d";
     if (p.cSource == VKGEMM_C_NONE && beta != 0) s += " c=none";
-    for (const EpilogueStep& step : p.epilogue) s += " " + step_text(step);
+    for (const EpilogueStep& step : p.epilogue) s += concat({" ", step_text(step)});
     return s;
 }
 
