@@ -6,7 +6,6 @@
 #include <memory>
 #include <new>
 
-#include "plan/base/string_util.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/device/needs.h"
 #include "plan/kernels/renamed.h"
@@ -16,6 +15,7 @@
 #include "vk/features.h"
 #include "vk/planned.h"
 #include "vk/record.h"
+#include "vkgemm/text.hpp"
 
 using namespace vkgemm;
 using plan::Refusal;
@@ -62,7 +62,7 @@ std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::ve
         const std::string where = "VkgemmContextInfo::enabledExtensions[" + std::to_string(n) + "] is ";
         if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, where + "null"};
         if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
-        const std::string_view near = plan::nearest_word(name, of_device);
+        const std::string_view near = nearestWord(name, of_device);
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        where + "'" + name + "', which the physical device does not list; " +
                            (near.empty() ? "" : "did you mean '" + std::string(near) + "'? ") +
@@ -282,7 +282,7 @@ Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
     const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
     if (zero && run->alpha != 0)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmRun::alpha is " + plan::number_text(run->alpha) +
+                       "VkgemmRun::alpha is " + numberText(run->alpha) +
                            ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"};
     if (!zero && run->alpha == 0) run->alpha = 1;
     auto operands = vk::resolve(*plan, *run);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "plan/base/string_util.h"
 #include "plan/kernels/renamed.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -22,7 +22,7 @@ constexpr Constant constants[] = {
 Refusal unknown_constant(std::string_view name) {
     std::vector<std::string_view> names;
     for (const Constant& c : constants) names.push_back(c.name);
-    const std::string_view near = nearest_word(name, names);
+    const std::string_view near = nearestWord(name, names);
     std::string why = "a tile has no constant '" + std::string(name) + "'";
     if (!near.empty()) why += "; did you mean '" + std::string(near) + "'?";
     return {VKGEMM_ERROR_TILE, why + " (known: " + constant_names(~Constants{0}) + ")"};
@@ -62,7 +62,7 @@ Result<Tile> with_constants(const Tile& base, std::string_view text) {
         for (std::string_view s : seen)
             if (s == name) return Refusal{VKGEMM_ERROR_TILE, "tile: " + std::string(name) + " is given twice"};
         seen.push_back(name);
-        const auto value = read_number<uint32_t>(item.substr(equals + 1));
+        const auto value = readNumber<uint32_t>(item.substr(equals + 1));
         if (!value)
             return Refusal{VKGEMM_ERROR_TILE, "tile: " + std::string(name) + " wants a whole number below 2^32, not '" +
                                                   std::string(item.substr(equals + 1)) + "'"};

@@ -2,7 +2,7 @@
 #include "plan/kernels/kernels.h"
 
 #include "families.h"  // made by CMakeLists.txt: every header of src/plan/families
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::spirv {
 #define MODULE(name, ...)                  \
@@ -72,7 +72,7 @@ const Kernel* find_kernel(std::string_view name) {
 
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
     for (const Kernel& k : table) others.push_back(k.name);
-    const std::string_view near = nearest_word(name, others);
+    const std::string_view near = nearestWord(name, others);
     std::string why = "there is no kernel '" + std::string(name) + "'";
     return near.empty() ? why + "; 'vkgemm kernels' lists those there are"
                         : why + "; did you mean '" + std::string(near) + "'?";
