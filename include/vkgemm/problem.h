@@ -141,7 +141,7 @@ typedef enum VkgemmSlot {
  * itself. GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). GELU, SiLU and clamp are for floating-point
  * accumulators. */
 typedef enum VkgemmStepKind {
-    VKGEMM_STEP_NONE = 0, /* not allowed in a list */
+    VKGEMM_STEP_NONE = 0, /* no step: refused within epilogueCount (INVALID_ARGUMENT) */
 #define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = number,
     VKGEMM_STEP_ROWS(VKGEMM_ROW) /* VKGEMM_STEP_BIAS_ROW, ..., VKGEMM_STEP_CLAMP: see tables.h */
 #undef VKGEMM_ROW

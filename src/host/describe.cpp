@@ -4,15 +4,11 @@
 #include <cstring>
 
 #include "host/state.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::host {
 namespace detail {
 namespace {
-
-std::string version_text(uint32_t v) {
-    return std::to_string(VK_API_VERSION_MAJOR(v)) + "." + std::to_string(VK_API_VERSION_MINOR(v)) + "." +
-           std::to_string(VK_API_VERSION_PATCH(v));
-}
 
 /// The driver as people call it: llvmpipe's Vulkan driver is known as lavapipe, but names itself after its rasteriser.
 std::string driver_text(const VkPhysicalDeviceDriverProperties& p) {
@@ -33,7 +29,7 @@ void read_properties(const InstanceState& instance, VkPhysicalDevice device, Dev
                               has_extension(instance, device, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
     if (knows_driver) subgroup.pNext = &driver;
     instance.vk.vkGetPhysicalDeviceProperties2(device, &all);
-    info.driver = knows_driver ? driver_text(driver) : "version " + version_text(all.properties.driverVersion);
+    info.driver = knows_driver ? driver_text(driver) : "version " + versionText(all.properties.driverVersion);
     info.subgroupSize = subgroup.subgroupSize;
 }
 
@@ -117,8 +113,8 @@ DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint
             info.memoryBytes = std::max(info.memoryBytes, memory.memoryHeaps[i].size);
 
     if (usable_version(instance, info.apiVersion) < VK_API_VERSION_1_1) {
-        info.driver = "version " + version_text(basic.driverVersion);
-        info.unfit = "it offers Vulkan " + version_text(info.apiVersion) + ", and 1.1 is needed";
+        info.driver = "version " + versionText(basic.driverVersion);
+        info.unfit = "it offers Vulkan " + versionText(info.apiVersion) + ", and 1.1 is needed";
         return info;
     }
     read_properties(instance, device, info);

@@ -7,7 +7,6 @@
 #include <new>
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/device/needs.h"
 #include "plan/kernels/renamed.h"
@@ -17,6 +16,7 @@
 #include "vk/features.h"
 #include "vk/planned.h"
 #include "vk/record.h"
+#include "vkgemm/text.hpp"
 
 using namespace vkgemm;
 using plan::Refusal;
@@ -63,7 +63,7 @@ std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::ve
         const std::string where = plan::concat({"VkgemmContextInfo::enabledExtensions[", n, "] is "});
         if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({where, "null"})};
         if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
-        const std::string_view near = plan::nearest_word(name, of_device);
+        const std::string_view near = nearestWord(name, of_device);
         return Refusal{
             VKGEMM_ERROR_INVALID_ARGUMENT,
             plan::concat({where, "'", name, "', which the physical device does not list; ",
@@ -286,7 +286,7 @@ Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
     const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
     if (zero && run->alpha != 0)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmRun::alpha is ", plan::number_text(run->alpha),
+                       plan::concat({"VkgemmRun::alpha is ", numberText(run->alpha),
                                      ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
     if (!zero && run->alpha == 0) run->alpha = 1;
     auto operands = vk::resolve(*plan, *run);

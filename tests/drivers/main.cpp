@@ -17,6 +17,7 @@
 #include "support/files.h"
 #include "tools/vkgemm/measure/compiled.h"
 #include "tools/vkgemm/measure/kernel_lookup.h"
+#include "vkgemm/text.hpp"
 
 namespace {
 
@@ -168,16 +169,14 @@ struct Known {
     bool seen = false;
 };
 std::vector<Known> known_spills() {
-    const auto trimmed = [](std::string_view s) {
-        const size_t from = s.find_first_not_of(" \t"), to = s.find_last_not_of(" \t\r");
-        return from == s.npos ? std::string() : std::string(s.substr(from, to - from + 1));
-    };
     std::vector<Known> out;
     for (const std::string& line : lines_of("drivers/known.txt")) {
-        const size_t first = line.find('|'), second = line.find('|', first + 1);
-        if (second == line.npos || trimmed(line.substr(second + 1)).empty())
+        const std::string_view text = line;
+        const size_t first = text.find('|'), second = text.find('|', first + 1);
+        if (second == text.npos || trimmed(text.substr(second + 1)).empty())
             give_up("known.txt wants 'driver | kernel | reason': " + line);
-        out.push_back({trimmed(line.substr(0, first)), trimmed(line.substr(first + 1, second - first - 1))});
+        out.push_back({std::string(trimmed(text.substr(0, first))),
+                       std::string(trimmed(text.substr(first + 1, second - first - 1)))});
     }
     return out;
 }

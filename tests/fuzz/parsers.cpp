@@ -3,13 +3,13 @@
 
 #include "fuzz/promise.h"
 #include "host/capture.h"
-#include "plan/base/string_util.h"
 #include "plan/choice/tuned.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/steps.h"
 #include "support/files.h"
 #include "support/same.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::test::fuzz {
 namespace {
@@ -32,7 +32,7 @@ void check_refusal(const Status& r, std::string_view text) {
     constexpr std::string_view head = "character ";
     if (!r.text.starts_with(head)) return;
     const std::string_view rest = std::string_view(r.text).substr(head.size());
-    const auto number = read_number<size_t>(rest.substr(0, rest.find(':')));
+    const auto number = readNumber<size_t>(rest.substr(0, rest.find(':')));
     promise(number && *number >= 1 && *number <= text.size() + 1, "a refusal names a character of the text");
 }
 

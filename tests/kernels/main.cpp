@@ -9,7 +9,7 @@
 
 #include "kernels/rows.h"
 #include "kernels/run.h"
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 using namespace vkgemm::test;
 
@@ -39,7 +39,7 @@ int main(int count, char** arguments) {
         if (equals == std::string_view::npos) continue;
         const std::string_view key = argument.substr(0, equals), value = argument.substr(equals + 1);
         if (key == "--one") return run_one(value);
-        if (key == "--every") thin_out(vkgemm::plan::read_number<size_t>(value).value_or(1));
+        if (key == "--every") thin_out(vkgemm::readNumber<size_t>(value).value_or(1));
         if (key != "--family") continue;
         if (const auto code = take_family(value)) return *code;
     }

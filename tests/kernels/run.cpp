@@ -8,12 +8,12 @@
 #include <numeric>
 #include <optional>
 
-#include "plan/base/string_util.h"
 #include "plan/problem/problem_text.h"
 #include "support/guarded.h"
 #include "support/limited_device.h"
 #include "support/random.h"
 #include "support/reference.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::test {
 namespace {
@@ -433,17 +433,17 @@ plan::Result<Case> parse_case(std::string_view line) {
         else if (key == "operands")
             x.addresses = value == "addresses";
         else if (key == "shift")
-            x.shift = plan::read_number<uint32_t>(value).value_or(0);
+            x.shift = readNumber<uint32_t>(value).value_or(0);
         else if (key == "invocations")
-            x.invocations = plan::read_number<uint32_t>(value).value_or(0);
+            x.invocations = readNumber<uint32_t>(value).value_or(0);
         else if (key == "samples")
-            x.samples = plan::read_number<uint64_t>(value).value_or(0);
+            x.samples = readNumber<uint64_t>(value).value_or(0);
         else if (key == "fill") {
             const auto fill = fill_named(value);
             if (!fill) return unknown_fill(value);
             x.fill = *fill;
         } else if (key == "seed")
-            x.seed = plan::read_number<uint64_t>(value).value_or(1);
+            x.seed = readNumber<uint64_t>(value).value_or(1);
         else
             break;
         line.remove_prefix(word.size());

@@ -34,7 +34,7 @@ TEST_CASE("bytes and versions") {
     CHECK(bytes_text(1536) == "1.5 KiB");
     CHECK(bytes_text(uint64_t{24} << 30) == "24 GiB");
     CHECK(bytes_text(uint64_t{5000} << 40) == "5000 TiB");
-    CHECK(version_text((1u << 22) | (4u << 12) | 312u) == "1.4.312");
+    CHECK(vkgemm::versionText((1u << 22) | (4u << 12) | 312u) == "1.4.312");
 }
 
 TEST_CASE("lines break at spaces, and no later than the page ends") {

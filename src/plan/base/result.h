@@ -13,4 +13,7 @@ struct Refusal : Status {
     Refusal(VkgemmResult why, std::string sentence, int32_t vulkan = 0) : Status{why, vulkan, std::move(sentence)} {}
 };
 
+/// The message for text that holds one: read as a C string, it would be cut there.
+inline constexpr const char* zero_byte = "a zero byte, which no text has";
+
 }  // namespace vkgemm::plan

@@ -9,6 +9,7 @@
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "plan/problem/problem_text.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -18,7 +19,7 @@ using std::to_string;
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
-std::string types_of(const Module& m) { return types_text(m.a, m.b, m.accumulate, m.d); }
+std::string types_of(const Module& m) { return typesText(m.a, m.b, m.accumulate, m.d); }
 bool same_types(const Module& m, const Problem& p) {
     return m.a == p.a.type && m.b == p.b.type && m.d == p.d.type && m.accumulate == p.accumulate;
 }

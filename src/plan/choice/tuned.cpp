@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
 #include "plan/choice/select.h"
 #include "plan/kernels/renamed.h"
 #include "plan/problem/problem_text.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {

@@ -2,8 +2,8 @@
 #include "plan/device/device_caps.h"
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
 #include "plan/problem/problem_text.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -64,9 +64,8 @@ std::optional<MatrixShape> read_shape(string_view value) {
     const auto a = find_type(w[0]), b = find_type(w[1]), acc = find_type(w[2]), r = find_type(w[3]);
     const size_t x1 = w[4].find('x'), x2 = w[4].rfind('x');
     if (!a || !b || !acc || !r || x1 == string_view::npos || x1 == x2) return std::nullopt;
-    const auto m = read_number<uint32_t>(w[4].substr(0, x1)),
-               n = read_number<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
-               k = read_number<uint32_t>(w[4].substr(x2 + 1));
+    const auto m = readNumber<uint32_t>(w[4].substr(0, x1)), n = readNumber<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
+               k = readNumber<uint32_t>(w[4].substr(x2 + 1));
     if (!m || !n || !k) return std::nullopt;
     return MatrixShape{*a, *b, *acc, *r, *m, *n, *k};
 }
@@ -104,10 +103,10 @@ bool read_value(DeviceCaps& f, string_view name, string_view value) {
     for (const Number& n : numbers) {
         if (n.name != name) continue;
         if (n.member32) {
-            const auto x = read_number<uint32_t>(value);
+            const auto x = readNumber<uint32_t>(value);
             return x ? (f.*n.member32 = *x, true) : false;
         }
-        const auto x = read_number<uint64_t>(value);
+        const auto x = readNumber<uint64_t>(value);
         return x ? (f.*n.member64 = *x, true) : false;
     }
     return false;

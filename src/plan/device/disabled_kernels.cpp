@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
 #include "plan/kernels/renamed.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -23,7 +23,7 @@ constexpr Constant constants[] = {
 Refusal unknown_constant(std::string_view name) {
     std::vector<std::string_view> names;
     for (const Constant& c : constants) names.push_back(c.name);
-    const std::string_view near = nearest_word(name, names);
+    const std::string_view near = nearestWord(name, names);
     std::string why = concat({"a tile has no constant '", name, "'"});
     if (!near.empty()) why += concat({"; did you mean '", near, "'?"});
     return {VKGEMM_ERROR_TILE, concat({why, " (known: ", constant_names(~Constants{0}), ")"})};
@@ -62,7 +62,7 @@ Result<Tile> with_constants(const Tile& base, std::string_view text) {
         for (std::string_view s : seen)
             if (s == name) return Refusal{VKGEMM_ERROR_TILE, concat({"tile: ", name, " is given twice"})};
         seen.push_back(name);
-        const auto value = read_number<uint32_t>(item.substr(equals + 1));
+        const auto value = readNumber<uint32_t>(item.substr(equals + 1));
         if (!value)
             return Refusal{VKGEMM_ERROR_TILE, concat({"tile: ", name, " wants a whole number below 2^32, not '",
                                                       item.substr(equals + 1), "'"})};

@@ -3,7 +3,7 @@
 
 #include "families.h"  // made by CMakeLists.txt: every header of src/plan/families
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::spirv {
 #define MODULE(name, ...) extern const PackedModule name;
@@ -35,7 +35,6 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
     constexpr const Family& name##_family = family::fam;                                                  \
     constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
-#include "shaders/modules.def"
 #undef MODULE
 
 #define KERNEL(module, tile, ...)                                                              \
@@ -45,9 +44,7 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
 #undef KERNEL
 
 #define KERNEL(module, tile, ...) {#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}},
-constexpr Kernel table[] = {
-#include "plan/kernels/kernels.def"
-};
+constexpr Kernel table[] = {};
 #undef KERNEL
 
 }  // namespace
@@ -62,7 +59,7 @@ const Kernel* find_kernel(std::string_view name) {
 
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
     for (const Kernel& k : table) others.push_back(k.name);
-    const std::string_view near = nearest_word(name, others);
+    const std::string_view near = nearestWord(name, others);
     std::string why = concat({"there is no kernel '", name, "'"});
     return near.empty() ? concat({why, "; 'vkgemm kernels' lists those there are"})
                         : concat({why, "; did you mean '", near, "'?"});

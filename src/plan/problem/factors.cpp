@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -39,11 +39,11 @@ std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta)
                                     : rounds_to_zero(x)
                                         ? " sums would use 0 instead; give 0 or a number within the range of f32"
                                         : " sums would use infinity instead; give a number within the range of f32";
-            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, concat({name, " is ", number_text(x), ", but ", type, why})};
+            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, concat({name, " is ", numberText(x), ", but ", type, why})};
         }
     if (beta != 0 && p.cSource == VKGEMM_C_NONE)
         return Refusal{VKGEMM_ERROR_INVALID_PROBLEM,
-                       concat({"beta is ", number_text(beta),
+                       concat({"beta is ", numberText(beta),
                                ", but the problem has no C; set its cSource (c=d or c=separate in its line)"})};
     return std::nullopt;
 }

@@ -2,7 +2,7 @@
 #include "plan/problem/problem.h"
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -93,7 +93,7 @@ std::string check_epilogue(const Problem& p) {
         if (step.sums == StepSums::FLOATS && !info(p.accumulate).is_float)
             return concat({step.text, " is for floating-point accumulators; this one is ", info(p.accumulate).name});
         if (step.has_bounds() && !(s.low <= s.high))
-            return concat({step.text, " wants low <= high, not ", number_text(s.low), " and ", number_text(s.high)});
+            return concat({step.text, " wants low <= high, not ", numberText(s.low), " and ", numberText(s.high)});
     }
     return "";
 }

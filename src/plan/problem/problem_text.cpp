@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plan/base/concat.h"
-#include "plan/base/string_util.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
@@ -29,7 +29,7 @@ string quoted(string_view s) { return concat({"'", s, "'"}); }
 template <class Range>
 string not_one_of(string_view word, const Range& known) {
     string why = concat({quoted(word), " is not known"});
-    if (const string_view near = nearest_word(word, known); !near.empty())
+    if (const string_view near = nearestWord(word, known); !near.empty())
         return concat({why, "; did you mean ", quoted(near), "?"});
     why += "; it may be";
     for (const auto& k : known) why += concat({" ", k});
@@ -82,7 +82,7 @@ std::optional<Status> read_size(const Token& token, Problem& p) {
     size_t at = token.at;
     for (auto [name, value] : {std::pair{'M', &p.m}, {'N', &p.n}, {'K', &p.k}}) {
         const string_view word = rest.substr(0, name == 'K' ? rest.size() : rest.find('x'));
-        const auto number = read_number<uint64_t>(word);
+        const auto number = readNumber<uint64_t>(word);
         if (!number)
             return wrong(at, concat({"the size is MxNxK, as in 64x128x256; ", name, " cannot be ", quoted(word)}));
         *value = *number;
@@ -112,12 +112,12 @@ struct Reader {
     std::vector<string_view> keys;  // of the options so far
 
     std::optional<Status> whole(string_view v, size_t at, uint64_t& to) {
-        const auto n = read_number<uint64_t>(v);
+        const auto n = readNumber<uint64_t>(v);
         if (!n) return wrong(at, concat({"a whole number is wanted, not ", quoted(v)}));
         return to = *n, std::nullopt;
     }
     std::optional<Status> real(string_view v, size_t at, double& to) {
-        const auto n = read_number<double>(v);
+        const auto n = readNumber<double>(v);
         if (!n) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
         return to = *n, std::nullopt;
     }
@@ -167,8 +167,8 @@ struct Reader {
         return add(at, s);
     }
     std::optional<Status> bound(string_view v, size_t at, float& to) {
-        const auto n = read_number<float>(v);
-        const auto wide = n ? *n : read_number<double>(v);
+        const auto n = readNumber<float>(v);
+        const auto wide = n ? *n : readNumber<double>(v);
         if (!wide) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
         if (!n && std::abs(*wide) > 1) return wrong(at, concat({quoted(v), " is not within the range of f32"}));
         return to = n ? *n : static_cast<float>(*wide), std::nullopt;
@@ -245,7 +245,7 @@ Layout default_c_layout(const Problem& p) { return p.cSource == VKGEMM_C_SEPARAT
 
 string step_text(const EpilogueStep& s) {
     const StepInfo& step = info(s.kind);
-    return string(step.text) + (step.has_bounds() ? concat({number_text(s.low), ":", number_text(s.high)}) : "");
+    return string(step.text) + (step.has_bounds() ? concat({numberText(s.low), ":", numberText(s.high)}) : "");
 }
 
 char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
@@ -258,15 +258,11 @@ std::optional<Type> find_type(string_view name) {
     return std::nullopt;
 }
 
-string types_text(Type a, Type b, Type accumulate, Type d) {
-    return concat({info(a).name, "*", info(b).name, "+", info(accumulate).name, "->", info(d).name});
-}
-
 string types_text(const Problem& p) {
     const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
     const Type a = or_default(p.a.type, f32);
-    return types_text(a, or_default(p.b.type, a), or_default(p.accumulate, info(a).default_accumulator),
-                      or_default(p.d.type, info(a).default_result));
+    return typesText(a, or_default(p.b.type, a), or_default(p.accumulate, info(a).default_accumulator),
+                     or_default(p.d.type, info(a).default_result));
 }
 
 Result<ProblemText> parse_problem(string_view line) {
@@ -299,8 +295,8 @@ string to_text(const Problem& p, double alpha, double beta) {
         if (x->ld) s += concat({" ld", c, "=", x->ld});
     for (const auto& [c, x] : all)
         if (x->batchStride) s += concat({" stride_", c, "=", x->batchStride == VKGEMM_BROADCAST ? 0 : x->batchStride});
-    if (alpha != 1) s += concat({" alpha=", number_text(alpha)});
-    if (beta != 0) s += concat({" beta=", number_text(beta)});
+    if (alpha != 1) s += concat({" alpha=", numberText(alpha)});
+    if (beta != 0) s += concat({" beta=", numberText(beta)});
     if (p.cSource == VKGEMM_C_SEPARATE) s += " c=separate";
     if (p.cSource == VKGEMM_C_IS_D && beta == 0) s += " c=d";
     if (p.cSource == VKGEMM_C_NONE && beta != 0) s += " c=none";

@@ -23,7 +23,6 @@ Result<ProblemText> parse_problem(std::string_view line);
 std::string to_text(const Problem&, double alpha, double beta);
 
 /// "f16*f16+f32->f16": the types of A and B, of the accumulator, and of D.
-std::string types_text(Type a, Type b, Type accumulate, Type d);
 std::string types_text(const Problem&);  // with defaults filled in
 std::optional<Type> find_type(std::string_view name);
 

@@ -35,7 +35,7 @@ abi::GemmArgs args_of(const Problem& p) {
     g.batch_a = u(p.a.batchStride), g.batch_b = u(p.b.batchStride), g.batch_c = u(p.c.batchStride),
     g.batch_d = u(p.d.batchStride);
     for (const EpilogueStep& e : p.epilogue)
-        if (e.kind == VKGEMM_STEP_CLAMP)
+        if (info(e.kind).has_bounds())
             g.clamp_lo = std::bit_cast<uint32_t>(e.low), g.clamp_hi = std::bit_cast<uint32_t>(e.high);
     return g;
 }
@@ -99,8 +99,8 @@ void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
     step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
 }
 
-// Copies A or B to its place in the workspace. The shader pack: m rows, k columns, from A to D. pack_fragments:
-// m lines along k, of which n elements are laid out.
+// Copies A or B to its place in the workspace. The shader pack takes m rows and k columns, from A to D; pack_fragments
+// takes m rows along k, and writes n elements of each.
 Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, VkgemmSlot slot,
                   const DeviceCaps& dev, const Request& request) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };

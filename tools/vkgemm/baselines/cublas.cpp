@@ -46,7 +46,6 @@ std::optional<uint32_t> cublas_epilogue(const Problem& p) {
     for (const Step& step : p.epilogue) {
         // Its bias runs along the rows of what it computes, which is D transposed where D is row-major.
         const VkgemmStepKind bias = p.d.layout == rowMajor ? VKGEMM_STEP_BIAS_COL : VKGEMM_STEP_BIAS_ROW;
-        if (step.kind == VKGEMM_STEP_NONE) continue;
         if (step.kind == bias && bits == 0)
             bits = epilogue_bias;
         else if (step.kind == VKGEMM_STEP_RELU && (bits & ~epilogue_bias) == 0)

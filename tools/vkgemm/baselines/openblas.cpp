@@ -110,8 +110,7 @@ std::string OpenBlas::unfit(const Case& c) const {
     const bool known = r.a.type == f32 || r.a.type == f64;
     if (!known || r.b.type != r.a.type || r.accumulate != r.a.type || r.d.type != r.a.type)
         return "it multiplies f32 and f64 only";
-    for (const Step& s : c.problem.epilogue)
-        if (s.kind != VKGEMM_STEP_NONE) return "it has no epilogue";
+    if (c.problem.epilogue.count) return "it has no epilogue";
     return "";
 }
 

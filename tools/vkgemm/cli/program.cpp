@@ -5,8 +5,8 @@
 #include <cctype>
 #include <cstdio>
 
-#include "cli/string_util.h"
 #include "commands/command.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -46,7 +46,7 @@ int refuse_extras(const CLI::App& app, const std::vector<std::string>& extras, c
             for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     } else if (!app.get_parent())
         known.insert(known.end(), {"--help", "--version"});
-    const std::string_view nearest = nearest_word(extra.substr(0, extra.find('=')), known);
+    const std::string_view nearest = nearestWord(extra.substr(0, extra.find('=')), known);
     std::string text =
         std::string("vkgemm: unknown ") + (extra.starts_with("-") ? "option" : what) + " '" + extra + "'";
     if (!nearest.empty())

@@ -80,10 +80,6 @@ std::string bytes_text(uint64_t bytes) {
     return text;
 }
 
-std::string version_text(uint32_t v) {
-    return std::to_string(v >> 22 & 0x7f) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
-}
-
 size_t columns(std::string_view text) {
     return static_cast<size_t>(
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

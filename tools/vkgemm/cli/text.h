@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vkgemm/text.hpp"
+
 namespace vkgemm::tool {
 
 inline constexpr size_t page_width = 100;  // columns
@@ -18,8 +20,14 @@ struct RateUnit {
     std::string name;  // "TFLOP/s", or "TFLOP/s or TOP/s" where both kinds of number are there
 };
 RateUnit rate_unit(double most, bool floats, bool integers);
-std::string bytes_text(uint64_t bytes);             // "48 KiB"
-std::string version_text(uint32_t vulkan_version);  // "1.4.312"
+std::string bytes_text(uint64_t bytes);  // "48 KiB"
+
+/// "; did you mean 'WORD'?", or "" if no known word is near.
+template <class Range>
+std::string suggestion(std::string_view word, const Range& known) {
+    const std::string_view nearest = nearestWord(word, known);
+    return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
+}
 
 /// Columns that `text` takes on a terminal: UTF-8 code points.
 size_t columns(std::string_view text);

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "baselines/baseline.h"
-#include "cli/string_util.h"
+#include "cli/text.h"
 #include "measure/kernel_lookup.h"
 #include "measure/rejected_kernel.h"
 #include "measure/roofline.h"

@@ -56,7 +56,7 @@ int run(const Session& session, const Options& options) {
                        d.name.substr(0, 34),
                        host::kindName(d.kind),
                        d.driver.substr(0, d.driver.find(" (")).substr(0, 30),
-                       version_text(d.apiVersion),
+                       versionText(d.apiVersion),
                        {fit ? "yes" : "no", fit ? Style::good : Style::bad}});
             table.note(fit ? caps(d) : d.unfit);
         }

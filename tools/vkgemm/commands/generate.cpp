@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // vkgemm generate: the man page and the completions, which are kept in tools/pages, and the lists that completions ask
 // for. Reads the same commands and options as --help.
-#include "cli/string_util.h"
 #include "commands/command.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -52,9 +52,9 @@ Manual manual_of(const CLI::App& program) {
 
 CLI::Validator number_in(double least, double most, bool whole) {
     const auto check = [=](const std::string& text) -> std::string {
-        const auto number = read_number<double>(text);
+        const auto number = readNumber<double>(text);
         const bool fits =
-            number && *number >= least && *number <= most && (!whole || read_number<uint64_t>(text).has_value());
+            number && *number >= least && *number <= most && (!whole || readNumber<uint64_t>(text).has_value());
         char wanted[96];
         std::snprintf(wanted, sizeof wanted, "takes a %s from %.7g to %.7g, not ", whole ? "whole number" : "number",
                       least, most);

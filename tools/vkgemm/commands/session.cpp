@@ -108,19 +108,16 @@ Exit Session::commit(std::initializer_list<std::pair<OutputFile*, std::string>> 
 }
 
 std::string device_line(const host::DeviceInfo& info) {
-    return info.name + " [" + info.driver + "], Vulkan " + version_text(info.apiVersion);
+    return info.name + " [" + info.driver + "], Vulkan " + versionText(info.apiVersion);
 }
 
 std::string types_text(Type a, Type b, Type accumulate, Type d) {
-    const auto name = [](Type t) { return std::string(type_info(t).name); };
-    if (a == b && a == accumulate && a == d) return name(a);
-    return name(a) + "*" + name(b) + "+" + name(accumulate) + "->" + name(d);
+    if (a == b && a == accumulate && a == d) return std::string(typeName(a));
+    return typesText(a, b, accumulate, d);
 }
 
 std::string tool_version() {
-    const uint32_t v = vkgemmVersion();
-    const std::string numbers =
-        std::to_string(v >> 22) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
+    const std::string numbers = versionText(vkgemmVersion());
     return std::string(VKGEMM_COMMIT).empty() ? numbers : numbers + " (" + VKGEMM_COMMIT + ")";
 }
 
@@ -141,7 +138,7 @@ nlohmann::ordered_json json_device(const host::DeviceInfo& info) {
             {"name", info.name},
             {"driver", info.driver},
             {"kind", host::kindName(info.kind)},
-            {"api", version_text(info.apiVersion)},
+            {"api", versionText(info.apiVersion)},
             {"vendor_id", info.vendorId},
             {"device_id", info.deviceId}};
 }

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "cli/output.h"
-#include "cli/string_util.h"
 #include "cli/text.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -42,7 +42,7 @@ Status pointed_out(const Status& refusal, const std::string& line) {
     const std::string_view text = refusal.text, head = "character ";
     const size_t colon = text.find(':');
     if (!text.starts_with(head) || colon == std::string_view::npos) return refusal;
-    const auto number = read_number<size_t>(text.substr(head.size(), colon - head.size()));
+    const auto number = readNumber<size_t>(text.substr(head.size(), colon - head.size()));
     if (!number || *number == 0) return refusal;
     constexpr size_t most = page_width - 4, before = 60;  // of a line that is too long, what is near
     const size_t at = std::min(*number - 1, line.size()), from = at > before && line.size() > most ? at - before : 0;
@@ -72,7 +72,7 @@ Result<Case> parse_case(const std::string& line) {
     c.text = *text;
     for (const auto& [name, x] : {std::pair{"alpha", c.alpha}, {"beta", c.beta}})
         if (!std::isfinite(x))
-            return refuse(std::string(name) + " is " + number_text(x) + "; only finite factors can be checked");
+            return refuse(std::string(name) + " is " + numberText(x) + "; only finite factors can be checked");
     double alpha = c.alpha, beta = c.beta;
     if (completeProblem(c.problem))  // else the library gives the reason when a plan is made
         if (Status s = convertFactors(c.problem, alpha, beta); !s) return refuse(s.text);
@@ -96,7 +96,7 @@ Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& 
         double target = 0;
         if (const size_t at = line.find("target="); at != std::string_view::npos && at > 0 && is_blank(line[at - 1])) {
             const std::string_view tera = line.substr(at + std::string_view("target=").size());
-            const auto value = read_number<double>(tera);
+            const auto value = readNumber<double>(tera);
             if (!value || !(*value > 0) || !std::isfinite(*value * 1e12))
                 return refuse(place + "'" + std::string(tera) +
                               "' is not a rate; target= comes last and takes TFLOP/s, as in "
@@ -121,7 +121,7 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
     for (const std::string_view shape : split(shapes, ',')) {
         const std::vector<std::string_view> numbers = split(trimmed(shape), 'x');
         bool good = numbers.size() == 3 || numbers.size() == 4;
-        for (const std::string_view n : numbers) good = good && read_number<uint64_t>(n);
+        for (const std::string_view n : numbers) good = good && readNumber<uint64_t>(n);
         if (!good)
             return refuse("'" + std::string(shape) +
                           "' is not a shape; a shape is MxNxK or MxNxKxBATCH, such as 64x128x256 or 64x64x64x8");
@@ -146,7 +146,7 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
     if (!text) {
         std::string known;
         for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
-        const std::string_view nearest = nearest_word(name_or_file, names);
+        const std::string_view nearest = nearestWord(name_or_file, names);
         return refuse("'" + name_or_file + "' is neither a built-in suite (" + known + ") nor a readable file" +
                       (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
     }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/string_util.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
 namespace {

@@ -107,7 +107,7 @@ const char* extent_name(ExactCase::Extent extent) {
 
 ExactCase::ExactCase(const Case& c, uint64_t seed)
     : p_(c.problem), r_(resolve(c.problem)), alpha_(multiplies(c) ? 2 : 0), beta_(reads_c(c) && r_.c.span ? -1 : 0) {
-    for (const Step& s : p_.epilogue) plain_ = plain_ && s.kind == VKGEMM_STEP_NONE;
+    plain_ = p_.epilogue.count == 0;
     const auto exactly = [](Type type) {
         return int64_t{1} << std::min(static_cast<int>(type_info(type).exactBits), 30);
     };

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Strings: the known word nearest to a misspelt one, and numbers without leniency.
-#pragma once
+//
+// Texts: the known word nearest to a misspelt one, numbers without leniency, names of types. The library reads and writes
+// problems, tiles and tuned rows with these functions. Header only; no Vulkan.
+#ifndef VKGEMM_TEXT_HPP
+#define VKGEMM_TEXT_HPP
+
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+#include <vkgemm/problem.hpp>
 
-namespace vkgemm::plan {
+namespace vkgemm {
 
 /// Edits (insert, drop, replace) from one word to the other; upper and lower case are one.
-inline size_t edit_distance(std::string_view from, std::string_view to) {
+inline size_t editDistance(std::string_view from, std::string_view to) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     std::vector<size_t> row(to.size() + 1);
     for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
@@ -31,11 +37,11 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
 /// The nearest of `known`, whose elements convert to string_view. "" if none is near: if more than half of the word, or
 /// all of a short one, would have to change.
 template <class Range>
-std::string_view nearest_word(std::string_view word, const Range& known) {
+std::string_view nearestWord(std::string_view word, const Range& known) {
     std::string_view best;
     size_t least = std::min(std::max<size_t>(2, word.size() / 2) + 1, word.size());
     for (const auto& k : known)
-        if (const size_t d = edit_distance(word, std::string_view(k)); d < least) least = d, best = k;
+        if (const size_t d = editDistance(word, std::string_view(k)); d < least) least = d, best = k;
     return best;
 }
 
@@ -46,12 +52,9 @@ inline std::string_view trimmed(std::string_view s) {
     return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// The message for text that holds one: read as a C string, it would be cut there.
-inline constexpr const char* zero_byte = "a zero byte, which no text has";
-
 /// The whole of `text` as a number, or nothing.
 template <class Number>
-std::optional<Number> read_number(std::string_view text) {
+std::optional<Number> readNumber(std::string_view text) {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
@@ -60,10 +63,36 @@ std::optional<Number> read_number(std::string_view text) {
 
 /// The shortest text that reads back as the same number.
 template <class Number>
-std::string number_text(Number x) {
+std::string numberText(Number x) {
     char text[32];
     const auto [end, error] = std::to_chars(text, text + sizeof text, x);
     return error == std::errc{} ? std::string(text, end) : "0";
 }
 
-}  // namespace vkgemm::plan
+/// "f16", as the text of a problem has it; "" for DEFAULT.
+constexpr std::string_view typeName(Type type) {
+    switch (type) {
+#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) \
+    case name:                                                                      \
+        return #text;
+        VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+        default:
+            return {};
+    }
+}
+
+/// "f16*f16+f32->f16"
+inline std::string typesText(Type a, Type b, Type accumulate, Type d) {
+    return std::string(typeName(a)) + "*" + std::string(typeName(b)) + "+" + std::string(typeName(accumulate)) + "->" +
+           std::string(typeName(d));
+}
+
+/// "1.4.312", of a version as Vulkan and vkgemmVersion() encode it.
+inline std::string versionText(uint32_t version) {
+    return std::to_string(version >> 22 & 0x7f) + "." + std::to_string(version >> 12 & 0x3ff) + "." +
+           std::to_string(version & 0xfff);
+}
+
+}  // namespace vkgemm
+#endif
