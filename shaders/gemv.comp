@@ -123,7 +123,7 @@ void main() {
     }
     [[unroll]] for (uint i = 0; i < R * V; ++i)
         parts[ALONG ? (team * R * V + i) * ACROSS + lane : (lane * R * V + i) * TEAMS + team] = sums[i];
-    barrier();  // all parts are there
+    barrier();  // all parts are written
     const uint count = ALONG ? ACROSS : TEAMS;
     for (uint e = tid; e < OUT * V; e += WG) {
         acc_t sum = acc_t(0);

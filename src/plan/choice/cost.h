@@ -21,7 +21,7 @@ double cost(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, const
 /// k is the index that runs over neighbours of A or B.
 bool is_k_contiguous(const Operand&);
 
-/// A kernel with these costs would rather have the operand lie the other schedule.
+/// Does a kernel with these costs run faster if the operand is transposed first?
 bool prefers_transposed(const Speed&, const Operand&);
 
 /// What bringing operands into shape first costs: once for the pass, and for each operand by its bytes in the

@@ -175,7 +175,8 @@ Normalised normalise(const Problem& completed) {
     Normalised out{completed, completed.d.layout == Layout::column_major};
     Problem& p = out.problem;
     if (out.swapped) p = transposed(p);
-    // One row or column without gaps is the same memory either schedule; along k it can be read in wide pieces.
+    // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16 bytes
+    // at a time.
     if (p.n == 1 && p.b.layout == Layout::row_major && p.b.ld == 1)
         p.b.layout = Layout::column_major, p.b.ld = p.k ? p.k : 1;
     if (p.m == 1 && p.a.layout == Layout::column_major && p.a.ld == 1)
