@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// f32 products on matrix units that do not take f32, from three bf16 parts each: of any f32, exactly. It grows from
-// `coopmat_packed`. A first pass (pack_fragments_bf16x3) has split each element.
+// f32 products on matrix units that do not take f32. A first pass (pack_fragments_bf16x3) has split each element into
+// three bf16 parts, which hold any f32 exactly. The family grows from `coopmat_packed`.
 //
 //     a = a0 + a1 2^-8 + a2 2^-16         a0 b0                   -> now        every BK of depth into sums, in f32
 //     b = b0 + b1 2^-8 + b2 2^-16         a0 b1 + a1 b0           -> small      2^8 times too large
@@ -13,8 +13,8 @@
 //     +--------+--------+        +----+----+
 //
 // The second parts are kept 2^8 times too large, the third 2^16 times (see split_f32.glsl), so their products have sums
-// of their own, which are added to the others at the end, scaled down. What the units round away of them is small then,
-// too, so they need not leave them before.
+// of their own, which are scaled down and added to the others at the end. What the units round away of them is scaled
+// down, too, so these sums can stay in the units until then.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
@@ -66,7 +66,7 @@ void divide_b(uint j, uint by) {
     }
 }
 
-// Sums all products in `small`, from parts of their true size.
+// Sums all products into `small`, from parts of their true size.
 void sum_true_sizes(uint first, uint end) {
     EACH(i, NI * NJ) small[i] = SUMS(SUM(0));
     for (uint s = first; s < end; ++s) {
@@ -85,9 +85,9 @@ void sum_true_sizes(uint first, uint end) {
     }
 }
 
-// Replaces each sum that is not finite: by the sum of first parts where that is not finite either, which is what IEEE
-// arithmetic gives; else only products of parts that are kept too large have left f32's range, and the sum from parts
-// of their true size is right.
+// Replaces each sum that is not finite. If the sum of first parts is not finite either, that is the result, as in IEEE
+// arithmetic. Else only products of parts that are kept too large have left f32's range, and the result is the sum from
+// parts of their true size.
 void mend(uint first, uint end) {
     if (!any_not_finite()) return;
     sum_first_parts(first, end);

@@ -10,7 +10,8 @@
 //       0 0 0 0 . . . . 0 0 0 0 . . . .
 //
 // A vector is one 128-bit read, and neighbouring invocations read neighbouring vectors, out of different banks. Both
-// tiles are stored k by k, with BLOCK_PAD elements between, so that writes that run along k use different banks too.
+// tiles are stored k by k, with BLOCK_PAD elements in between, so that writes that run along k use different banks,
+// too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -60,7 +61,7 @@ void main() {
             [[unroll]] for (uint i = 0; i < TM; ++i)
                 [[unroll]] for (uint j = 0; j < TN; ++j) sum[i * TN + j] += a[i] * b[j];
         }
-        barrier();  // everyone is done reading: the tiles may be overwritten
+        barrier();  // every invocation has read the tiles, so they may be overwritten
     }
 
     [[unroll]] for (uint i = 0; i < TM; ++i) {

@@ -17,21 +17,25 @@
 #define a_bytes BYTES(TYPE_A)
 #define b_bytes BYTES(TYPE_B)
 
-// The bits of one element, and the value in the low bits of a word.
+// The bits of one element; the value in the low bits of a word; the value in its high 16 bits.
 #define f32_raw(x) floatBitsToUint(x)
 #define f32_unpack(word) uintBitsToFloat(word)
+#define f32_unpack_high(word) 0  // has no halves
 #define i32_raw(x) uint(x)
 #define i32_unpack(word) int(word)
 #define f16_raw(x) packHalf2x16(vec2(float(x), 0))
 #define f16_unpack(word) unpackHalf2x16(word).x
+#define f16_unpack_high(word) unpackHalf2x16(word).y
 #define bf16_raw(x) uint(x)
 #define bf16_unpack(word) uintBitsToFloat((word) << 16)
+#define bf16_unpack_high(word) uintBitsToFloat((word) & 0xffff0000u)
 #define i8_raw(x) (uint(x) & 255u)
 #define i8_unpack(word) bitfieldExtract(int(word), 0, 8)
 #define u8_raw(x) uint(x)
 #define u8_unpack(word) int((word) & 255u)
 #define RAW(type, x) VKGEMM_PASTE(type, _raw)(x)
 #define UNPACK(type, word) acc_t(VKGEMM_PASTE(type, _unpack)(word))
+#define UNPACK_HIGH(type, word) acc_t(VKGEMM_PASTE(type, _unpack_high)(word))
 
 // CHUNK(a, i) is the i-th chunk of an operand that begins on 16 bytes. CHUNK_FROM_16(a, i) counts from the multiple of
 // 16 at or below the operand's beginning, which comes BYTES_PAST_16(a) bytes later.

@@ -13,13 +13,14 @@
 // A work group steps over k by BK, of which a subgroup takes 2 MK, an even and an odd slice: while the matrices of one
 // slice are multiplied, the fragments of the next are read from shared memory, and the tile after next is in flight
 // from memory to registers. Where BK is more than 2 MK, several subgroups share one part of D. Each of them sums its
-// own slices of every step, and their sums are added on the way out: more loads are in flight where D has few tiles.
+// own slices of every step, and their sums are added when D is written. So more loads are in flight if D has few tiles.
 //
-// STAGES 1: shared memory holds one tile: compute, barrier, store the next tile, barrier. STAGES 2: it holds three
-// slices a subgroup, the even one and two odd ones in turn, so that the next tile is stored while this one is computed.
+// With STAGES 1, shared memory holds one tile: a step computes, waits, stores the next tile and waits. With STAGES 2 it
+// holds three slices per subgroup, the even one and two odd ones that alternate, so that the next tile is stored while
+// this one is computed.
 //
-// In shared memory a k-contiguous operand is stored row by row, its slices side by side; another one k by k. A row is
-// an odd number of 16-byte chunks long, so that eight neighbouring rows use eight different banks.
+// In shared memory a k-contiguous operand is stored row by row, with its slices side by side; another one is stored k
+// by k. A row is an odd number of 16-byte chunks long, so that eight neighbouring rows use eight different banks.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
@@ -86,23 +87,23 @@ void multiply_odd(uint from, uint to) {
             sums[i * NJ + j] = coopMatMulAdd(odd_a[i], odd_b[j], sums[i * NJ + j]);
 }
 
-// STAGES 1: slot 0 holds the even slice, slot 1 the odd one.
+// For STAGES 1. Slot 0 holds the even slice, slot 1 the odd one.
 void sum_one_tile() {
     for (uint t = 0; t < steps; ++t) {
         read_odd(1);
         multiply_even(0, NI);
-        barrier();  // everyone has read this tile
+        barrier();  // every invocation has read this tile
         multiply_odd(0, EARLY);
         put(0, 1);
         barrier();  // the next tile is complete
         read_even(0);
         multiply_odd(EARLY, NI / 2);
-        fetch(t + 2);  // not at once: loads that are all issued together wait for one another
+        fetch(t + 2);  // not earlier, because loads that are all issued together wait for one another
         multiply_odd(NI / 2, NI);
     }
 }
 
-// STAGES 2: slot 1 holds the even slice, slots 0 and 2 the odd ones of two tiles in turn.
+// For STAGES 2. Slot 1 holds the even slice; slots 0 and 2 hold the odd slices of two tiles alternately.
 void sum_ring() {
     uint t = 0;
     for (; t + 1 < steps; t += 2) {
@@ -114,7 +115,7 @@ void sum_ring() {
         fetch(t + 2);
         read_even(1);
         multiply_odd(0, NI);
-        barrier();  // everyone has read the even slice of tile t + 1
+        barrier();  // every invocation has read the even slice of tile t + 1
         read_odd(2);
         multiply_even(0, NI);
         put(1, 0);

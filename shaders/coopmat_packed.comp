@@ -34,7 +34,7 @@ uint row0, col0, sub_row, sub_col, set;
 #include "matrix_out.glsl"
 #include "coopmat_packed_fill.glsl"
 
-// Loads this invocation's part of the fragments from these chunks on, for fill_a and fill_b. If those read whole
+// Loads this invocation's part of the fragments, beginning at these chunks, for fill_a and fill_b. If those read whole
 // fragments instead, the compiler removes these loads.
 void fetch_even(uint at_a, uint at_b) {
     [[unroll]] for (uint i = 0; i < NI; ++i) even_a[i] = CHUNK(a, at_a + i * SG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A matrix as 16 bytes of each invocation, and back. Which elements an invocation holds is up to the driver; all that
-// is used is that it holds the same ones of every matrix of one kind. Where a driver's invocations hold elements twice
-// (length() shows it), matrices are stored in the workspace row by row instead.
+// Converts a matrix to 16 bytes per invocation and back. Which elements an invocation holds is up to the driver; the
+// shaders rely only on its holding the same ones of every matrix of one kind. If a driver's invocations hold elements
+// twice (length() shows it), matrices are stored in the workspace row by row instead.
 #ifndef VKGEMM_COOPMAT_PACKED_GLSL
 #define VKGEMM_COOPMAT_PACKED_GLSL
 
@@ -26,7 +26,7 @@
 #define FIRST_CHUNK(name) (args.name.x / (16 / name##_bytes))
 #endif
 
-// Where the factors of an operand's rows are, one word each: behind the parts of all its rows.
+// The chunk where the factors of an operand's rows begin, one word each, behind the parts of all its rows.
 uint whole_row_blocks(uint rows) { return (rows + PACKED_ROW_BLOCK - 1) / PACKED_ROW_BLOCK * PACKED_ROW_BLOCK; }
 uint factors_of(uint rows, uint ld, uint batches, uint parts) {
     return batches * whole_row_blocks(rows) * ld / 8 * parts;
@@ -39,7 +39,7 @@ uint walked(uint t, uint steps, uint phase) {
     return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
 }
 
-// Where the subgroup's first fragment begins, in chunks. Rows past the end read the last row block, and are not stored.
+// The chunk where the subgroup's first fragment begins. Rows past the end read the last row block and are not stored.
 uint begin_of(uint row, uint rows, uint side, uint across, uint slices) {
     return min(row / PACKED_ROW_BLOCK, (rows - 1) / PACKED_ROW_BLOCK) * slices * across +
            row % PACKED_ROW_BLOCK / side * SG;

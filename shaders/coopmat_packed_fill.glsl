@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How the products fill fragments a[i] and b[j] from the workspace: from the 16 bytes that this invocation has loaded
-// where its registers hold exactly those, else by a load of the whole fragment, row by row. `at` is where the
-// fragment begins in the array CHUNKS. Functions write to the arrays themselves, because a matrix that is passed to a
+// How the products fill fragments a[i] and b[j] from the workspace: from the 16 bytes that this invocation has loaded,
+// if its registers hold exactly those; else by a load of the whole fragment, row by row. `at` is the index in the array
+// CHUNKS where the fragment begins. Functions write to the arrays themselves, because a matrix that is passed to a
 // function is copied.
 #ifndef VKGEMM_COOPMAT_PACKED_FILL_GLSL
 #define VKGEMM_COOPMAT_PACKED_FILL_GLSL

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What bf16x3 and f16x2 share: fragments of operands that pack_fragments has split into PARTS parts of UNIT_A, the
-// sums, and how they leave. A subgroup keeps WM x WN sums. Its fragments come straight from memory, as those of
-// `coopmat_packed`: all of the next slice are in flight, to registers of their own, while those of this one are
-// multiplied.
+// What bf16x3 and f16x2 share: fragments of operands that pack_fragments has split into PARTS parts of UNIT_A, and the
+// sums. A subgroup keeps WM x WN sums. Its fragments come straight from memory, as in `coopmat_packed`: while those of
+// one slice are multiplied, all of the next slice are in flight to registers of their own.
 //
-// Matrix units round their sums downwards, so every BK of depth the sums leave them and are added up in f32.
+// Matrix units round their sums downwards. Therefore, after every BK of depth, the sums are added up in f32 outside the
+// units.
 #ifndef VKGEMM_COOPMAT_SPLIT_GLSL
 #define VKGEMM_COOPMAT_SPLIT_GLSL
 #include "gemm.glsl"
@@ -17,7 +17,7 @@ const uint NI = WM / MM, NJ = WN / MN;
 const uint ACROSS_A = PACKED_ROW_BLOCK / MM * SG, ACROSS_B = PACKED_ROW_BLOCK / MN * SG;  // chunks in a part of a slice
 const uint SETS = 1, SHARES = (BM / WM) * (BN / WN), ROW_D = WN / 4 + 1;
 shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
-SUMS sums[NI * NJ], now[NI * NJ];  // in all; of this step
+SUMS sums[NI * NJ], now[NI * NJ];  // the total; the sums of this step
 A_MATRIX a[PARTS * NI];            // of the slice at hand, part by part
 B_MATRIX b[PARTS * NJ];
 uvec4 even_a[PARTS * NI], even_b[PARTS * NJ], odd_a[PARTS * NI], odd_b[PARTS * NJ];  // as they come from memory
@@ -73,16 +73,16 @@ void clear_now() { EACH(i, NI * NJ) now[i] = SUMS(SUM(0)); }
 
 bool is_finite(SUM x) { return !isnan(x) && !isinf(x); }
 
-// Is a sum of this subgroup not finite? Elements are named in plain loops over all of them alone, here and elsewhere: a
-// compiler that does not see through an index keeps the sums in memory, at half of the speed.
+// Is a sum of this subgroup not finite? Here and elsewhere, only plain loops over all elements index them, because a
+// compiler that cannot resolve an index keeps the sums in memory, which halves the speed.
 bool any_not_finite() {
     bool wrong = false;
     EACH(i, NI * NJ) EACH(e, sums[i].length()) wrong = wrong || !is_finite(sums[i][e]);
     return subgroupAny(wrong);
 }
 
-// Sums the products of first parts alone. Infinities and NaN are in the first parts, and infinity times another part
-// of 0 is NaN: where a sum is not finite, this one decides what it is.
+// Sums the products of first parts alone, into `now`. Infinities and NaN are in the first parts, and infinity times
+// another part that is 0 is NaN. So if a sum is not finite, this one decides what it is.
 void sum_first_parts(uint first, uint end) {
     clear_now();
     for (uint s = first; s < end; ++s) {
@@ -92,7 +92,7 @@ void sum_first_parts(uint first, uint end) {
     }
 }
 
-// The slices of this work group: first and end. Also finds where its fragments are.
+// Returns the work group's first slice and the one after its last. Sets from_a and from_b.
 uvec2 find_slices() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
     const uint run = PARTS * slices;
@@ -101,7 +101,7 @@ uvec2 find_slices() {
     return uvec2(first, end);
 }
 
-// Finds this work group's tile and clears the sums. False past the last.
+// Finds this work group's tile and clears the sums. Returns false past the last tile.
 bool begin_tile() {
     if (!tile_of(row0, col0)) return false;
     set = 0;

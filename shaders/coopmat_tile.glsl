@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How coopmat brings a tile of A and of B from memory to registers (fetch) and on to shared memory (put), 16 bytes at a
-// time. coopmat.comp, which includes this, shows the tile.
+// How coopmat copies a tile of A and of B from memory to registers (fetch) and from there to shared memory (put), 16
+// bytes at a time. coopmat.comp, which includes this, shows the tile.
 #ifndef VKGEMM_COOPMAT_TILE_GLSL
 #define VKGEMM_COOPMAT_TILE_GLSL
 
@@ -15,7 +15,7 @@ Copy of_a, of_b;
 uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight: lower, upper chunks
 uint k_next;                                                               // and its first k
 
-// Eight invocations that store together must use eight banks: rows of two or four chunks are taken out of order.
+// Eight invocations that store together must use eight banks, so rows of two or four chunks are taken out of order.
 uint shuffled(uint row, uint across, uint down) {
     if (down < 8) return row;
     if (across == 4) return (row & ~7u) | (row & 1) << 2 | (row >> 1 & 3);
@@ -37,7 +37,7 @@ void find_copies() {
 }
 
 // The tile that the t-th step takes. Every work group walks a window of steps from a place of its own, so that few of
-// them wait for the same memory at once. Past the end the last tile is loaded again, and never used.
+// them wait for the same memory at once. Past the end the last tile is loaded again and not used.
 uint tile_at(uint t) {
     const uint s = min(t, steps - 1), first = s & ~(WINDOW - 1);
     return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
@@ -80,7 +80,7 @@ uint slice_of(bool k_contiguous, uint place, uint down, uint i, uint at_a_time) 
     return k_contiguous ? place / MK : at_a_time <= MK ? i * at_a_time / MK : (down + i * at_a_time) / MK;
 }
 
-// Stores the tile that has arrived: of every subgroup's two slices the even one to one slot, the odd one to another.
+// Stores the tile that has arrived: the even slice of every subgroup to slot `even`, its odd slice to slot `odd`.
 void put(uint even, uint odd) {
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
         const uint s = slice_of(KA, of_a.place, of_a.down, i, DOWN_A), slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The GLSL extensions of all shaders. A shader includes this file first, by way of gemm.glsl or by itself. One that
-// uses the matrix units defines VKGEMM_MATRIX_UNITS before. CMakeLists.txt asks the compiler for exactly these lines.
+// The GLSL extensions of all shaders. A shader includes this file first, directly or through gemm.glsl. A shader that
+// uses the matrix units defines VKGEMM_MATRIX_UNITS before that. CMakeLists.txt tries exactly these lines on the
+// compiler.
 #ifndef VKGEMM_EXTENSIONS_GLSL
 #define VKGEMM_EXTENSIONS_GLSL
 #extension GL_EXT_control_flow_attributes : require

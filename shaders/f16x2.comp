@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// f32 products on matrix units that do not take f32, from two f16 parts each, and a factor for each row of A and each
-// column of B. It grows from `coopmat_packed`. A first pass (pack_fragments_f16x2) has scaled and split each element.
+// f32 products on matrix units that do not take f32. A first pass (pack_fragments_f16x2) has multiplied each row of A
+// and each column of B by a power of two, and split each element into two f16 parts. The family grows from
+// `coopmat_packed`.
 //
 //     a 2^ea = a0 + a1     a0 b1 + a1 b0 + a0 b0   -> now, every BK of depth into sums, in f32; at the end times
 //     b 2^eb = b0 + b1     a1 b1: left out            2^-ea of the row and 2^-eb of the column
@@ -20,7 +21,7 @@
 
 // Takes back the factors of a row and of four columns, in two steps, because a power of two may be too large for one.
 vec4 unscaled(vec4 sum, uint row, uint col) {
-    if (args.k == 0) return sum;  // then there has been no first pass
+    if (args.k == 0) return sum;  // because there was no first pass
     const uint r = min(row, args.m - 1), c = min(col, args.n - 1) / 4;  // what is outside is not stored
     const uint of_a = factors_of(args.m, args.lda, args.batch_a != 0 ? args.batch : 1, PARTS);
     const uint of_b = factors_of(args.n, args.ldb, args.batch_b != 0 ? args.batch : 1, PARTS);
@@ -34,7 +35,7 @@ vec4 unscaled(vec4 sum, uint row, uint col) {
 #define FINAL(sum, row, col) unscaled(sum, row, col)
 #include "matrix_out.glsl"
 
-// Three of four products, the small ones first: a large sum has no room for all their digits.
+// Three of four products. The small ones come first, because a large sum cannot hold all their digits.
 void multiply_all() {
     multiply(0, 1);
     multiply(1, 0);

@@ -57,7 +57,7 @@ OPERAND(bias, TYPE_D, BIND_BIAS, readonly)
 OPERAND(scale, TYPE_D, BIND_SCALE, readonly)
 OPERAND(residual, TYPE_D, BIND_RESIDUAL, )
 
-// What this work group computes, beside its tile. tile_of sets these globals; all that loads or stores reads them.
+// What this work group computes, in addition to its tile. tile_of sets these globals; loads and stores read them.
 uint batch;           // which product of the batch
 uint slice;           // which slice of K, where K is split
 uint k_begin, k_end;  // the part of K that it sums over

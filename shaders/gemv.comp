@@ -15,7 +15,7 @@
 //            16 bytes an invocation                                16 bytes an invocation
 //
 // "Out" is the long side of D, "vectors" the short one. DEPTH loads are in flight at a time. A and B have the same
-// type.
+// type. All steps but the last are whole and test nothing; only the last may reach past k_end.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -32,60 +32,68 @@ const uint TEAMS = WG / ACROSS, R = ALONG ? OUT / TEAMS : P;  // outputs that an
 shared acc_t parts[WG * R * V];
 acc_t sums[R * V];
 
+// Element i of a chunk. An element of 16 bits is the low or the high half of a word.
 acc_t element(uvec4 chunk, uint i) {
-    const uint word = chunk[i * a_bytes / 4] >> (8 * (i * a_bytes % 4));
-    return UNPACK(TYPE_A, word);
+    const uint word = chunk[i * a_bytes / 4];
+    return i * a_bytes % 4 == 0 ? UNPACK(TYPE_A, word) : UNPACK_HIGH(TYPE_A, word);
 }
 
-// Sixteen bytes of an operand, zeros outside: the plan makes sure that none are half outside.
-uvec4 wide_a(uint row, uint k) {
-    const uvec4 chunk = CHUNK(a, index_a(row, k) / PER_CHUNK(TYPE_A));
-    return row < args.m && k < k_end ? chunk : uvec4(0);
+// A chunk of the large operand, a chunk of the small one, and an element of the small one. Past the operand's last row
+// or column, that one is read instead, and not replaced by 0: its products reach only sums that are not stored.
+uvec4 large(uint o, uint k) {
+    const uint r = nearest(o, TALL ? args.m : args.n), q = nearest_k(k);
+    const uint first = batch * (TALL ? args.batch_a : args.batch_b), stride = (TALL ? args.lda : args.ldb) / P;
+    const uint at = ALONG ? first / P + r * stride + q / P : first / P + r / P + q * stride;
+    return TALL ? CHUNK(a, at) : CHUNK(b, at);
 }
-uvec4 wide_b(uint k, uint col) {
-    const uvec4 chunk = CHUNK(b, index_b(k, col) / PER_CHUNK(TYPE_B));
-    return k < k_end && col < args.n ? chunk : uvec4(0);
+uvec4 mates(uint v, uint k) {
+    return TALL ? CHUNK(b, index_b(k, v) / PER_CHUNK(TYPE_B)) : CHUNK(a, index_a(v, k) / PER_CHUNK(TYPE_A));
 }
-uvec4 large(uint o, uint k) { return TALL ? wide_a(o, k) : wide_b(k, o); }
-
-// An element of the small operand; 0 past k_end, because the large one's zeros there must not meet an infinity. The
-// last step takes more of K than there is, of whole tiles too, where load_a and load_b test no edge. k is one of the 16
-// bytes from `first` on, all of which are on one side of k_end.
-acc_t small(uint v, uint k, uint first) {
-    const acc_t value = TALL ? load_b(k, v) : load_a(v, k);
-    return WHOLE == 0 || first < k_end ? value : acc_t(0);
+acc_t small(uint v, uint k) {
+    return TALL ? LOAD(TYPE_B, ONE(b, index_b(k, v))) : LOAD(TYPE_A, ONE(a, index_a(v, k)));
 }
 
-// Every invocation makes as many steps, the last ones perhaps for nothing.
-void sum_along(uint o0, uint v0, uint team, uint lane) {
+// What was loaded from k on, or 0 if k is past k_end, which happens in the last step only. Both operands must be 0
+// there, because 0 times infinity is NaN. The plan makes sure that no chunk is half outside.
+uvec4 counted(uvec4 chunk, uint k, bool last) { return last ? mix(uvec4(0), chunk, bvec4(k < k_end)) : chunk; }
+acc_t counted(acc_t value, uint k, bool last) { return last && k >= k_end ? acc_t(0) : value; }
+
+// One step along k: the team's chunks side by side, DEPTH times.
+void step_along(uint o0, uint v0, uint team, uint k0, bool last) {
     uvec4 chunk[DEPTH * R];
-    for (uint begin = k_begin; begin < k_end; begin += ACROSS * P * DEPTH) {
-        const uint k0 = begin + lane * P;
-        [[unroll]] for (uint u = 0; u < DEPTH; ++u)
-            [[unroll]] for (uint r = 0; r < R; ++r) chunk[u * R + r] = large(o0 + team * R + r, k0 + u * ACROSS * P);
-        [[unroll]] for (uint u = 0; u < DEPTH; ++u)
-            [[unroll]] for (uint v = 0; v < V; ++v) {
-                const uint k = k0 + u * ACROSS * P;
-                uvec4 mate;
-                if (MATES) mate = TALL ? wide_b(k, v0 + v) : wide_a(v0 + v, k);
-                [[unroll]] for (uint i = 0; i < P; ++i) {
-                    const acc_t s = MATES ? element(mate, i) : small(v0 + v, k + i, k);
-                    [[unroll]] for (uint r = 0; r < R; ++r) sums[r * V + v] += element(chunk[u * R + r], i) * s;
-                }
+    [[unroll]] for (uint u = 0; u < DEPTH; ++u)
+        [[unroll]] for (uint r = 0; r < R; ++r) chunk[u * R + r] = large(o0 + team * R + r, k0 + u * ACROSS * P);
+    [[unroll]] for (uint u = 0; u < DEPTH; ++u) {
+        const uint k = k0 + u * ACROSS * P;
+        [[unroll]] for (uint r = 0; r < R; ++r) chunk[u * R + r] = counted(chunk[u * R + r], k, last);
+        [[unroll]] for (uint v = 0; v < V; ++v) {
+            uvec4 mate;
+            if (MATES) mate = counted(mates(v0 + v, k), k, last);
+            [[unroll]] for (uint i = 0; i < P; ++i) {
+                const acc_t s = MATES ? element(mate, i) : counted(small(v0 + v, k + i), k, last);
+                [[unroll]] for (uint r = 0; r < R; ++r) sums[r * V + v] += element(chunk[u * R + r], i) * s;
             }
+        }
     }
 }
-void sum_down(uint o0, uint v0, uint team, uint lane) {
+
+// One step down k: the teams' rows side by side, DEPTH times. All loads come first: the compiler would keep the index of
+// each one for a second load, which costs registers.
+void step_down(uint o, uint v0, uint k0, bool last) {
     uvec4 chunk[DEPTH];
-    for (uint begin = k_begin; begin < k_end; begin += TEAMS * DEPTH) {
-        const uint k0 = begin + team;
-        [[unroll]] for (uint u = 0; u < DEPTH; ++u) chunk[u] = large(o0 + lane * P, k0 + u * TEAMS);
-        [[unroll]] for (uint u = 0; u < DEPTH; ++u)
-            [[unroll]] for (uint v = 0; v < V; ++v) {
-                const uint k = k0 + u * TEAMS;
-                const acc_t s = small(v0 + v, k, k);
-                [[unroll]] for (uint i = 0; i < P; ++i) sums[i * V + v] += element(chunk[u], i) * s;
-            }
+    acc_t value[DEPTH * V];
+    [[unroll]] for (uint u = 0; u < DEPTH; ++u) {
+        const uint k = k0 + u * TEAMS;
+        [[unroll]] for (uint v = 0; v < V; ++v) value[u * V + v] = small(v0 + v, k);
+        chunk[u] = large(o, k);
+    }
+    [[unroll]] for (uint u = 0; u < DEPTH; ++u) {
+        const uint k = k0 + u * TEAMS;
+        const uvec4 mine = counted(chunk[u], k, last);
+        [[unroll]] for (uint v = 0; v < V; ++v) {
+            const acc_t s = counted(value[u * V + v], k, last);
+            [[unroll]] for (uint i = 0; i < P; ++i) sums[i * V + v] += element(mine, i) * s;
+        }
     }
 }
 
@@ -95,13 +103,21 @@ void main() {
     const uint tid = gl_LocalInvocationIndex, team = tid / ACROSS, lane = tid % ACROSS;
     const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = acc_t(0);
-    if (k_end > k_begin) {  // lavapipe enters a loop once with no invocation left in it
-        if (ALONG) sum_along(o0, v0, team, lane);
-        else sum_down(o0, v0, team, lane);
+    if (k_end > k_begin) {  // lavapipe runs a loop's body once more with no invocation left in it
+        const uint step = (ALONG ? ACROSS * P : TEAMS) * DEPTH, rest = (k_end - k_begin) % step;
+        const uint whole_end = k_end - rest;
+        for (uint k = k_begin; k < whole_end; k += step) {
+            if (ALONG) step_along(o0, v0, team, k + lane * P, false);
+            else step_down(o0 + lane * P, v0, k + team, false);
+        }
+        if (rest != 0) {
+            if (ALONG) step_along(o0, v0, team, whole_end + lane * P, true);
+            else step_down(o0 + lane * P, v0, whole_end + team, true);
+        }
     }
     [[unroll]] for (uint i = 0; i < R * V; ++i)
         parts[ALONG ? (team * R * V + i) * ACROSS + lane : (lane * R * V + i) * TEAMS + team] = sums[i];
-    barrier();  // all parts are there
+    barrier();  // all parts are written
     const uint count = ALONG ? ACROSS : TEAMS;
     for (uint e = tid; e < OUT * V; e += WG) {
         acc_t sum = acc_t(0);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // How the sums of the matrix units become D. A shader includes this after it has defined sums[], the shared array tile
 // with COOPMAT_D elements, NI, NJ, ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this
-// subgroup is), row0, col0, sub_row and sub_col. It may define FINAL(sum, row, col), which is applied to four sums,
-// from this column on, before the epilogue.
+// subgroup is), row0, col0, sub_row and sub_col. It may define FINAL(sum, row, col), which is applied to four sums, the
+// first of them at (row, col), before the epilogue.
 #ifndef FINAL
 #define FINAL(sum, row, col) sum
 #endif
 
-// A subgroup that shares its part with no other waits for no other.
+// Waits for the subgroups that share this part of D; a subgroup that shares its part with no other waits for itself
+// only.
 void wait_for_part() {
     if (SETS == 1)
         controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The base line of the ladder: one invocation computes one element of D, straight from memory. For each element k
-// values of A and k of B are read, by every invocation for itself.
+// The simplest family: one invocation computes one element of D, straight from memory. Each invocation reads its own k
+// values of A and k values of B.
 //
 //                 B                 work group BM x BN: WG = BM * BN invocations
 //               +-+-+-+

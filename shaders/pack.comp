@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The first pass where an operand's layout is unfavourable or misaligned: copies it to the workspace so that the
-// product can read it 16 bytes at a time, with its rows beginning on 16 bytes and filled up with zeros; where TRANS_B
-// differs from TRANS_A also transposed, so that the other index is contiguous. It grows from `tiled`, whose tile in
-// shared memory it transposes.
+// The first pass for an operand whose layout is unfavourable or misaligned. It copies the operand to the workspace,
+// where rows begin on 16 bytes and are filled up with zeros, so that the product can read it 16 bytes at a time. If
+// TRANS_B differs from TRANS_A, it also transposes it, so that the other index is contiguous. It grows from `tiled`,
+// whose tile in shared memory it transposes.
 //
 //     A, m x k                    tile BM x BN                    D, the workspace
 //     +------+------+---+         in shared memory, one           +--------+-----
@@ -12,7 +12,7 @@
 //     +------+------+---+          transposed)                    +--------+-----  at a time
 //      a work group each
 //
-// A has m rows and k columns (n = k). Elements are moved, not understood: one type of the same size serves for all.
+// A has m rows and k columns (n = k). Elements are moved as bits, so one module serves all types of the same size.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -31,7 +31,7 @@ const bool TRANSPOSED = TRANS_A != TRANS_B;
 const uint ACROSS_IN = (TRANS_A != 0 ? BM : BN) / P, ACROSS_OUT = (TRANS_B != 0 ? BM : BN) / P;  // chunks in a row
 shared uint cell[TRANSPOSED ? BM * (BN + 1) : 1];  // one element each, row by row
 
-// (row, column) in the tile of the i-th chunk, of rows of `across` chunks; columns: it is columns that are contiguous.
+// (row, column) in the tile of the i-th chunk. A row has `across` chunks; `columns` means that columns are contiguous.
 uvec2 place(uint i, uint across, bool columns) {
     const uvec2 at = uvec2(i / across, i % across * P);
     return columns ? at.yx : at;

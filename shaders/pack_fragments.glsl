@@ -16,10 +16,10 @@
 // k-contiguous). The workspace, in chunks: [batch][row block of PACKED_ROW_BLOCK rows][slice of MK][part]
 // [matrix of the row block][invocation].
 //
-// PARTS: how many an element is split into, each a UNIT_A; 1 where the units take the type as it is.
-// SCALED: a row is multiplied by the power of two that brings its largest element to between 2^14 and 2^15, so that
-// every f32 fits the range of f16. A work group takes whole rows then, and reads them twice; the exponents that the
-// product takes back are kept behind the parts.
+// PARTS is the number of parts of an element, each a UNIT_A; 1 if the units take the type as it is.
+// With SCALED, a row is multiplied by the power of two that brings its largest element to between 2^14 and 2^15, so
+// that every f32 fits the range of f16. A work group then takes whole rows and reads them twice. The exponents that
+// undo the factors are stored behind the parts.
 #ifndef VKGEMM_PACK_FRAGMENTS_GLSL
 #define VKGEMM_PACK_FRAGMENTS_GLSL
 #include "gemm.glsl"
@@ -65,7 +65,7 @@ uvec4 upper_half(uint row, uint k) {
 uvec4 scaled(uvec4 x, uint row) { return x; }
 #endif
 
-// Stores P elements from `from` in the tile on, in parts.
+// Stores P elements in parts, beginning at `from` in the tile.
 void put(uvec2 origin, uvec2 from) {
     const uint at = (K_CONTIGUOUS ? from.x : from.y) * ROW + (K_CONTIGUOUS ? from.y : from.x) / P;
     const uvec2 place = origin + from;
@@ -89,7 +89,8 @@ void put(uvec2 origin, uvec2 from) {
     }
 }
 
-// Brings a matrix of the tile to its place in the workspace. A's is loaded as the product loads A's, B's as B's.
+// Copies a matrix of the tile to its place in the workspace. It is loaded as the product loads matrices of that
+// operand.
 void write_matrix_a(uint row, uint k, uint part, uint at) {
     A_MATRIX m;
     if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, ROWS);
@@ -130,7 +131,7 @@ void main() {
     measure(row0);
     for (; k0 < args.ldd; k0 += BN) {
         pack_tile(row0, k0);
-        barrier();  // the tile is about to be overwritten
+        barrier();  // every invocation has read the tile, so it may be overwritten
     }
 #else
     pack_tile(row0, k0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first pass `pack_fragments` for f32, of which each becomes three bf16 parts.
+// The first pass `pack_fragments` for f32: each element becomes three bf16 parts.
 // pack_fragments.glsl has the picture.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first pass `pack_fragments` for f32, of which each becomes two f16 parts, scaled row by row.
+// The first pass `pack_fragments` for f32: each element becomes two f16 parts, scaled row by row.
 // pack_fragments.glsl has the picture.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How pack_fragments finds the power of two that each row is multiplied by, see SCALED there.
+// How pack_fragments finds the power of two that each row is multiplied by (SCALED in pack_fragments.glsl).
 #ifndef VKGEMM_PACK_FRAGMENTS_SCALED_GLSL
 #define VKGEMM_PACK_FRAGMENTS_SCALED_GLSL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The second pass of split-K: adds up the partial sums of the slices, always in the same order, so that every run gives
 // the same bits, and finishes them as one pass would have. It grows from `naive`: each result has invocations of its
-// own, straight from memory.
+// own, which read straight from memory.
 //
 //     the workspace: one m x n of partial sums a slice          team of TEAM invocations, TEAM = 2:
 //     +--------+   +--------+   +--------+   +--------+           invocation 0: slices 0 and 1 ]
@@ -10,14 +10,14 @@
 //     +--------+   +--------+   +--------+   +--------+         work group: WG / TEAM vectors of four columns
 //      slice 0      1            2            3
 //
-// Where D is small, one invocation for all slices would leave most of the device idle. A is the workspace here: slice
-// by slice, each batch x m x n without gaps. WIDE_A means that n is a multiple of 4.
+// If D is small, one invocation for all slices would leave most of the device idle. A is the workspace here, which
+// holds slice by slice, each batch x m x n without gaps. WIDE_A means that n is a multiple of 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 
-const uint VECTORS = WG / TEAM;  // that a work group finishes
-const uint AHEAD = 8;        // loads in flight at a time
+const uint VECTORS = WG / TEAM;  // vectors that a work group finishes
+const uint AHEAD = 8;            // loads in flight at a time
 shared acc4_t run[TEAM > 1 ? WG : 1];
 
 acc4_t partial_sum(uint at) {
@@ -46,7 +46,7 @@ void main() {
     }
     if (TEAM > 1) {
         run[tid] = sum;
-        barrier();  // every invocation's sum is there
+        barrier();  // every invocation has written its sum
         // Only the first VECTORS invocations add up the right ones; they alone store.
         [[unroll]] for (uint t = 1; t < TEAM; ++t) sum += run[(t * VECTORS + tid) % WG];
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ordinary arithmetic at full width. It grows from `block`: between the work group and the invocation there are teams
-// of 32 invocations, and nothing waits for memory in turn.
+// Ordinary arithmetic at full rate. It grows from `block`: between the work group and the invocation there are teams of
+// 32 invocations, and loads overlap with arithmetic.
 //
 //     work group BM x BN          team WM x WN: 32 invocations          invocation TM x TN
 //     +---------+---------+       +--+--+--+--+--+--+--+--+             vectors of 4 rows or columns
@@ -40,7 +40,7 @@ Copy of_a, of_b;
 float madd(float a, float b, float c) { return fma(a, b, c); }
 int madd(int a, int b, int c) { return a * b + c; }
 
-// Loads the tile at k0, or what of it is inside, to registers.
+// Loads the tile at k0 to registers. Elements outside their operand become 0.
 void fetch(uint row0, uint col0, uint k0) {
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
         const uint r = of_a.down + i * DOWN_A;
@@ -111,7 +111,7 @@ void main() {
         for (uint k0 = k_begin + BK; k0 < k_end; k0 += BK) {
             fetch(row0, col0, k0);
             compute(first_a, first_b);
-            barrier();  // everyone has read this tile
+            barrier();  // every invocation has read this tile
             put();
             barrier();  // the next one is complete
         }

@@ -41,7 +41,7 @@ void main() {
         copy_tiles(row0, col0, k0);
         barrier();  // the tiles are complete
         [[unroll]] for (uint k = 0; k < BK; ++k) sum += tile_a[row * BK + k] * tile_b[k * BN + col];
-        barrier();  // everyone is done reading: the tiles may be overwritten
+        barrier();  // every invocation has read the tiles, so they may be overwritten
     }
     store_d(row0 + row, col0 + col, sum);
 }

@@ -58,7 +58,7 @@ void main() {
                     [[unroll]] for (uint q = 0; q < BLOCKS_B; ++q) sum[(4 * p + i) * BLOCKS_B + q] += a[i] * b[q];
             }
         }
-        barrier();  // everyone is done reading: the tiles may be overwritten
+        barrier();  // every invocation has read the tiles, so they may be overwritten
     }
 
     [[unroll]] for (uint i = 0; i < TM; ++i)  // row i of this invocation: i * BS below its first

@@ -153,7 +153,7 @@ TEST_CASE("a baseline of integers, or of f32 with short sums, must be exact") {
     CHECK(BaselineRun(baseline, runner).finish().wrong != "");
 }
 
-TEST_CASE("a baseline takes transposes with the kernel that it is timed beside") {
+TEST_CASE("a baseline alternates with the kernel that it is timed beside") {
     HandBaseline baseline;
     CaseRunner runner = runner_of("5x7x3", {.repeats = 8});
     BaselineRun beside(baseline, runner);

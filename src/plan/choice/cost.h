@@ -21,7 +21,7 @@ double cost(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, const
 /// Whether neighbours in memory differ in k. For A and B.
 bool is_k_contiguous(const Operand&);
 
-/// Whether a kernel with these costs is faster if the operand is stored in the other layout.
+/// Does a kernel with these costs run faster if the operand is transposed first?
 bool prefers_transposed(const GpuCost&, const Operand&);
 
 /// The cost of packing operands first: once for the pass, and for each operand by its bytes in the workspace.

@@ -36,6 +36,7 @@ constexpr FeatureSet bit(Feature f) { return FeatureSet{1} << static_cast<int>(f
 namespace need {  // so that kernels.def reads "need::coopmat | need::float16"
 #define FEATURE(id, ...) inline constexpr FeatureSet id = bit(Feature::id);
 #define FEATURE_EXTENSION(id, ...) inline constexpr FeatureSet id = bit(Feature::id);
+#include "plan/device/features.def"
 #undef FEATURE
 #undef FEATURE_EXTENSION
 // What every kernel on the matrix units needs, and what each type adds.

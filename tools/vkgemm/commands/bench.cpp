@@ -177,7 +177,7 @@ void Bench::run_case(const Case& c) {
     };
     Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "this build has no kernel for these types"};
     const std::vector<PlanOptions> kernels = kernels_for(o_, c);
-    std::deque<BaselineRun> baselines;  // they take transposes with the first kernel that serves
+    std::deque<BaselineRun> baselines;  // they alternate with the first kernel that serves
     for (const Contender& contender : contenders_)
         if (contender.baseline) baselines.emplace_back(*contender.baseline, runner);
     const std::function<void()> between = [&] {
