@@ -8,7 +8,7 @@
 #include "plan/base/concat.h"
 #include "plan/problem/factors.h"
 #include "vk/api_guard.h"
-#include "vk/planned.h"
+#include "vk/planned_problem.h"
 #include "vkgemm/explain.h"
 
 using namespace vkgemm;

@@ -14,7 +14,7 @@
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
-#include "vk/planned.h"
+#include "vk/planned_problem.h"
 #include "vk/record.h"
 #include "vkgemm/text.hpp"
 
@@ -168,7 +168,7 @@ std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) 
     if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(caps.features & plan::need::executable_info))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
-                       "on this device"};
+                       "on the device"};
     return std::nullopt;
 }
 

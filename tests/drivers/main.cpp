@@ -30,7 +30,7 @@ constexpr uint64_t workspace = 64 << 20;
 /// One compiled dispatch of a plan, with the statistics that all drivers have.
 struct Compiled {
     CompiledStep step;
-    ShaderStats figures;
+    ShaderStats stats;
     const plan::Kernel& kernel() const { return *plan::find_kernel(step.kernel->info.name); }
 };
 
@@ -59,7 +59,7 @@ Compiler open_compiler() {
     return {std::move(device), *caps};
 }
 
-std::string told_words(const host::PipelineReport& told) {
+std::string report_text(const host::PipelineReport& told) {
     std::string out;
     for (const auto& s : told.statistics) out += (out.empty() ? "" : ", ") + s.name;
     return out;
@@ -76,10 +76,11 @@ std::vector<Compiled> compile(const Compiler& compiler, const std::string& line,
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
     for (const CompiledStep& step : plan->steps) {
-        const ShaderStats figures = shader_stats_of(step.told);
-        if (!figures.registers || !figures.spills)
-            give_up("this driver tells of no registers or spills in words known here: " + told_words(step.told));
-        out.push_back({step, figures});
+        const ShaderStats stats = shader_stats_of(step.told);
+        if (!stats.registers || !stats.spills)
+            give_up("this driver reports no registers or spills under names that this program knows: " +
+                    report_text(step.told));
+        out.push_back({step, stats});
     }
     return out;
 }
@@ -100,7 +101,7 @@ void print_head(const std::vector<const char*>& first) {
 }
 
 void print_row(const std::string& first, const Compiled& c) {
-    const ShaderStats& f = c.figures;
+    const ShaderStats& f = c.stats;
     // A driver that does not report shared memory needs at least what the shader declares.
     const double declared = static_cast<double>(c.step.declared_shared);
     std::printf("| %s`%s` | %s | %s | %s | %s | %s | %s | %s |\n", first.c_str(), c.kernel().name.data(),
@@ -190,15 +191,15 @@ int check(const Compiler& device, const std::string& driver) {
     for (const std::string& line : lines_of("drivers/problems.txt"))
         for (const Compiled& c : compile(device, line, nullptr)) {
             const std::string name(c.kernel().name);
-            chosen[name] |= c.figures.spill();
+            chosen[name] |= c.stats.spill();
             ++dispatches;
             bool excused = false;
             for (Known& k : known) excused |= k.driver == driver && k.kernel == name;
-            if (!c.figures.spill() || excused) continue;
+            if (!c.stats.spill() || excused) continue;
             ++bad;
             std::printf("%s: %s is chosen for %s and spills: %s to memory, %s bytes of scratch, %s registers\n",
-                        driver.c_str(), name.c_str(), line.c_str(), number(c.figures.spills).c_str(),
-                        number(c.figures.scratch).c_str(), number(c.figures.registers).c_str());
+                        driver.c_str(), name.c_str(), line.c_str(), number(c.stats.spills).c_str(),
+                        number(c.stats.scratch).c_str(), number(c.stats.registers).c_str());
         }
     for (const Known& k : known)
         if (k.driver == driver && chosen.contains(k.kernel) && !chosen[k.kernel]) {

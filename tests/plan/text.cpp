@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "plan/base/concat.h"
 #include "plan/device/device_caps.h"
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
@@ -53,6 +54,14 @@ std::string why(std::string_view line) {
 }
 
 }  // namespace
+
+TEST_CASE("concat: characters of all kinds, and whole numbers with their sign") {
+    enum Enum { seven = 7 };
+    const std::string four = "four";
+    CHECK(concat({}) == "");
+    CHECK(concat({"one ", std::string_view("two!", 3), '3', four, uint8_t{5}, -6, seven}) == "one two3four5-67");
+    CHECK(concat({UINT64_MAX, " ", INT64_MIN, " ", 0}) == "18446744073709551615 -9223372036854775808 0");
+}
 
 TEST_CASE("problems survive being written and read") {
     const double factors[] = {0, 1, -1, 0.5, 1e-300, 0.1, -3.25e17, 1.0 / 3};

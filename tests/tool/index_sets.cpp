@@ -26,7 +26,7 @@ std::vector<uint64_t> expanded(const IndexSum& b) {
 
 }  // namespace
 
-TEST_CASE("brackets: what texts write, from the set alone") {
+TEST_CASE("index sets: what texts write, from the set alone") {
     const auto text = [](const IndexSum& b) { return index_set_text(expanded(b)); };
     CHECK(text({0, {{256, 8}, {1, 4}}}) == "256·(0~7) + (0~3)");
     CHECK(text({5, {{100, 3}}}) == "5 + 100·(0~2)");
@@ -39,17 +39,17 @@ TEST_CASE("brackets: what texts write, from the set alone") {
     CHECK(index_set_text({}) == "nothing");
 }
 
-TEST_CASE("brackets: interleaved ranges are found, too") {
+TEST_CASE("index sets: interleaved ranges are found, too") {
     CHECK(index_sum_of({0, 2, 3, 4, 5, 7}) == IndexSum{0, {{3, 2}, {2, 3}}});  // 0 2 4 and, 3 further, the same
 }
 
-TEST_CASE("brackets: what is no product of ranges is a union, or said in words") {
+TEST_CASE("index sets: what is not a product of ranges is a union, or described in words") {
     CHECK(!index_sum_of({0, 1, 3}));
     CHECK(index_set_text({0, 1, 2, 3, 10, 11, 20, 21}) == "10 + 10·(0~1) + (0~1) ∪ (0~3)");
     CHECK(index_set_text({0, 3, 4, 5, 9, 10, 20, 77}) == "8 elements from 0 to 77, no sum of ranges");
 }
 
-TEST_CASE("brackets: any sum of ranges comes back as the same set") {
+TEST_CASE("index sets: any sum of ranges comes back as the same set") {
     vkgemm::test::Random random(1);
     for (int i = 0; i < 500; ++i) {
         CAPTURE(i);

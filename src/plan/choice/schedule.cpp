@@ -14,7 +14,7 @@ using std::to_string;
 constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
 constexpr uint64_t factor_bytes = 4;        // of the scale of a row
 
-// The fastest second pass for these types on this device; null: there is none.
+// The fastest second pass for these types on the device; null: there is none.
 const Kernel* find_reducer(const DeviceCaps& dev, const Problem& p, uint32_t slices) {
     const Kernel* best = nullptr;
     for (const Kernel& k : kernels()) {
@@ -73,7 +73,7 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Kernel& k, const 
         schedule.split = split_of(t.SPLIT, t, dev, p);
         if (schedule.split.slices > 1 && !schedule.split.reducer)
             return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                           "no kernel adds up slices of K for these types on this device; SPLIT must be 0 or 1"};
+                           "no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"};
     }
     if (auto why = too_much_workspace(schedule, dev, request)) return why;
     schedule.cost = before + cost(k, t, dev, p, schedule.split, wide);
@@ -116,7 +116,7 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
     packing.kernel = find_packer(k, t, dev, x.matrix->type);
     if (!packing.kernel)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"no kernel packs ", x.name, " on this device; PACK must be 1"})};
+                       concat({"no kernel packs ", x.name, " on the device; PACK must be 1"})};
     const bool transposes = prefers_transposed(k.module.family.gpu_cost, x);
     const bool packs_fragments = k.module.family.packs_fragments;
     const OperandSplit& operand_split = k.module.family.operand_split;

@@ -46,7 +46,7 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
         if (binding == Binding::descriptors && bytes > dev.max_storage_range)
             return Refusal{VKGEMM_ERROR_LIMIT,
                            concat({name, " spans ", span * info(x->type).bytes,
-                                   " bytes, more than one descriptor reaches on this device (", dev.max_storage_range,
+                                   " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
                                    " less the offset alignment); device addresses have no such limit"})};
     }
     return std::nullopt;
@@ -59,10 +59,10 @@ std::optional<Status> wrong_subgroup(const Tile& t, const DeviceCaps& dev, Vkgem
     if (!(dev.features & need::subgroup_size_control))
         return broken(std::string("but the feature subgroupSizeControl is ") + dev.not_there());
     if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
-        return broken(concat({"not one of this device's subgroup sizes: powers of two from ", dev.subgroup_min, " to ",
+        return broken(concat({"not one of the device's subgroup sizes: powers of two from ", dev.subgroup_min, " to ",
                               dev.subgroup_max}));
     if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
-        return broken(concat({"but a compute pipeline of this device cannot ask for one of its sizes, ",
+        return broken(concat({"but a compute pipeline of the device cannot ask for one of its sizes, ",
                               dev.subgroup_min, " to ", dev.subgroup_max}));
     if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
         return broken(concat({"so the work group of ", t.WG, " would be ", t.WG / t.SG, " subgroups; the limit is ",
@@ -108,7 +108,7 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     return Refusal{
         VKGEMM_ERROR_UNSUPPORTED,
         concat({"operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with ", BIND_COUNT,
-                " storage buffers a stage; this device has ", dev.max_storage_buffers,
+                " storage buffers a stage; the device has ", dev.max_storage_buffers,
                 ") or the feature bufferDeviceAddress; neither is ", (dev.is_physical ? "offered" : "enabled")})};
 }
 
@@ -121,7 +121,7 @@ std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const Devi
                            concat({"disabled: the self-test failed on this device: ", x.why})};
     if (sizeof(abi::GemmArgs) > dev.max_push_constant_bytes)
         return Refusal{VKGEMM_ERROR_LIMIT,
-                       concat({"needs ", sizeof(abi::GemmArgs), " bytes of push constants; this device has ",
+                       concat({"needs ", sizeof(abi::GemmArgs), " bytes of push constants; the device has ",
                                dev.max_push_constant_bytes})};
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
@@ -155,10 +155,10 @@ namespace {
 Result<Tile> requested_tile(const Kernel& k, const Request& request) { return with_constants(k.tile, request.tile); }
 
 // Nothing serves: the one reason, when one kernel was asked for; else the reasons of the rows that have the types.
-Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Candidate>& passed) {
+Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Candidate>& candidates) {
     std::string types, reasons;
     VkgemmResult kind = VKGEMM_ERROR_UNSUPPORTED;
-    for (const Candidate& x : passed) {
+    for (const Candidate& x : candidates) {
         if (request.kernel == x.kernel->name) return {x.why->code, concat({x.kernel->name, ": ", x.why->text})};
         if (!x.why) continue;  // would serve, but another kernel was asked for
         if (!x.kernel->module.is_product() || p.accuracy < x.kernel->module.family.accuracy) continue;
@@ -173,7 +173,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     if (reasons.empty())
         return {VKGEMM_ERROR_UNSUPPORTED,
                 concat({"no kernel of this version multiplies ", types_text(p), "; those there are take ", types})};
-    return {kind, concat({"no kernel serves this problem on this device: ", reasons})};
+    return {kind, concat({"no kernel serves this problem on the device: ", reasons})};
 }
 
 }  // namespace

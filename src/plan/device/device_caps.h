@@ -86,7 +86,7 @@ struct DeviceCaps {
 
     /// For a sentence about a feature that is not there.
     const char* not_there() const {
-        return is_physical ? "not offered by this physical device" : "not enabled on this device";
+        return is_physical ? "not offered by the physical device" : "not enabled on the device";
     }
 };
 

@@ -30,21 +30,22 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 
-#define MODULE(name, fam, role, a, b, d, acc, env)                                                        \
-    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name};                  \
-    constexpr const Family& name##_family = family::fam;                                                  \
-    constexpr ElementBytes name##_bytes = {info(a).bytes, info(b).bytes, info(d).bytes, info(acc).bytes}; \
+#define MODULE(name, fam, role, a, b, d, acc, env)                                       \
+    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
+#include "shaders/modules.def"
 #undef MODULE
 
-#define KERNEL(module, tile, ...)                                                              \
-    static_assert(broken_rules(module##_family, Tile{__VA_ARGS__}, module##_bytes).count == 0, \
+#define KERNEL(module, tile, ...)                                                                    \
+    static_assert(broken_rules(module.family, Tile{__VA_ARGS__}, module.element_bytes()).count == 0, \
                   #module "_" #tile " is malformed");
 #include "plan/kernels/kernels.def"
 #undef KERNEL
 
 #define KERNEL(module, tile, ...) {#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}},
-constexpr Kernel table[] = {};
+constexpr Kernel table[] = {
+#include "plan/kernels/kernels.def"
+};
 #undef KERNEL
 
 }  // namespace

@@ -14,18 +14,19 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr double usual_share = 10;   // seconds for a problem, where no budget is given
-constexpr double hopeless = 1.5;     // times the best so far: then a candidate is timed no further
-constexpr double far_fetched = 2.5;  // times the best one's predicted cost: then the rest is not tried
-constexpr double close = 1.05;       // times the best: then it is timed again
-constexpr double same = 1.01;        // times the best: then the cost model's own choice is kept
+constexpr double default_budget = 10;        // seconds for a problem, where no budget is given
+constexpr double give_up_ratio = 1.5;        // times the best so far: then a candidate is timed no further
+constexpr double max_predicted_ratio = 2.5;  // times the best one's predicted cost: then the rest is not tried
+constexpr double retime_ratio = 1.05;        // times the best: then it is timed again
+constexpr double tie_ratio = 1.01;           // times the best: then the cost model's own choice is kept
 constexpr size_t most_finalists = 4;
-constexpr double generous = 1.5;  // times its share of the time left: the first problems compile for those that follow
+constexpr double compile_share =
+    1.5;  // times its share of the time left: the first problems compile for those that follow
 
 struct Options {
     std::vector<std::string> problems;
     std::string suite, out = "vkgemm-tuned.txt";
-    double budget = 0;  // seconds; 0: usual_share for each problem
+    double budget = 0;  // seconds; 0: default_budget for each problem
     bool resume = false;
 };
 
@@ -149,7 +150,7 @@ class Tuner {
           device_(device),
           file_(file),
           problems_(problems),
-          budget_(o.budget > 0 ? o.budget : usual_share * static_cast<double>(problems)),
+          budget_(o.budget > 0 ? o.budget : default_budget * static_cast<double>(problems)),
           progress_(problems, session.quiet) {}
 
     /// Refused where no more can be done: the device is lost, the file cannot be written.
@@ -192,7 +193,7 @@ void Tuner::say(const Case& c, const std::string& why) {
 /// Checks and times one candidate. One that cannot run or is wrong is reported and left out.
 Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found) {
     Trial trial;
-    if (!found.tried.empty()) trial.hopeless = hopeless * found.winner().seconds;
+    if (!found.tried.empty()) trial.give_up_above = give_up_ratio * found.winner().seconds;
     const PlanOptions options = {
         .kernel = candidate.kernel.c_str(), .tile = candidate.tile.c_str(), .workspaceLimit = workspace_limit};
     const Measurement m = runner.try_out(options, trial);
@@ -215,7 +216,7 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
 Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
     std::vector<Tried*> finalists;
     for (Tried& t : found.tried)
-        if (t.seconds <= close * found.winner().seconds) finalists.push_back(&t);
+        if (t.seconds <= retime_ratio * found.winner().seconds) finalists.push_back(&t);
     std::ranges::stable_sort(finalists, {}, [](const Tried* t) { return t->seconds; });
     if (finalists.size() > most_finalists) finalists.resize(most_finalists);
     if (found.model() && std::ranges::find(finalists, found.model()) == finalists.end())
@@ -244,7 +245,7 @@ Result<Outcome> Tuner::search(const Case& c, double until) {
     found.there = all.size();
     CaseRunner runner(device_, c, {});
     for (size_t i = 0; i < all.size() && !interrupted(); ++i) {
-        if (!found.tried.empty() && all[i].cost > far_fetched * found.winner().candidate.cost) break;
+        if (!found.tried.empty() && all[i].cost > max_predicted_ratio * found.winner().candidate.cost) break;
         if (found.tried.size() > 1 && passed() > until) {
             found.cut_short =
                 "its share of the budget ended after " + std::to_string(i) + " of " + std::to_string(all.size());
@@ -257,7 +258,7 @@ Result<Outcome> Tuner::search(const Case& c, double until) {
     }
     if (found.tried.empty()) return found;
     if (Status s = second_look(runner, found); !s) return s;
-    if (found.model() && found.model()->seconds <= same * found.winner().seconds) found.best = 0;
+    if (found.model() && found.model()->seconds <= tie_ratio * found.winner().seconds) found.best = 0;
     return found;
 }
 
@@ -299,7 +300,7 @@ Status Tuner::tune(const Case& c) {
         return {};
     }
     if (file_.has(c.problem)) return ++known_, Status{};
-    const double share = generous * (budget_ - passed()) / static_cast<double>(problems_ - behind);
+    const double share = compile_share * (budget_ - passed()) / static_cast<double>(problems_ - behind);
     if (share <= 0) return ++timeless_, Status{};
     auto found = search(c, passed() + share);
     if (!found) return found.status();

@@ -373,7 +373,8 @@ Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
     return result;
 }
 
-Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, double hopeless, Measurement& result) {
+Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, double give_up_above,
+                                Measurement& result) {
     constexpr double settle = 0.01, enough = 0.04;  // seconds
     const host::RecordRun record = recorder(plan, space);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
@@ -387,10 +388,10 @@ Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, dou
         if (!times) return times.status();
         seconds = summarise(times->seconds).median;
         result.samples = times->seconds, result.clock = times->clock;
-        if (interrupted() || seconds > (round == 0 ? 2 : 1) * hopeless) break;
+        if (interrupted() || seconds > (round == 0 ? 2 : 1) * give_up_above) break;
     }
     warm_ = true;
-    if (seconds <= hopeless && !interrupted()) {
+    if (seconds <= give_up_above && !interrupted()) {
         const size_t wanted = runs_in(enough, seconds, 3, 200);
         const auto times = device_.time(static_cast<uint32_t>(wanted), record, patience);
         if (!times) return times.status();
@@ -421,7 +422,7 @@ Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
     result.failure = prepare_timing();
     if (!result.failure) return result;
     const auto space = workspace(*plan);
-    result.failure = space ? time_briefly(*plan, *space, trial.hopeless, result) : space.status();
+    result.failure = space ? time_briefly(*plan, *space, trial.give_up_above, result) : space.status();
     if (result.failure) keep_busy(*std::move(plan), *space, result.times.median);
     return result;
 }

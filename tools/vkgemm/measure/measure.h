@@ -59,7 +59,8 @@ using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // 
 /// Options of try_out().
 struct Trial {
     bool check = true;
-    double hopeless = std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
+    double give_up_above =
+        std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
 };
 
 /// Runs something repeatedly and puts its samples into `result`: first until the device is warm, then in parts, so that
@@ -101,7 +102,7 @@ class CaseRunner {
     Measurement check_only(const PlanOptions& kernel, size_t runs);
     Measurement blank() const;  // without results
 
-    /// The same for one of many candidates: a few runs say enough, and those of a hopeless one are one or two. Only the
+    /// The same for one of many candidates: a few runs say enough, and one or two of a slow one. Only the
     /// first trial warms up at length; from then on a GPU is kept at work while the host prepares, checks and compares.
     Measurement try_out(const PlanOptions& kernel, const Trial& trial);
 
@@ -127,7 +128,7 @@ class CaseRunner {
     Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
     Status in_a_row(const Plan& plan, const host::Buffer& workspace, Measurement& result) const;
     Status find_deviation(Measurement& result);
-    Status time_briefly(const Plan& plan, const host::Buffer& workspace, double hopeless, Measurement& result);
+    Status time_briefly(const Plan& plan, const host::Buffer& workspace, double give_up_above, Measurement& result);
     Result<host::Buffer> workspace(const Plan& plan) const;
     host::RecordRun recorder(const Plan& plan, const host::Buffer& workspace) const;
     void keep_busy(Plan plan, const host::Buffer& workspace, double seconds);

@@ -34,7 +34,7 @@ string other_types(const std::vector<Other>& others) {
     std::vector<std::pair<string, size_t>> all;
     for (const Other& other : others) {
         const Kernel* const k = other.other_types ? find_kernel(other.kernel) : nullptr;
-        if (!k) continue;
+        if (!k || !k->is_product()) continue;
         auto same = std::ranges::find(all, types_of(*k), &std::pair<string, size_t>::first);
         if (same == all.end()) same = all.insert(all.end(), {types_of(*k), 0});
         ++same->second;
