@@ -5,7 +5,11 @@
 # <name>_excluded in the caller's scope: empty if the build has the module, else the reason as a sentence. A product is
 # chosen by its family and by the type of A. The helpers of the chosen products come along. Stops at an unknown name.
 set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_bf16x3:bf16x3 pack_fragments_f16x2:f16x2)  # packer:product
-set(vkgemm_bytes_of i8:1 u8:1 f16:2 bf16:2 f32:4 i32:4 f64:8)
+# The bytes of each type, as f16:2, from the rows of the public header.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../include/vkgemm/tables.h)
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../include/vkgemm/tables.h vkgemm_bytes_of)
+string(REGEX MATCHALL "X\\(VKGEMM_TYPE_[A-Z0-9]+, [0-9]+, [a-z0-9]+, [0-9]+" vkgemm_bytes_of "${vkgemm_bytes_of}")
+list(TRANSFORM vkgemm_bytes_of REPLACE ".*, ([a-z0-9]+), ([0-9]+)" "\\1:\\2")
 
 function(vkgemm_refuse_unknown option given known)
   foreach(name IN LISTS given)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Texts: the known word nearest to a misspelt one, numbers without leniency, names of types. The library reads and writes
-// problems, tiles and tuned rows with these functions. Header only; no Vulkan.
+// Texts: the known word nearest to a misspelt one, numbers without leniency, names of types and versions. The library
+// reads and writes problems, tiles and tuned rows with these functions. Header only; no Vulkan.
 #ifndef VKGEMM_TEXT_HPP
 #define VKGEMM_TEXT_HPP
 

@@ -309,8 +309,9 @@ TEST_CASE("a feature that is missing is named") {
         CHECK(has_words(why->text, feature_names(kernel.needs)));
     }
     static const uint32_t words[] = {0};
-    const Module injected = {
-        "injected", find_kernel("tiled_f32_8x8")->module.family, Role::product, f32, f32, f32, f32, words, nullptr};
+    const vkgemm::spirv::PackedModule there = {words, 1, nullptr}, missing = {nullptr, 0, "unbuilt here"};
+    const Module injected = {"injected", find_kernel("tiled_f32_8x8")->module.family, Role::product, f32, f32, f32, f32,
+                             there};
     const Kernel wants = {"injected_8x8", injected, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
     DeviceCaps d = device("huge");
     CHECK(!unfit_device(wants, wants.tile, d));
@@ -323,6 +324,6 @@ TEST_CASE("a feature that is missing is named") {
     CHECK(has_words(unfit_device(wants, wants.tile, d)->text, "coopmat"));
     CHECK(!has_words(unfit_device(wants, wants.tile, d)->text, "float16"));
 
-    const Module unbuilt = {"unbuilt", injected.family, Role::product, f32, f32, f32, f32, {}, "unbuilt here"};
+    const Module unbuilt = {"unbuilt", injected.family, Role::product, f32, f32, f32, f32, missing};
     CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->text, "unbuilt"));
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is to be computed, and what a call answers: the part of vkgemm.h that knows nothing of devices. Included by it;
- * what holds everywhere is said there.
+ * Problems and results: the part of vkgemm.h that knows nothing of Vulkan. vkgemm.h includes it and states the rules
+ * that hold for every function.
  */
 #ifndef VKGEMM_PROBLEM_H
 #define VKGEMM_PROBLEM_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <vulkan/vulkan_core.h>
+#include <vkgemm/tables.h>
 
 #if defined(VKGEMM_STATIC)
 #    define VKGEMM_API
@@ -53,8 +53,8 @@ typedef enum VkgemmResult {
 /* The words behind a result. Zero-initialise it; calls overwrite it, also on success (text is then empty). Its size
  * never changes. */
 typedef struct VkgemmError {
-    VkResult vkResult; /* of the Vulkan call that failed, else VK_SUCCESS */
-    char text[1024];   /* UTF-8, null-terminated, cut at the end if longer; one sentence or more, without a line end */
+    int32_t vkResult; /* the VkResult of the Vulkan call that failed, otherwise VK_SUCCESS, which is 0 */
+    char text[1024];  /* UTF-8, null-terminated, cut at the end if longer; one sentence or more, without a line end */
 } VkgemmError;
 
 /* The name of a result without prefix, "success" or "unsupported"; static; never NULL. Any thread. */
@@ -64,16 +64,13 @@ VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
  * The problem: what to compute, apart from where the data lies. Plain data, no Vulkan in it.
  * ---------------------------------------------------------------------------------------------------- */
 
+/* Sums of integers wrap around, as unsigned arithmetic does. */
 typedef enum VkgemmType {
     VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. D: A's type, but i32 for i8 and u8. C: D's type.
-                                Accumulator: f32 for f16 and bf16, i32 for i8 and u8, else A's type */
-    VKGEMM_TYPE_F32 = 1,
-    VKGEMM_TYPE_F16 = 2,
-    VKGEMM_TYPE_BF16 = 3,
-    VKGEMM_TYPE_F64 = 4,
-    VKGEMM_TYPE_I32 = 5, /* sums wrap around, as unsigned arithmetic does */
-    VKGEMM_TYPE_I8 = 6,
-    VKGEMM_TYPE_U8 = 7,
+                                Accumulator: f32 for f16 and bf16, i32 for i8 and u8, otherwise A's type */
+#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) name = number,
+    VKGEMM_TYPE_ROWS(VKGEMM_ROW) /* VKGEMM_TYPE_F32, F16, BF16, F64, I32, I8 and U8: see tables.h */
+#undef VKGEMM_ROW
     VKGEMM_TYPE_MAX_ENUM = 0x7fffffff
 } VkgemmType;
 
@@ -124,21 +121,30 @@ typedef enum VkgemmAccuracy {
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
-/* What happens to an element between the product and D. Steps run in the order given; each kind at most once,
- * and at most one bias and one scale. Bias, scale and residual are operands of D's type. GELU, SiLU and clamp are for
- * floating-point accumulators. */
+/* The operands of a run. A later version may add slots. */
+typedef enum VkgemmSlot {
+    VKGEMM_SLOT_A = 0,
+    VKGEMM_SLOT_B = 1,
+    VKGEMM_SLOT_C = 2,
+    VKGEMM_SLOT_D = 3,
+    VKGEMM_SLOT_BIAS = 4,
+    VKGEMM_SLOT_SCALE = 5,
+    VKGEMM_SLOT_RESIDUAL = 6,
+    VKGEMM_SLOT_WORKSPACE = 7,
+    VKGEMM_SLOT_COUNT = 8, /* in this header; the library's is VkgemmPlanInfo::slotCount */
+    VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
+} VkgemmSlot;
+
+/* What happens to an element between the product and D. Steps run in the order given; a list holds each kind at most
+ * once, at most one bias and at most one scale. Bias, scale and residual are operands of D's type; bias and scale have
+ * m elements (ROW), n elements (COL) or one (ALL), and the residual has layout, ld and batchStride of D and may be D
+ * itself. GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). GELU, SiLU and clamp are for floating-point
+ * accumulators. */
 typedef enum VkgemmStepKind {
-    VKGEMM_STEP_NONE = 0,
-    VKGEMM_STEP_BIAS_ROW = 1,  /* + bias[row], m elements */
-    VKGEMM_STEP_BIAS_COL = 2,  /* + bias[column], n elements */
-    VKGEMM_STEP_SCALE_ROW = 3, /* * scale[row], m elements */
-    VKGEMM_STEP_SCALE_COL = 4, /* * scale[column], n elements */
-    VKGEMM_STEP_SCALE_ALL = 5, /* * scale[0], one element */
-    VKGEMM_STEP_RESIDUAL = 6,  /* + residual[row][column]: layout, ld and stride are D's; may be D itself */
-    VKGEMM_STEP_RELU = 7,      /* max(x, 0); NaN stays NaN */
-    VKGEMM_STEP_GELU = 8,      /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
-    VKGEMM_STEP_SILU = 9,      /* x / (1 + exp(-x)) */
-    VKGEMM_STEP_CLAMP = 10,    /* min(max(x, low), high); NaN stays NaN */
+    VKGEMM_STEP_NONE = 0, /* no step: refused within epilogueCount (INVALID_ARGUMENT) */
+#define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = number,
+    VKGEMM_STEP_ROWS(VKGEMM_ROW) /* VKGEMM_STEP_BIAS_ROW, ..., VKGEMM_STEP_CLAMP: see tables.h */
+#undef VKGEMM_ROW
     VKGEMM_STEP_MAX_ENUM = 0x7fffffff
 } VkgemmStepKind;
 

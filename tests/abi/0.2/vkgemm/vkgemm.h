@@ -46,6 +46,8 @@
 #ifndef VKGEMM_H
 #define VKGEMM_H
 
+#include <vulkan/vulkan_core.h>
+
 #include "vkgemm/problem.h"
 
 #ifdef __cplusplus
@@ -327,20 +329,6 @@ VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProb
 /* First wait for every command buffer that was recorded with the plan. Its pipelines stay with the context. plan may be
  * NULL. Any thread, but no other may use the plan. */
 VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
-
-/* The operands of a run. A later version may add slots. */
-typedef enum VkgemmSlot {
-    VKGEMM_SLOT_A = 0,
-    VKGEMM_SLOT_B = 1,
-    VKGEMM_SLOT_C = 2,
-    VKGEMM_SLOT_D = 3,
-    VKGEMM_SLOT_BIAS = 4,
-    VKGEMM_SLOT_SCALE = 5,
-    VKGEMM_SLOT_RESIDUAL = 6,
-    VKGEMM_SLOT_WORKSPACE = 7,
-    VKGEMM_SLOT_COUNT = 8, /* in this header; the library's is VkgemmPlanInfo::slotCount */
-    VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
-} VkgemmSlot;
 
 /* The pointers live as long as the plan. */
 typedef struct VkgemmPlanInfo {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The element types and the steps of an epilogue, one row each. problem.h makes its enums from these rows, the library
+ * its parser, checks and texts, and the shaders their constants. This file is compiled as C, C++ and GLSL.
+ */
+#ifndef VKGEMM_TABLES_H
+#define VKGEMM_TABLES_H
+
+/* X(enumerator, number, name, bytes, digits, is float, accumulator by default, type of D by default)
+ *
+ * name: in the text of a problem and as the constant of vkgemm.hpp. digits: whole numbers up to 2^digits are exact. */
+#define VKGEMM_TYPE_ROWS(X)                                                  \
+    X(VKGEMM_TYPE_F32, 1, f32, 4, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
+    X(VKGEMM_TYPE_F16, 2, f16, 2, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)   \
+    X(VKGEMM_TYPE_BF16, 3, bf16, 2, 8, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_BF16) \
+    X(VKGEMM_TYPE_F64, 4, f64, 8, 53, 1, VKGEMM_TYPE_F64, VKGEMM_TYPE_F64)   \
+    X(VKGEMM_TYPE_I32, 5, i32, 4, 31, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)   \
+    X(VKGEMM_TYPE_I8, 6, i8, 1, 7, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)      \
+    X(VKGEMM_TYPE_U8, 7, u8, 1, 8, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)
+
+/* X(enumerator, number, text, accumulators, operand, shape of the operand, meaning)
+ *
+ * text: in the text of a problem; one that ends with '=' is followed by LOW:HIGH. accumulators: FLOATS or ANY. operand:
+ * VKGEMM_SLOT_COUNT for a step without one; at most one step of a list reads an operand. shape: M, N or ONE element, or
+ * a MATRIX like D. */
+#define VKGEMM_STEP_ROWS(X)                                                                                        \
+    X(VKGEMM_STEP_BIAS_ROW, 1, "bias=row", ANY, VKGEMM_SLOT_BIAS, M, "+ bias[row]")                                \
+    X(VKGEMM_STEP_BIAS_COL, 2, "bias=col", ANY, VKGEMM_SLOT_BIAS, N, "+ bias[column]")                             \
+    X(VKGEMM_STEP_SCALE_ROW, 3, "scale=row", ANY, VKGEMM_SLOT_SCALE, M, "* scale[row]")                            \
+    X(VKGEMM_STEP_SCALE_COL, 4, "scale=col", ANY, VKGEMM_SLOT_SCALE, N, "* scale[column]")                         \
+    X(VKGEMM_STEP_SCALE_ALL, 5, "scale=all", ANY, VKGEMM_SLOT_SCALE, ONE, "* scale[0]")                            \
+    X(VKGEMM_STEP_RESIDUAL, 6, "residual", ANY, VKGEMM_SLOT_RESIDUAL, MATRIX, "+ residual[row][column]; may be D") \
+    X(VKGEMM_STEP_RELU, 7, "act=relu", ANY, VKGEMM_SLOT_COUNT, NONE, "max(x, 0); NaN stays NaN")                   \
+    X(VKGEMM_STEP_GELU, 8, "act=gelu", FLOATS, VKGEMM_SLOT_COUNT, NONE, "GELU, in its tanh form")                  \
+    X(VKGEMM_STEP_SILU, 9, "act=silu", FLOATS, VKGEMM_SLOT_COUNT, NONE, "x / (1 + exp(-x))")                       \
+    X(VKGEMM_STEP_CLAMP, 10, "clamp=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "min(max(x, low), high); NaN stays NaN")
+
+#endif
