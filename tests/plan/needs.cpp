@@ -31,14 +31,14 @@ std::set<uint64_t> bytes_of(const Footprint& f, uint64_t runs, uint64_t batch) {
 }  // namespace
 
 TEST_CASE("what is required is the least that serves, what is optional is only what the device has") {
-    const std::vector<Problem> f32 = {completed("64x64x64"), completed("i32*i32 5x5x5")};
-    const Result<Needs> h200 = needs_of(device("h200"), f32);
+    const std::vector<Problem> plain = {completed("64x64x64"), completed("i32*i32 5x5x5")};
+    const Result<Needs> h200 = needs_of(device("h200"), plain);
     REQUIRE(h200);
     CHECK(h200->required == need::push_descriptor);
     CHECK((h200->optional & need::buffer_address) != 0);
     CHECK((h200->optional & h200->required) == 0);
 
-    const Result<Needs> bare = needs_of(device("bare"), f32);
+    const Result<Needs> bare = needs_of(device("bare"), plain);
     REQUIRE(bare);
     CHECK(bare->required == need::buffer_address);
     CHECK(bare->optional == 0);
@@ -46,7 +46,7 @@ TEST_CASE("what is required is the least that serves, what is optional is only w
     // A CPU is faster with addresses, but push descriptors are enough.
     DeviceCaps cpu = device("h200");
     cpu.kind = DeviceKind::cpu;
-    const Result<Needs> both = needs_of(cpu, f32), by_address = needs_of(cpu, f32, true);
+    const Result<Needs> both = needs_of(cpu, plain), by_address = needs_of(cpu, plain, true);
     REQUIRE((both && by_address));
     CHECK(both->required == need::push_descriptor);
     CHECK((both->optional & need::buffer_address) != 0);
