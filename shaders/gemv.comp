@@ -77,8 +77,8 @@ void step_along(uint o0, uint v0, uint team, uint k0, bool last) {
     }
 }
 
-// One step down k: the teams' rows side by side, DEPTH times. All loads come first: the compiler would keep the index of
-// each one for a second load, which costs registers.
+// One step down k: the teams' rows side by side, DEPTH times. All loads come first: the compiler would keep the index
+// of each one for a second load, which costs registers.
 void step_down(uint o, uint v0, uint k0, bool last) {
     uvec4 chunk[DEPTH];
     acc_t value[DEPTH * V];
@@ -103,17 +103,18 @@ void main() {
     const uint tid = gl_LocalInvocationIndex, team = tid / ACROSS, lane = tid % ACROSS;
     const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = acc_t(0);
-    if (k_end > k_begin) {  // lavapipe runs a loop's body once more with no invocation left in it
-        const uint step = (ALONG ? ACROSS * P : TEAMS) * DEPTH, rest = (k_end - k_begin) % step;
-        const uint whole_end = k_end - rest;
+    const uint step = (ALONG ? ACROSS * P : TEAMS) * DEPTH;
+    const uint span = k_end > k_begin ? k_end - k_begin : 0;
+    const uint rest = span % step, whole_end = k_begin + span - rest;
+    if (whole_end > k_begin) {  // lavapipe runs a loop's body once more with no invocation left in it
         for (uint k = k_begin; k < whole_end; k += step) {
             if (ALONG) step_along(o0, v0, team, k + lane * P, false);
             else step_down(o0 + lane * P, v0, k + team, false);
         }
-        if (rest != 0) {
-            if (ALONG) step_along(o0, v0, team, whole_end + lane * P, true);
-            else step_down(o0 + lane * P, v0, whole_end + team, true);
-        }
+    }
+    if (rest != 0) {
+        if (ALONG) step_along(o0, v0, team, whole_end + lane * P, true);
+        else step_down(o0 + lane * P, v0, whole_end + team, true);
     }
     [[unroll]] for (uint i = 0; i < R * V; ++i)
         parts[ALONG ? (team * R * V + i) * ACROSS + lane : (lane * R * V + i) * TEAMS + team] = sums[i];

@@ -67,7 +67,7 @@ TEST_CASE("needs of what cannot be served are refused with the reason") {
     none.features = 0;
     none.is_physical = true;
     CHECK(has_words(needs_of(none, {}).status().text, "bufferDeviceAddress", "neither is offered"));
-    CHECK(has_words(needs_of(none, {}, true).status().text, "not offered by this physical device"));
+    CHECK(has_words(needs_of(none, {}, true).status().text, "not offered by the physical device"));
     CHECK(bool(needs_of(device("bare"), std::vector<Problem>{completed("0x5x5")})));  // empty: anything serves
 }
 

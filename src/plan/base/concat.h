@@ -19,8 +19,8 @@ class TextPiece {
     TextPiece(const std::string& s) : text_(s) {}
     TextPiece(const char& c) : text_(&c, 1) {}
     template <class Number>
-        requires(std::integral<Number> || std::is_enum_v<Number>)
-    TextPiece(Number x) : is_number_(true), negative_(x < 0), number_(x < 0 ? 0 - uint64_t(x) : uint64_t(x)) {}
+    requires(std::integral<Number> || std::is_enum_v<Number>) TextPiece(Number x)
+        : is_number_(true), negative_(x < 0), number_(x < 0 ? 0 - uint64_t(x) : uint64_t(x)) {}
 
     void append_to(std::string& out) const;
 

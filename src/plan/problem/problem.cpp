@@ -164,8 +164,8 @@ Normalised normalise(const Problem& completed) {
     Normalised out{completed, completed.d.layout == columnMajor};
     Problem& p = out.problem;
     if (out.swapped) p = transposed(p);
-    // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16 bytes
-    // at a time.
+    // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16
+    // bytes at a time.
     if (p.n == 1 && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
     if (p.m == 1 && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
     if (is_one_tall_product(p)) {
