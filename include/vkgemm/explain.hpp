@@ -31,6 +31,7 @@ inline VkgemmTypeInfo typeInfo(Type type) {
 inline Result<Problem> completeProblem(const Problem& problem) {
     const VkgemmProblem c = convert::toC(problem);
     VkgemmProblem completed{};
+    completed.structSize = sizeof completed;
     VkgemmError error{};
     const VkgemmResult code = vkgemmCompleteProblem(&c, &completed, &error);
     if (code < 0) return convert::toStatus(code, error);

@@ -273,10 +273,9 @@ VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info) {
 
 VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!completed) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "completed is null"});
         const auto p = completed_problem(problem);
         if (!p) return vk::to_result(error, p.status());
-        *completed = completed_words(*p);
+        if (auto why = vk::write_problem(completed_words(*p), completed)) return vk::to_result(error, *why);
         return vk::success(error);
     });
 }

@@ -145,14 +145,7 @@ VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double
         if (auto completed = plan::complete(read->problem);
             !completed && completed.status().code == VKGEMM_ERROR_INVALID_PROBLEM)
             return vk::to_result(error, completed.status());
-        if (auto why = vk::check_output(problem)) return vk::to_result(error, *why);
-        const VkgemmProblem filled = convert::toC(read->problem);
-        if (!vk::fits(filled, *problem))
-            return vk::to_result(
-                error, Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                               plan::concat({"the line needs fields that a VkgemmProblem of ", problem->structSize,
-                                             " bytes does not have; compile against this version's header"})});
-        vk::write_struct(filled, problem);
+        if (auto why = vk::write_problem(convert::toC(read->problem), problem)) return vk::to_result(error, *why);
         if (alpha) *alpha = read->alpha;
         if (beta) *beta = read->beta;
         return vk::success(error);

@@ -93,4 +93,14 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     return p;
 }
 
+std::optional<Status> write_problem(const VkgemmProblem& filled, VkgemmProblem* out) {
+    if (auto why = check_output(out)) return why;
+    if (!fits(filled, *out))
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       plan::concat({"the problem needs fields that a VkgemmProblem of ", out->structSize,
+                                     " bytes does not have; compile against this version's header"})};
+    write_struct(filled, out);
+    return std::nullopt;
+}
+
 }  // namespace vkgemm::vk

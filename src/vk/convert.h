@@ -17,4 +17,7 @@ VkgemmResult copy_text(std::string_view text, char* to, size_t* size);
 /// Refuses values outside their enums and an epilogue that is too long. The problem is not completed.
 Result<Problem> problem_from(const VkgemmProblem*);
 
+/// Fills the caller's `out` with `filled`. Refused if `out` is of an older version and lacks a field that is needed.
+std::optional<Status> write_problem(const VkgemmProblem& filled, VkgemmProblem* out);
+
 }  // namespace vkgemm::vk

@@ -144,6 +144,17 @@ TEST_CASE("an older and a newer caller: problems") {
     CHECK(older.poisoned_from(offsetof(VkgemmProblem, epilogue)));
     CHECK(older.get()->m == 0);
     CHECK(vkgemmParseProblem("64x128x256 batch=4 c=d", older.get(), nullptr, nullptr, nullptr) == VKGEMM_SUCCESS);
+
+    const VkgemmProblem plain = problem("64x128x256 batch=4 c=d"), with_epilogue = problem(longest.c_str());
+    CHECK(vkgemmCompleteProblem(&plain, older.get(), nullptr) == VKGEMM_SUCCESS);
+    CHECK(older.get()->a.ld == 256);
+    expect(said([&](VkgemmError* e) { return vkgemmCompleteProblem(&with_epilogue, older.get(), e); }),
+           VKGEMM_ERROR_UNSUPPORTED, {"VkgemmProblem of " + std::to_string(offsetof(VkgemmProblem, epilogue))});
+    CHECK(older.poisoned_from(offsetof(VkgemmProblem, epilogue)));
+    Other<VkgemmProblem> newer(VkgemmProblem{}, sizeof(VkgemmProblem) + 8);
+    newer[sizeof(VkgemmProblem)] = std::byte{1};
+    CHECK(vkgemmCompleteProblem(&with_epilogue, newer.get(), nullptr) == VKGEMM_SUCCESS);
+    CHECK(newer[sizeof(VkgemmProblem)] == std::byte{0});
 }
 
 TEST_CASE("an older and a newer caller: needs") {

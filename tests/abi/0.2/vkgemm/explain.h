@@ -34,10 +34,10 @@ typedef struct VkgemmTypeInfo {
 /* Of any type but DEFAULT. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info);
 
-/* Copies `problem` with every default filled in: types, leading dimensions, batch strides. A matrix that all of the
- * batch share, and every matrix if batch is 1, gets the stride VKGEMM_BROADCAST. If C is D, `c` stays 0.
- * Refused like vkgemmCreatePlan refuses a problem that contradicts itself or is too large. error may be NULL.
- * Any thread. */
+/* Copies `problem` to `completed`, whose structSize is set, with every default filled in: types, leading dimensions,
+ * batch strides. A matrix that all of the batch share, and every matrix if batch is 1, gets the stride
+ * VKGEMM_BROADCAST. If C is D, `c` stays 0. Refused like vkgemmCreatePlan refuses a problem that contradicts itself or
+ * is too large. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed,
                                               VkgemmError* error);
 
