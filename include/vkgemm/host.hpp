@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// vkgemm::host: a Vulkan device in a few lines, for programs that have none of their own. The tool, the tests and the
-// examples stand on it; the library does not need it, and an engine that has a device should use that one instead.
+// vkgemm::host opens a Vulkan device in a few lines, for programs that have none. The tool, the tests and the examples
+// use it. The library does not need it; an engine uses its own device instead.
 //
-// What a device must have (the floor):
+// Minimum requirements:
 //   - Vulkan 1.1, on the instance and on the device;
 //   - a queue family with compute;
 //   - push descriptors (VK_KHR_push_descriptor or Vulkan 1.4) with 7 storage buffers a stage, or bufferDeviceAddress
 //     (Vulkan 1.2 or VK_KHR_buffer_device_address).
-// Nothing else is asked for: no feature, no subgroup operation, no timestamp. Where timestamps are missing the host's
-// clock is used, and `Times::clock` says so.
+// No feature, subgroup operation or timestamp is required. Without timestamps, times are measured with the host's clock
+// (Times::clock).
 //
-// VKGEMM_CAPTURE=DIR: every product that Device::submit records, one a submission, is also written to a file in DIR,
-// with its operands, which `vkgemm replay` runs again anywhere. What is timed is not.
+// VKGEMM_CAPTURE=DIR: Device::submit writes the operands of a submission that records exactly one product to a file in
+// DIR, for 'vkgemm replay'. Timed runs are not captured.
 //
-// The Vulkan loader is opened at run time; a program that uses this links none. An object of this header keeps what it
-// stands on alive (a Buffer its device, a device its instance), so the order of destruction is free; only vkgemm::Plan
-// must go before the Device whose context made it. A Device may be used from several threads; one Buffer from one
-// thread at a time.
+// The Vulkan loader is opened at run time; a program does not link it. A Buffer keeps its Device alive, and a Device
+// its instance, so they may be destroyed in any order. Destroy each vkgemm::Plan before the Device whose context
+// created it. Several threads may use one Device; one thread at a time may use a Buffer.
 #ifndef VKGEMM_HOST_HPP
 #define VKGEMM_HOST_HPP
 
@@ -33,17 +32,17 @@
 namespace vkgemm::host {
 
 /// Functions of the Vulkan loader, so that a program can use Vulkan beside this helper without linking the loader.
-/// Null when no loader was found.
+/// Null if no loader was found.
 PFN_vkGetInstanceProcAddr loader();
 
-/// One physical device, as people want to see it.
+/// Describes one physical device.
 struct DeviceInfo {
-    uint32_t index = 0;  ///< its place in what vkEnumeratePhysicalDevices gives
+    uint32_t index = 0;  ///< in the list of vkEnumeratePhysicalDevices
     std::string name, driver;
     VkPhysicalDeviceType kind = VK_PHYSICAL_DEVICE_TYPE_OTHER;
     uint32_t apiVersion = 0;  ///< of the device
     uint32_t vendorId = 0, deviceId = 0;
-    std::string unfit;  ///< why it is below the floor; empty: it is not
+    std::string unfit;  ///< why it does not meet the minimum requirements; "" if it does
     std::string uses;   ///< the features that vkgemm's kernels could use there, space-separated
     uint32_t sharedBytes = 0, maxInvocations = 0, subgroupSize = 0;
     uint64_t memoryBytes = 0;  ///< of the largest device-local heap
@@ -52,13 +51,13 @@ struct DeviceInfo {
 
 const char* kindName(VkPhysicalDeviceType kind);  ///< "discrete GPU"
 
-/// All devices that the loader knows, those below the floor too. Fails when there is no loader or no driver.
+/// All devices of the loader, including those below the minimum requirements. Fails if there is no loader or no driver.
 Result<std::vector<DeviceInfo>> listDevices();
 
-/// Which of `devices` is meant: by index, or by a part of its name or of its driver's in any case ("lavapipe", "rtx",
-/// also "3090": a number of three digits or more that is no index), of several the preferred one; "": of all. Discrete
-/// GPUs are preferred to integrated ones, then virtual ones, then CPUs. A device below the floor is never meant. Fails
-/// with a list of what there is.
+/// Selects a device by its index or by a part of its name or of its driver's name, ignoring case ("lavapipe", "rtx"). A
+/// number of three or more digits that is not an index is part of a name ("3090"). "" selects from all devices. If
+/// several match, the order is discrete GPU, integrated GPU, virtual GPU, CPU. Devices below the minimum requirements
+/// are never selected. On failure the error lists the devices.
 Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_view wanted);
 
 /// One message of the validation layer: a warning or an error.
@@ -70,7 +69,7 @@ struct Message {
 
 enum class Validation {
     off,
-    ifPresent,  ///< on where the layer is installed; Device::validated() tells
+    ifPresent,  ///< on if the layer is installed; see Device::validated()
     required    ///< refuse to open without the layer
 };
 
@@ -78,17 +77,17 @@ struct DeviceOptions {
     std::string device{};                             ///< as in chooseDevice
     Validation validation = Validation::off;          ///< with synchronisation validation
     std::function<void(const Message&)> onMessage{};  ///< called as they come, under a lock; may be empty
-    std::span<const Problem> problems{};  ///< what will run: decides what is enabled; empty: whatever any kernel uses
+    std::span<const Problem> problems{};  ///< what will run, for which features are enabled; empty: for all kernels
     bool optionalFeatures = true;         ///< false: enable the required ones only
     VkgemmLogFn log = nullptr;            ///< the context's
     void* logUser = nullptr;
     const char* tunedRows = nullptr;        ///< the context's
     const char* disabledKernels = nullptr;  ///< the context's
-    bool inspect = false;  ///< enable what Device::inspect wants, where the device has it; and shaderInt8, which no
-                           ///< built-in kernel may want there, but a tile that one tries
+    bool inspect = false;  ///< enable what Device::inspect needs, if the device has it; and shaderInt8, which built-in
+                           ///< kernels may not need there, but a tile that is tried out may
 };
 
-/// What a driver tells of a compiled pipeline, all its executables together, in the driver's own words.
+/// Statistics and texts of a compiled pipeline, all executables together, as the driver names them.
 struct PipelineReport {
     struct Statistic {
         std::string name;
@@ -103,8 +102,8 @@ struct PipelineReport {
 };
 
 enum class Memory {
-    device,  ///< the device's own; filled and read through staging
-    host     ///< mapped, coherent, cached where there is such
+    device,  ///< device-local; filled and read through a staging buffer
+    host     ///< mapped and coherent; cached if such memory exists
 };
 
 namespace detail {
@@ -112,17 +111,17 @@ struct DeviceState;
 struct BufferState;
 }  // namespace detail
 
-/// A buffer with memory of its own. Usage: storage, transfer both ways, and device address where that is enabled.
+/// A buffer with memory of its own. Usage: storage, transfer both ways, and device address if that is enabled.
 class Buffer {
    public:
     Buffer() = default;
     VkBuffer handle() const;
     VkDeviceSize size() const;
-    VkDeviceAddress address() const;      ///< 0 where bufferDeviceAddress is not enabled
+    VkDeviceAddress address() const;      ///< 0 if bufferDeviceAddress is not enabled
     std::span<std::byte> mapped() const;  ///< Memory::host only, else empty
 
-    /// As an operand that starts at `offset` and ends with `size` bytes, or with the buffer when size is 0. An empty
-    /// operand, which a run refuses as missing, where that is not inside the buffer.
+    /// As an operand of `size` bytes from `offset` on; size 0: up to the end of the buffer. If that is not inside the
+    /// buffer, the operand is empty, and a run refuses it as missing.
     Operand operand(VkDeviceSize offset = 0, VkDeviceSize size = 0) const;
 
    private:
@@ -160,16 +159,16 @@ class Device {
     bool hasAddresses() const;  ///< bufferDeviceAddress is enabled
     bool inspects() const;      ///< opened with DeviceOptions::inspect, and the driver has pipelineExecutableInfo
 
-    /// Of a pipeline that was made with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED where inspects() is false.
+    /// Of a pipeline that was created with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED if inspects() is false.
     Result<PipelineReport> inspect(VkPipeline pipeline) const;
 
-    bool validated() const;                 ///< the validation layer is watching
+    bool validated() const;                 ///< the validation layer is enabled
     std::vector<Message> messages() const;  ///< all of them, since open
     size_t messageCount() const;
 
     Result<Buffer> createBuffer(VkDeviceSize bytes, Memory memory = Memory::device) const;
 
-    /// Copies, in pieces where it is much, and waits. Offset and size need no alignment.
+    /// Copies through a staging buffer and waits. Offset and size need no alignment.
     Status upload(const Buffer& buffer, VkDeviceSize offset, std::span<const std::byte> data) const;
     Status download(const Buffer& buffer, VkDeviceSize offset, std::span<std::byte> data) const;
     /// Repeats `pattern`. Offset and size are multiples of 4.
@@ -189,8 +188,8 @@ class Device {
     /// so keep what it uses; the next submission waits for it first, for as long as its own timeout allows.
     Status submit(const Record& record, std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
-    /// Records `runs` runs into one submission, with a full barrier before each, and tells how long each took; at most
-    /// 2^31 - 1. Without timestamps each run is a submission of its own, timed by the host.
+    /// Records `runs` runs (at most 2^31 - 1) into one submission, with a full barrier before each, and returns the
+    /// time of each. Without timestamps each run is a submission of its own, timed by the host.
     Result<Times> time(uint32_t runs, const RecordRun& record,
                        std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 

@@ -30,12 +30,11 @@ extern "C" {
  * Results
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Negative: the call failed and nothing was created or recorded. Positive: the call succeeded, and VkgemmError::text
- * holds a remark. */
+/* Negative: the call failed and nothing was created or recorded. Positive: the call succeeded, with a restriction. */
 typedef enum VkgemmResult {
     VKGEMM_SUCCESS = 0,
-    VKGEMM_FALLBACK_USED = 1, /* another kernel is used than VKGEMM_KERNEL names, which cannot do this problem */
-    VKGEMM_INCOMPLETE = 2,    /* the caller's array was too small; it was filled up to its end */
+    VKGEMM_FALLBACK_USED = 1,           /* VKGEMM_KERNEL was not followed; VkgemmError::text has the reason */
+    VKGEMM_INCOMPLETE = 2,              /* the caller's array or text was too small; it holds what fits */
     VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a wrong structSize, a value outside its enum */
     VKGEMM_ERROR_INVALID_PROBLEM = -2,  /* the problem contradicts itself: a leading dimension below a row, ... */
     VKGEMM_ERROR_UNSUPPORTED = -3,      /* valid, but this version or device cannot do it; see the text */
@@ -47,7 +46,7 @@ typedef enum VkgemmResult {
     VKGEMM_ERROR_OUT_OF_MEMORY = -9,    /* host or device memory */
     VKGEMM_ERROR_DEVICE_LOST = -10,     /* the driver returned VK_ERROR_DEVICE_LOST */
     VKGEMM_ERROR_VULKAN = -11,          /* another Vulkan call failed: see VkgemmError::vkResult */
-    VKGEMM_ERROR_PARSE = -12,           /* a text could not be parsed; VkgemmError::text names the character */
+    VKGEMM_ERROR_PARSE = -12,           /* a text is malformed; VkgemmError::text names the character, line or byte */
     VKGEMM_RESULT_MAX_ENUM = 0x7fffffff
 } VkgemmResult;
 
@@ -111,15 +110,15 @@ typedef enum VkgemmC {
 
 /* How exact an f32 product must be. */
 typedef enum VkgemmAccuracy {
-    VKGEMM_ACCURACY_DEFAULT = 0,   /* arithmetic in the accumulator's type, never less */
-    VKGEMM_ACCURACY_F32_SPLIT = 1, /* A, B and D are f32, and each f32 is split into parts for the matrix units. Several
-                                      times as fast; the error is at most four times that of the default
-                                      (docs/accuracy.md). Infinities and NaN are allowed. f32 arithmetic is used if the
-                                      device has no suitable matrix units, if they would be slower, or if no workspace
-                                      is allowed */
-    VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2, /* twice as fast again. The error is relative to the largest elements of a row
-                                           of A and of a column of B: elements below 2^-40 of those may count as 0.
-                                           VKGEMM_ACCURACY_F32_SPLIT is used where that is faster */
+    VKGEMM_ACCURACY_DEFAULT = 0, /* arithmetic in the accumulator's type, never less */
+    /* A, B and D are f32. Each element is split into three bf16, which the matrix units multiply. The error bound is
+     * four times that of the default. Infinities and NaN propagate, with two exceptions at the ends of the range
+     * (docs/accuracy.md has errors and speed). f32 arithmetic is used if the device has no suitable matrix units, if
+     * they would be slower, or if no workspace is allowed. */
+    VKGEMM_ACCURACY_F32_SPLIT = 1,
+    /* Two f16 per element: faster again, but the error is relative to the largest elements of a row of A and of a
+     * column of B, and elements of at most 2^-39 of those may count as 0. F32_SPLIT is used where that is faster. */
+    VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
@@ -156,14 +155,14 @@ typedef struct VkgemmEpilogueStep {
     float low, high; /* clamp: low <= high; ignored by other steps */
 } VkgemmEpilogueStep;
 
-/* A later version may raise it: `epilogue` is the last field of VkgemmProblem. */
+/* A later version may raise it while `epilogue` is the last field of VkgemmProblem. */
 #define VKGEMM_MAX_EPILOGUE_STEPS 4
 
 typedef struct VkgemmProblem {
     uint32_t structSize;
     const void* pNext;
     uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n.
-                         If m or n is 0, the plan is empty and records nothing.
+                         If m or n is 0, the plan is empty and records no dispatch.
                          If k is 0, D = epilogue(beta C), and A and B may be missing */
     uint64_t batch;   /* 0 is the default and means 1; if the batch is empty, record nothing */
     VkgemmMatrix a, b, c, d;

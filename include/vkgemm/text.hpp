@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Texts: the known word nearest to a misspelt one, numbers without leniency, names of types and versions. The library
-// reads and writes problems, tiles and tuned rows with these functions. Header only; no Vulkan.
+// Text functions: the known word nearest to a misspelt one, strict parsing of numbers, names of types and versions. The
+// library and its tool parse and print problems, tiles and tuned rows with them. Header only, without Vulkan; a later
+// version may change them.
 #ifndef VKGEMM_TEXT_HPP
 #define VKGEMM_TEXT_HPP
 
@@ -17,7 +18,7 @@
 
 namespace vkgemm {
 
-/// Edits (insert, drop, replace) from one word to the other; upper and lower case are one.
+/// Edits (insert, drop, replace) from one word to the other. Ignores ASCII case.
 inline size_t editDistance(std::string_view from, std::string_view to) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     std::vector<size_t> row(to.size() + 1);
@@ -34,8 +35,8 @@ inline size_t editDistance(std::string_view from, std::string_view to) {
     return row[to.size()];
 }
 
-/// The nearest of `known`, whose elements convert to string_view. "" if none is near: if more than half of the word, or
-/// all of a short one, would have to change.
+/// The nearest of `known`, whose elements convert to string_view. "" if the nearest needs more edits than
+/// max(2, half the length of `word`), or as many as `word` has letters.
 template <class Range>
 std::string_view nearestWord(std::string_view word, const Range& known) {
     std::string_view best;
@@ -45,7 +46,7 @@ std::string_view nearestWord(std::string_view word, const Range& known) {
     return best;
 }
 
-/// Without the blanks at both ends.
+/// `s` without leading and trailing spaces, tabs and carriage returns.
 inline std::string_view trimmed(std::string_view s) {
     const size_t begin = s.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos) return {};
