@@ -15,24 +15,24 @@ struct uvec2 {
 // The numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). Only the host
 // reads RASTER, SPLIT and PACK, which order the work groups and the passes and do not change the code. One line adds a
 // constant. An id never has two meanings; a tile with a constant that its family does not read is refused.
-#define VKGEMM_TILE_CONSTANTS(X)                                                                           \
-    X(0, WG, "invocations per work group")                                                                 \
-    X(1, BM, "rows of D per work group")                                                                   \
-    X(2, BN, "columns of D per work group")                                                                \
-    X(3, BK, "depth of one trip through shared memory")                                                    \
-    X(4, WM, "rows of D per subgroup")                                                                     \
-    X(5, WN, "columns of D per subgroup")                                                                  \
-    X(6, TM, "rows of D per invocation")                                                                   \
-    X(7, TN, "columns of D per invocation")                                                                \
-    X(8, MM, "rows of one matrix-unit product")                                                            \
-    X(9, MN, "columns of one matrix-unit product")                                                         \
-    X(10, MK, "depth of one matrix-unit product")                                                          \
-    X(11, SG, "invocations per subgroup; 0: any")                                                          \
-    X(12, STAGES, "tiles in flight between memory and arithmetic")                                         \
-    X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")                            \
-    X(14, SPLIT, "slices of K; 0: as many as the plan sees fit")                                           \
-    X(15, PACK, "operands copied into shape first; 0: as the plan sees fit, 1: none, 2: A, 3: B, 4: both") \
-    X(16, TEAM, "gemv, reduce_k: invocations that share a sum")                                            \
+#define VKGEMM_TILE_CONSTANTS(X)                                                              \
+    X(0, WG, "invocations per work group")                                                    \
+    X(1, BM, "rows of D per work group")                                                      \
+    X(2, BN, "columns of D per work group")                                                   \
+    X(3, BK, "depth of one trip through shared memory")                                       \
+    X(4, WM, "rows of D per subgroup")                                                        \
+    X(5, WN, "columns of D per subgroup")                                                     \
+    X(6, TM, "rows of D per invocation")                                                      \
+    X(7, TN, "columns of D per invocation")                                                   \
+    X(8, MM, "rows of one matrix-unit product")                                               \
+    X(9, MN, "columns of one matrix-unit product")                                            \
+    X(10, MK, "depth of one matrix-unit product")                                             \
+    X(11, SG, "invocations per subgroup; 0: any")                                             \
+    X(12, STAGES, "tiles in flight between memory and arithmetic")                            \
+    X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")               \
+    X(14, SPLIT, "slices of K; 0: chosen by the plan")                                        \
+    X(15, PACK, "operands packed first; 0: chosen by the plan, 1: none, 2: A, 3: B, 4: both") \
+    X(16, TEAM, "gemv, reduce_k: invocations that share a sum")                               \
     X(17, DEPTH, "gemv: loads of 16 bytes that an invocation has in flight")
 
 // Numbers that follow from the problem: specialization constants too, set by the plan, never by a user.

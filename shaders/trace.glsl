@@ -33,7 +33,7 @@ uint noted(uint operand, uint i, uint size) {
     }
     if (group != trace[TRACE_WATCHED]) return i;
     const uint entry = atomicAdd(trace[TRACE_LISTED], 1), at = trace[TRACE_LIST] + entry * TRACE_ENTRY;
-    if (entry >= trace[TRACE_ROOM]) return i;
+    if (entry >= trace[TRACE_CAPACITY]) return i;
     trace[at] = first;
     trace[at + 1] = operand | size << 8;
     trace[at + 2] = gl_LocalInvocationIndex | gl_SubgroupID << 16;

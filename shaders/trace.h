@@ -7,8 +7,8 @@
 
 #define BIND_TRACE BIND_COUNT
 #define TRACE_WATCHED 0                              // the work group whose accesses are listed
-#define TRACE_ROOM 1                                 // entries that the list has room for
-#define TRACE_LISTED 2                               // accesses of that group, whether there was room or not
+#define TRACE_CAPACITY 1                             // entries that the list holds
+#define TRACE_LISTED 2                               // accesses of that group, listed or not
 #define TRACE_OWNERS 3                               // where the writers of D begin
 #define TRACE_LIST 4                                 // where the list begins
 #define TRACE_SPAN 5                                 // elements of each operand

@@ -30,7 +30,7 @@ std::vector<File> files_under(const std::vector<std::string>& folders, const std
     std::vector<File> out;
     const fs::path root = VKGEMM_SOURCE_DIR;
     for (const std::string& folder : folders) {
-        if (!fs::exists(root / folder)) continue;
+        REQUIRE_MESSAGE(fs::exists(root / folder), folder);
         fs::recursive_directory_iterator entries(root / folder);
         for (const auto& entry : entries) {
             if (folder == "." && entry.is_directory()) entries.disable_recursion_pending();  // builds and the SDK
@@ -51,6 +51,12 @@ size_t columns(const std::string& line) {
     size_t n = 0;
     for (const char c : line) n += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     return n;
+}
+
+std::string without_comment(const std::string& line) {
+    std::string out = line.substr(0, line.find("//"));
+    while (out.ends_with(' ')) out.pop_back();
+    return out;
 }
 
 }  // namespace
@@ -101,30 +107,33 @@ TEST_CASE("limits: 500 lines of C++, 200 of a shader, 120 columns") {
 }
 
 TEST_CASE("limits: 60 lines a function") {
-    // A function begins at the first column and ends its line with an open brace; it ends at a brace in the first
-    // column.
-    const std::regex not_a_function(R"(^(namespace|class|struct|union|enum|extern|typedef|template|TEST_CASE|)"
-                                    R"(static const|constexpr|const|inline constexpr)\b)");
+    // A function begins at the first column, with a line that may leave its signature open, and ends with a brace alone
+    // in the first column. A declaration ends with ';', a function of one line and an array with another brace.
+    const std::regex not_a_function(
+        R"(^(namespace|class|struct|union|enum|extern|typedef|template|TEST_CASE)\b|^[#/}])");
     size_t functions = 0;
     for (const File& f : files_under({"src", "tests", "tools", "examples"}, {".h", ".hpp", ".c", ".cpp"})) {
         std::string name;
         size_t begin = 0;
+        bool in_body = false;
         for (size_t i = 0; i < f.lines.size(); ++i) {
-            const std::string& line = f.lines[i];
-            if (!line.empty() && line[0] != ' ' && line[0] != '}' && line.ends_with("{") &&
-                !std::regex_search(line, not_a_function))
+            const std::string line = without_comment(f.lines[i]);
+            if (!in_body && !line.empty() && line[0] != ' ' && !std::regex_search(line, not_a_function))
                 name = line, begin = i;
-            if (line != "}" || name.empty()) continue;
-            ++functions;
-            CHECK_MESSAGE(i - begin + 1 <= 60, f.name, ":", begin + 1, " has ", i - begin + 1, " lines: ", name);
-            name.clear();
+            if (name.empty()) continue;
+            if (in_body && line == "}") {
+                ++functions;
+                CHECK_MESSAGE(i - begin + 1 <= 60, f.name, ":", begin + 1, " has ", i - begin + 1, " lines: ", name);
+            }
+            in_body = line.ends_with("{") || (in_body && !line.starts_with("}"));
+            if (!in_body && (line.ends_with(";") || line.ends_with("}"))) name.clear();
         }
     }
     CHECK(functions > 500);  // the pattern still finds them
 }
 
 TEST_CASE("limits: 100 columns in documents, tables, code and links excepted") {
-    const auto documents = files_under({".", "docs", "native", "packages"}, {".md"});
+    const auto documents = files_under({".", "docs", ".github"}, {".md"});
     CHECK(documents.size() >= 8);
     for (const File& f : documents) {
         bool in_code = false;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host/call_watch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "host/state.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::host::detail {
 namespace {
@@ -44,17 +47,12 @@ std::string new_name(const std::string& kernel) {
     return kernel + text;
 }
 
-std::string library_version() {
-    const uint32_t v = vkgemmVersion();
-    return std::to_string(v >> 22) + "." + std::to_string(v >> 12 & 0x3ff) + "." + std::to_string(v & 0xfff);
-}
-
 }  // namespace
 
 CallWatch::CallWatch(DeviceState& device) : device_(device), outer_(watching) { watching = this; }
 CallWatch::~CallWatch() { watching = outer_; }
 
-void CallWatch::say(const std::string& text) const {
+void CallWatch::log_warning(const std::string& text) const {
     if (device_.log) device_.log(device_.log_user, VKGEMM_SEVERITY_WARNING, ("VKGEMM_CAPTURE: " + text).c_str());
 }
 
@@ -62,11 +60,12 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     CallWatch* const watch = watching;
     if (!watch || &watch->device_ != device) return;  // recorded for a queue of the program's own, or to be timed
     ++watch->calls_;
-    watch->run_ = *run;
+    watch->run_ = {};  // the caller's struct may have the size of another version
+    std::memcpy(&watch->run_, run, std::min<size_t>(run->structSize, sizeof watch->run_));
     watch->info_ = {};
     watch->info_.structSize = sizeof watch->info_;
     if (vkgemmGetPlanInfo(plan, &watch->info_) < 0) return;
-    Capture c{.version = library_version(),
+    Capture c{.version = versionText(vkgemmVersion()),
               .device = watch->device_.info.name,
               .driver = watch->device_.info.driver,
               .problem = problem};
@@ -89,7 +88,7 @@ Status CallWatch::read(VkgemmSlot slot, uint64_t bytes, std::vector<std::byte>& 
 void CallWatch::recorded_all() {
     if (!capture_) return;
     if (calls_ > 1) {
-        say(std::to_string(calls_) + " calls in one submission are not captured; one is");
+        log_warning(std::to_string(calls_) + " calls in one submission are not captured; one is");
         return capture_.reset();
     }
     if (capture_->resultBytes == 0) return capture_.reset();  // an empty product
@@ -98,7 +97,7 @@ void CallWatch::recorded_all() {
         if (info_.requiredBytes[i] == 0) continue;
         capture_->operands.push_back({slot, {}});
         if (Status s = read(slot, info_.requiredBytes[i], capture_->operands.back().bytes); !s) {
-            say(s.text);
+            log_warning(s.text);
             return capture_.reset();
         }
     }
@@ -110,7 +109,7 @@ void CallWatch::finished() {
     Status s = read(VKGEMM_SLOT_D, capture_->resultBytes, result);
     capture_->resultChecksum = checksum(result);
     if (s) s = write();
-    if (!s) say(s.text);
+    if (!s) log_warning(s.text);
 }
 
 Status CallWatch::write() const {

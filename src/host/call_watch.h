@@ -26,7 +26,7 @@ class CallWatch {
     static void recorded(void* device, const char* problem, VkgemmPlan plan, const VkgemmRun* run);
 
    private:
-    void say(const std::string& text) const;
+    void log_warning(const std::string& text) const;
     Status read(VkgemmSlot slot, uint64_t bytes, std::vector<std::byte>& out) const;
     Status write() const;
 

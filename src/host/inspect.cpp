@@ -99,7 +99,7 @@ Result<PipelineReport> Device::inspect(VkPipeline pipeline) const {
     const detail::DeviceState& d = *state_;
     if (!d.inspects)
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                      d.info.name + " tells nothing of its pipelines: VK_KHR_pipeline_executable_properties is not " +
+                      d.info.name + " reports no pipeline statistics: VK_KHR_pipeline_executable_properties is not " +
                           "there, or the device was not opened with DeviceOptions::inspect"};
     auto which = typed<VkPipelineInfoKHR>(VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR);
     which.pipeline = pipeline;

@@ -153,9 +153,9 @@ Result<std::unique_ptr<Explanation>> make_explanation(VkgemmContext context, con
     if (!context) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null"};
     auto request = vk::request_from(options, *context);
     if (!request) return request.status();
-    auto words = vk::problem_from(problem);
-    if (!words) return words.status();
-    auto completed = plan::complete(*words);
+    auto given = vk::problem_from(problem);
+    if (!given) return given.status();
+    auto completed = plan::complete(*given);
     if (!completed) return completed.status();
     return explain(*context, problem, plan::normalise(*completed).problem, *request);
 }
@@ -167,7 +167,7 @@ std::string cost_text(double cost) {
 }
 
 std::string text_of(const Explanation& e) {
-    if (e.info.isEmpty) return "nothing to do: m, n or batch is 0\n";
+    if (e.info.isEmpty) return "nothing to do: m or n is 0\n";
     const auto name = [](uint32_t kernel) { return std::string(plan::kernels()[kernel].name); };
     std::string out;
     if (e.info.chosen == UINT32_MAX) {
@@ -200,8 +200,9 @@ std::optional<VkgemmTypeInfo> type_info(VkgemmType type) {
     return std::nullopt;
 }
 
-/// The completed problem in the public words: one matrix only, and one that all share, are a broadcast.
-VkgemmProblem completed_words(const plan::Problem& p) {
+/// The completed problem as the public struct. A matrix that all of the batch share, and every matrix if batch is 1,
+/// gets the stride VKGEMM_BROADCAST.
+VkgemmProblem to_public(const plan::Problem& p) {
     VkgemmProblem out = convert::toC(p);
     for (VkgemmMatrix* m : {&out.a, &out.b, &out.c, &out.d})
         if (m->batchStride == 0) m->batchStride = VKGEMM_BROADCAST;
@@ -210,9 +211,9 @@ VkgemmProblem completed_words(const plan::Problem& p) {
 }
 
 Result<plan::Problem> completed_problem(const VkgemmProblem* problem) {
-    auto words = vk::problem_from(problem);
-    if (!words) return words.status();
-    return plan::complete(*words);
+    auto given = vk::problem_from(problem);
+    if (!given) return given.status();
+    return plan::complete(*given);
 }
 
 /// The tile of a kernel with constants replaced, or the rules of its family that it breaks.
@@ -275,7 +276,7 @@ VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* 
     return vk::guarded(error, [&]() -> VkgemmResult {
         const auto p = completed_problem(problem);
         if (!p) return vk::to_result(error, p.status());
-        if (auto why = vk::write_problem(completed_words(*p), completed)) return vk::to_result(error, *why);
+        if (auto why = vk::write_problem(to_public(*p), completed)) return vk::to_result(error, *why);
         return vk::success(error);
     });
 }

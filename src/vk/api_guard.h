@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the public functions share: no exception leaves the library, and choices become text.
+// What the public functions share: no exception leaves the library.
 #pragma once
 #include <new>
 

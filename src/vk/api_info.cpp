@@ -38,9 +38,9 @@ Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
                                                   plan::concat({"VkgemmProblem::structSize is ", given->structSize,
                                                                 ", but that of problems[0] is ",
                                                                 info.problems->structSize, "; all must be the same"})});
-        auto words = vk::problem_from(given);
-        if (!words) return plan::about_problem(i, words.status());
-        auto completed = plan::complete(*words);
+        auto problem = vk::problem_from(given);
+        if (!problem) return plan::about_problem(i, problem.status());
+        auto completed = plan::complete(*problem);
         if (!completed) return plan::about_problem(i, completed.status());
         out.push_back(*completed);
     }
@@ -189,10 +189,10 @@ VkgemmResult vkgemmMergeFeatures(uint64_t features, uint32_t, VkPhysicalDeviceFe
             return VKGEMM_ERROR_INVALID_ARGUMENT;
         if (features >> static_cast<int>(plan::Feature::count)) return VKGEMM_ERROR_INVALID_ARGUMENT;
         if (reinterpret_cast<uintptr_t>(memory) % alignof(std::max_align_t)) return VKGEMM_ERROR_INVALID_ARGUMENT;
-        const size_t room = *memorySize;
+        const size_t capacity = *memorySize;
         *memorySize = vk::missing_struct_bytes(features, chain);
         if (!memory && *memorySize) return VKGEMM_SUCCESS;
-        if (room < *memorySize) return VKGEMM_INCOMPLETE;
+        if (capacity < *memorySize) return VKGEMM_INCOMPLETE;
         vk::merge_features(features, chain, memory);
         return VKGEMM_SUCCESS;
     });
@@ -248,7 +248,7 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
 
 VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* accesses) {
     if (!p || !count) return VKGEMM_ERROR_INVALID_ARGUMENT;
-    const uint32_t room = *count;
+    const uint32_t capacity = *count;
     *count = 0;
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const plan::Requirement& r = p->steps.slots[i];
@@ -256,18 +256,18 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
         VkAccessFlags access = 0;
         if (r.reads) access |= VK_ACCESS_SHADER_READ_BIT;
         if (r.writes) access |= VK_ACCESS_SHADER_WRITE_BIT;
-        if (accesses && *count < room)
+        if (accesses && *count < capacity)
             accesses[*count] = {static_cast<VkgemmSlot>(i), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, access, r.bytes};
         ++*count;
     }
-    return accesses && room < *count ? VKGEMM_INCOMPLETE : VKGEMM_SUCCESS;
+    return accesses && capacity < *count ? VKGEMM_INCOMPLETE : VKGEMM_SUCCESS;
 }
 
 VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan p, uint32_t* count, VkPipeline* pipelines) {
     if (!p || !count) return VKGEMM_ERROR_INVALID_ARGUMENT;
-    const size_t room = *count, n = p->pipelines.size();
+    const size_t capacity = *count, n = p->pipelines.size();
     *count = static_cast<uint32_t>(n);
     if (!pipelines) return VKGEMM_SUCCESS;
-    std::copy_n(p->pipelines.begin(), std::min(room, n), pipelines);
-    return room < n ? VKGEMM_INCOMPLETE : VKGEMM_SUCCESS;
+    std::copy_n(p->pipelines.begin(), std::min(capacity, n), pipelines);
+    return capacity < n ? VKGEMM_INCOMPLETE : VKGEMM_SUCCESS;
 }

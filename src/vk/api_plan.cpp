@@ -222,11 +222,11 @@ Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, co
 Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
                                             const plan::Request& request) {
     PlannedProblem t;
-    auto words = vk::problem_from(problem);
-    if (!words) return words.status();
-    auto completed = plan::complete(*words);
+    auto given = vk::problem_from(problem);
+    if (!given) return given.status();
+    auto completed = plan::complete(*given);
     if (!completed) return completed.status();
-    t.given = *words, t.problem = *completed;
+    t.given = *given, t.problem = *completed;
     const plan::Normalised n = plan::normalise(t.problem);
     if (!plan::is_empty(t.problem)) {
         auto choice = choose(c, n.problem, request, t.fallback);
@@ -296,16 +296,16 @@ Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
 
 }  // namespace
 
-VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error) {
+VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* given, VkgemmContext* context, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!context)
             return vk::to_result(
                 error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null: there is nowhere to put the result"});
         *context = nullptr;
-        const auto lent = vk::read_struct(info);
-        if (!lent) return vk::to_result(error, lent.status());
-        if (auto why = check_handles(*lent)) return vk::to_result(error, *why);
-        auto made = make_context(*lent);
+        const auto info = vk::read_struct(given);
+        if (!info) return vk::to_result(error, info.status());
+        if (auto why = check_handles(*info)) return vk::to_result(error, *why);
+        auto made = make_context(*info);
         if (!made) return vk::to_result(error, made.status());
         *context = made->release();
         return vk::success(error);

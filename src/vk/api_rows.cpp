@@ -77,8 +77,9 @@ VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
         if (vk::check_output(row) || !rows || index >= rows->rows().size()) return VKGEMM_ERROR_INVALID_ARGUMENT;
         const plan::TunedRow& r = rows->rows()[index];
-        const VkgemmRow out = {sizeof(VkgemmRow), r.device.c_str(),  r.kernel.c_str(),
-                               r.tile.c_str(),    r.skipped.c_str(), r.text.c_str()};
+        VkgemmRow out{};  // zeroed, because it has padding, which is copied too
+        out.device = r.device.c_str(), out.kernel = r.kernel.c_str(), out.tile = r.tile.c_str();
+        out.reason = r.skipped.c_str(), out.text = r.text.c_str();
         vk::write_struct(out, row);
         return VKGEMM_SUCCESS;
     });
@@ -90,9 +91,9 @@ VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, u
         if (!rows || !index)
             return vk::to_result(error,
                                  Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, rows ? "index is null" : "rows is null"});
-        auto words = vk::problem_from(problem);
-        if (!words) return vk::to_result(error, words.status());
-        const auto completed = plan::complete(*words);
+        auto given = vk::problem_from(problem);
+        if (!given) return vk::to_result(error, given.status());
+        const auto completed = plan::complete(*given);
         if (!completed) return vk::to_result(error, completed.status());
         const plan::Problem p = plan::normalise(*completed).problem;
         const uint32_t alignment = operandAlignment ? operandAlignment : plan::Request{}.operand_alignment;

@@ -21,7 +21,7 @@ struct VkgemmContext_T {
 
 struct VkgemmPlan_T {
     VkgemmContext context;
-    vkgemm::plan::Problem given;    // in the caller's words
+    vkgemm::plan::Problem given;    // as the caller gave it
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
     std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to

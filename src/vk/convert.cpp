@@ -11,9 +11,9 @@ namespace {
 
 using plan::Refusal;
 
-// Copies what fits into `room` bytes with the terminating null, and cuts no UTF-8 character in two.
-size_t copy_text(std::string_view text, char* to, size_t room) {
-    size_t n = std::min(text.size(), room - 1);
+// Copies what fits into `capacity` bytes with the terminating null, and cuts no UTF-8 character in two.
+size_t copy_text(std::string_view text, char* to, size_t capacity) {
+    size_t n = std::min(text.size(), capacity - 1);
     if (n < text.size())
         while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xc0) == 0x80) --n;
     std::memcpy(to, text.data(), n);
@@ -60,11 +60,11 @@ VkgemmResult success(VkgemmError* error) { return to_result(error, VKGEMM_SUCCES
 
 VkgemmResult copy_text(std::string_view text, char* to, size_t* size) {
     if (!size) return VKGEMM_ERROR_INVALID_ARGUMENT;
-    const size_t room = *size;
+    const size_t capacity = *size;
     *size = text.size() + 1;
     if (!to) return VKGEMM_SUCCESS;
-    if (room == 0) return VKGEMM_INCOMPLETE;
-    return copy_text(text, to, room) == text.size() ? VKGEMM_SUCCESS : VKGEMM_INCOMPLETE;
+    if (capacity == 0) return VKGEMM_INCOMPLETE;
+    return copy_text(text, to, capacity) == text.size() ? VKGEMM_SUCCESS : VKGEMM_INCOMPLETE;
 }
 
 Result<Problem> problem_from(const VkgemmProblem* given) {
@@ -82,11 +82,13 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
                        plan::concat({"epilogueCount is ", from->epilogueCount, ", above the limit of ",
                                      VKGEMM_MAX_EPILOGUE_STEPS})};
     for (uint32_t i = 0; i < from->epilogueCount; ++i) {
-        if (auto why = check_enum("epilogue.kind", from->epilogue[i].kind, 0, last_step)) return *why;
-        if (from->epilogue[i].kind == VKGEMM_STEP_NONE)
+        const VkgemmStepKind kind = from->epilogue[i].kind;
+        const std::string name = plan::concat({"epilogue[", i, "].kind"});
+        if (kind == VKGEMM_STEP_NONE)
             return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                           plan::concat({"epilogue[", i, "].kind is VKGEMM_STEP_NONE, but epilogueCount is ",
-                                         from->epilogueCount, "; the first epilogueCount entries must be steps"})};
+                           plan::concat({name, " is VKGEMM_STEP_NONE, but epilogueCount is ", from->epilogueCount,
+                                         "; the first epilogueCount entries must be steps"})};
+        if (auto why = check_enum(name.c_str(), kind, 1, last_step)) return *why;
     }
     Problem p = convert::fromC(*from);
     if (p.batch == 0) p.batch = 1;

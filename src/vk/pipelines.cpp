@@ -95,7 +95,7 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
         Result<VkPipeline> made = compile(step, key);
         done(made ? *made : VK_NULL_HANDLE);
         return made;
-    } catch (...) {  // memory ran out: whoever waits must not wait for ever
+    } catch (...) {  // out of memory: wake the threads that wait for this pipeline
         done(VK_NULL_HANDLE);
         throw;
     }

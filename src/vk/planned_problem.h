@@ -7,7 +7,7 @@
 namespace vkgemm::vk {
 
 struct PlannedProblem {
-    plan::Problem given, problem;  // in the caller's words, completed
+    plan::Problem given, problem;  // as the caller gave it, and completed
     plan::Choice choice;           // kernel null for an empty problem
     plan::Steps steps;
     std::string fallback;  // why VKGEMM_KERNEL was not followed; "" if it was, or is not set

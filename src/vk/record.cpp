@@ -11,7 +11,6 @@ namespace {
 using plan::Binding;
 using plan::Refusal;
 using plan::Requirement;
-using std::to_string;
 
 const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
     switch (s) {
@@ -41,7 +40,7 @@ Refusal bad_operand(VkgemmSlot s, const std::string& why) {
 
 // Why an operand's offset must be a multiple of what it is not.
 std::string remedy(VkgemmSlot s) {
-    if (s == VKGEMM_SLOT_WORKSPACE) return "the device wants of a workspace";
+    if (s == VKGEMM_SLOT_WORKSPACE) return "the device requires of a workspace";
     if (s == VKGEMM_SLOT_BIAS || s == VKGEMM_SLOT_SCALE) return "is the size of its element";
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
 }
@@ -134,9 +133,9 @@ std::optional<Status> overlap_with_workspace(const VkgemmPlan_T& p, const Resolv
         if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) ||
             !may_overlap(footprint(p, VkgemmSlot(i), all[i]), fw))
             continue;
-        return bad_operand(
-            VKGEMM_SLOT_WORKSPACE,
-            plan::concat({"(bytes ", fw.begin, " to ", fw.end, ") overlaps operand ", plan::slot_name(VkgemmSlot(i))}));
+        return bad_operand(VKGEMM_SLOT_WORKSPACE,
+                           plan::concat({"(bytes ", fw.begin, " to ", fw.end, ") overlaps operand ",
+                                         plan::slot_name(VkgemmSlot(i)), "; give it memory of its own"}));
     }
     return std::nullopt;
 }

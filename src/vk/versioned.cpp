@@ -11,7 +11,6 @@ namespace vkgemm::vk {
 namespace {
 
 using plan::Refusal;
-using std::to_string;
 
 uint32_t size_of(const void* given) {
     uint32_t size;

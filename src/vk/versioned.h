@@ -3,7 +3,7 @@
 // a struct that goes out is copied as far as the caller's reaches. No other code looks at structSize or pNext.
 //
 // Fields are only ever added at the end, at an offset that is at least the struct's former sizeof. So no struct here
-// ends with padding: an older caller would leave rubbish where a newer version has a field.
+// ends with padding: an older caller would leave uninitialised bytes where a newer version has a field.
 #pragma once
 #include <cstddef>
 #include <optional>

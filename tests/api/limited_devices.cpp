@@ -120,7 +120,7 @@ TEST_CASE("what a version brings counts only where the device has that version")
            {"push descriptors", "bufferDeviceAddress", "neither is enabled"});
 }
 
-TEST_CASE("a device below the floor is refused with its version") {
+TEST_CASE("a device below the minimum requirements is refused with its version") {
     VkgemmNeeds needs;
     const LimitedDevice old(VK_API_VERSION_1_0);
     expect(query(VK_API_VERSION_1_1, needs), VKGEMM_ERROR_UNSUPPORTED, {device().info().name, "1.0", "1.1"});

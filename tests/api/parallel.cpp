@@ -12,7 +12,7 @@ using namespace vkgemm::test;
 
 namespace {
 
-// Between vkgemm and the device stands a compiler that waits until `expected` calls are under schedule.
+// A mock of vkCreateComputePipelines that waits until `expected` calls run at once.
 struct Compiler {
     std::mutex mutex;
     std::condition_variable changed;

@@ -265,9 +265,9 @@ TEST_CASE("a workspace is asked for, and refused where it is missing, short or i
     x.run.workspace = at(x.c, 4, bytes);
     expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "multiple of"});
     x.run.workspace = at(x.d, 0, bytes);
-    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps"});
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps", "memory of its own"});
     x.run.workspace = at(x.a, 0, bytes);
-    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps"});
+    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps", "memory of its own"});
     x.run.workspace = at(x.c, 0, bytes);
     expect(x.check(), VKGEMM_SUCCESS, {});
     o.workspaceLimit = bytes - 1;

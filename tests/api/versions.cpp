@@ -81,7 +81,7 @@ void check_output(const std::function<VkgemmResult(T*)>& call) {
     T whole{};
     whole.structSize = sizeof whole;
     REQUIRE(call(&whole) == VKGEMM_SUCCESS);
-    for (size_t size = struct_info<T>.least; size <= sizeof(T) + 64; size += 8) {
+    for (size_t size = struct_info<T>.least; size <= sizeof(T) + 64; size += alignof(T)) {
         CAPTURE(size);
         Other<T> other(T{}, size);
         for (size_t i = 4; i < size; ++i) other[i] = poison;
@@ -92,12 +92,21 @@ void check_output(const std::function<VkgemmResult(T*)>& call) {
         for (size_t i = common; i < size; ++i) CHECK(other[i] == std::byte{0});
         CHECK(other.poisoned_from(size));
     }
-    for (const size_t size : {size_t{0}, struct_info<T>.least - 8, sizeof(T) - 4, size_t{4104}}) {
+    for (const size_t size : {size_t{0}, struct_info<T>.least - 8, sizeof(T) - alignof(T) / 2, size_t{4104}}) {
         Other<T> odd(whole, size);
         CHECK(call(odd.get()) == VKGEMM_ERROR_INVALID_ARGUMENT);
         CHECK(odd.poisoned_from(std::max(size, sizeof(uint32_t))));
     }
 }
+
+struct OwnedExplanation {
+    VkgemmExplanation handle = nullptr;
+    ~OwnedExplanation() { vkgemmDestroyExplanation(handle); }
+};
+struct OwnedRows {
+    VkgemmRows handle = nullptr;
+    ~OwnedRows() { vkgemmDestroyRows(handle); }
+};
 
 std::string answer_of(const Said& got, const std::string& more = "") {
     return std::string(vkgemmResultName(got.code)) + ": " + got.text + "|" + more;
@@ -188,6 +197,32 @@ TEST_CASE("an older and a newer caller: options, kernels, plans") {
     OwnedPlan plan;
     plan_for(plan, "20x30x40");
     check_output<VkgemmPlanInfo>([&](VkgemmPlanInfo* i) { return vkgemmGetPlanInfo(plan.handle, i); });
+}
+
+TEST_CASE("an older and a newer caller: what explain.h gives") {
+    check_output<VkgemmTypeInfo>([](VkgemmTypeInfo* i) { return vkgemmGetTypeInfo(VKGEMM_TYPE_F16, i); });
+    check_output<VkgemmKernelTraits>(
+        [](VkgemmKernelTraits* t) { return vkgemmGetKernelTraits(3, nullptr, t, nullptr); });
+    check_output<VkgemmTileConstant>([](VkgemmTileConstant* c) { return vkgemmGetTileConstant(3, nullptr, 0, c); });
+    check_output<VkgemmDeviceCaps>([](VkgemmDeviceCaps* c) { return vkgemmGetDeviceCaps(context(), c); });
+    VkgemmDeviceCaps caps{};
+    caps.structSize = sizeof caps;
+    REQUIRE(vkgemmGetDeviceCaps(context(), &caps) == VKGEMM_SUCCESS);
+    if (caps.matrixShapeCount)
+        check_output<VkgemmMatrixShape>([](VkgemmMatrixShape* s) { return vkgemmGetMatrixShape(context(), 0, s); });
+
+    const VkgemmProblem p = problem("20x30x40");
+    OwnedExplanation e;
+    REQUIRE(vkgemmCreateExplanation(context(), &p, nullptr, &e.handle, nullptr) == VKGEMM_SUCCESS);
+    check_output<VkgemmExplanationInfo>(
+        [&](VkgemmExplanationInfo* i) { return vkgemmGetExplanationInfo(e.handle, i); });
+    check_output<VkgemmCandidate>([&](VkgemmCandidate* c) { return vkgemmGetCandidate(e.handle, 0, c); });
+    check_output<VkgemmDispatch>([&](VkgemmDispatch* d) { return vkgemmGetDispatch(e.handle, 0, d); });
+
+    OwnedRows rows;
+    const char* const text = "a device | tiled_f32_8x8 | D[0][0] is wrong";
+    REQUIRE(vkgemmReadDisabledKernels(text, &rows.handle, nullptr) == VKGEMM_SUCCESS);
+    check_output<VkgemmRow>([&](VkgemmRow* r) { return vkgemmGetRow(rows.handle, 0, r); });
 }
 
 TEST_CASE("an older and a newer caller: runs") {

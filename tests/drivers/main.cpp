@@ -59,9 +59,9 @@ Compiler open_compiler() {
     return {std::move(device), *caps};
 }
 
-std::string report_text(const host::PipelineReport& told) {
+std::string report_text(const host::PipelineReport& report) {
     std::string out;
-    for (const auto& s : told.statistics) out += (out.empty() ? "" : ", ") + s.name;
+    for (const auto& s : report.statistics) out += (out.empty() ? "" : ", ") + s.name;
     return out;
 }
 
@@ -76,10 +76,10 @@ std::vector<Compiled> compile(const Compiler& compiler, const std::string& line,
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
     for (const CompiledStep& step : plan->steps) {
-        const ShaderStats stats = shader_stats_of(step.told);
+        const ShaderStats stats = shader_stats_of(step.report);
         if (!stats.registers || !stats.spills)
             give_up("this driver reports no registers or spills under names that this program knows: " +
-                    report_text(step.told));
+                    report_text(step.report));
         out.push_back({step, stats});
     }
     return out;

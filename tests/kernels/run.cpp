@@ -27,6 +27,10 @@ bool is_scale(VkgemmStepKind k) {
     return k == VKGEMM_STEP_SCALE_ROW || k == VKGEMM_STEP_SCALE_COL || k == VKGEMM_STEP_SCALE_ALL;
 }
 
+bool has_residual(const plan::Problem& p) {
+    return std::any_of(p.epilogue.begin(), p.epilogue.end(),
+                       [](const plan::EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
+}
 uint64_t vector_length(const plan::Problem& p, bool (*kind)(VkgemmStepKind)) {
     for (const EpilogueStep& s : p.epilogue) {
         if (!kind(s.kind)) continue;
@@ -52,7 +56,7 @@ struct Data {
           d(p.d.type, p.d, p.m, p.n, p.batch, x.shift),
           bias(Guarded::vector(p.d.type, vector_length(p, is_bias))),
           scale(Guarded::vector(p.d.type, vector_length(p, is_scale))),
-          residual(p.d.type, p.d, plan::has_step(p, VKGEMM_STEP_RESIDUAL) ? p.m : 0, p.n, p.batch, x.shift) {
+          residual(p.d.type, p.d, has_residual(p) ? p.m : 0, p.n, p.batch, x.shift) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
         const ExactFill range = exact_fill(p, x.alpha, x.beta);

@@ -129,7 +129,7 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
                 if (other.why)
                     CHECK(!other.why->text.empty());
                 else
-                    CHECK(other.cost() >= choice->schedule.cost);
+                    CHECK(other.schedule.cost >= choice->schedule.cost);
             }
             const bool wide = reads_wide(operands(p), {});
             CHECK(choice->schedule.cost == cost(*choice->kernel, choice->tile, *caps, p, choice->schedule.split, wide));
@@ -187,17 +187,34 @@ TEST_CASE("refusals say the value, the limit and what would work") {
         {"h200", "f32*f32 9x9x9", "block_f32_128x128", "BK=64", VKGEMM_ERROR_TILE, {"shared memory", "67584", "49152"}},
         {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "TM=5", VKGEMM_ERROR_TILE, {"TM 5", "vector 4", "BK*TM 80"}},
         {"h200", "f32*f32 9x9x9", "vec4_f32_64x64", "XX=5", VKGEMM_ERROR_TILE, {"XX"}},
-        {"h200", "f32*f32 2147483648x1x1", "", "", VKGEMM_ERROR_LIMIT, {"m is 2147483648", "2147483647"}},
+        {"h200",
+         "f32*f32 64x64x64",
+         "bf16x3_f32_64x64x32",
+         "",
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"needs accuracy=f32_split or accuracy=f32_split_rows"}},
+        {"h200",
+         "f32*f32 64x64x64",
+         "f16x2_f32_128x64x32",
+         "",
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"needs accuracy=f32_split_rows"}},
+        {"h200",
+         "f32*f32 2147483648x1x1",
+         "",
+         "",
+         VKGEMM_ERROR_LIMIT,
+         {"m is 2147483648", "2147483647", "split the product"}},
         {"h200", "f32*f32 1x1x2147483648", "", "", VKGEMM_ERROR_LIMIT, {"k is 2147483648", "2147483647"}},
         {"h200", "f32*f32 65536x65536x1", "", "", VKGEMM_ERROR_LIMIT, {"D", "4294967296", "2147483647"}},
         {"h200", "f32*f32 40000x40000x1", "", "", VKGEMM_ERROR_LIMIT, {"D", "6400000000", "4294967295"}},
-        {"h200", "f32*f32 2x2x2 lda=4294967296", "", "", VKGEMM_ERROR_LIMIT, {"A", "2147483647"}},
+        {"h200", "f32*f32 2x2x2 lda=4294967296", "", "", VKGEMM_ERROR_LIMIT, {"A", "2147483647", "split the product"}},
         {"h200",
          "f32*f32 1x1x1 batch=4294967296 stride_a=0 stride_b=0",
          "",
          "",
          VKGEMM_ERROR_LIMIT,
-         {"batch", "4294967296"}},
+         {"batch", "4294967296", "split the batch"}},
     };
     for (const auto& row : rows) {
         INFO(row.device, " ", row.problem, " ", row.kernel, " ", row.tile);
@@ -267,7 +284,7 @@ TEST_CASE("too many work groups are refused with their number") {
     const Result<Choice> refused = select(d, one_more, forced("tiled_f32_8x8"));
     REQUIRE(!refused);
     CHECK(refused.status().code == VKGEMM_ERROR_LIMIT);
-    CHECK_MESSAGE(has_words(refused.status().text, "31", "30"), refused.status().text);
+    CHECK_MESSAGE(has_words(refused.status().text, "31", "30", "larger tile"), refused.status().text);
 }
 
 TEST_CASE("a tile is checked with the device's limits, not with the row's") {

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Runs clang-format or clang-tidy over all sources, and fails if it reports anything:
+# Runs clang-format over all sources, or clang-tidy over src/plan, src/vk and src/host, and fails if it reports
+# anything:
 #   cmake -DTOOL=format|tidy -DSOURCE=<vkgemm> [-DBUILD=<with compile_commands.json>] -P style.cmake
 cmake_minimum_required(VERSION 3.24)
 set(files)
 foreach(folder src include tests tools examples)
   file(GLOB_RECURSE some ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.hpp)
+  if(NOT some)
+    message(FATAL_ERROR "no sources below ${SOURCE}/${folder}")
+  endif()
   list(APPEND files ${some})
 endforeach()
-list(LENGTH files count)
-if(count LESS 60)
-  message(FATAL_ERROR "only ${count} sources below ${SOURCE}")
-endif()
 if(TOOL STREQUAL "format")
   execute_process(COMMAND clang-format --dry-run -Werror ${files} WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE failed)
 else()
@@ -18,6 +18,9 @@ else()
   foreach(layer plan vk host)
     set(all ${files})
     list(FILTER all INCLUDE REGEX "/src/${layer}/.*\\.cpp$")
+    if(NOT all)
+      message(FATAL_ERROR "no sources below ${SOURCE}/src/${layer}")
+    endif()
     list(TRANSFORM all REPLACE "(.+)" "#include \"\\1\"  // NOLINT\n")
     list(JOIN all "" text)
     file(CONFIGURE OUTPUT ${BUILD}/tidy/src/${layer}/all.cpp CONTENT "${text}")

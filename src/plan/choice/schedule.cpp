@@ -9,8 +9,6 @@
 namespace vkgemm::plan {
 namespace {
 
-using std::to_string;
-
 constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
 constexpr uint64_t factor_bytes = 4;        // of the scale of a row
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
@@ -14,8 +13,6 @@
 namespace vkgemm::plan {
 namespace {
 
-using std::to_string;
-
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
@@ -24,20 +21,29 @@ bool same_types(const Module& m, const Problem& p) {
     return m.a == p.a.type && m.b == p.b.type && m.d == p.d.type && m.accumulate == p.accumulate;
 }
 
+// Every accuracy that is at most as exact as `least`, as problems in text have it.
+std::string accuracies_from(VkgemmAccuracy least) {
+    std::string out;
+    for (int a = least; a <= VKGEMM_ACCURACY_F32_SPLIT_ROWS; ++a)
+        out += concat({(out.empty() ? "" : " or "), "accuracy=", accuracy_name(VkgemmAccuracy(a))});
+    return out;
+}
+
 // Sizes beyond what 32-bit indices and one descriptor reach.
 std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
     for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
         if (value > max_dimension)
-            return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({name, " is ", value, ", above vkgemm's limit of ", max_dimension})};
+            return Refusal{VKGEMM_ERROR_LIMIT, concat({name, " is ", value, ", above vkgemm's limit of ", max_dimension,
+                                                       "; split the product"})};
     if (p.batch > max_batch)
-        return Refusal{VKGEMM_ERROR_LIMIT, concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch})};
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
     for (const auto& [name, x, rows, cols, padded] : operands(p)) {
         if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
         const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
         if (x->ld > max_span)
             return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", name, " is ", x->ld,
-                                                       ", above the limit of ", max_span})};
+                                                       ", above the limit of ", max_span, "; split the product"})};
         if (span > max_span)
             return Refusal{VKGEMM_ERROR_LIMIT,
                            concat({name, " spans ", span, " elements, above the limit of ", max_span,
@@ -89,8 +95,9 @@ std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, cons
     const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
     const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
     if (groups <= most) return std::nullopt;
-    return Refusal{VKGEMM_ERROR_LIMIT, concat({"it would take ", uint64_t(std::min(groups, 1e18)),
-                                               " work groups; the limit is ", uint64_t(most)})};
+    return Refusal{VKGEMM_ERROR_LIMIT,
+                   concat({"it would take ", uint64_t(std::min(groups, 1e18)), " work groups; the limit is ",
+                           uint64_t(most), "; use a larger tile or split the batch"})};
 }
 
 }  // namespace
@@ -127,7 +134,7 @@ std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const Devi
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({"needs what is ", dev.not_there(), ": ", feature_names(lacks)})};
     const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
-    // A tile of the table keeps every rule but those of the device, which nobody can mend.
+    // A tile of the table keeps every rule but those of the device, which the caller cannot change.
     const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
     if (rules.count) return Refusal{kind, to_text(rules)};
     if (auto why = wrong_subgroup(tile, dev, kind)) return why;
@@ -141,7 +148,7 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"multiplies ", types_of(m), ", not ", types_text(p)})};
     if (p.accuracy < m.family.accuracy)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"computes f32 from parts; the accuracy must be ", accuracy_name(m.family.accuracy)})};
+                       concat({"splits f32 for the matrix units; needs ", accuracies_from(m.family.accuracy)})};
     if (auto why = unfit_device(k, tile, dev)) return why;
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Choosing is a loop over the rows: kernels that do not fit are rejected with the reason, the others ranked by cost.
 #pragma once
-#include <limits>
 #include <vector>
 
 #include "plan/choice/schedule.h"
@@ -23,8 +22,6 @@ struct Candidate {
     const Kernel* kernel;
     std::optional<Status> why;
     Schedule schedule;  // unused if there is a reason against it
-
-    double cost() const { return why ? std::numeric_limits<double>::infinity() : schedule.cost; }
 };
 
 struct Choice {

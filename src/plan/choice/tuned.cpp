@@ -46,11 +46,11 @@ Result<TunedRow> read_row(string_view line, size_t number) {
     const auto& [device, problem, kernel, tile] = f.text;
     if (device.empty()) return wrong_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return wrong_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
-    const Result<ProblemText> words = parse_problem(problem);
-    if (!words) return wrong_row(number, concat({"in the problem, ", words.status().text}));
-    const Result<Problem> completed = complete(words->problem);
+    const Result<ProblemText> given = parse_problem(problem);
+    if (!given) return wrong_row(number, concat({"in the problem, ", given.status().text}));
+    const Result<Problem> completed = complete(given->problem);
     if (!completed) return wrong_row(number, concat({"in the problem, ", completed.status().text}));
-    if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m, n or batch is 0");
+    if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m or n is 0");
     if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.status().text);
     TunedRow row{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}, {}};
     if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));

@@ -114,8 +114,6 @@ bool read_value(DeviceCaps& f, string_view name, string_view value) {
 
 }  // namespace
 
-string_view feature_name(Feature f) { return f < Feature::count ? feature_ids[size_t(f)] : string_view{}; }
-
 string feature_names(FeatureSet set) {
     string out;
     for (size_t i = 0; i < std::size(feature_ids); ++i)

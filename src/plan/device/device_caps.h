@@ -45,8 +45,7 @@ inline constexpr FeatureSet matrix_f16 = matrix | float16, matrix_bf16 = matrix 
                             matrix_i8 = matrix | int8;
 }  // namespace need
 
-std::string_view feature_name(Feature);  // the id of its row: "buffer_address"
-std::string feature_names(FeatureSet);   // space-separated
+std::string feature_names(FeatureSet);  // the ids of their rows, space-separated: "float64 push_descriptor"
 
 enum class DeviceKind : uint8_t { other, integrated, discrete, virtual_gpu, cpu };  // the order of VkPhysicalDeviceType
 

@@ -84,7 +84,7 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
             },
         .shared_bytes = shared,
         .refuses = [](const Problem&) -> const char* {
-            return "brings an operand into shape for another kernel, never a product by itself";
+            return "packs an operand for another kernel and computes no product";
         },
         .uses_matrix_units = true,
         .packs_fragments = true,

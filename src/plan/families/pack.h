@@ -16,7 +16,7 @@ inline constexpr Family pack = {
         },
     .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t { return uint64_t{4} * t.BM * (t.BN + 1); },
     .refuses = [](const Problem&) -> const char* {
-        return "brings an operand into shape for another kernel, never a product by itself";
+        return "packs an operand for another kernel and computes no product";
     },
     .gpu_cost = {},
     .cpu_weight = 1,

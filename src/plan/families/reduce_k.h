@@ -20,9 +20,7 @@ inline constexpr Family reduce_k = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return uint64_t{4} * e.accumulator * (t.TEAM > 1 ? t.WG : 1);
     },
-    .refuses = [](const Problem&) -> const char* {
-        return "is the second pass of a split product, never a product by itself";
-    },
+    .refuses = [](const Problem&) -> const char* { return "adds the slices of a split K and computes no product"; },
     .gpu_cost = {},
     .cpu_weight = 1,
 };

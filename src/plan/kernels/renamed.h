@@ -11,7 +11,7 @@ namespace vkgemm::plan {
 /// The present name of the kernel that vkgemm 0.1 called `old`. nullopt: `old` is a present name, or no kernel's.
 std::optional<std::string> renamed_kernel(std::string_view old);
 
-/// What the log is told of it.
+/// The warning for the log.
 std::string renamed_text(std::string_view old, std::string_view present);
 
 }  // namespace vkgemm::plan

@@ -7,8 +7,6 @@
 namespace vkgemm::plan {
 namespace {
 
-using std::to_string;
-
 Refusal broken(std::string why) { return {VKGEMM_ERROR_INVALID_PROBLEM, std::move(why)}; }
 
 std::optional<uint64_t> times(uint64_t a, uint64_t b) {
@@ -185,12 +183,6 @@ bool is_wide(const Operand& x, uint32_t operand_alignment) {
     const uint64_t bytes = info(m.type).bytes, run = m.layout == rowMajor ? x.cols : x.rows;
     return operand_alignment % 16 == 0 && (x.padded || run * bytes % 16 == 0) && m.ld * bytes % 16 == 0 &&
            m.batchStride * bytes % 16 == 0;
-}
-
-bool has_step(const Problem& p, VkgemmStepKind kind) {
-    for (const EpilogueStep& s : p.epilogue)
-        if (s.kind == kind) return true;
-    return false;
 }
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }

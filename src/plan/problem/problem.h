@@ -36,8 +36,7 @@ std::array<Operand, 4> operands(const Problem&);
 bool is_wide(const Operand&, uint32_t operand_alignment);
 
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
-bool has_step(const Problem&, VkgemmStepKind);
-bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
+bool is_empty(const Problem&);                   // m, n or batch is 0, so there is nothing to do
 
 /// Elements from the first to one past the last of a whole batched operand; 0 for an empty one; nullopt above 2^64.
 std::optional<uint64_t> span_elements(const Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch);

@@ -79,7 +79,7 @@ std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
 /// A baseline of --vs: open, or the reason why it is not.
 struct Contender {
     std::unique_ptr<Baseline> baseline;
-    BenchBaseline told;
+    BenchBaseline report;
 };
 std::vector<Contender> open_contenders(const Options& o, const host::Device& device) {
     std::vector<Contender> all;
@@ -94,9 +94,9 @@ std::vector<Contender> open_contenders(const Options& o, const host::Device& dev
     }
     return all;
 }
-std::vector<BenchBaseline> told(const std::vector<Contender>& contenders) {
+std::vector<BenchBaseline> reports_of(const std::vector<Contender>& contenders) {
     std::vector<BenchBaseline> all;
-    for (const Contender& c : contenders) all.push_back(c.told);
+    for (const Contender& c : contenders) all.push_back(c.report);
     return all;
 }
 
@@ -109,7 +109,7 @@ class Bench {
           device_(device),
           cases_(cases),
           contenders_(open_contenders(options, device)),
-          report_(told(contenders_), options.no_check, of_several_accuracies(cases)),
+          report_(reports_of(contenders_), options.no_check, of_several_accuracies(cases)),
           shown_(o_.json != "-" && o_.csv != "-" && o_.plot != "-"),
           progress_(count(), session.quiet),
           roofline_(device) {}
@@ -212,14 +212,14 @@ void Bench::run_case(const Case& c) {
 void Bench::begin() const {
     std::string missing;
     for (const Contender& c : contenders_)
-        if (!c.baseline) missing += wrapped("no comparison with " + c.told.name + ": " + c.told.missing, 0);
+        if (!c.baseline) missing += wrapped("no comparison with " + c.report.name + ": " + c.report.missing, 0);
     if (!shown_) {
         if (!missing.empty()) warn(missing);
         return;
     }
     print(device_line(device_.info()) + "\n");
     for (const Contender& c : contenders_)
-        if (c.baseline) print(wrapped("compared with " + c.told.title, 0));
+        if (c.baseline) print(wrapped("compared with " + c.report.title, 0));
     print(missing + "\n" + report_.header(session_.colored()));
 }
 

@@ -148,7 +148,7 @@ Result<Explained> explain(const host::Device& device, const Options& o, const Ca
     }
     e.choice = *std::move(own);
     e.info = e.choice.info(), e.notes = e.choice.notes();
-    if (e.info.isEmpty) e.notes.emplace_back("nothing to do: m, n or batch is 0");
+    if (e.info.isEmpty) e.notes.emplace_back("nothing to do: m or n is 0");
     if (e.info.chosen == UINT32_MAX) return e;
     e.chosen = e.choice.candidates()[e.info.chosen];
     std::erase_if(e.others, [&](const Other& other) { return other.kernel == e.chosen->kernel; });

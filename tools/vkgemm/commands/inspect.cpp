@@ -49,7 +49,7 @@ void add_rows(Table& table, const CompiledPlan& plan) {
         for (const CompiledStep& step : plan.steps) {
             const bool product = step.kernel->is_product();
             if (product != wanted) continue;
-            const ShaderStats f = shader_stats_of(step.told);
+            const ShaderStats f = shader_stats_of(step.report);
             table.add({(product ? "" : "  + ") + step.kernel->name(), count_text(f.registers),
                        spilled(count_text(f.spills), f.spills), spilled(size_text(f.scratch), f.scratch),
                        f.shared ? size_text(f.shared) : bytes_text(step.declared_shared), count_text(f.at_once),
@@ -63,7 +63,7 @@ nlohmann::ordered_json optional_json(const std::optional<double>& x) {
 }
 
 nlohmann::ordered_json step_json(const CompiledStep& step) {
-    const ShaderStats f = shader_stats_of(step.told);
+    const ShaderStats f = shader_stats_of(step.report);
     nlohmann::ordered_json j = {{"kernel", step.kernel->name()},
                                 {"tile", step.tile},
                                 {"registers", optional_json(f.registers)},
@@ -75,13 +75,13 @@ nlohmann::ordered_json step_json(const CompiledStep& step) {
                                 {"code_bytes", optional_json(f.code)},
                                 {"matrix", f.matrix}};
     j["statistics"] = nlohmann::ordered_json::array();
-    for (const auto& s : step.told.statistics) {
+    for (const auto& s : step.report.statistics) {
         const auto digits =
             nlohmann::ordered_json::parse(s.text, nullptr, false);  // discarded: inf, which JSON has not
         j["statistics"].push_back({{"name", s.name}, {"value", digits.is_number() ? digits : nullptr}});
     }
     j["texts"] = nlohmann::ordered_json::array();
-    for (const auto& t : step.told.texts) j["texts"].push_back({{"name", t.name}, {"bytes", t.text.size()}});
+    for (const auto& t : step.report.texts) j["texts"].push_back({{"name", t.name}, {"bytes", t.text.size()}});
     return j;
 }
 
@@ -104,12 +104,12 @@ nlohmann::ordered_json json(const host::Device& device, const std::vector<Inspec
 void print_all(const Session& session, const CompiledPlan& plan) {
     for (const CompiledStep& step : plan.steps) {
         print("\n" + styled(step.kernel->name(), Style::head, session.colored()) + "\n" + wrapped(step.tile, 2));
-        if (step.told.statistics.empty()) continue;
+        if (step.report.statistics.empty()) continue;
         Table table({{.title = "", .width = 30}, {.title = "", .right = true, .width = 8}});
-        for (const auto& s : step.told.statistics) table.add({"  " + s.name, s.text});
+        for (const auto& s : step.report.statistics) table.add({"  " + s.name, s.text});
         print("  as the driver reports it:\n" + table.body(session.colored()));
         std::string texts;
-        for (const auto& t : step.told.texts)
+        for (const auto& t : step.report.texts)
             texts += (texts.empty() ? "" : ", ") + t.name + " (" + bytes_text(t.text.size()) + ")";
         if (!texts.empty()) print(wrapped("available as text: " + texts, 2));
     }
@@ -120,13 +120,13 @@ Result<std::string> assembly(const host::Device& device, const std::vector<Inspe
     std::string text, other;
     for (const Inspected& one : all)
         for (const CompiledStep& step : one.plan.steps) {
-            if (const auto* code = assembly_of(step.told)) {
+            if (const auto* code = assembly_of(step.report)) {
                 text += "; " + step.kernel->name() + " " + step.tile + ", " + one.problem + "\n; " +
                         device_line(device.info()) + "\n" + code->text + "\n";
                 continue;
             }
             if (!other.empty()) continue;
-            for (const auto& t : step.told.texts) other += (other.empty() ? "" : ", ") + t.name;
+            for (const auto& t : step.report.texts) other += (other.empty() ? "" : ", ") + t.name;
         }
     if (!text.empty()) return text;
     return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,

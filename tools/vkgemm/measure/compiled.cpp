@@ -23,9 +23,9 @@ Result<CompiledPlan> compile(const host::Device& device, const Problem& problem,
         const VkgemmDispatch& d = dispatches[i];
         out.steps.push_back({&all_kernels()[d.kernelIndex], d.tile, d.sharedBytes, {}});
         if (!device.inspects()) continue;
-        auto told = device.inspect(pipelines[i]);
-        if (!told) return told.status();
-        out.steps.back().told = *std::move(told);
+        auto report = device.inspect(pipelines[i]);
+        if (!report) return report.status();
+        out.steps.back().report = *std::move(report);
     }
     return out;
 }

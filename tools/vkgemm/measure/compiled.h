@@ -11,7 +11,7 @@ struct CompiledStep {
     const Kernel* kernel = nullptr;
     std::string tile;
     uint64_t declared_shared = 0;  // bytes of a work group that the shader declares; drivers may take more
-    host::PipelineReport told;     // empty if the device does not inspect
+    host::PipelineReport report;   // empty if the device does not inspect
 };
 
 struct CompiledPlan {

@@ -107,9 +107,9 @@ Measurement measurement(const Place& p, const Case& c) {
     for (const Place& s : p.at("samples").list()) m.samples.push_back(s.seconds(m.flops, m.bytes));
     if (m.samples.empty()) p.at("samples").refuse("has no sample");
     m.times = summarise(m.samples);
-    for (const auto& [key, told] : {std::pair("median", m.times.median), std::pair("min", m.times.min),
-                                    std::pair("max", m.times.max), std::pair("p95", m.times.p95)})
-        p.at(key).must_be_near(told, "by the samples");
+    for (const auto& [key, expected] : {std::pair("median", m.times.median), std::pair("min", m.times.min),
+                                        std::pair("max", m.times.max), std::pair("p95", m.times.p95)})
+        p.at(key).must_be_near(expected, "by the samples");
     m.drift = drift_of(m.samples);
     if (p.has("deviation")) m.deviation = p.at("deviation").number_or_inf();
     m.cold = p.at("cold").yes();

@@ -56,23 +56,23 @@ std::string matrix_words(const std::string& assembly) {
 
 }  // namespace
 
-const host::PipelineReport::Text* assembly_of(const host::PipelineReport& told) {
-    for (const auto& text : told.texts)
+const host::PipelineReport::Text* assembly_of(const host::PipelineReport& report) {
+    for (const auto& text : report.texts)
         if (std::ranges::find(assemblies, text.name) != std::end(assemblies)) return &text;
     return nullptr;
 }
 
-ShaderStats shader_stats_of(const host::PipelineReport& told) {
+ShaderStats shader_stats_of(const host::PipelineReport& report) {
     ShaderStats out;
     bool by_words = false;
-    for (const auto& s : told.statistics) {
+    for (const auto& s : report.statistics) {
         for (const Word& w : words)
             if (s.name == w.name) out.*w.figure = (out.*w.figure).value_or(0) + s.value;
         if (s.name == code_size) out.code = s.value;
         by_words |= s.name == counted_in_words;
     }
     if (by_words && out.code) *out.code *= 4;
-    if (const auto* assembly = assembly_of(told)) out.matrix = matrix_words(assembly->text);
+    if (const auto* assembly = assembly_of(report)) out.matrix = matrix_words(assembly->text);
     return out;
 }
 

@@ -14,7 +14,7 @@ static_assert(bind_a == BIND_A && bind_b == BIND_B && bind_c == BIND_C && bind_d
               bind_count == BIND_TRACE);
 
 const TraceWords trace_words = {.head = TRACE_HEAD,
-                                .room = TRACE_ROOM,
+                                .capacity = TRACE_CAPACITY,
                                 .listed = TRACE_LISTED,
                                 .list = TRACE_LIST,
                                 .owners = TRACE_OWNERS,

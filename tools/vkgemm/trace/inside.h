@@ -32,9 +32,9 @@ std::vector<std::byte> arguments(const Dispatch& dispatch, double alpha, double 
 
 /// Words of the buffer that a traced module writes (shaders/trace.h), which is at the binding bind_count.
 struct TraceWords {
-    uint32_t head;                // words before the counts
-    uint32_t room, listed, list;  // of the watched group: entries that fit, accesses seen, where the list begins
-    uint32_t owners;              // where the writers of D begin
+    uint32_t head;                    // words before the counts
+    uint32_t capacity, listed, list;  // of the watched group: entries that fit, accesses seen, where the list begins
+    uint32_t owners;                  // where the writers of D begin
     uint32_t span, counts, outside, farthest;  // one word for each binding
     uint32_t entry;                            // words of an entry of the list
 };

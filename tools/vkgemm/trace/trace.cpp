@@ -11,8 +11,8 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr uint64_t list_room = 1u << 20;  // accesses of the watched group that are kept
-constexpr uint64_t room_behind = 32;      // bytes: the four elements that one store may write
+constexpr uint64_t list_capacity = 1u << 20;  // accesses of the watched group that are kept
+constexpr uint64_t room_behind = 32;          // bytes: the four elements that one store may write
 constexpr auto patience = std::chrono::seconds(600);
 
 using inside::trace_words;
@@ -30,8 +30,8 @@ std::vector<uint32_t> head_of(const Trace& t, uint64_t& words) {
     head[trace_words.owners] = static_cast<uint32_t>(words);
     words += t.operands[bind_d].counts.size();
     head[trace_words.list] = static_cast<uint32_t>(words);
-    head[trace_words.room] = list_room;
-    words += list_room * trace_words.entry;
+    head[trace_words.capacity] = list_capacity;
+    words += list_capacity * trace_words.entry;
     return head;
 }
 
@@ -43,7 +43,7 @@ void read_trace(const std::vector<uint32_t>& words, Trace& t) {
     }
     const auto owners = words.begin() + words[trace_words.owners];
     t.owners.assign(owners, owners + static_cast<std::ptrdiff_t>(t.operands[bind_d].counts.size()));
-    const uint64_t listed = std::min<uint64_t>(words[trace_words.listed], list_room);
+    const uint64_t listed = std::min<uint64_t>(words[trace_words.listed], list_capacity);
     t.unlisted = words[trace_words.listed] - listed;
     for (uint64_t i = 0; i < listed; ++i) {
         const uint32_t* e = &words[words[trace_words.list] + i * trace_words.entry];
