@@ -6,8 +6,8 @@
  *
  * Nothing here touches the GPU: no function compiles a pipeline or allocates device memory.
  *
- * Every output struct begins with structSize; set it before the call. INVALID_ARGUMENT if it is wrong, if a pointer is
- * NULL that may not be, or if an index is not below its count.
+ * Every function may be called from any thread, but no other thread may use an object while it is destroyed.
+ * INVALID_ARGUMENT if a structSize is wrong, a pointer is NULL that may not be, or an index is not below its count.
  */
 #ifndef VKGEMM_EXPLAIN_H
 #define VKGEMM_EXPLAIN_H
@@ -27,22 +27,23 @@ typedef struct VkgemmTypeInfo {
     uint32_t bytes;   /* of an element */
     const char* name; /* "f16", as problems in text have it; static */
     uint32_t isFloat;
-    uint32_t exactBits; /* whole numbers up to 2^exactBits are exact in it; of a floating-point type: the bits of its
-                           significand, the implicit one included */
+    uint32_t exactBits; /* every whole number from 0 to 2^exactBits - 1 is exact; of a floating-point type: the bits of
+                           its significand, the implicit one included */
 } VkgemmTypeInfo;
 
-/* Of any type but DEFAULT. Any thread. */
+/* Of any type but DEFAULT. */
 VKGEMM_API VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info);
 
 /* Copies `problem` to `completed`, whose structSize is set, with every default filled in: types, leading dimensions,
  * batch strides. A matrix that all of the batch share, and every matrix if batch is 1, gets the stride
- * VKGEMM_BROADCAST. If C is D, `c` stays 0. Refused like vkgemmCreatePlan refuses a problem that contradicts itself or
- * is too large. error may be NULL. Any thread. */
+ * VKGEMM_BROADCAST. If C is D, `c` stays 0. Refused if the problem contradicts itself (INVALID_PROBLEM) or if its types
+ * do not go together (UNSUPPORTED); the limits of vkgemm and of devices are not checked. error may be NULL. */
 VKGEMM_API VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed,
                                               VkgemmError* error);
 
-/* Checks the factors of a run as vkgemmRecord does and converts them to the accumulator's type. If *alpha is 0
- * afterwards, A and B are not read; if *beta is, C is not. error may be NULL. Any thread. */
+/* Checks the factors of a run as vkgemmRecord does and converts them to the accumulator's type. Here an *alpha of 0
+ * means 0, as with VKGEMM_RECORD_ZERO_ALPHA. If *alpha is 0 afterwards, A and B are not read; if *beta is, C is not.
+ * error may be NULL. */
 VKGEMM_API VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, double* beta,
                                              VkgemmError* error);
 
@@ -60,11 +61,12 @@ typedef enum VkgemmKernelRole {
 typedef struct VkgemmKernelTraits {
     uint32_t structSize;
     VkgemmKernelRole role;
-    VkgemmAccuracy accuracy; /* the least that a problem must ask for */
+    VkgemmAccuracy accuracy; /* it serves problems whose VkgemmProblem::accuracy is this or a higher value */
     uint32_t usesMatrixUnits;
-    uint32_t packsFragments; /* 1: A and B are first packed into the workspace, so it always needs some */
-    uint32_t sharedBytes;    /* shared memory of a work group, as the shader declares it */
-    uint32_t constantCount;  /* for vkgemmGetTileConstant */
+    uint32_t
+        packsFragments;   /* of a product: A and B are first packed for it in the workspace; of a packer: it does so */
+    uint32_t sharedBytes; /* shared memory of a work group, as the shader declares it */
+    uint32_t constantCount; /* for vkgemmGetTileConstant */
 } VkgemmKernelTraits;
 
 /* One constant of a tile. */
@@ -77,12 +79,13 @@ typedef struct VkgemmTileConstant {
 
 /* `index` as in vkgemmGetKernel. `tile` replaces constants of the kernel's tile as VkgemmPlanOptions::tile does; it may
  * be NULL. TILE if it cannot be read or breaks a rule of the family; the limits of a device are not checked. error may
- * be NULL. Any thread. */
+ * be NULL. */
 VKGEMM_API VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, VkgemmKernelTraits* traits,
                                               VkgemmError* error);
 
 /* Constant number `constant` (below VkgemmKernelTraits::constantCount) of the same tile. The count and the order are
- * the same for every kernel; a constant that the kernel does not use has the value 0. Any thread. */
+ * the same for every kernel; a constant that the kernel does not use has the value 0. INVALID_ARGUMENT also where
+ * vkgemmGetKernelTraits returns TILE. */
 VKGEMM_API VkgemmResult vkgemmGetTileConstant(uint32_t index, const char* tile, uint32_t constant,
                                               VkgemmTileConstant* out);
 
@@ -111,7 +114,7 @@ typedef struct VkgemmMatrixShape {
     uint32_t m, n, k;
 } VkgemmMatrixShape;
 
-/* vkgemmDescribeDevice writes the same as text. Any thread. */
+/* vkgemmDescribeDevice writes these and more as text. */
 VKGEMM_API VkgemmResult vkgemmGetDeviceCaps(VkgemmContext context, VkgemmDeviceCaps* caps);
 VKGEMM_API VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t index, VkgemmMatrixShape* shape);
 
@@ -122,9 +125,9 @@ VKGEMM_API VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t ind
 typedef struct VkgemmExplanation_T* VkgemmExplanation;
 
 /* Decides as vkgemmCreatePlan would with the same arguments, and keeps everything that was considered. A problem
- * that no kernel serves is explained too (SUCCESS, see VkgemmExplanationInfo::result); a broken problem and broken
- * options are refused. The object owns the strings that its getters give out. *explanation is NULL on failure.
- * options and error may be NULL. Any thread. */
+ * that no kernel serves is explained too (SUCCESS, see VkgemmExplanationInfo::result); an invalid problem and
+ * invalid options are refused. The object owns the strings that its getters return. *explanation is NULL on failure.
+ * options and error may be NULL. */
 VKGEMM_API VkgemmResult vkgemmCreateExplanation(VkgemmContext context, const VkgemmProblem* problem,
                                                 const VkgemmPlanOptions* options, VkgemmExplanation* explanation,
                                                 VkgemmError* error);
@@ -136,7 +139,7 @@ typedef struct VkgemmExplanationInfo {
     uint32_t structSize;
     VkgemmResult result;     /* of vkgemmCreatePlan: SUCCESS, FALLBACK_USED, or why no kernel serves */
     const char* resultText;  /* the sentence for it; "" on success */
-    uint32_t isEmpty;        /* 1: m, n or batch is 0: nothing is chosen and nothing runs */
+    uint32_t isEmpty;        /* 1: m or n is 0: nothing is chosen and nothing runs */
     uint32_t chosen;         /* index of the chosen candidate; UINT32_MAX: none */
     uint32_t candidateCount; /* one for each built-in kernel, in the order of vkgemmGetKernel; 0 if isEmpty */
     uint32_t dispatchCount;
@@ -162,7 +165,7 @@ typedef struct VkgemmCandidate {
     uint32_t kernelIndex; /* as in vkgemmGetKernel */
     const char* kernel;
     VkgemmCandidateState state;
-    const char* tile;        /* with the constants of the options or of the tuned row; "" if they do not fit */
+    const char* tile;        /* with the constants of options->tile; of the chosen one also those of the tuned row */
     double cost;             /* predicted; comparable within one problem on one device. 0 if it cannot serve */
     uint32_t slices;         /* parts of K that are summed side by side; 1: K is not split. 0 if it cannot serve */
     uint32_t packedOperands; /* bit 1 << VKGEMM_SLOT_A, _B: first copied to the workspace in another layout */
@@ -203,14 +206,14 @@ typedef struct VkgemmRow {
     const char* device; /* a part of the name of the devices that it is for */
     const char* kernel;
     const char* tile;   /* of a tuned row: constants to replace; may be "" */
-    const char* reason; /* of a tuned row: why it is skipped on the context's device, "" if it is followed. Of a
-                            disabled kernel: what the self-test found */
-    const char* text;   /* the whole line, without its comment */
+    const char* reason; /* of a tuned row: why it is skipped on the context's device, "" if it is followed or there
+                            is no context. Of a disabled kernel: what the self-test found */
+    const char* text;   /* the row as a line, without its comment */
 } VkgemmRow;
 
 /* Reads text as VkgemmContextInfo::tunedRows takes it. context may be NULL; with one, only the rows of its device
  * are kept. PARSE with the line number if a line cannot be read. *rows owns its strings; NULL on failure. error may
- * be NULL. Any thread. */
+ * be NULL. */
 VKGEMM_API VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, VkgemmRows* rows,
                                             VkgemmError* error);
 
@@ -222,8 +225,7 @@ VKGEMM_API uint32_t vkgemmGetRowCount(VkgemmRows rows);
 VKGEMM_API VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row);
 
 /* The tuned row nearest to `problem`, as a plan with this operandAlignment (0: 16) would find it; *index is
- * UINT32_MAX if none is near. *distance is 0 for a row of the same sizes; it may be NULL. error may be NULL. Any
- * thread. */
+ * UINT32_MAX if none is near. *distance is 0 for a row of the same sizes; it may be NULL. error may be NULL. */
 VKGEMM_API VkgemmResult vkgemmFindTunedRow(VkgemmRows rows, const VkgemmProblem* problem, uint32_t operandAlignment,
                                            uint32_t* index, double* distance, VkgemmError* error);
 

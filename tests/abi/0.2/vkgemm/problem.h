@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems and results: the part of vkgemm.h that knows nothing of Vulkan. vkgemm.h includes it and states the rules
- * that hold for every function.
+ * Problems and results: the part of the API that needs no Vulkan headers. vkgemm.h includes this file and states the
+ * rules that hold for every function and struct.
  */
 #ifndef VKGEMM_PROBLEM_H
 #define VKGEMM_PROBLEM_H
@@ -30,41 +30,41 @@ extern "C" {
  * Results
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Negative: nothing was made or recorded. Positive: done, but with something to tell (in VkgemmError::text). */
+/* Negative: the call failed and nothing was created or recorded. Positive: the call succeeded, with a restriction. */
 typedef enum VkgemmResult {
     VKGEMM_SUCCESS = 0,
-    VKGEMM_FALLBACK_USED = 1,           /* another kernel than VKGEMM_KERNEL asked for serves this problem */
-    VKGEMM_INCOMPLETE = 2,              /* the array given was too small; it was filled as far as it goes */
-    VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a wrong structSize, a word outside its enum */
+    VKGEMM_FALLBACK_USED = 1,           /* VKGEMM_KERNEL was not followed; VkgemmError::text has the reason */
+    VKGEMM_INCOMPLETE = 2,              /* the caller's array or text was too small; it holds what fits */
+    VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a wrong structSize, a value outside its enum */
     VKGEMM_ERROR_INVALID_PROBLEM = -2,  /* the problem contradicts itself: a leading dimension below a row, ... */
-    VKGEMM_ERROR_UNSUPPORTED = -3,      /* a sound problem that this version or device cannot do; see the text */
-    VKGEMM_ERROR_LIMIT = -4,            /* a number above a limit of the device or of vkgemm */
+    VKGEMM_ERROR_UNSUPPORTED = -3,      /* valid, but this version or device cannot do it; see the text */
+    VKGEMM_ERROR_LIMIT = -4,            /* a number is above a limit of the device or of vkgemm */
     VKGEMM_ERROR_TILE = -5,             /* a tile breaks a rule of its family; the text lists every broken rule */
     VKGEMM_ERROR_OPERAND = -6,          /* an operand is missing, misaligned, too small, or overlaps D */
     VKGEMM_ERROR_WORKSPACE = -7,        /* the workspace is missing, misaligned or too small */
-    VKGEMM_ERROR_MISSING_FUNCTION = -8, /* a Vulkan function that must be there was not found */
+    VKGEMM_ERROR_MISSING_FUNCTION = -8, /* a required Vulkan function was not found */
     VKGEMM_ERROR_OUT_OF_MEMORY = -9,    /* host or device memory */
-    VKGEMM_ERROR_DEVICE_LOST = -10,     /* VK_ERROR_DEVICE_LOST came back from the driver */
+    VKGEMM_ERROR_DEVICE_LOST = -10,     /* the driver returned VK_ERROR_DEVICE_LOST */
     VKGEMM_ERROR_VULKAN = -11,          /* another Vulkan call failed: see VkgemmError::vkResult */
-    VKGEMM_ERROR_PARSE = -12,           /* text could not be read; the sentence names the character */
+    VKGEMM_ERROR_PARSE = -12,           /* a text is malformed; VkgemmError::text names the character, line or byte */
     VKGEMM_RESULT_MAX_ENUM = 0x7fffffff
 } VkgemmResult;
 
-/* The words behind a result. Zero-initialise it; calls overwrite it, also on success (text is then empty). Its size
- * never changes. */
+/* Describes a failure. Zero-initialise it; every call overwrites it, also on success (text is then empty). It has no
+ * structSize because its size never changes: it is filled while another struct may be unreadable. */
 typedef struct VkgemmError {
     int32_t vkResult; /* the VkResult of the Vulkan call that failed, otherwise VK_SUCCESS, which is 0 */
-    char text[1024];  /* UTF-8, null-terminated, cut at the end if longer; one sentence or more, without a line end */
+    char text[1024];  /* UTF-8, null-terminated, truncated if longer; one or more sentences in one line */
 } VkgemmError;
 
-/* The name of a result without prefix, "success" or "unsupported"; static; never NULL. Any thread. */
+/* The name of a result without its prefix: "success", "unsupported". A static string, never NULL. Any thread. */
 VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
 
 /* ----------------------------------------------------------------------------------------------------
- * The problem: what to compute, apart from where the data lies. Plain data, no Vulkan in it.
+ * The problem: what to compute. Plain data, without handles; the buffers are given when a plan is recorded.
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Sums of integers wrap around, as unsigned arithmetic does. */
+/* Integer sums wrap around. */
 typedef enum VkgemmType {
     VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. D: A's type, but i32 for i8 and u8. C: D's type.
                                 Accumulator: f32 for f16 and bf16, i32 for i8 and u8, otherwise A's type */
@@ -76,48 +76,49 @@ typedef enum VkgemmType {
 
 typedef enum VkgemmLayout {
     VKGEMM_LAYOUT_ROW_MAJOR = 0,    /* element (r, c) at r * ld + c */
-    VKGEMM_LAYOUT_COLUMN_MAJOR = 1, /* element (r, c) at c * ld + r: "transposed" in BLAS words */
+    VKGEMM_LAYOUT_COLUMN_MAJOR = 1, /* element (r, c) at c * ld + r; what BLAS calls transposed */
     VKGEMM_LAYOUT_MAX_ENUM = 0x7fffffff
 } VkgemmLayout;
 
-/* As batchStride: every matrix of the batch is the same one. (Not for D.) */
+/* A batchStride: all products of the batch share one matrix. Not for D. */
 #define VKGEMM_BROADCAST UINT64_MAX
 
-/* How one matrix lies in its operand, counted in elements from the operand's offset. A "row" is a column here where the
- * layout is column-major. Its size never changes.
+/* The layout of a matrix in its operand, in elements from the operand's offset. "Row" means column if the layout is
+ * column-major. The size of this struct never changes, because VkgemmProblem contains it by value.
  *
- * No operand may span more than 2^31 - 1 elements, its whole batch counted (LIMIT): SPIR-V takes 32-bit indices as
+ * An operand, with its whole batch, spans at most 2^31 - 1 elements (LIMIT), because SPIR-V treats 32-bit indices as
  * signed.
  *
- * D is written, so its matrices must not share elements: each begins past the end of the one before, or they lie side
- * by side in one wide matrix, with batchStride >= the length of a row and ld >= (batch - 1) * batchStride + that
- * length. Any other way of interleaving them is refused in this version. */
+ * The matrices of D must not share elements. Either each begins past the end of the one before, or they are side by
+ * side in one wide matrix, with batchStride >= the length of a row and ld >= (batch - 1) * batchStride + that length.
+ * Any other interleaving is refused in this version. */
 typedef struct VkgemmMatrix {
     VkgemmType type;
     VkgemmLayout layout;
-    uint64_t ld;          /* from one row to the next; 0: dense, no gap */
-    uint64_t batchStride; /* from one matrix of the batch to the next; 0: ld times the number of stored rows, so
-                             the next matrix begins where one more row of this one would, also with an ld that is wider
-                             than a row; VKGEMM_BROADCAST: the same one again */
+    uint64_t ld;          /* from one row to the next; 0: dense */
+    uint64_t batchStride; /* from one matrix of the batch to the next; 0: ld times the number of rows, so the next
+                             matrix begins where one more row of this one would, even if ld is larger than a row;
+                             VKGEMM_BROADCAST: one matrix for all */
 } VkgemmMatrix;
 
 typedef enum VkgemmC {
-    VKGEMM_C_NONE = 0,     /* no C: beta must be 0 when recording */
-    VKGEMM_C_IS_D = 1,     /* C is what D holds before: layout, ld and stride are D's and those of `c` must be left 0 */
+    VKGEMM_C_NONE = 0,     /* no C; beta must be 0 at record time */
+    VKGEMM_C_IS_D = 1,     /* C is the previous content of D, with its layout, ld and batchStride; leave `c` 0 */
     VKGEMM_C_SEPARATE = 2, /* C is an operand of its own */
     VKGEMM_C_MAX_ENUM = 0x7fffffff
 } VkgemmC;
 
 /* How exact an f32 product must be. */
 typedef enum VkgemmAccuracy {
-    VKGEMM_ACCURACY_DEFAULT = 0,   /* arithmetic in the accumulator's type, never less */
-    VKGEMM_ACCURACY_F32_SPLIT = 1, /* f32 throughout, from parts on matrix units, at a multiple of the speed and off the
-                                      exact result by at most four times what the default may be (docs/accuracy.md); any
-                                      f32, infinities and NaN too. Where a device has no suitable matrix units, or they
-                                      would be slower, or no workspace is allowed, true f32 is computed */
-    VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2, /* the same at twice the speed, for an error that is measured by the largest
-                                           elements of a row of A and of a column of B: what is below 2^-40 of them may
-                                           count as 0. VKGEMM_ACCURACY_F32_SPLIT will do where that is faster */
+    VKGEMM_ACCURACY_DEFAULT = 0, /* arithmetic in the accumulator's type, never less */
+    /* A, B and D are f32. Each element is split into three bf16, which the matrix units multiply. The error bound is
+     * four times that of the default. Infinities and NaN propagate, with two exceptions at the ends of the range
+     * (docs/accuracy.md has errors and speed). f32 arithmetic is used if the device has no suitable matrix units, if
+     * they would be slower, or if no workspace is allowed. */
+    VKGEMM_ACCURACY_F32_SPLIT = 1,
+    /* Two f16 per element: faster again, but the error is relative to the largest elements of a row of A and of a
+     * column of B, and elements of at most 2^-39 of those may count as 0. F32_SPLIT is used where that is faster. */
+    VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
@@ -135,58 +136,59 @@ typedef enum VkgemmSlot {
     VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
 } VkgemmSlot;
 
-/* What happens to an element between the product and D. Steps run in the order given; a list holds each kind at most
- * once, at most one bias and at most one scale. Bias, scale and residual are operands of D's type; bias and scale have
- * m elements (ROW), n elements (COL) or one (ALL), and the residual has layout, ld and batchStride of D and may be D
- * itself. GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). GELU, SiLU and clamp are for floating-point
- * accumulators. */
+/* The epilogue: what is applied to each element of the product before it is stored in D. Steps run in the order given.
+ * A list has each kind at most once, at most one bias and at most one scale. Bias, scale and residual are operands of
+ * D's type. Bias and scale have m elements (ROW), n elements (COL) or one (ALL). The residual has the layout, ld and
+ * batchStride of D, and may be D itself. GELU, SiLU and clamp are for floating-point accumulators.
+ * GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
 typedef enum VkgemmStepKind {
-    VKGEMM_STEP_NONE = 0, /* no step: refused within epilogueCount (INVALID_ARGUMENT) */
+    VKGEMM_STEP_NONE = 0, /* an unset step, refused within epilogueCount (INVALID_ARGUMENT) */
 #define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = number,
     VKGEMM_STEP_ROWS(VKGEMM_ROW) /* VKGEMM_STEP_BIAS_ROW, ..., VKGEMM_STEP_CLAMP: see tables.h */
 #undef VKGEMM_ROW
     VKGEMM_STEP_MAX_ENUM = 0x7fffffff
 } VkgemmStepKind;
 
-/* Its size never changes. */
+/* Its size never changes, because VkgemmProblem contains it by value. */
 typedef struct VkgemmEpilogueStep {
     VkgemmStepKind kind;
     float low, high; /* clamp: low <= high; ignored by other steps */
 } VkgemmEpilogueStep;
 
+/* A later version may raise it while `epilogue` is the last field of VkgemmProblem. */
 #define VKGEMM_MAX_EPILOGUE_STEPS 4
 
 typedef struct VkgemmProblem {
     uint32_t structSize;
     const void* pNext;
     uint64_t m, n, k; /* D is m x n, op(A) is m x k, op(B) is k x n.
-                         m or n 0: an empty plan, which records nothing.
-                         k 0: D = epilogue(beta C), and A and B may be missing */
-    uint64_t batch;   /* 0 means 1 here, for zero is the default; for an empty batch leave the call out */
+                         If m or n is 0, the plan is empty and records no dispatch.
+                         If k is 0, D = epilogue(beta C), and A and B may be missing */
+    uint64_t batch;   /* 0 is the default and means 1; if the batch is empty, record nothing */
     VkgemmMatrix a, b, c, d;
     VkgemmC cSource;
     VkgemmType accumulate;
     VkgemmAccuracy accuracy;
-    uint32_t epilogueCount; /* up to VKGEMM_MAX_EPILOGUE_STEPS; the first epilogueCount entries count */
+    uint32_t epilogueCount; /* of entries of `epilogue` that are used; at most VKGEMM_MAX_EPILOGUE_STEPS */
     VkgemmEpilogueStep epilogue[VKGEMM_MAX_EPILOGUE_STEPS];
 } VkgemmProblem;
 
-/* The one-line text of a problem, the same everywhere (tool, logs, tests, bug reports), defaults left out:
+/* A problem as one line of text, as the tool, logs, tests and bug reports write it, without what is at its default:
  *
  *     f16*f16+f32->f16 64x128x256 batch=4 layout=nt ldb=160 beta=1 bias=col act=gelu
  *
- * Full grammar: docs/design.md. alpha and beta belong to recording, not to the problem; they are in the text because a
- * line should say all that is needed to repeat a run. beta other than 0 implies c=d, unless c= says otherwise. */
+ * The grammar is in docs/design.md. alpha and beta are given at record time and are not part of the problem; the text
+ * has them so that one line is enough to repeat a run. A beta other than 0 implies c=d, unless c= is given. */
 
-/* Reads `text`. alpha and beta may be NULL; they get 1 and 0 where the text is silent. PARSE names the character
- * (counted from 1) and the word that would fit; INVALID_PROBLEM when the words are readable but contradict each other.
- * Set problem->structSize before the call, as in every output struct; a line that needs fields which your VkgemmProblem
- * is too old to have is refused (UNSUPPORTED). error may be NULL. Any thread. */
+/* Parses `text`. alpha and beta may be NULL; they become 1 and 0 if the text does not give them. PARSE: the error names
+ * the character, counted from 1, and a word that would fit. INVALID_PROBLEM: the text is readable but contradicts
+ * itself. Set problem->structSize before the call, as in every output struct. UNSUPPORTED: the text needs a field that
+ * the caller's version of VkgemmProblem does not have. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmParseProblem(const char* text, VkgemmProblem* problem, double* alpha, double* beta,
                                            VkgemmError* error);
 
-/* Writes the line of `problem` with its terminating null. *size: in, the bytes at `text` (ignored when text is NULL);
- * out, the bytes needed, null included. text may be NULL, to ask for the size. INCOMPLETE when it was cut.
+/* Writes the text of `problem`. *size: on input, the bytes at `text` (ignored if text is NULL); on output, the bytes
+ * needed, including the terminating null. text may be NULL, to ask for the size. INCOMPLETE: the text was truncated.
  * Any thread. */
 VKGEMM_API VkgemmResult vkgemmFormatProblem(const VkgemmProblem* problem, double alpha, double beta, char* text,
                                             size_t* size);

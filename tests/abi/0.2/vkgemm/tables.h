@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The element types and the steps of an epilogue, one row each. problem.h makes its enums from these rows, the library
- * its parser, checks and texts, and the shaders their constants. This file is compiled as C, C++ and GLSL.
+ * The element types and the steps of an epilogue, one row each. problem.h defines its enums from these rows, the
+ * library its parser, checks and texts, and the shaders their constants. This file is compiled as C, C++ and GLSL.
  */
 #ifndef VKGEMM_TABLES_H
 #define VKGEMM_TABLES_H
 
 /* X(enumerator, number, name, bytes, digits, is float, accumulator by default, type of D by default)
  *
- * name: in the text of a problem and as the constant of vkgemm.hpp. digits: whole numbers up to 2^digits are exact. */
+ * name: in the text of a problem and as the constant of vkgemm.hpp. digits: whole numbers below 2^digits are exact. */
 #define VKGEMM_TYPE_ROWS(X)                                                  \
     X(VKGEMM_TYPE_F32, 1, f32, 4, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
     X(VKGEMM_TYPE_F16, 2, f16, 2, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)   \
@@ -21,8 +21,8 @@
 /* X(enumerator, number, text, accumulators, operand, shape of the operand, meaning)
  *
  * text: in the text of a problem; one that ends with '=' is followed by LOW:HIGH. accumulators: FLOATS or ANY. operand:
- * VKGEMM_SLOT_COUNT for a step without one; at most one step of a list reads an operand. shape: M, N or ONE element, or
- * a MATRIX like D. */
+ * VKGEMM_SLOT_COUNT for a step without one; two steps of a list may not read the same operand. shape: M, N or ONE
+ * element, or a MATRIX like D. */
 #define VKGEMM_STEP_ROWS(X)                                                                                        \
     X(VKGEMM_STEP_BIAS_ROW, 1, "bias=row", ANY, VKGEMM_SLOT_BIAS, M, "+ bias[row]")                                \
     X(VKGEMM_STEP_BIAS_COL, 2, "bias=col", ANY, VKGEMM_SLOT_BIAS, N, "+ bias[column]")                             \

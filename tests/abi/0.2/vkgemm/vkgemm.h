@@ -39,9 +39,10 @@
  *   - In an array, all structs have the same structSize, and it is the distance in bytes from one to the next.
  *   - Input structs have a pNext for structs that only some callers need. Each begins with a VkgemmChainHeader. This
  *     version defines no such struct, so it refuses whatever is chained (INVALID_ARGUMENT, with its type).
- *   - Four structs have no structSize and never change, because others contain them by value: VkgemmMatrix,
- *     VkgemmEpilogueStep, VkgemmOperand and VkgemmAccess. A property that they lack would become a field of the struct
- *     around them, or a new function. VkgemmError never changes either: it must work before any other call does.
+ *   - Five structs have no structSize and never change: VkgemmMatrix, VkgemmEpilogueStep and VkgemmOperand, which
+ *     others contain by value; VkgemmAccess, which is only an array element; and VkgemmChainHeader. A property that
+ *     they lack would become a field of the struct around them, or a new function. VkgemmError never changes either: it
+ *     must work before any other call does.
  */
 #ifndef VKGEMM_H
 #define VKGEMM_H
@@ -118,8 +119,8 @@ typedef struct VkgemmNeeds {
     const char* optionalExtensions[VKGEMM_MAX_NEEDED_EXTENSIONS];
 } VkgemmNeeds;
 
-/* UNSUPPORTED, with the reason, if a problem cannot run on this physical device whatever is enabled. If the call fails,
- * *needs is unchanged. error may be NULL. Any thread. */
+/* Refused with the reason (UNSUPPORTED, LIMIT, ...) if a problem cannot run on the physical device whatever is enabled.
+ * If the call fails, *needs is unchanged. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmQueryNeeds(const VkgemmNeedsInfo* info, VkgemmNeeds* needs, VkgemmError* error);
 
 /* Sets `features` (needs.requiredFeatures, with or without needs.optionalFeatures) in the chain that will be
@@ -213,9 +214,9 @@ typedef struct VkgemmContextInfo {
      * The fields are: a part of the device's name, a problem, a kernel, and the constants to replace in its tile (may
      * be empty). Rows of other devices are ignored. A plan that forces neither kernel nor tile follows the nearest row
      * among these and the built-in ones; if two are equally near, these come first. A row is near if the types, the
-     * layouts of A and B, batching and alignment to 16 bytes are the same, and m, n, k and batch each differ by at most
-     * a factor of 1.5. If no row is near, or the nearest row's kernel cannot serve (most often because it wants more
-     * workspace), the cost model decides. vkgemmExplain names the row that decided.
+     * accuracy, the layouts of A and B, batching and alignment to 16 bytes are the same, and m, n, k and batch each
+     * differ by at most a factor of 1.5. If no row is near, or the nearest row's kernel cannot serve (most often
+     * because it wants more workspace), the cost model decides. vkgemmExplain names the row that decided.
      *
      * A line that cannot be read is refused (PARSE) with its number. A row whose kernel this version does not have, or
      * this device cannot run, is ignored and logged, once for each reason. Kernel names of vkgemm 0.1 are understood
@@ -300,7 +301,7 @@ typedef struct VkgemmPlanOptions {
     VkgemmOperandKind operands;
 
     /* Your promise that the offset (or address) of every matrix operand is a multiple of this many bytes: a power of
-     * two, at most 2^20. 0 means 16, which is best for speed. The smallest value is the size of an element. */
+     * two, at most 2^20. 0 means 16, which is best for speed. Lower values than an element's size count as that. */
     uint32_t operandAlignment;
 
     /* The most bytes of workspace that you will provide; 0: none. A product with a small D and a long K is faster with
@@ -338,15 +339,15 @@ typedef struct VkgemmPlanInfo {
     const char* tile;              /* as in VkgemmKernelInfo */
     const uint64_t* requiredBytes; /* by VkgemmSlot: the bytes that the operand spans from its offset; 0: not used */
     uint64_t workspaceAlignment;   /* of the workspace's offset, in bytes */
-    uint32_t operandAlignment;     /* of the matrix operands' offsets, in bytes: your promise, or the element's size */
-    uint32_t usesAddresses;        /* 1: the shader reads operands through device addresses */
-    uint32_t dispatchCount;        /* vkCmdDispatch calls of one recording: one for the product, one for each operand
+    uint32_t operandAlignment; /* of the matrix operands' offsets, in bytes: your promise, at least an element's size */
+    uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
+    uint32_t dispatchCount;    /* vkCmdDispatch calls of one recording: one for the product, one for each operand
                                       that is packed, one to add up the slices of K */
-    double flops;                  /* 2 m n k batch */
-    double errorBound;             /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
+    double flops;              /* 2 m n k batch */
+    double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                       epilogue, if the device rounds to nearest and nothing underflows. 0 for integers.
                                       Infinite if k is too large for the accumulator to guarantee anything */
-    double predictedCost;          /* by the cost model; comparable only for one problem on one device */
+    double predictedCost;      /* by the cost model; comparable only for one problem on one device */
 } VkgemmPlanInfo;
 
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
@@ -407,8 +408,9 @@ typedef enum VkgemmRecordFlagBits {
 
 /* Operands must not overlap D or the workspace, with two exceptions: C and the residual may be exactly D (the same
  * start, leading dimension, stride and layout). Rows of two operands may interleave, as sub-matrices of one buffer do,
- * if both have the same leading dimension in bytes. The check errs on the safe side: it finds every overlap, and it
- * refuses some interleavings that are disjoint (9,030 of 360,000 random ones).
+ * if both have the same leading dimension in bytes. The check compares buffer handles, or addresses if
+ * VkgemmPlanInfo::usesAddresses is 1, so two buffers that are bound to the same memory are not detected. Within one
+ * buffer it finds every overlap, and it refuses some interleavings that are disjoint (9,030 of 360,000 random ones).
  *
  * Two recordings that use the same workspace need a barrier between them: BARRIER_BEFORE of the second, BARRIER_AFTER
  * of the first or your own; a semaphore if they are on two queues.
@@ -427,14 +429,15 @@ typedef struct VkgemmRun {
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */
 } VkgemmRun;
 
-/* Checks a run without recording it. The plan may be dry. SUCCESS, or what vkgemmRecord would return. error may be
- * NULL. Any thread. */
+/* Checks a run without recording it. The plan may be dry; of any other, SUCCESS means that vkgemmRecord accepts the
+ * run. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error);
 
 /* Adds the plan's dispatches to `commandBuffer`, which must be recording, outside a render pass, for a queue family
- * with compute. Allocates nothing (unless VkgemmContextInfo::recorded is set), takes no lock, submits nothing. A run
- * that vkgemmCheckRun refuses is refused here too, and nothing is recorded; any other run succeeds. error may be NULL.
- * Any thread: many may record one plan at once, into different command buffers.
+ * with compute. A call that succeeds allocates nothing, unless VkgemmContextInfo::recorded is set. It takes no lock and
+ * submits nothing. A run that vkgemmCheckRun refuses, a dry plan and a NULL commandBuffer are refused, and nothing is
+ * recorded; any other run succeeds. error may be NULL. Any thread: many may record one plan at once, into different
+ * command buffers.
  *
  * Changes these states of the command buffer: the compute pipeline, all descriptor sets of the compute bind point
  * (vkgemm's layout is compatible with no other), and the push constants of all stages. Bind yours again afterwards. The
