@@ -59,7 +59,7 @@ TEST_CASE("disabled kernels: the chosen kernel, left out, gives way to the next,
     REQUIRE(second);
     CHECK(second->kernel->name != name);
     bool told = false;
-    for (const Candidate& p : second->candidates)
+    for (const Candidate& p : list_candidates(dev, problem(), {}))
         if (p.kernel->name == name) told = p.why && has_words(p.why->text, "D[0][0] is wrong");
     CHECK(told);
     Request request;

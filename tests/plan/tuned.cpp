@@ -216,7 +216,6 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(tuned->tuned->text == rows[0].text);
     CHECK(tuned->tile.RASTER == 4);
     CHECK(tuned->tile.WG == tuned->kernel->tile.WG);
-    CHECK(tuned->candidates.size() == kernels().size() - 1);
     CHECK(choose(rows, "2048x1024x1024")->tuned == nullptr);
     Request forced, tile;
     forced.kernel = "tiled_f32_8x8", tile.tile = "RASTER=2";

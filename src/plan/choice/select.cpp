@@ -183,31 +183,25 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     return {kind, concat({"no kernel serves this problem on the device: ", reasons})};
 }
 
+// The reason against a kernel, or the best of its schedules.
+Candidate judge(const Kernel& k, const DeviceCaps& dev, const Problem& p, const Request& request,
+                const Result<Binding>& binding) {
+    if (!binding) return {&k, binding.status(), {}};
+    const Result<Tile> tile = requested_tile(k, request);
+    if (!tile) return {&k, tile.status(), {}};
+    if (auto why = unfit(k, *tile, dev, p, *binding)) return {&k, std::move(why), {}};
+    const Result<Schedule> best = best_schedule(k, *tile, dev, p, request);
+    if (!best) return {&k, best.status(), {}};
+    return {&k, std::nullopt, *best};
+}
+
 }  // namespace
 
 std::vector<Candidate> list_candidates(const DeviceCaps& dev, const Problem& p, const Request& request) {
     std::vector<Candidate> out;
     out.reserve(kernels().size());
     const Result<Binding> binding = choose_binding(dev, request);
-    for (const Kernel& k : kernels()) {
-        const Result<Tile> tile = requested_tile(k, request);
-        std::optional<Status> why;
-        if (!binding)
-            why = binding.status();
-        else if (!tile)
-            why = tile.status();
-        else
-            why = unfit(k, *tile, dev, p, *binding);
-        Schedule schedule;
-        if (!why) {
-            const Result<Schedule> best = best_schedule(k, *tile, dev, p, request);
-            if (best)
-                schedule = *best;
-            else
-                why = best.status();
-        }
-        out.push_back({&k, std::move(why), schedule});
-    }
+    for (const Kernel& k : kernels()) out.push_back(judge(k, dev, p, request, binding));
     return out;
 }
 
@@ -241,15 +235,16 @@ Result<Choice> select(const DeviceCaps& dev, const Problem& p, const Request& re
 
     Choice choice;
     choice.binding = *binding;
-    choice.candidates = list_candidates(dev, p, request);
-    for (const Candidate& x : choice.candidates)
-        if (!x.why && (!choice.kernel || x.schedule.cost < choice.schedule.cost) &&
-            (request.kernel.empty() || request.kernel == x.kernel->name))
+    for (const Kernel& k : kernels()) {
+        if (!request.kernel.empty() && request.kernel != k.name) continue;
+        if (!same_types(k.module, p) || p.accuracy < k.module.family.accuracy) continue;  // most, without a sentence
+        const Candidate x = judge(k, dev, p, request, binding);
+        if (!x.why && (!choice.kernel || x.schedule.cost < choice.schedule.cost))
             choice.kernel = x.kernel, choice.schedule = x.schedule;
-    if (!choice.kernel) return nothing_fits(p, request, choice.candidates);
+    }
+    if (!choice.kernel) return nothing_fits(p, request, list_candidates(dev, p, request));
     choice.tile = *requested_tile(*choice.kernel, request);
     follow_tuned(choice, dev, p, request);
-    std::erase_if(choice.candidates, [&](const Candidate& x) { return x.kernel == choice.kernel; });
     return choice;
 }
 

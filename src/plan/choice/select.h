@@ -31,7 +31,6 @@ struct Choice {
     Binding binding = Binding::descriptors;
     const TunedRow* tuned = nullptr;  // the row of the request that decided; null: the cost decided
     std::string tuned_unfit;          // why the nearest row was not followed, if it was not
-    std::vector<Candidate> candidates;
 };
 
 /// A tuned row that is near decides, where its kernel serves; else the least cost wins, and ties go to the earlier
