@@ -8,7 +8,7 @@
 #ifdef LIST_KERNELS
 static int is_helper_of_f32(const char* name) {
     return strncmp(name, "reduce_f32", 10) == 0 || strncmp(name, "pack_32", 7) == 0 ||
-           strncmp(name, "pack_fragments_bf16x3", 12) == 0 || strncmp(name, "pack_fragments_f16x2", 12) == 0;
+           strncmp(name, "pack_fragments_bf16x3", 21) == 0 || strncmp(name, "pack_fragments_f16x2", 20) == 0;
 }
 
 static int is_helper_of_tiled(const char* name, const char* family) {
