@@ -51,7 +51,7 @@ std::optional<Status> read_bytes(const StructInfo& info, const void* given, void
     return Refusal{
         VKGEMM_ERROR_INVALID_ARGUMENT,
         plan::concat({info.name, "::structSize is ", size, ", vkgemm ", library_version(), " knows ", info.size,
-                      " bytes, and the rest is not zero: the caller was compiled with a newer header and sets a "
+                      " bytes, and the rest is not zero: the caller was compiled with a newer header and sets a ",
                       "field that this library does not have; update the library, or leave that field zero"})};
 }
 

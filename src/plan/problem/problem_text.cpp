@@ -20,9 +20,7 @@ struct Token {
     size_t at;  // characters before it
 };
 
-Refusal wrong(size_t at, string why) {
-    return {VKGEMM_ERROR_PARSE, concat({"character ", at + 1, ": ", std::move(why)})};
-}
+Refusal wrong(size_t at, const string& why) { return {VKGEMM_ERROR_PARSE, concat({"character ", at + 1, ": ", why})}; }
 string quoted(string_view s) { return concat({"'", s, "'"}); }
 
 // "'bais' is not known; did you mean 'bias'?"

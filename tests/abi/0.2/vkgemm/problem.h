@@ -68,7 +68,7 @@ VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
 typedef enum VkgemmType {
     VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. D: A's type, but i32 for i8 and u8. C: D's type.
                                 Accumulator: f32 for f16 and bf16, i32 for i8 and u8, otherwise A's type */
-#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) name = number,
+#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) name = (number),
     VKGEMM_TYPE_ROWS(VKGEMM_ROW) /* VKGEMM_TYPE_F32, F16, BF16, F64, I32, I8 and U8: see tables.h */
 #undef VKGEMM_ROW
     VKGEMM_TYPE_MAX_ENUM = 0x7fffffff
@@ -143,7 +143,7 @@ typedef enum VkgemmSlot {
  * GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
 typedef enum VkgemmStepKind {
     VKGEMM_STEP_NONE = 0, /* an unset step, refused within epilogueCount (INVALID_ARGUMENT) */
-#define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = number,
+#define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = (number),
     VKGEMM_STEP_ROWS(VKGEMM_ROW) /* VKGEMM_STEP_BIAS_ROW, ..., VKGEMM_STEP_CLAMP: see tables.h */
 #undef VKGEMM_ROW
     VKGEMM_STEP_MAX_ENUM = 0x7fffffff
