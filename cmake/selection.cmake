@@ -4,7 +4,7 @@
 # vkgemm_select_modules(ROWS TYPES FAMILIES): `rows` are the lines of modules.def. For every module it sets
 # <name>_excluded in the caller's scope: empty if the build has the module, else the reason as a sentence. A product is
 # chosen by its family and by the type of A. The helpers of the chosen products come along. Stops at an unknown name.
-set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_bf16x3:bf16x3 pack_fragments_f16x2:f16x2)  # packer:product
+set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_mixed:coopmat_mixed pack_fragments_bf16x3:bf16x3 pack_fragments_f16x2:f16x2)  # packer:product
 # The bytes of each type, as f16:2, from the rows of the public header.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../include/vkgemm/tables.h)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/../include/vkgemm/tables.h vkgemm_bytes_of)
@@ -79,16 +79,18 @@ function(vkgemm_select_modules rows types families)
   endforeach()
 endfunction()
 
-# vkgemm_tuned_rows(OUT FILE TYPES): sets OUT to the lines of a file of tuned rows whose A has one of these types, of all
-# types if there are none given, without comments.
-function(vkgemm_tuned_rows out file types)
-  string(REPLACE "," ";" types "${types}")
+# vkgemm_tuned_rows(OUT FILE): sets OUT to the lines of a file of tuned rows whose kernels vkgemm_select_modules() has not
+# excluded, without comments.
+function(vkgemm_tuned_rows out file)
   file(STRINGS ${file} rows REGEX "^[^#]")
   set(text "")
   foreach(row IN LISTS rows)
     string(REGEX REPLACE " *#.*" "" row "${row}")
-    string(REGEX MATCH "\\| *([a-z0-9]+)\\*" _ "${row}")
-    if(NOT types OR CMAKE_MATCH_1 IN_LIST types)
+    string(REGEX MATCH "\\| *([a-z0-9_]+)_[0-9x]+(_mma8|_depth[0-9]+)? *\\|" _ "${row}")
+    if(NOT CMAKE_MATCH_1)
+      message(FATAL_ERROR "${file}: no kernel's name in '${row}'")
+    endif()
+    if(NOT ${CMAKE_MATCH_1}_excluded)
       string(APPEND text "${row}\n")
     endif()
   endforeach()

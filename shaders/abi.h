@@ -32,7 +32,7 @@ struct uvec2 {
     X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")               \
     X(14, SPLIT, "slices of K; 0: chosen by the plan")                                        \
     X(15, PACK, "operands packed first; 0: chosen by the plan, 1: none, 2: A, 3: B, 4: both") \
-    X(16, TEAM, "gemv, reduce_k: invocations that share a sum")                               \
+    X(16, TEAM, "gemv, gemv_mixed, reduce_k: invocations that share a sum")                   \
     X(17, DEPTH, "gemv: loads of 16 bytes that an invocation has in flight")
 
 // Numbers that follow from the problem: specialization constants too, set by the plan, never by a user.
@@ -47,11 +47,14 @@ struct uvec2 {
     X(39, STEP_1, "second step")                                                            \
     X(40, STEP_2, "third step")                                                             \
     X(41, STEP_3, "fourth step")                                                            \
+    X(42, FORMAT_A, "in modules of mixed types: the type of A, a VKGEMM_TYPE_* number")     \
+    X(43, FORMAT_B, "likewise of B")                                                        \
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
 // of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
-// outside, never across its edge.
+// outside, never across its edge. Four elements of f64 are 32 bytes, and so all of these but the offset are multiples
+// of 32.
 #define WIDE_A 1
 #define WIDE_B 2
 #define WIDE_C 4
@@ -71,12 +74,17 @@ struct uvec2 {
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
+// gemv_mixed, in vectors of four: a row of the small operand's step, with a vector behind every eight against bank
+// conflicts.
+#define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
 // coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; then D while it
 // is written.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
     ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
 // pack_fragments, in 16-byte chunks: a tile whose rows are LENGTH elements long.
 #define PACK_FRAGMENTS_CHUNKS(ROWS, LENGTH, PER_CHUNK) ((ROWS) * ((LENGTH) / (PER_CHUNK) + 1))
+// pack: one word for an element of up to 4 bytes, two for one of 8, a row of them longer than the tile's.
+#define PACK_CELLS(BM, BN, BYTES) ((BM) * ((BN) + 1) * ((BYTES) > 4 ? 2 : 1))
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
@@ -106,15 +114,20 @@ struct GemmArgs {
     uint m, n, k, batch;                      // D is m x n, the sum runs over k
     uint lda, ldb, ldc, ldd;                  // elements between consecutive rows (columns where stored column-major)
     uint batch_a, batch_b, batch_c, batch_d;  // elements between consecutive matrices; 0 = the same one again
-    uint alpha, beta;                         // bits of a value of the accumulator's type
+    uint alpha, beta;                         // bits of a value of the accumulator's type; of f64 the low words
     uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
     uint raster;                              // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
     uint clamp_lo, clamp_hi;  // bits of the f32 bounds of VKGEMM_STEP_CLAMP
+#if defined(__cplusplus) || defined(SUMS_IN_F64)
+    uint alpha_high, beta_high;  // the high words of alpha and beta, of modules that sum in f64 alone
+#endif
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(GemmArgs) == 128, "every device has 128 bytes of push constants, and many have no more");
+/// Bytes of push constants: of modules that sum in f64, and of all others.
+inline constexpr uint f64_argument_bytes = sizeof(GemmArgs), argument_bytes = f64_argument_bytes - 2 * sizeof(uint);
+static_assert(argument_bytes == 128, "every device has 128 bytes of push constants, and many have no more");
 }  // namespace vkgemm::abi
 #endif
 #endif

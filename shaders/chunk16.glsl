@@ -17,24 +17,27 @@
 #define a_bytes BYTES(TYPE_A)
 #define b_bytes BYTES(TYPE_B)
 
-// The bits of one element; the value in the low bits of a word; the value in its high 16 bits.
+// The bits of one element; the value in the low bits of a word, or in it and the next; the value in its high 16 bits.
 #define f32_raw(x) floatBitsToUint(x)
-#define f32_unpack(word) uintBitsToFloat(word)
+#define f32_unpack(word, next) uintBitsToFloat(word)
 #define f32_unpack_high(word) 0  // has no halves
 #define i32_raw(x) uint(x)
-#define i32_unpack(word) int(word)
+#define i32_unpack(word, next) int(word)
 #define f16_raw(x) packHalf2x16(vec2(float(x), 0))
-#define f16_unpack(word) unpackHalf2x16(word).x
+#define f16_unpack(word, next) unpackHalf2x16(word).x
 #define f16_unpack_high(word) unpackHalf2x16(word).y
 #define bf16_raw(x) uint(x)
-#define bf16_unpack(word) uintBitsToFloat((word) << 16)
+#define bf16_unpack(word, next) uintBitsToFloat((word) << 16)
 #define bf16_unpack_high(word) uintBitsToFloat((word) & 0xffff0000u)
 #define i8_raw(x) (uint(x) & 255u)
-#define i8_unpack(word) bitfieldExtract(int(word), 0, 8)
+#define i8_unpack(word, next) bitfieldExtract(int(word), 0, 8)
 #define u8_raw(x) uint(x)
-#define u8_unpack(word) int((word) & 255u)
+#define u8_unpack(word, next) int((word) & 255u)
+#define f64_raw(x) unpackDouble2x32(x)
+#define f64_unpack(word, next) packDouble2x32(uvec2(word, next))
+#define f64_unpack_high(word) 0
 #define RAW(type, x) VKGEMM_PASTE(type, _raw)(x)
-#define UNPACK(type, word) acc_t(VKGEMM_PASTE(type, _unpack)(word))
+#define UNPACK(type, word, next) acc_t(VKGEMM_PASTE(type, _unpack)(word, next))
 #define UNPACK_HIGH(type, word) acc_t(VKGEMM_PASTE(type, _unpack_high)(word))
 
 // CHUNK(a, i) is the i-th chunk of an operand that begins on 16 bytes. CHUNK_FROM_16(a, i) counts from the multiple of
@@ -59,6 +62,10 @@ uvec4 shifted(uvec4 lower, uvec4 upper, uint by) {
     const uint bits = 8 * (by & 3);
     return bits == 0 ? lower : lower >> bits | uvec4(lower.yzw, upper.x) << (32 - bits);
 }
+
+// Puts the bits of element i, of `bytes` bytes, into a chunk that holds 0 there.
+void put(inout uvec4 chunk, uint i, uint bytes, uint raw) { chunk[i * bytes / 4] |= raw << (8 * (i * bytes % 4)); }
+void put(inout uvec4 chunk, uint i, uint bytes, uvec2 raw) { chunk[2 * i] = raw.x, chunk[2 * i + 1] = raw.y; }
 
 // The first `bytes` bytes of a chunk; zeros after them.
 uvec4 first_bytes(uvec4 chunk, uint bytes) {
@@ -93,8 +100,7 @@ uvec4 chunk_a(uint row, uint k, uvec4 lower, uvec4 upper) {
     uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_A));
     if (left != 0 && (begin + left * BYTES(TYPE_A) + 15) / 16 > whole_chunks_a()) {
         chunk = uvec4(0);
-        for (uint i = 0; i < left; ++i)
-            chunk[i * BYTES(TYPE_A) / 4] |= RAW(TYPE_A, ONE(a, index_a(row, k) + i)) << (8 * (i * BYTES(TYPE_A) % 4));
+        for (uint i = 0; i < left; ++i) put(chunk, i, BYTES(TYPE_A), RAW(TYPE_A, ONE(a, index_a(row, k) + i)));
     }
     return chunk;
 }
@@ -122,8 +128,7 @@ uvec4 chunk_b(uint k, uint col, uvec4 lower, uvec4 upper) {
     uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_B));
     if (left != 0 && (begin + left * BYTES(TYPE_B) + 15) / 16 > whole_chunks_b()) {
         chunk = uvec4(0);
-        for (uint i = 0; i < left; ++i)
-            chunk[i * BYTES(TYPE_B) / 4] |= RAW(TYPE_B, ONE(b, index_b(k, col) + i)) << (8 * (i * BYTES(TYPE_B) % 4));
+        for (uint i = 0; i < left; ++i) put(chunk, i, BYTES(TYPE_B), RAW(TYPE_B, ONE(b, index_b(k, col) + i)));
     }
     return chunk;
 }

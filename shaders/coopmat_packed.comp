@@ -12,6 +12,9 @@
 // A subgroup keeps WM x WN sums and reads its fragments straight from memory, one slice of k ahead. The subgroups of a
 // multiprocessor are at different places, and so hide each other's latency; what neighbours read at nearly the same
 // time comes from the first-level cache.
+//
+// Where BK is more than 2 MK, several subgroups share one part of D. They take pairs of slices in turn, and their sums
+// are added when D is written, as in `coopmat`. So more loads are in flight if D has few tiles.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
@@ -23,8 +26,9 @@
 const uint PA = PER_CHUNK(TYPE_A), PB = PER_CHUNK(TYPE_B);
 const uint NI = WM / MM, NJ = WN / MN;
 const uint ACROSS_A = PACKED_ROW_BLOCK / MM * SG, ACROSS_B = PACKED_ROW_BLOCK / MN * SG;  // chunks in a slice
-const uint SETS = 1, SHARES = (BM / WM) * (BN / WN), ROW_D = WN / 4 + 1;
-shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
+const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);  // parts of D; subgroups that share a part
+const uint ROW_D = WN / 4 + 1;
+shared uvec4 tile[COOPMAT_D(SETS * SHARES, WN, MM)];
 SUMS sums[NI * NJ];
 A_MATRIX a[NI];  // fragments of the slice at hand
 B_MATRIX b[NJ];
@@ -67,11 +71,13 @@ void sum_up() {
     const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, slices);
     const uint at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
     const uint begin_a = FIRST_CHUNK(a) + from_a, begin_b = FIRST_CHUNK(b) + from_b;
-    const uint steps = (end - first) / 2, phase = 2 * (row0 / BM) + col0 / BN;
-    uint s = first + 2 * walked(0, steps, phase);
+    const uint pairs = (end - first) / 2, steps = (pairs + SETS - 1 - set) / SETS;  // of slices: of all sharers, of one
+    if (steps == 0) return;
+    const uint phase = 2 * (row0 / BM) + col0 / BN;
+    uint s = first + 2 * (set + SETS * walked(0, steps, phase));
     fetch_even(at_a + s * ACROSS_A, at_b + s * ACROSS_B);
     for (uint t = 1; t <= steps; ++t) {
-        const uint after = first + 2 * walked(t, steps, phase);
+        const uint after = first + 2 * (set + SETS * walked(t, steps, phase));
         fetch_odd(at_a + (s + 1) * ACROSS_A, at_b + (s + 1) * ACROSS_B);
         multiply_even(begin_a + s * ACROSS_A, begin_b + s * ACROSS_B);
         fetch_even(at_a + after * ACROSS_A, at_b + after * ACROSS_B);
@@ -82,8 +88,8 @@ void sum_up() {
 
 void main() {
     if (!tile_of(row0, col0)) return;
-    set = 0;
-    sub_row = gl_SubgroupID / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    set = gl_SubgroupID / SHARES;
+    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
     [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
     if (k_end > k_begin) sum_up();
     store();

@@ -12,8 +12,12 @@ struct Copy {
     uint down, place, base, put;
 };
 Copy of_a, of_b;
+#ifdef VKGEMM_MIXED
+Octet next_a[LOADS_A], next_b[LOADS_B];  // the tile in flight
+#else
 uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight: lower, upper chunks
-uint k_next;                                                               // and its first k
+#endif
+uint k_next;  // and its first k
 
 // Eight invocations that store together must use eight banks, so rows of two or four chunks are taken out of order.
 uint shuffled(uint row, uint across, uint down) {
@@ -43,6 +47,28 @@ uint tile_at(uint t) {
     return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
 }
 
+#ifdef VKGEMM_MIXED
+void fetch(uint t) {
+    const uint k0 = k_begin + tile_at(t) * BK;
+    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
+        const uint r = of_a.down + i * DOWN_A;
+        next_a[i] = octet_near(true, KA, row0 + (KA ? r : of_a.place), k0 + (KA ? of_a.place : r));
+    }
+    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
+        const uint r = of_b.down + i * DOWN_B;
+        next_b[i] = octet_near(false, KB, col0 + (KB ? r : of_b.place), k0 + (KB ? of_b.place : r));
+    }
+    k_next = k0;
+}
+uvec4 arrived_a(uint i) {
+    const uint r = of_a.down + i * DOWN_A, row = row0 + (KA ? r : of_a.place), k = k_next + (KA ? of_a.place : r);
+    return octet_as_f16(true, next_a[i], !inside(row, k, args.m, k_end));
+}
+uvec4 arrived_b(uint i) {
+    const uint r = of_b.down + i * DOWN_B, col = col0 + (KB ? r : of_b.place), k = k_next + (KB ? of_b.place : r);
+    return octet_as_f16(false, next_b[i], !inside(k, col, k_end, args.n));
+}
+#else
 void fetch(uint t) {
     const uint k0 = k_begin + tile_at(t) * BK;
     const uint at_a = of_a.base + (KA ? k0 : k0 * args.lda) / PA, at_b = of_b.base + (KB ? k0 : k0 * args.ldb) / PB;
@@ -70,6 +96,8 @@ uvec4 arrived_b(uint i) {
     return FAST_B ? next_b[i]
                   : chunk_b(k_next + (KB ? of_b.place : r), col0 + (KB ? r : of_b.place), next_b[i], more_b[i]);
 }
+
+#endif
 
 // Where a slot begins in shared memory.
 uint slot_a(uint slot) { return slot * (KA ? HA : MK * ROW_A); }

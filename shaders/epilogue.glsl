@@ -13,6 +13,9 @@ float activated(uint step, float x) {
     }
     return x;
 }
+#ifdef SUMS_IN_F64
+#include "activated_f64.glsl"
+#endif
 int activated(uint step, int x) { return step == VKGEMM_STEP_RELU ? max(x, 0) : x; }
 
 acc_t after_step(uint step, uint row, uint col, acc_t x) {
@@ -31,8 +34,8 @@ acc_t after_step(uint step, uint row, uint col, acc_t x) {
 // The element of D at (row, col), which must be inside. If k is 0 the product is 0, whatever alpha is. If beta is 0, C
 // is not read, because it may hold NaN.
 acc_t finished(uint row, uint col, acc_t sum) {
-    acc_t x = args.k == 0 ? acc_t(0) : acc_from_bits(args.alpha) * sum;
-    const acc_t beta = acc_from_bits(args.beta);
+    acc_t x = args.k == 0 ? acc_t(0) : FACTOR(alpha) * sum;
+    const acc_t beta = FACTOR(beta);
     if (USE_C != 0 && beta != acc_t(0)) {
         const uint at = batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);
         x += beta * LOAD(TYPE_D, ONE(c, at));

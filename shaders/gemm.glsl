@@ -10,8 +10,8 @@
 #ifndef VKGEMM_GEMM_GLSL
 #define VKGEMM_GEMM_GLSL
 #include "extensions.glsl"
-#include "abi.h"
 #include "types.glsl"
+#include "abi.h"
 
 #define X(id, name, meaning) layout(constant_id = id) const uint name = 1;
 VKGEMM_TILE_CONSTANTS(X)
@@ -31,23 +31,7 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #define NOTED(name, i, size) (i)
 #endif
 
-// ONE(a, i) is element i of operand a; FOUR(a, i) elements i to i + 3, where i is a multiple of 4 (WIDE_* allows it).
-#ifdef VKGEMM_ADDRESSES
-#define ALIGNED_TO(bytes) layout(buffer_reference, std430, buffer_reference_align = bytes)
-#define OPERAND(name, type, bind, access)                                               \
-    ALIGNED_TO(BYTES(type)) access buffer name##_one { STORED(type) at[]; };            \
-    ALIGNED_TO(4 * BYTES(type)) access buffer name##_four { STORED4(type) at[]; };
-#define ONE_FROM(name, begin, i) name##_one(begin).at[i]
-#define FOUR_FROM(name, begin, i) name##_four(begin).at[(i) / 4]
-#else
-#define OPERAND(name, type, bind, access)                                                                      \
-    layout(std430, set = 0, binding = bind) access buffer name##_one_block { STORED(type) at[]; } name##_one;  \
-    layout(std430, set = 0, binding = bind) access buffer name##_four_block { STORED4(type) at[]; } name##_four;
-#define ONE_FROM(name, begin, i) name##_one.at[NOTED(name, begin.x + (i), 1)]
-#define FOUR_FROM(name, begin, i) name##_four.at[NOTED(name, (begin.x + (i)) / 4, 4)]
-#endif
-#define ONE(name, i) ONE_FROM(name, args.name, i)
-#define FOUR(name, i) FOUR_FROM(name, args.name, i)
+#include "operands.glsl"
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
 OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual, so neither is readonly
@@ -107,35 +91,62 @@ uint index_b(uint k, uint col) {
     return batch * args.batch_b + (TRANS_B != 0 ? c * args.ldb + q : q * args.ldb + c);
 }
 
+// Element i of A or B as a value, and elements i to i + 3, where i is a multiple of 4. PLAIN_*_AT: of an operand that
+// has no blocks, for modules of mixed types a tenth of the code.
+#ifdef VKGEMM_MIXED
+#include "mixed.glsl"
+#define PLAIN_A_AT(i) plain_element(true, i)
+#define PLAIN_B_AT(i) plain_element(false, i)
+#define A_AT(i) element_of(true, i)
+#define B_AT(i) element_of(false, i)
+#define A4_AT(i) quad_from(true, i)
+#define B4_AT(i) quad_from(false, i)
+#else
+#define PLAIN_A_AT(i) A_AT(i)
+#define PLAIN_B_AT(i) B_AT(i)
+#define A_AT(i) LOAD(TYPE_A, ONE(a, i))
+#define B_AT(i) LOAD(TYPE_B, ONE(b, i))
+#define A4_AT(i) LOAD4(TYPE_A, FOUR(a, i))
+#define B4_AT(i) LOAD4(TYPE_B, FOUR(b, i))
+#endif
+
 acc_t load_a(uint row, uint k) {
-    const acc_t value = LOAD(TYPE_A, ONE(a, index_a(row, k)));
+    const acc_t value = A_AT(index_a(row, k));
     return inside(row, k, args.m, k_end) ? value : acc_t(0);
 }
 acc_t load_b(uint k, uint col) {
-    const acc_t value = LOAD(TYPE_B, ONE(b, index_b(k, col)));
+    const acc_t value = B_AT(index_b(k, col));
+    return inside(k, col, k_end, args.n) ? value : acc_t(0);
+}
+acc_t load_plain_a(uint row, uint k) {
+    const acc_t value = PLAIN_A_AT(index_a(row, k));
+    return inside(row, k, args.m, k_end) ? value : acc_t(0);
+}
+acc_t load_plain_b(uint k, uint col) {
+    const acc_t value = PLAIN_B_AT(index_b(k, col));
     return inside(k, col, k_end, args.n) ? value : acc_t(0);
 }
 
 // Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major;
 // likewise for B. The first one's place in that direction is a multiple of 4. WIDE_* means that either all four are
-// outside or none is.
+// outside or none is; operands with blocks have it.
 acc4_t load_a4(uint row, uint k) {
     if ((ALIGNED & WIDE_A) != 0) {
-        const acc4_t value = LOAD4(TYPE_A, FOUR(a, index_a(row, k)));
+        const acc4_t value = A4_AT(index_a(row, k));
         return inside(row, k, args.m, k_end) ? value : acc4_t(0);
     }
     const uvec2 next = TRANS_A != 0 ? uvec2(1, 0) : uvec2(0, 1);
-    return acc4_t(load_a(row, k), load_a(row + next.x, k + next.y), load_a(row + 2 * next.x, k + 2 * next.y),
-                  load_a(row + 3 * next.x, k + 3 * next.y));
+    return acc4_t(load_plain_a(row, k), load_plain_a(row + next.x, k + next.y),
+                  load_plain_a(row + 2 * next.x, k + 2 * next.y), load_plain_a(row + 3 * next.x, k + 3 * next.y));
 }
 acc4_t load_b4(uint k, uint col) {
     if ((ALIGNED & WIDE_B) != 0) {
-        const acc4_t value = LOAD4(TYPE_B, FOUR(b, index_b(k, col)));
+        const acc4_t value = B4_AT(index_b(k, col));
         return inside(k, col, k_end, args.n) ? value : acc4_t(0);
     }
     const uvec2 next = TRANS_B != 0 ? uvec2(1, 0) : uvec2(0, 1);
-    return acc4_t(load_b(k, col), load_b(k + next.x, col + next.y), load_b(k + 2 * next.x, col + 2 * next.y),
-                  load_b(k + 3 * next.x, col + 3 * next.y));
+    return acc4_t(load_plain_b(k, col), load_plain_b(k + next.x, col + next.y),
+                  load_plain_b(k + 2 * next.x, col + 2 * next.y), load_plain_b(k + 3 * next.x, col + 3 * next.y));
 }
 
 #include "epilogue.glsl"
@@ -159,7 +170,7 @@ void store_d(uint row, uint col, acc_t sum) {
 // Writes four neighbouring columns; col is a multiple of 4.
 void store_d4(uint row, uint col, acc4_t sum) {
     if (PARTIAL != 0 && WHOLE != 0) {  // so n is a multiple of 4
-        FOUR_FROM(partial, args.d, index_partial(row, col)) = STORE4(ACC, sum);
+        SET_FOUR(partial, ACC, args.d, index_partial(row, col), sum)
         return;
     }
     if ((ALIGNED & WIDE_D) == 0 || PARTIAL != 0) {
@@ -170,7 +181,7 @@ void store_d4(uint row, uint col, acc4_t sum) {
     const uint r = in_d ? row : 0, c0 = in_d ? col : 0;
     const acc4_t value = acc4_t(finished(r, c0, sum.x), finished(r, c0 + 1, sum.y), finished(r, c0 + 2, sum.z),
                                 finished(r, c0 + 3, sum.w));
-    if (in_d) FOUR(d, index_d(row, col)) = STORE4(TYPE_D, value);
+    if (in_d) SET_FOUR(d, TYPE_D, args.d, index_d(row, col), value)
 }
 
 #endif

@@ -32,10 +32,11 @@ const uint TEAMS = WG / ACROSS, R = ALONG ? OUT / TEAMS : P;  // outputs that an
 shared acc_t parts[WG * R * V];
 acc_t sums[R * V];
 
-// Element i of a chunk. An element of 16 bits is the low or the high half of a word.
+// Element i of a chunk. An element of 16 bits is the low or the high half of a word, one of 64 bits is two words.
 acc_t element(uvec4 chunk, uint i) {
     const uint word = chunk[i * a_bytes / 4];
-    return i * a_bytes % 4 == 0 ? UNPACK(TYPE_A, word) : UNPACK_HIGH(TYPE_A, word);
+    if (i * a_bytes % 4 != 0) return UNPACK_HIGH(TYPE_A, word);
+    return UNPACK(TYPE_A, word, chunk[min(i * a_bytes / 4 + 1, 3)]);
 }
 
 // A chunk of the large operand, a chunk of the small one, and an element of the small one. Past the operand's last row

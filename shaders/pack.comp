@@ -27,9 +27,11 @@ layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer packed_row_b
 #endif
 
 const uint P = PER_CHUNK(TYPE_A), BITS = 8 * BYTES(TYPE_A);
+const uint WORDS = (BITS + 31) / 32;  // of an element
+const uint UNIT = P > 4 ? P : 4;       // elements that a product may read at a time, which are all written
 const bool TRANSPOSED = TRANS_A != TRANS_B;
 const uint ACROSS_IN = (TRANS_A != 0 ? BM : BN) / P, ACROSS_OUT = (TRANS_B != 0 ? BM : BN) / P;  // chunks in a row
-shared uint cell[TRANSPOSED ? BM * (BN + 1) : 1];  // one element each, row by row
+shared uint cell[TRANSPOSED ? PACK_CELLS(BM, BN, BYTES(TYPE_A)) : 1];  // WORDS an element, row by row
 
 // (row, column) in the tile of the i-th chunk. A row has `across` chunks; `columns` means that columns are contiguous.
 uvec2 place(uint i, uint across, bool columns) {
@@ -39,7 +41,9 @@ uvec2 place(uint i, uint across, bool columns) {
 
 void write_chunk(uint row, uint col, uvec4 chunk) {
     const uint outer = TRANS_B != 0 ? col : row, inner = TRANS_B != 0 ? row : col;
-    if (row < args.m && col < args.k) PACKED((batch * args.batch_d + outer * args.ldd + inner) / P) = chunk;
+    const uint outers = TRANS_B != 0 ? args.k : args.m, inners = TRANS_B != 0 ? args.m : args.k;
+    if (outer < outers && inner / UNIT * UNIT < inners)
+        PACKED((batch * args.batch_d + outer * args.ldd + inner) / P) = chunk;
 }
 
 void main() {
@@ -54,8 +58,11 @@ void main() {
         }
         [[unroll]] for (uint e = 0; e < P; ++e) {
             const uvec2 next = TRANS_A != 0 ? uvec2(e, 0) : uvec2(0, e);
-            const uint word = chunk[e * BITS / 32] >> (e * BITS % 32);
-            cell[(at.x + next.x) * (BN + 1) + at.y + next.y] = BITS == 32 ? word : word & ((1u << (BITS % 32)) - 1);
+            [[unroll]] for (uint w = 0; w < WORDS; ++w) {
+                const uint word = chunk[e * BITS / 32 + w] >> (e * BITS % 32);
+                cell[((at.x + next.x) * (BN + 1) + at.y + next.y) * WORDS + w] =
+                    BITS >= 32 ? word : word & ((1u << (BITS % 32)) - 1);
+            }
         }
     }
     if (!TRANSPOSED) return;
@@ -65,7 +72,9 @@ void main() {
         uvec4 chunk = uvec4(0);
         [[unroll]] for (uint e = 0; e < P; ++e) {
             const uvec2 next = TRANS_B != 0 ? uvec2(e, 0) : uvec2(0, e);
-            chunk[e * BITS / 32] |= cell[(at.x + next.x) * (BN + 1) + at.y + next.y] << (e * BITS % 32);
+            [[unroll]] for (uint w = 0; w < WORDS; ++w)
+                chunk[e * BITS / 32 + w] |=
+                    cell[((at.x + next.x) * (BN + 1) + at.y + next.y) * WORDS + w] << (e * BITS % 32);
         }
         write_chunk(row0 + at.x, col0 + at.y, chunk);
     }

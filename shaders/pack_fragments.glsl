@@ -23,7 +23,11 @@
 #ifndef VKGEMM_PACK_FRAGMENTS_GLSL
 #define VKGEMM_PACK_FRAGMENTS_GLSL
 #include "gemm.glsl"
+#ifdef VKGEMM_MIXED
+#define PER_CHUNK(type) (16 / BYTES(type))
+#else
 #include "chunk16.glsl"
+#endif
 #include "matrix.glsl"
 #include "coopmat_packed.glsl"
 #include "split_f32.glsl"
@@ -35,7 +39,7 @@ const uint PACKED_BEGIN = 0;
 #else
 layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer packed_row_block { uvec4 at[]; } packed_row;
 #define PACKED packed_row.at
-#define PACKED_BEGIN (args.d.x * BYTES(TYPE_A) / 16)
+#define PACKED_BEGIN (args.d.x * BYTES(TYPE_D) / 16)
 #endif
 
 const uint P = PER_CHUNK(UNIT_A);                      // elements of a part in 16 bytes
@@ -54,6 +58,15 @@ uvec2 place_of(uint i) {
     return K_CONTIGUOUS ? uvec2(e / across, e % across * P) : uvec2(e % across * P, e / across);
 }
 
+#ifdef VKGEMM_MIXED
+// Decodes P elements, rounds them to f16, and stores them, beginning at `from` in the tile.
+void put(uvec2 origin, uvec2 from) {
+    const uint at = (K_CONTIGUOUS ? from.x : from.y) * ROW + (K_CONTIGUOUS ? from.y : from.x) / P;
+    const uvec2 place = origin + from;
+    tile[at] = octet_as_f16(true, octet_near(true, K_CONTIGUOUS, place.x, place.y),
+                            place.x >= args.m || place.y >= k_end);
+}
+#else
 // The second half of the chunk's elements, where an element takes more bytes than a part.
 uvec4 upper_half(uint row, uint k) {
     return chunk_a(row + (K_CONTIGUOUS ? 0 : P / 2), k + (K_CONTIGUOUS ? P / 2 : 0));
@@ -88,6 +101,8 @@ void put(uvec2 origin, uvec2 from) {
         lower = REST(lower), upper = REST(upper);
     }
 }
+
+#endif
 
 // Copies a matrix of the tile to its place in the workspace. It is loaded as the product loads matrices of that
 // operand.

@@ -38,19 +38,22 @@ struct Copy {
 Copy of_a, of_b;
 
 float madd(float a, float b, float c) { return fma(a, b, c); }
+#ifdef SUMS_IN_F64
+double madd(double a, double b, double c) { return fma(a, b, c); }
+#endif
 int madd(int a, int b, int c) { return a * b + c; }
 
 // Loads the tile at k0 to registers. Elements outside their operand become 0.
 void fetch(uint row0, uint col0, uint k0) {
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
         const uint r = of_a.down + i * DOWN_A;
-        if (FAST_A) next_a[i] = LOAD4(TYPE_A, FOUR(a, of_a.at + i * DOWN_A * args.lda));
-        else next_a[i] = KA ? load_a4(row0 + r, k0 + of_a.place) : load_a4(row0 + of_a.place, k0 + r);
+        if (FAST_A) next_a[i] = A4_AT(of_a.at + i * DOWN_A * args.lda);
+        else next_a[i] = load_a4(row0 + (KA ? r : of_a.place), k0 + (KA ? of_a.place : r));
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
         const uint r = of_b.down + i * DOWN_B;
-        if (FAST_B) next_b[i] = LOAD4(TYPE_B, FOUR(b, of_b.at + i * DOWN_B * args.ldb));
-        else next_b[i] = KB ? load_b4(k0 + of_b.place, col0 + r) : load_b4(k0 + r, col0 + of_b.place);
+        if (FAST_B) next_b[i] = B4_AT(of_b.at + i * DOWN_B * args.ldb);
+        else next_b[i] = load_b4(k0 + (KB ? of_b.place : r), col0 + (KB ? r : of_b.place));
     }
     of_a.at += KA ? BK : BK * args.lda;
     of_b.at += KB ? BK : BK * args.ldb;

@@ -15,7 +15,7 @@
 #define f32_store(x) (x)
 #define f32_load4(x) (x)
 #define f32_store4(x) (x)
-#define f32_from_bits(bits) uintBitsToFloat(bits)
+#define f32_factor(name) uintBitsToFloat(args.name)
 
 // i32: sums wrap around
 #define i32_bytes 4
@@ -27,12 +27,12 @@
 #define i32_store(x) (x)
 #define i32_load4(x) (x)
 #define i32_store4(x) (x)
-#define i32_from_bits(bits) int(bits)
+#define i32_factor(name) int(args.name)
 
 // f16: as ACC, only the matrix units add up in it, and everything after them is f32
 #define f16_value float
 #define f16_value4 vec4
-#define f16_from_bits(bits) uintBitsToFloat(bits)
+#define f16_factor(name) uintBitsToFloat(args.name)
 #define f16_bytes 2
 #define f16_stored float16_t
 #define f16_stored4 f16vec4
@@ -40,6 +40,17 @@
 #define f16_store(x) (x)
 #define f16_load4(x) (x)
 #define f16_store4(x) (x)
+
+// f64: an operand of no other type is summed in it. 16 bytes, which is what is read or written at a time, hold two.
+#define f64_bytes 8
+#define f64_stored double
+#define f64_stored4 dvec2
+#define f64_value double
+#define f64_value4 dvec4
+#define f64_load(x) (x)
+#define f64_store(x) (x)
+#define f64_load4(x) (x)
+#define f64_factor(name) packDouble2x32(uvec2(args.name, args.name##_high))
 
 // bf16: the upper half of an f32; stored only, and as an integer, so that the device needs no bf16 arithmetic
 #define bf16_bytes 2
@@ -70,6 +81,11 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 #define u8_load4(x) (x)
 #define u8_store4(x) (x)
 
+// mixed: any type or block format, in words (mixed.glsl). A and B both have it, and VKGEMM_MIXED is defined.
+#define mixed_bytes 4
+#define mixed_stored uint
+#define mixed_stored4 uvec4
+
 // The same by the name of a type. LOAD and STORE take one element, LOAD4 and STORE4 take four.
 #define VKGEMM_PASTE_EXPANDED(a, b) a##b
 #define VKGEMM_PASTE(a, b) VKGEMM_PASTE_EXPANDED(a, b)
@@ -84,6 +100,13 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 // What products are summed in: one value, and four.
 #define acc_t VKGEMM_PASTE(ACC, _value)
 #define acc4_t VKGEMM_PASTE(ACC, _value4)
-#define acc_from_bits(bits) VKGEMM_PASTE(ACC, _from_bits)(bits)
+#define FACTOR(name) VKGEMM_PASTE(ACC, _factor)(name)  // alpha or beta
+
+// Modules that sum in f64 have operands of f64 alone. #if knows no ##, so the type is a number while it looks.
+#define f64 1
+#if ACC == 1
+#define SUMS_IN_F64
+#endif
+#undef f64
 
 #endif

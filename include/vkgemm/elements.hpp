@@ -107,8 +107,8 @@ auto visit(Type type, const Body& body) {
 
 constexpr size_t bytesOf(Type type) {
     switch (type) {
-#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) \
-    case name:                                                                      \
+#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
+    case name:                                                                                \
         return bytes;
         VKGEMM_TYPE_ROWS(VKGEMM_ROW)  // NOLINT(bugprone-branch-clone): some types have one size
 #undef VKGEMM_ROW

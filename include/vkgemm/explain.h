@@ -24,11 +24,13 @@ extern "C" {
 
 typedef struct VkgemmTypeInfo {
     uint32_t structSize;
-    uint32_t bytes;   /* of an element */
+    uint32_t bytes;   /* of a block of blockElements; of an element of a plain type */
     const char* name; /* "f16", as problems in text have it; static */
     uint32_t isFloat;
     uint32_t exactBits; /* every whole number from 0 to 2^exactBits - 1 is exact; of a floating-point type: the bits of
-                           its significand, the implicit one included */
+                           its significand, the implicit one included; of a block format: where its scales are 1 */
+    uint32_t blockElements; /* neighbours along k that are stored together; 1 for a plain type */
+    uint32_t alignment;     /* an operand of this type begins at a multiple of so many bytes */
 } VkgemmTypeInfo;
 
 /* Of any type but DEFAULT. */
@@ -206,8 +208,8 @@ typedef struct VkgemmRow {
     const char* device; /* a part of the name of the devices that it is for */
     const char* kernel;
     const char* tile;   /* of a tuned row: constants to replace; may be "" */
-    const char* reason; /* of a tuned row: why it is skipped on the context's device, "" if it is followed or there
-                            is no context. Of a disabled kernel: what the self-test found */
+    const char* reason; /* of a tuned row: why it is skipped on the context's device, "" if it is followed or without
+                            a context. Of a disabled kernel: what the self-test found */
     const char* text;   /* the row as a line, without its comment */
 } VkgemmRow;
 

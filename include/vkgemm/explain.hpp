@@ -8,18 +8,6 @@
 
 namespace vkgemm {
 
-namespace convert {
-
-/// An output struct of vkgemm.h with its size set.
-template <class T>
-T output() {
-    T out{};
-    out.structSize = sizeof out;
-    return out;
-}
-
-}  // namespace convert
-
 /// vkgemmGetTypeInfo; of every type but DEFAULT.
 inline VkgemmTypeInfo typeInfo(Type type) {
     auto info = convert::output<VkgemmTypeInfo>();
@@ -30,8 +18,7 @@ inline VkgemmTypeInfo typeInfo(Type type) {
 /// vkgemmCompleteProblem
 inline Result<Problem> completeProblem(const Problem& problem) {
     const VkgemmProblem c = convert::toC(problem);
-    VkgemmProblem completed{};
-    completed.structSize = sizeof completed;
+    auto completed = convert::output<VkgemmProblem>();
     VkgemmError error{};
     const VkgemmResult code = vkgemmCompleteProblem(&c, &completed, &error);
     if (code < 0) return convert::toStatus(code, error);
@@ -115,10 +102,7 @@ class Explanation {
         for (uint32_t i = 0; i < count; ++i) static_cast<void>(get(handle(), i, &all[i]));
         return all;
     }
-    struct Destroy {
-        void operator()(VkgemmExplanation e) const { vkgemmDestroyExplanation(e); }
-    };
-    std::unique_ptr<VkgemmExplanation_T, Destroy> handle_;
+    std::unique_ptr<VkgemmExplanation_T, convert::Destroy> handle_;
 };
 
 /// Owns VkgemmRows. The strings in what it returns live as long as it does.
@@ -159,10 +143,7 @@ class Rows {
     }
 
    private:
-    struct Destroy {
-        void operator()(VkgemmRows rows) const { vkgemmDestroyRows(rows); }
-    };
-    std::unique_ptr<VkgemmRows_T, Destroy> handle_;
+    std::unique_ptr<VkgemmRows_T, convert::Destroy> handle_;
 };
 
 }  // namespace vkgemm

@@ -51,7 +51,7 @@ struct DeviceInfo {
 
 const char* kindName(VkPhysicalDeviceType kind);  ///< "discrete GPU"
 
-/// All devices of the loader, including those below the minimum requirements. Fails if there is no loader or no driver.
+/// All devices of the loader, including those below the minimum requirements. Fails without a loader or a driver.
 Result<std::vector<DeviceInfo>> listDevices();
 
 /// Selects a device by its index or by a part of its name or of its driver's name, ignoring case ("lavapipe", "rtx"). A

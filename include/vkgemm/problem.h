@@ -67,9 +67,11 @@ VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
 /* Integer sums wrap around. */
 typedef enum VkgemmType {
     VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. D: A's type, but i32 for i8 and u8. C: D's type.
-                                Accumulator: f32 for f16 and bf16, i32 for i8 and u8, otherwise A's type */
-#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) name = (number),
-    VKGEMM_TYPE_ROWS(VKGEMM_ROW) /* VKGEMM_TYPE_F32, F16, BF16, F64, I32, I8 and U8: see tables.h */
+                                Accumulator: f32 for f16 and bf16, i32 for i8 and u8, otherwise A's type. If A has
+                                whole numbers and B has not, B's type gives D's and the accumulator's. A block
+                                format: both are f32 */
+#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) name = (number),
+    VKGEMM_TYPE_ROWS(VKGEMM_ROW) /* VKGEMM_TYPE_F32, F16, ..., VKGEMM_TYPE_Q8_0, ...: see tables.h */
 #undef VKGEMM_ROW
     VKGEMM_TYPE_MAX_ENUM = 0x7fffffff
 } VkgemmType;
@@ -119,6 +121,10 @@ typedef enum VkgemmAccuracy {
     /* Two f16 per element: faster again, but the error is relative to the largest elements of a row of A and of a
      * column of B, and elements of at most 2^-39 of those may count as 0. F32_SPLIT is used where that is faster. */
     VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2,
+    /* A and B have different types, or one has a block format. Their elements may be rounded, to a type that the matrix
+     * units multiply: to the one of 16 bits that A or B has, otherwise to f16, where numbers beyond 65504 become
+     * infinite. Sums are as exact as by default. Without it elements are multiplied as they are. */
+    VKGEMM_ACCURACY_NARROW = 3,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 
@@ -155,8 +161,29 @@ typedef struct VkgemmEpilogueStep {
     float low, high; /* clamp: low <= high; ignored by other steps */
 } VkgemmEpilogueStep;
 
-/* A later version may raise it while `epilogue` is the last field of VkgemmProblem. */
+/* Never changes, because fields follow `epilogue` in VkgemmProblem. */
 #define VKGEMM_MAX_EPILOGUE_STEPS 4
+
+/* Sizes that a plan does not fix: it serves every number from 0 to the problem's, and each run states its own
+ * (VKGEMM_RECORD_SIZES). The kernel, its tile and how K is split are chosen for a few ranges of these sizes when the
+ * plan is made, and every pipeline is compiled then; recording a size that was never seen compiles and allocates
+ * nothing.
+ *
+ * Leading dimensions and strides are fixed. Where they are left 0, they are those of the largest sizes, so a smaller
+ * matrix occupies the beginning of each row, and of the memory, of the largest one. If rows (columns, if column-major)
+ * of varying length should be read 16 bytes at a time, state leading dimensions and strides that are multiples of 16
+ * bytes. */
+typedef enum VkgemmUpToFlagBits {
+    VKGEMM_UP_TO_M = 1,
+    VKGEMM_UP_TO_N = 2,
+    VKGEMM_UP_TO_K = 4,
+    VKGEMM_UP_TO_BATCH = 8,
+    VKGEMM_UP_TO_FLAG_MAX_ENUM = 0x7fffffff
+} VkgemmUpToFlagBits;
+
+/* Values of VkgemmProblem::packedA and packedB; any other value is the key of a layout, as VkgemmPlanInfo has it. */
+#define VKGEMM_PACKED_NONE 0         /* the operand is stored as its VkgemmMatrix says */
+#define VKGEMM_PACKED_ANY UINT64_MAX /* it is packed before the run, in the layout that suits the plan best */
 
 typedef struct VkgemmProblem {
     uint32_t structSize;
@@ -171,6 +198,10 @@ typedef struct VkgemmProblem {
     VkgemmAccuracy accuracy;
     uint32_t epilogueCount; /* of entries of `epilogue` that are used; at most VKGEMM_MAX_EPILOGUE_STEPS */
     VkgemmEpilogueStep epilogue[VKGEMM_MAX_EPILOGUE_STEPS];
+    uint64_t packedA, packedB; /* how A and B come to the run: VKGEMM_PACKED_NONE, VKGEMM_PACKED_ANY or a key. `a` and
+                                  `b` describe the matrices before they were packed (vkgemmCreatePack) */
+    uint32_t upTo;     /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones */
+    uint32_t reserved; /* 0 */
 } VkgemmProblem;
 
 /* A problem as one line of text, as the tool, logs, tests and bug reports write it, without what is at its default:

@@ -45,7 +45,8 @@ class [[nodiscard]] Result {
 };
 
 using Type = VkgemmType;
-#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) inline constexpr Type text = name;
+#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
+    inline constexpr Type text = name;
 VKGEMM_TYPE_ROWS(VKGEMM_ROW)  // f32 = VKGEMM_TYPE_F32, ...
 #undef VKGEMM_ROW
 using Layout = VkgemmLayout;
@@ -93,6 +94,8 @@ struct Problem {
     Type accumulate = VKGEMM_TYPE_DEFAULT;
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
     Epilogue epilogue{};
+    uint64_t packedA = VKGEMM_PACKED_NONE, packedB = VKGEMM_PACKED_NONE;
+    uint32_t upTo = 0;  ///< VkgemmUpToFlagBits
 };
 
 /// One line of text: the problem, and the factors that belong to a run.
@@ -116,6 +119,8 @@ inline VkgemmProblem toC(const Problem& p) {
     for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
         c.epilogue[i] = {p.epilogue.step[i].kind, p.epilogue.step[i].low, p.epilogue.step[i].high};
     c.epilogueCount = p.epilogue.count;
+    c.packedA = p.packedA, c.packedB = p.packedB;
+    c.upTo = p.upTo;
     return c;
 }
 
@@ -126,6 +131,8 @@ inline Problem fromC(const VkgemmProblem& c) {
     for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
         p.epilogue.step[i] = {c.epilogue[i].kind, c.epilogue[i].low, c.epilogue[i].high};
     p.epilogue.count = c.epilogueCount;
+    p.packedA = c.packedA, p.packedB = c.packedB;
+    p.upTo = c.upTo;
     return p;
 }
 

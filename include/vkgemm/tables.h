@@ -6,17 +6,30 @@
 #ifndef VKGEMM_TABLES_H
 #define VKGEMM_TABLES_H
 
-/* X(enumerator, number, name, bytes, digits, is float, accumulator by default, type of D by default)
+/* X(enumerator, number, name, bytes, elements, digits, is float, accumulator by default, type of D by default)
  *
- * name: in the text of a problem and as the constant of vkgemm.hpp. digits: whole numbers below 2^digits are exact. */
-#define VKGEMM_TYPE_ROWS(X)                                                  \
-    X(VKGEMM_TYPE_F32, 1, f32, 4, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
-    X(VKGEMM_TYPE_F16, 2, f16, 2, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)   \
-    X(VKGEMM_TYPE_BF16, 3, bf16, 2, 8, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_BF16) \
-    X(VKGEMM_TYPE_F64, 4, f64, 8, 53, 1, VKGEMM_TYPE_F64, VKGEMM_TYPE_F64)   \
-    X(VKGEMM_TYPE_I32, 5, i32, 4, 31, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)   \
-    X(VKGEMM_TYPE_I8, 6, i8, 1, 7, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)      \
-    X(VKGEMM_TYPE_U8, 7, u8, 1, 8, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)
+ * name: in the text of a problem and as the constant of vkgemm.hpp. bytes: of a block, which is so many elements. A
+ * type of one element a block is a plain one, any other a block format (docs/formats.md). digits: whole numbers below
+ * 2^digits are exact, in a block format if its scales are 1. */
+#define VKGEMM_TYPE_ROWS(X)                                                           \
+    X(VKGEMM_TYPE_F32, 1, f32, 4, 1, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)         \
+    X(VKGEMM_TYPE_F16, 2, f16, 2, 1, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)         \
+    X(VKGEMM_TYPE_BF16, 3, bf16, 2, 1, 8, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_BF16)       \
+    X(VKGEMM_TYPE_F64, 4, f64, 8, 1, 53, 1, VKGEMM_TYPE_F64, VKGEMM_TYPE_F64)         \
+    X(VKGEMM_TYPE_I32, 5, i32, 4, 1, 31, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)         \
+    X(VKGEMM_TYPE_I8, 6, i8, 1, 1, 7, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)            \
+    X(VKGEMM_TYPE_U8, 7, u8, 1, 1, 8, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)            \
+    X(VKGEMM_TYPE_Q8_0, 8, q8_0, 34, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)      \
+    X(VKGEMM_TYPE_Q4_0, 9, q4_0, 18, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)      \
+    X(VKGEMM_TYPE_Q4_1, 10, q4_1, 20, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_Q5_0, 11, q5_0, 22, 32, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_Q5_1, 12, q5_1, 24, 32, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_Q4_K, 13, q4_k, 144, 256, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
+    X(VKGEMM_TYPE_Q5_K, 14, q5_k, 176, 256, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
+    X(VKGEMM_TYPE_Q6_K, 15, q6_k, 210, 256, 5, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
+    X(VKGEMM_TYPE_IQ4_NL, 16, iq4_nl, 18, 32, 0, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32) \
+    X(VKGEMM_TYPE_MXFP4, 17, mxfp4, 17, 32, 2, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)   \
+    X(VKGEMM_TYPE_NVFP4, 18, nvfp4, 36, 64, 2, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)
 
 /* X(enumerator, number, text, accumulators, operand, shape of the operand, meaning)
  *

@@ -73,8 +73,8 @@ std::string numberText(Number x) {
 /// "f16", as the text of a problem has it; "" for DEFAULT.
 constexpr std::string_view typeName(Type type) {
     switch (type) {
-#define VKGEMM_ROW(name, number, text, bytes, digits, isFloat, accumulator, result) \
-    case name:                                                                      \
+#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
+    case name:                                                                                \
         return #text;
         VKGEMM_TYPE_ROWS(VKGEMM_ROW)
 #undef VKGEMM_ROW

@@ -159,10 +159,11 @@ typedef enum VkgemmSeverity {
  * the context. `text` is one line and valid during the call. Must not call vkgemm with the same context, or throw. */
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
-/* Called by each vkgemmRecord that succeeds, on its thread and without any lock held, so that calls can be captured
- * (vkgemm::host does, for VKGEMM_CAPTURE). `problem` is the line of the problem with alpha and beta. `run` is the run
- * as this library reads it: its structSize is the library's. All pointers are valid during the call only. Must not
- * record with the same context, or throw. */
+/* Called by each vkgemmRecord of a product that succeeds (not of a pack), on its thread and without any lock held, so
+ * that calls can be captured (vkgemm::host does, for VKGEMM_CAPTURE). `problem` is the line of the problem with alpha
+ * and beta; with VKGEMM_RECORD_SIZES it has the sizes of the run, the plan's strides, and no upto=. `run` is the run as
+ * this library reads it: its structSize is the library's. All pointers are valid during the call only. Must not record
+ * with the same context, or throw. */
 struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 
@@ -327,6 +328,25 @@ VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmPro
 VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
                                          const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
+/* Makes the plan that packs A or B for `product`: a plan whose problem has a packedA, or packedB, other than
+ * VKGEMM_PACKED_NONE. Weights that stay the same are packed once; the products that read them then record one pass less
+ * and touch less memory:
+ *
+ *   1. Make a plan with packedB = VKGEMM_PACKED_ANY. VkgemmPlanInfo::packedB is the key of the layout that it reads.
+ *   2. vkgemmCreatePack(plan, VKGEMM_SLOT_B, ...). Record the result with run.b = the matrix as the problem describes
+ *      it, run.d = where the packed one goes, and alpha, beta, flags as always (alpha 1, beta 0); no other operand. Its
+ *      VkgemmPlanInfo::requiredBytes has both sizes.
+ *   3. Record the product with run.b = the packed matrix. Plans for other sizes of A take it too: make them with
+ *      packedB = that key. A plan whose kernels read another layout is refused (UNSUPPORTED) with the key.
+ *
+ * A key stands for everything that the bytes depend on: the layout, the sizes and type of the operand, the version of
+ * vkgemm and, if the matrix units define the layout, the device and its driver. So packed bytes may be kept in a file
+ * with their key.
+ *
+ * INVALID_ARGUMENT if the slot is neither A nor B, or comes as the problem describes it. A pack of a dry plan is dry.
+ * *pack is NULL on failure. error may be NULL. Any thread. Destroy it like any plan; `product` need not outlive it. */
+VKGEMM_API VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* pack, VkgemmError* error);
+
 /* First wait for every command buffer that was recorded with the plan. Its pipelines stay with the context. plan may be
  * NULL. Any thread, but no other may use the plan. */
 VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
@@ -337,17 +357,22 @@ typedef struct VkgemmPlanInfo {
     uint32_t slotCount;            /* entries of requiredBytes */
     const char* kernel;            /* "" if the product is empty */
     const char* tile;              /* as in VkgemmKernelInfo */
-    const uint64_t* requiredBytes; /* by VkgemmSlot: the bytes that the operand spans from its offset; 0: not used */
+    const uint64_t* requiredBytes; /* by VkgemmSlot: the bytes that the operand spans from its offset; 0: not used. Of
+                                      the largest sizes, and the workspace is enough for every run */
     uint64_t workspaceAlignment;   /* of the workspace's offset, in bytes */
-    uint32_t operandAlignment; /* of the matrix operands' offsets, in bytes: your promise, at least an element's size */
+    uint32_t operandAlignment; /* of the matrix operands' offsets, in bytes: your promise, at least an element's size;
+                                  16 for an operand that comes packed */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* vkCmdDispatch calls of one recording: one for the product, one for each operand
-                                      that is packed, one to add up the slices of K */
+                                      that is packed, one to add up the slices of K. Like kernel and tile, for the
+                                      largest sizes; vkgemmExplain has those of the smaller ones */
     double flops;              /* 2 m n k batch */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                       epilogue, if the device rounds to nearest and nothing underflows. 0 for integers.
                                       Infinite if k is too large for the accumulator to guarantee anything */
     double predictedCost;      /* by the cost model; comparable only for one problem on one device */
+    uint64_t packedA, packedB; /* the keys of the layouts in which A and B must come packed; VKGEMM_PACKED_NONE: as the
+                                  problem describes them */
 } VkgemmPlanInfo;
 
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
@@ -403,6 +428,8 @@ typedef enum VkgemmRecordFlagBits {
     VKGEMM_RECORD_BARRIER_AFTER = 2,  /* record a barrier that makes D visible to all later work on the queue, except
                                          to reads by the host: those need your barrier to VK_PIPELINE_STAGE_HOST_BIT */
     VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha is 0 and means 0: the product is skipped */
+    VKGEMM_RECORD_SIZES = 8,          /* m, n, k and batch are the sizes of this run; 0 means 0. Without it the run has
+                                         the problem's */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmRecordFlagBits;
 
@@ -415,9 +442,10 @@ typedef enum VkgemmRecordFlagBits {
  * Two recordings that use the same workspace need a barrier between them: BARRIER_BEFORE of the second, BARRIER_AFTER
  * of the first or your own; a semaphore if they are on two queues.
  *
- * alpha and beta are converted to f32 as IEEE 754 does, to nearest, whatever the floating-point accumulator. A finite
- * value that would become infinite, and a nonzero one that would become 0, are refused (INVALID_ARGUMENT): 1e300 and
- * 1e-60, for example. Infinities and NaN propagate. For integer sums they must be whole numbers of 32 bits. */
+ * For sums in f64 alpha and beta are used as they are. For other floating-point accumulators they are converted to f32
+ * as IEEE 754 does, to nearest. A finite value that would become infinite there, and a nonzero one that would become 0,
+ * are refused (INVALID_ARGUMENT): 1e300 and 1e-60, for example. Infinities and NaN propagate. For integer sums they
+ * must be whole numbers of 32 bits. */
 typedef struct VkgemmRun {
     uint32_t structSize;
     uint32_t flags; /* VkgemmRecordFlagBits */
@@ -427,6 +455,10 @@ typedef struct VkgemmRun {
     double alpha; /* 0 means 1, so that an alpha which is never set has no effect. For a true 0 also set
                      VKGEMM_RECORD_ZERO_ALPHA: then A and B are not read, but must be given */
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */
+    /* With VKGEMM_RECORD_SIZES, otherwise 0. At most the problem's where VkgemmProblem::upTo has the size (LIMIT), and
+     * exactly the problem's elsewhere (INVALID_ARGUMENT). The bytes that an operand needs are those of these sizes. If
+     * m, n or batch is 0, only the barriers of `flags` are recorded, and no operand is needed. */
+    uint64_t m, n, k, batch;
 } VkgemmRun;
 
 /* Checks a run without recording it. The plan may be dry; of any other, SUCCESS means that vkgemmRecord accepts the

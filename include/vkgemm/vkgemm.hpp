@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -39,11 +40,17 @@ struct Operand {
     VkDeviceAddress address = 0;
 };
 
+/// The sizes of one run of a plan whose problem has `upTo`.
+struct Sizes {
+    uint64_t m = 0, n = 0, k = 0, batch = 1;
+};
+
 /// VkgemmRun. Here alpha means what it is: 0 skips the product.
 struct Run {
     Operand a{}, b{}, c{}, d{}, bias{}, scale{}, residual{}, workspace{};
     double alpha = 1, beta = 0;
     uint32_t flags = 0;
+    std::optional<Sizes> sizes{};  ///< sets VKGEMM_RECORD_SIZES
 };
 
 /// VkgemmContextInfo
@@ -104,8 +111,10 @@ inline VkgemmPlanOptions toC(const PlanOptions& o) {
 inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
 
 inline VkgemmRun toC(const Run& r) {
+    const Sizes sizes = r.sizes.value_or(Sizes{.batch = 0});
     return {.structSize = sizeof(VkgemmRun),
-            .flags = r.flags | (r.alpha == 0 ? uint32_t{VKGEMM_RECORD_ZERO_ALPHA} : 0u),
+            .flags = r.flags | (r.alpha == 0 ? uint32_t{VKGEMM_RECORD_ZERO_ALPHA} : 0u) |
+                     (r.sizes ? uint32_t{VKGEMM_RECORD_SIZES} : 0u),
             .pNext = nullptr,
             .a = toC(r.a),
             .b = toC(r.b),
@@ -116,7 +125,19 @@ inline VkgemmRun toC(const Run& r) {
             .residual = toC(r.residual),
             .workspace = toC(r.workspace),
             .alpha = r.alpha,
-            .beta = r.beta};
+            .beta = r.beta,
+            .m = sizes.m,
+            .n = sizes.n,
+            .k = sizes.k,
+            .batch = sizes.batch};
+}
+
+/// An output struct of vkgemm.h with its size set.
+template <class T>
+T output() {
+    T out{};
+    out.structSize = sizeof out;
+    return out;
 }
 
 /// The text of a function that takes (char* text, size_t* size).
@@ -132,12 +153,19 @@ Result<std::string> text(Call call, VkgemmError& error) {
     return s;
 }
 
+/// Destroys what the handle of a class below names.
+struct Destroy {
+    void operator()(VkgemmContext context) const { vkgemmDestroyContext(context); }
+    void operator()(VkgemmPlan plan) const { vkgemmDestroyPlan(plan); }
+    void operator()(VkgemmExplanation explanation) const { vkgemmDestroyExplanation(explanation); }
+    void operator()(VkgemmRows rows) const { vkgemmDestroyRows(rows); }
+};
+
 }  // namespace convert
 
 /// vkgemmParseProblem
 inline Result<ParsedProblem> parseProblem(const char* text) {
-    VkgemmProblem c{};
-    c.structSize = sizeof c;
+    auto c = convert::output<VkgemmProblem>();
     VkgemmError error{};
     ParsedProblem parsed;
     const VkgemmResult code = vkgemmParseProblem(text, &c, &parsed.alpha, &parsed.beta, &error);
@@ -166,8 +194,7 @@ inline Result<Needs> queryNeeds(const NeedsInfo& info) {
                             problems.data(),
                             static_cast<uint32_t>(problems.size()),
                             info.operands};
-    VkgemmNeeds needs{};
-    needs.structSize = sizeof needs;
+    auto needs = convert::output<VkgemmNeeds>();
     VkgemmError error{};
     const VkgemmResult code = vkgemmQueryNeeds(&c, &needs, &error);
     if (code < 0) return convert::toStatus(code, error);
@@ -198,12 +225,9 @@ inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDe
 
 /// Every built-in kernel, in the order of its table.
 inline std::vector<VkgemmKernelInfo> kernels() {
-    std::vector<VkgemmKernelInfo> all(vkgemmKernelCount());
-    for (uint32_t i = 0; i < all.size(); ++i) {
-        all[i] = {};
-        all[i].structSize = sizeof(VkgemmKernelInfo);
+    std::vector<VkgemmKernelInfo> all(vkgemmKernelCount(), convert::output<VkgemmKernelInfo>());
+    for (uint32_t i = 0; i < all.size(); ++i)
         static_cast<void>(vkgemmGetKernel(i, &all[i]));  // cannot fail: i is below the count
-    }
     return all;
 }
 
@@ -215,14 +239,22 @@ class Plan {
     VkgemmPlan handle() const { return handle_.get(); }
 
     VkgemmPlanInfo info() const {
-        VkgemmPlanInfo info{};
-        info.structSize = sizeof info;
+        auto info = convert::output<VkgemmPlanInfo>();
         static_cast<void>(vkgemmGetPlanInfo(handle(), &info));
         return info;
     }
 
     std::vector<VkgemmAccess> accesses() const { return list<VkgemmAccess>(vkgemmGetPlanAccesses); }
     std::vector<VkPipeline> pipelines() const { return list<VkPipeline>(vkgemmGetPlanPipelines); }
+
+    /// vkgemmCreatePack: the plan that packs A or B for this one.
+    Result<Plan> createPack(VkgemmSlot slot) const {
+        VkgemmPlan pack = nullptr;
+        VkgemmError error{};
+        const VkgemmResult code = vkgemmCreatePack(handle(), slot, &pack, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return Result<Plan>(Plan(pack), convert::toStatus(code, error));
+    }
 
     Status check(const Run& run) const {
         VkgemmError error{};
@@ -245,10 +277,7 @@ class Plan {
         if (get(handle(), &count, all.data()) < 0) return {};
         return all;
     }
-    struct Destroy {
-        void operator()(VkgemmPlan plan) const { vkgemmDestroyPlan(plan); }
-    };
-    std::unique_ptr<VkgemmPlan_T, Destroy> handle_;
+    std::unique_ptr<VkgemmPlan_T, convert::Destroy> handle_;
 };
 
 /// Owns a VkgemmContext. Its plans must be destroyed first.
@@ -317,10 +346,7 @@ class Context {
     }
 
    private:
-    struct Destroy {
-        void operator()(VkgemmContext context) const { vkgemmDestroyContext(context); }
-    };
-    std::unique_ptr<VkgemmContext_T, Destroy> handle_;
+    std::unique_ptr<VkgemmContext_T, convert::Destroy> handle_;
 };
 
 }  // namespace vkgemm

@@ -65,6 +65,17 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     watch->info_ = {};
     watch->info_.structSize = sizeof watch->info_;
     if (vkgemmGetPlanInfo(plan, &watch->info_) < 0) return;
+    if (watch->run_.flags & VKGEMM_RECORD_SIZES) {  // as a plan for these sizes alone would be
+        const auto parsed = parseProblem(problem);
+        if (!parsed) return;
+        auto own = watch->device_.context.createPlan(
+            parsed->problem, {.operandAlignment = watch->info_.operandAlignment,
+                              .flags = VKGEMM_PLAN_DRY,
+                              .workspaceLimit = watch->info_.requiredBytes[VKGEMM_SLOT_WORKSPACE]});
+        if (!own) return;
+        watch->sized_plan_ = *std::move(own);
+        watch->info_ = watch->sized_plan_.info();
+    }
     Capture c{.version = versionText(vkgemmVersion()),
               .device = watch->device_.info.name,
               .driver = watch->device_.info.driver,

@@ -34,6 +34,7 @@ class CallWatch {
     CallWatch* outer_ = nullptr;
     size_t calls_ = 0;
     VkgemmRun run_{};
+    Plan sized_plan_;  // of the run's sizes, if it has its own; what info_ points to
     VkgemmPlanInfo info_{};
     std::optional<Capture> capture_;
 };

@@ -88,7 +88,7 @@ Status read_first(Header& h) {
     string_view line;
     uint32_t format = 0;
     if (!h.next(line) || !line.starts_with(magic))
-        return h.wrong("this is no capture: it does not begin with 'vkgemm-capture'");
+        return h.wrong("this is not a capture: it does not begin with 'vkgemm-capture'");
     if (!read(line.substr(magic.size()), format) || format != capture_format)
         return h.wrong("this is a capture of format '" + string(line.substr(magic.size(), 20)) +
                        "', and this vkgemm reads format " + to_string(capture_format));

@@ -18,6 +18,7 @@ std::vector<uint32_t> read(const char* name) {
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     std::vector<uint32_t> out(bytes.size() / 4);
     for (size_t i = 0; i < out.size() * 4; ++i) out[i / 4] |= uint32_t{static_cast<uint8_t>(bytes[i])} << i % 4 * 8;
+    drop_names(out);
     if (bytes.size() % 4 || out.size() > most_words || out.size() < 5 || out[0] != 0x07230203u) out.clear();
     if (out.empty()) std::fprintf(stderr, "pack_spirv: %s is not a SPIR-V module of at most 4 MiB\n", name);
     return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The other side of unpack.h: runs when the library is built, and in its tests.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,6 +10,18 @@
 #include "spirv/unpack.h"
 
 namespace vkgemm::spirv {
+
+// Drops what only people read: the source, names, lines (OpSource 3 to OpLine 8 of the SPIR-V specification).
+inline void drop_names(std::vector<uint32_t>& words) {
+    size_t to = 5;  // words of the header
+    for (size_t at = to; at < words.size();) {
+        const size_t count = std::max<uint32_t>(words[at] >> 16, 1), opcode = words[at] & 0xffff;
+        if (opcode < 3 || opcode > 8)
+            for (size_t i = 0; i < count && at + i < words.size(); ++i) words[to++] = words[at + i];
+        at += count;
+    }
+    words.resize(std::min(to, words.size()));
+}
 
 class Encoder {
    public:

@@ -54,14 +54,10 @@ uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
     return static_cast<uint32_t>(k.module.family.shared_bytes(tile, k.module.element_bytes()));
 }
 
-bool has_other_types(const plan::Module& m, const plan::Problem& p) {
-    return m.a != p.a.type || m.b != p.b.type || m.d != p.d.type || m.accumulate != p.accumulate;
-}
-
 VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, const plan::DeviceCaps& caps) {
     if (!c.why) return VKGEMM_CANDIDATE_SERVES;
     const plan::Module& m = c.kernel->module;
-    if (has_other_types(m, p) || p.accuracy < m.family.accuracy) return VKGEMM_CANDIDATE_REJECTED;
+    if (!m.has_types_of(p) || p.accuracy < m.family.accuracy) return VKGEMM_CANDIDATE_REJECTED;
     if (!m.built()) return VKGEMM_CANDIDATE_NOT_BUILT;
     const bool disabled = std::ranges::any_of(caps.disabled, [&](const auto& d) { return d.kernel == c.kernel->name; });
     return disabled ? VKGEMM_CANDIDATE_DISABLED : VKGEMM_CANDIDATE_REJECTED;
@@ -70,7 +66,8 @@ VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, 
 void set_schedule(VkgemmCandidate& to, const plan::Schedule& s) {
     to.cost = s.cost;
     to.slices = s.split.slices;
-    to.packedOperands = (s.a.kernel ? 1u << VKGEMM_SLOT_A : 0u) | (s.b.kernel ? 1u << VKGEMM_SLOT_B : 0u);
+    to.packedOperands =
+        (s.a.in_workspace() ? 1u << VKGEMM_SLOT_A : 0u) | (s.b.in_workspace() ? 1u << VKGEMM_SLOT_B : 0u);
     to.workspaceBytes = s.workspace_bytes();
 }
 
@@ -82,7 +79,7 @@ Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Proble
     if (const auto tile = plan::with_constants(c.kernel->tile, request.tile)) out.tile = plan::to_text(*tile);
     if (!c.why) return set_schedule(out.data, c.schedule), out;
     out.data.reason = c.why->code;
-    out.data.otherTypes = has_other_types(c.kernel->module, p);
+    out.data.otherTypes = !c.kernel->module.has_types_of(p);
     out.reason = c.why->text;
     return out;
 }
@@ -96,6 +93,16 @@ Explanation::Dispatch dispatch_of(const plan::Step& s) {
     out.data.sharedBytes = shared_bytes(*s.kernel, s.tile);
     for (const VkgemmSlot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
     out.data.waits = s.waits;
+    return out;
+}
+
+/// "up to 64x4096x4096: coopmat_f16_64x64x64 in 4 slices of K, A packed".
+std::string bucket_text(const plan::Bucket& b) {
+    const plan::Schedule& s = b.choice.schedule;
+    std::string out = plan::concat({plan::to_text(b.range), ": ", b.choice.kernel->name});
+    if (s.split.reducer) out += plan::concat({", ", s.split.slices, " slices of K"});
+    if (s.a.kernel || s.b.kernel)
+        out += s.a.kernel && s.b.kernel ? ", A and B packed" : s.a.kernel ? ", A packed" : ", B packed";
     return out;
 }
 
@@ -116,8 +123,8 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.info.usesAddresses = planned->steps.binding == plan::Binding::addresses;
     e.info.workspaceBytes = planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
     for (const plan::Step& s : planned->steps.steps) e.dispatches.push_back(dispatch_of(s));
+    for (const plan::Bucket& b : planned->buckets) e.notes.push_back(bucket_text(b));
     if (c.tuned) e.tuned = c.tuned->text;
-    if (!c.tuned_unfit.empty()) e.notes.push_back(c.tuned_unfit);
     if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);
 }
 
@@ -127,11 +134,13 @@ std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const VkgemmProbl
     auto e = std::make_unique<Explanation>();
     const auto planned = vk::plan_problem(c, problem, request);
     add_choice(*e, planned);
+    if (planned && planned->choice.tuned_unfit)
+        e->notes.insert(e->notes.begin(), plan::why_not_followed(*planned->choice.tuned_unfit, *c.kernels, p, request));
     if (!e->info.isEmpty) {
         if (request.tuned)
             for (const std::string& why : request.tuned->skipped_near(p, request.operand_alignment))
                 e->notes.push_back(why);
-        for (const plan::Candidate& row : plan::list_candidates(c.caps, p, request))
+        for (const plan::Candidate& row : plan::list_candidates(*c.kernels, p, request))
             e->candidates.push_back(candidate_of(row, p, request, c.caps));
     }
     if (e->info.chosen != UINT32_MAX) {
@@ -196,16 +205,15 @@ std::string text_of(const Explanation& e) {
 std::optional<VkgemmTypeInfo> type_info(VkgemmType type) {
     for (const plan::TypeInfo& i : plan::type_info)
         if (i.type == type)
-            return VkgemmTypeInfo{0, i.bytes, i.name.data(), i.is_float, static_cast<uint32_t>(i.exact_bits)};
+            return VkgemmTypeInfo{
+                0, i.bytes, i.name.data(), i.is_float, static_cast<uint32_t>(i.exact_bits), i.block, i.unit_bytes()};
     return std::nullopt;
 }
 
 /// The completed problem as the public struct. A matrix that all of the batch share, and every matrix if batch is 1,
 /// gets the stride VKGEMM_BROADCAST.
 VkgemmProblem to_public(const plan::Problem& p) {
-    VkgemmProblem out = convert::toC(p);
-    for (VkgemmMatrix* m : {&out.a, &out.b, &out.c, &out.d})
-        if (m->batchStride == 0) m->batchStride = VKGEMM_BROADCAST;
+    VkgemmProblem out = convert::toC(plan::restated(p));
     if (p.cSource != VKGEMM_C_SEPARATE) out.c = {};
     return out;
 }
@@ -291,7 +299,7 @@ VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, d
         if (!p) return vk::to_result(error, p.status());
         if (const auto why = plan::unfit_factors(*p, *alpha, *beta)) return vk::to_result(error, *why);
         for (double* x : {alpha, beta}) {
-            if (plan::info(p->accumulate).is_float) *x = static_cast<float>(*x);
+            if (plan::info(p->accumulate).is_float && p->accumulate != VKGEMM_TYPE_F64) *x = static_cast<float>(*x);
             if (plan::is_zero_factor(*x, p->accumulate)) *x = 0;
         }
         return vk::success(error);

@@ -227,20 +227,20 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
 VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
         if (!p || vk::check_output(out)) return VKGEMM_ERROR_INVALID_ARGUMENT;
-        const plan::Problem& q = p->problem;
         VkgemmPlanInfo info{};
         info.kernel = p->kernel.c_str();
         info.tile = p->tile.c_str();
         info.requiredBytes = p->required_bytes.data();
         info.slotCount = static_cast<uint32_t>(p->required_bytes.size());
         info.workspaceAlignment = p->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].alignment;
-        info.operandAlignment =
-            std::max(p->steps.slots[size_t(VKGEMM_SLOT_A)].alignment, p->steps.slots[size_t(VKGEMM_SLOT_D)].alignment);
+        for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D})
+            info.operandAlignment = std::max(info.operandAlignment, p->steps.slots[size_t(slot)].alignment);
         info.usesAddresses = p->steps.binding == plan::Binding::addresses;
         info.dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
-        info.flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
+        info.flops = p->flops;
         info.errorBound = p->steps.error_bound;
         info.predictedCost = p->cost;
+        info.packedA = p->steps.packed_keys[VKGEMM_SLOT_A], info.packedB = p->steps.packed_keys[VKGEMM_SLOT_B];
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
     });

@@ -24,142 +24,6 @@ using plan::Result;
 
 namespace {
 
-std::optional<Status> check_allocator(const VkAllocationCallbacks& a) {
-    const auto refused = [](const char* why) {
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string("VkgemmContextInfo::allocator ") + why};
-    };
-    if (!a.pfnAllocation) return refused("has no pfnAllocation");
-    if (!a.pfnReallocation) return refused("has no pfnReallocation");
-    if (!a.pfnFree) return refused("has no pfnFree");
-    if (!a.pfnInternalAllocation != !a.pfnInternalFree)
-        return refused("has one of pfnInternalAllocation and pfnInternalFree; set both or neither");
-    return std::nullopt;
-}
-
-std::optional<Status> check_handles(const VkgemmContextInfo& i) {
-    const auto null = [](const char* name) {
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"VkgemmContextInfo::", name, " is null"})};
-    };
-    if (!i.instance) return null("instance");
-    if (!i.physicalDevice) return null("physicalDevice");
-    if (!i.device) return null("device");
-    if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
-    if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
-    if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmContextInfo::enabledFeatures has sType ", i.enabledFeatures->sType,
-                                     "; the chain begins with a VkPhysicalDeviceFeatures2"})};
-    constexpr uint32_t known = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
-    if (i.flags & ~known)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmContextInfo::flags has unknown bits: ", i.flags & ~known})};
-    return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
-}
-
-// A name that the device does not list cannot have been given to vkCreateDevice, so it is a mistake here.
-std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::vector<std::string>& of_device) {
-    for (uint32_t n = 0; n < i.enabledExtensionCount; ++n) {
-        const char* const name = i.enabledExtensions[n];
-        const std::string where = plan::concat({"VkgemmContextInfo::enabledExtensions[", n, "] is "});
-        if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({where, "null"})};
-        if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
-        const std::string_view near = nearestWord(name, of_device);
-        return Refusal{
-            VKGEMM_ERROR_INVALID_ARGUMENT,
-            plan::concat({where, "'", name, "', which the physical device does not list; ",
-                          (near.empty() ? "" : plan::concat({"did you mean '", near, "'? "})),
-                          "List what you gave to vkCreateDevice, without extensions that only a layer provides"})};
-    }
-    return std::nullopt;
-}
-
-const char* forced_kernel() {
-    const char* name = std::getenv("VKGEMM_KERNEL");  // the only one that vkgemm reads
-    return name ? name : "";
-}
-
-Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
-    auto rows = plan::parse_tuned(of_caller ? of_caller : "");
-    if (!rows) return rows.status();
-    auto built_in = plan::parse_tuned(plan::built_in_tuned());
-    if (!built_in) return built_in.status();
-    rows->insert(rows->end(), std::make_move_iterator(built_in->begin()), std::make_move_iterator(built_in->end()));
-    return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));
-}
-
-void log(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
-    if (c.log) c.log(c.log_user, severity, text.c_str());
-}
-
-// The kernel's present name; one of vkgemm 0.1 is logged.
-std::string present_name(const VkgemmContext_T& c, const std::string& where, const char* name) {
-    const auto present = plan::renamed_kernel(name);
-    if (!present) return name;
-    log(c, VKGEMM_SEVERITY_WARNING, where + plan::renamed_text(name, *present));
-    return *present;
-}
-
-// Logs what matters of a new context.
-void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
-    c.forced_kernel = present_name(c, "VKGEMM_KERNEL: ", c.forced_kernel.c_str());
-    if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))
-        log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(c.forced_kernel)}));
-    for (const std::string& text : plan::renamed_in_short(c.tuned.rows())) log(c, VKGEMM_SEVERITY_WARNING, text);
-    for (const std::string& text : plan::skipped_in_short(c.tuned.rows())) log(c, VKGEMM_SEVERITY_INFO, text);
-    for (const plan::DisabledKernelRow& v : disabled) {
-        if (!v.old_kernel.empty())
-            log(c, VKGEMM_SEVERITY_WARNING,
-                plan::concat({"disabled kernels: ", plan::renamed_text(v.old_kernel, v.kernel)}));
-        if (!plan::find_kernel(v.kernel))
-            log(c, VKGEMM_SEVERITY_INFO,
-                plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(v.kernel)}));
-    }
-}
-
-// Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.
-std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T& c) {
-    auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
-    if (!instance) return instance.status();
-    auto functions = vk::load_device_functions(*instance, info.device);
-    if (!functions) return functions.status();
-    const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
-    if (!version) return version.status();
-    if (auto why = check_extensions(info, vk::device_extensions(*instance, info.physicalDevice))) return why;
-
-    plan::FeatureSet features =
-        vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
-    if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
-    if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
-    if (c.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
-        c.caps.features = features & ~plan::need::push_descriptor;
-    c.device.handle = info.device, c.device.functions = *functions;
-    c.device.cache = info.pipelineCache;
-    c.device.cache_externally_synchronized =
-        info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
-    c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
-    if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
-    const auto binding = plan::choose_binding(c.caps, {});
-    return binding ? std::nullopt : std::optional(binding.status());
-}
-
-Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
-    auto c = std::make_unique<VkgemmContext_T>();
-    if (auto why = read_device(info, *c)) return *why;
-    if (!(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT)) c->forced_kernel = forced_kernel();
-    c->log = info.log, c->log_user = info.logUser;
-    c->recorded = info.recorded, c->recorded_user = info.recordedUser;
-    const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
-    if (!disabled) return disabled.status();
-    plan::mark_disabled(*disabled, c->caps);
-    auto tuned = tuned_rows(info.tunedRows, c->caps);
-    if (!tuned) return tuned.status();
-    c->tuned = std::move(*tuned);
-    if (auto why = c->pipelines.init(c->device)) return *why;
-    log_context(*c, *disabled);
-    return c;
-}
-
 std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
     constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
     if (flags & ~known)
@@ -182,7 +46,7 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
     if (!given) return r;
     const Result<VkgemmPlanOptions> o = vk::read_struct(given);
     if (!o) return o.status();
-    if (o->kernel) r.kernel = present_name(c, "VkgemmPlanOptions::kernel: ", o->kernel);
+    if (o->kernel) r.kernel = vk::present_name(c, "VkgemmPlanOptions::kernel: ", o->kernel);
     if (o->tile) r.tile = o->tile;
     if (!r.kernel.empty() && !plan::find_kernel(r.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(r.kernel)};
@@ -208,13 +72,53 @@ namespace {
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
 Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, const plan::Request& request,
                             std::string& fallback) {
-    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(c.caps, p, request);
+    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(*c.kernels, p, request);
     plan::Request forced = request;
     forced.kernel = c.forced_kernel;
-    Result<plan::Choice> choice = plan::select(c.caps, p, forced);
+    Result<plan::Choice> choice = plan::select(*c.kernels, p, forced);
     if (choice) return choice;
     fallback = plan::concat({"VKGEMM_KERNEL was not followed: ", choice.status().text});
-    return plan::select(c.caps, p, request);
+    return plan::select(*c.kernels, p, request);
+}
+
+// The plans of the operands that are packed ahead. `n` is the problem of the choice.
+void add_packs(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Normalised& n,
+               const plan::Request& request) {
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B})
+        if (t.steps.packed_keys[slot])
+            t.packs[slot] = plan::make_pack_steps(t.choice, t.problem, n, slot, c.caps, request);
+}
+
+// A choice for each range of sizes. The workspace becomes the largest of all. What comes packed has one layout for all
+// ranges: the one that suits the largest sizes.
+std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem& t, plan::Request request) {
+    uint64_t workspace = 0;
+    std::vector<plan::SizeRange> ranges = plan::size_ranges(t.problem, request.operand_alignment);
+    std::ranges::reverse(ranges);  // the largest sizes first
+    plan::Problem& any = t.normalised.problem;
+    for (const plan::SizeRange& range : ranges) {
+        const plan::Problem least = plan::at_least(range, t.normalised, t.problem).problem;
+        request.least = &least;
+        auto choice = choose(c, plan::at_most(range, t.normalised, t.problem).problem, request, t.fallback);
+        if (!choice) {
+            Status why = choice.status();
+            why.text = plan::concat({"for sizes ", plan::to_text(range), ": ", why.text});
+            return why;
+        }
+        const auto& [a, b] = std::pair{choice->schedule.a.key, choice->schedule.b.key};
+        if (a) any.packedA = a;
+        if (b) any.packedB = b;
+        t.buckets.push_back(plan::make_bucket(range, *choice, t.normalised, t.problem, c.caps, request));
+        workspace = std::max(workspace, t.buckets.back().steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes);
+    }
+    std::ranges::reverse(t.buckets);
+    t.choice = t.buckets.back().choice, t.steps = t.buckets.back().steps;
+    add_packs(c, t, plan::at_most(t.buckets.back().range, t.normalised, t.problem), request);
+    plan::Requirement& of_all = t.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)];
+    for (const plan::Bucket& b : t.buckets)
+        if (const auto& of_one = b.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)]; of_one.bytes == workspace)
+            of_all = of_one;
+    return std::nullopt;
 }
 
 }  // namespace
@@ -227,17 +131,52 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     auto completed = plan::complete(*given);
     if (!completed) return completed.status();
     t.given = *given, t.problem = *completed;
-    const plan::Normalised n = plan::normalise(t.problem);
-    if (!plan::is_empty(t.problem)) {
-        auto choice = choose(c, n.problem, request, t.fallback);
-        if (!choice) return choice.status();
-        t.choice = std::move(*choice);
+    t.normalised = plan::normalise(t.problem);
+    const bool is_empty = plan::is_empty(t.problem);
+    if (t.problem.upTo && !is_empty) {
+        if (auto why = plan_buckets(c, t, request)) return *why;
+        return t;
     }
-    t.steps = plan::make_steps(t.choice, t.problem, n, c.caps, request);
+    if (!is_empty) {
+        auto choice = choose(c, t.normalised.problem, request, t.fallback);
+        if (!choice) return choice.status();
+        t.choice = *choice;
+    }
+    t.steps = plan::make_steps(t.choice, t.problem, t.normalised, c.caps, request);
+    add_packs(c, t, t.normalised, request);
     return t;
 }
 
 namespace {
+
+// Gives the plan its dispatches, not compiled yet.
+void set_steps(VkgemmPlan_T& p, plan::Steps steps) {
+    p.steps = std::move(steps);
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) p.required_bytes[i] = p.steps.slots[i].bytes;
+}
+
+std::optional<Status> make_pipelines(VkgemmPlan_T& p, bool capture) {
+    for (const plan::Step& s : p.steps.steps) {
+        auto pipeline = p.context->pipelines.get(s, p.steps.binding, capture);
+        if (!pipeline) return pipeline.status();
+        p.pipelines.push_back(*pipeline);
+    }
+    return std::nullopt;
+}
+
+Result<vk::BucketPipelines> make_pipelines(VkgemmContext_T& c, const plan::Bucket& b, bool capture) {
+    vk::BucketPipelines out{};
+    for (size_t i = 0; i < b.steps.steps.size(); ++i) {
+        auto pipeline = c.pipelines.get(b.steps.steps[i], b.steps.binding, capture);
+        if (!pipeline) return pipeline.status();
+        out.steps[i] = *pipeline;
+    }
+    if (!b.may_be_whole) return out;
+    auto pipeline = c.pipelines.get(plan::whole_product(b), b.steps.binding, capture);
+    if (!pipeline) return pipeline.status();
+    out.whole_product = *pipeline;
+    return out;
+}
 
 Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProblem& t, const plan::Request& request,
                                                 uint32_t flags) {
@@ -249,14 +188,41 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     p->cost = t.choice.schedule.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
-    p->steps = std::move(t.steps);
-    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) p->required_bytes[i] = p->steps.slots[i].bytes;
+    const plan::Problem& q = t.problem;
+    p->flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
+    p->operand_alignment = request.operand_alignment;
+    p->packs = std::move(t.packs);
+    p->normalised = t.normalised, p->buckets = std::move(t.buckets);
+    set_steps(*p, std::move(t.steps));
     if (p->dry) return p;
-    for (const plan::Step& s : p->steps.steps) {
-        auto pipeline = c->pipelines.get(s, p->steps.binding, capture);
-        if (!pipeline) return pipeline.status();
-        p->pipelines.push_back(*pipeline);
+    if (auto why = make_pipelines(*p, capture)) return *why;
+    for (const plan::Bucket& b : p->buckets) {
+        auto pipelines = make_pipelines(*c, b, capture);
+        if (!pipelines) return pipelines.status();
+        p->bucket_pipelines.push_back(*pipelines);
     }
+    return p;
+}
+
+Result<std::unique_ptr<VkgemmPlan_T>> make_pack(const VkgemmPlan_T& product, VkgemmSlot slot) {
+    if (slot != VKGEMM_SLOT_A && slot != VKGEMM_SLOT_B)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"slot is ", int(slot), "; only A (0) and B (1) can be packed"})};
+    const plan::Steps& steps = product.packs[slot];
+    if (steps.steps.empty())
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"this plan reads ", (slot == VKGEMM_SLOT_A ? "A" : "B"),
+                                     " as the problem describes it; make the plan with packed",
+                                     (slot == VKGEMM_SLOT_A ? "A" : "B"), " = VKGEMM_PACKED_ANY or a key"})};
+    auto p = std::make_unique<VkgemmPlan_T>();
+    p->context = product.context;
+    p->given = product.given, p->problem = product.problem;
+    p->given.upTo = p->problem.upTo = 0;  // what is packed has one size
+    p->dry = product.dry, p->operands = product.operands, p->packs_operand = true;
+    p->kernel = steps.steps[0].kernel->name, p->tile = plan::to_text(steps.steps[0].tile);
+    set_steps(*p, steps);
+    if (p->dry) return p;
+    if (auto why = make_pipelines(*p, false)) return *why;
     return p;
 }
 
@@ -270,16 +236,33 @@ std::optional<Status> unfit_alone(const plan::DeviceCaps& caps, const plan::Requ
 }
 
 struct CheckedRun {
-    VkgemmRun run;  // alpha is the factor that is meant
+    VkgemmRun run;                          // alpha is the factor that is meant
+    std::optional<plan::SizedSteps> sized;  // what `work` refers to, if sizes vary
+    vk::Work work;
     vk::ResolvedOperands operands;
 };
 
+// The sizes of a run, or what is wrong with them.
+Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
+    if (run.flags & VKGEMM_RECORD_SIZES) {
+        const plan::Sizes sizes = {run.m, run.n, run.k, run.batch};
+        if (auto why = plan::unfit_sizes(plan.problem, sizes)) return *why;
+        return sizes;
+    }
+    for (const auto& [name, size] : {std::pair{"m", run.m}, {"n", run.n}, {"k", run.k}, {"batch", run.batch}})
+        if (size)
+            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                           plan::concat({"VkgemmRun::", name, " is ", size, ", but flags has no VKGEMM_RECORD_SIZES"})};
+    return plan::sizes_of(plan.problem);
+}
+
 // Everything that could be wrong with a run, found before anything is recorded.
-Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
+std::optional<Status> check(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
     if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
     Result<VkgemmRun> run = vk::read_struct(given);
     if (!run) return run.status();
-    constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA;
+    constexpr uint32_t known =
+        VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA | VKGEMM_RECORD_SIZES;
     if (run->flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmRun::flags has unknown bits: ", run->flags & ~known})};
@@ -289,30 +272,23 @@ Result<CheckedRun> checked(VkgemmPlan plan, const VkgemmRun* given) {
                        plan::concat({"VkgemmRun::alpha is ", numberText(run->alpha),
                                      ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
     if (!zero && run->alpha == 0) run->alpha = 1;
-    auto operands = vk::resolve(*plan, *run);
-    if (!operands) return operands.status();
-    return CheckedRun{*run, *operands};
+    const auto sizes = sizes_of(*plan, *run);
+    if (!sizes) return sizes.status();
+    out.run = *run;
+    out.work = plan->buckets.empty() ? vk::work_of(*plan) : vk::work_of(*plan, *sizes, out.sized.emplace());
+    return vk::resolve(*plan, *run, out.work, out.operands);
+}
+
+// The problem of one run, with its sizes: the same strides, which are no longer dense, and nothing that varies.
+plan::Problem recorded_problem(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+    if (!(checked.run.flags & VKGEMM_RECORD_SIZES)) return plan.given;
+    plan::Problem p = plan::restated(*checked.work.problem);
+    if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
+    p.upTo = 0;
+    return p;
 }
 
 }  // namespace
-
-VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* given, VkgemmContext* context, VkgemmError* error) {
-    return vk::guarded(error, [&]() -> VkgemmResult {
-        if (!context)
-            return vk::to_result(
-                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null: there is nowhere to put the result"});
-        *context = nullptr;
-        const auto info = vk::read_struct(given);
-        if (!info) return vk::to_result(error, info.status());
-        if (auto why = check_handles(*info)) return vk::to_result(error, *why);
-        auto made = make_context(*info);
-        if (!made) return vk::to_result(error, made.status());
-        *context = made->release();
-        return vk::success(error);
-    });
-}
-
-void vkgemmDestroyContext(VkgemmContext context) { delete context; }
 
 VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                               VkgemmPlan* plan, VkgemmError* error) {
@@ -330,9 +306,23 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
         auto made = make_plan(context, *planned, *request, flags);
         if (!made) return vk::to_result(error, made.status());
         const VkgemmResult result = planned->fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
-        if (result != VKGEMM_SUCCESS) log(*context, VKGEMM_SEVERITY_WARNING, planned->fallback);
+        if (result != VKGEMM_SUCCESS) vk::log(*context, VKGEMM_SEVERITY_WARNING, planned->fallback);
         *plan = made->release();  // last: nothing after it can throw
         return vk::to_result(error, result, planned->fallback);
+    });
+}
+
+VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* pack, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!pack)
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "pack is null: there is nowhere to put the result"});
+        *pack = nullptr;
+        if (!product) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "product is null"});
+        auto made = make_pack(*product, slot);
+        if (!made) return vk::to_result(error, made.status());
+        *pack = made->release();
+        return vk::success(error);
     });
 }
 
@@ -358,8 +348,9 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
 
 VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        const auto whole = checked(plan, run);
-        return whole ? vk::success(error) : vk::to_result(error, whole.status());
+        CheckedRun checked;
+        const auto why = check(checked, plan, run);
+        return why ? vk::to_result(error, *why) : vk::success(error);
     });
 }
 
@@ -367,16 +358,17 @@ VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const 
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!commandBuffer)
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
-        const auto whole = checked(plan, run);
-        if (!whole) return vk::to_result(error, whole.status());
+        CheckedRun checked;
+        if (auto why = check(checked, plan, run)) return vk::to_result(error, *why);
         if (plan->dry)
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                                                 "this plan was made with VKGEMM_PLAN_DRY: it has no "
                                                 "pipelines and cannot be recorded"});
-        const VkgemmRun& r = whole->run;
-        vk::record(*plan, commandBuffer, r, whole->operands);
-        if (auto* const c = plan->context; c->recorded)
-            c->recorded(c->recorded_user, plan::to_text(plan->given, r.alpha, r.beta).c_str(), plan, &r);
+        const VkgemmRun& r = checked.run;
+        vk::record(*plan, commandBuffer, r, checked.work, checked.operands);
+        if (auto* const c = plan->context; c->recorded && !plan->packs_operand)
+            c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
+                        plan, &r);
         return vk::success(error);
     });
 }

@@ -10,14 +10,25 @@ struct VkgemmContext_T {
     vkgemm::vk::Device device;
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceCaps caps;
-    std::string forced_kernel;      // VKGEMM_KERNEL; "" if it is not set or is to be ignored
-    vkgemm::plan::TunedRows tuned;  // of this device: the caller's, then the built-in ones
+    std::optional<vkgemm::plan::DeviceKernels> kernels;  // of `caps`; always there once the context is made
+    std::string forced_kernel;                           // VKGEMM_KERNEL; "" if it is not set or is to be ignored
+    vkgemm::plan::TunedRows tuned;                       // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
     void* log_user;
     VkgemmRecordedFn recorded;  // may be null
     void* recorded_user;
     vkgemm::vk::Pipelines pipelines;  // last: destroyed while the device is still there
 };
+
+namespace vkgemm::vk {
+
+/// Of a bucket's steps, in their order, and of its product for sizes that are multiples of the tile (may be null).
+struct BucketPipelines {
+    std::array<VkPipeline, plan::SizedSteps::most> steps;
+    VkPipeline whole_product;
+};
+
+}  // namespace vkgemm::vk
 
 struct VkgemmPlan_T {
     VkgemmContext context;
@@ -26,8 +37,25 @@ struct VkgemmPlan_T {
     vkgemm::plan::Steps steps;
     std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to
     std::vector<VkPipeline> pipelines;                       // one a step; empty for a dry plan
+    vkgemm::plan::Normalised normalised;
+    std::vector<vkgemm::plan::Bucket> buckets;                  // if the problem has upTo and is not empty
+    std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each; empty for a dry plan
+    uint32_t operand_alignment;                                 // VkgemmPlanOptions::operandAlignment
     VkgemmOperandKind operands;
     bool dry;
     std::string kernel, tile;
-    double cost;
+    double cost, flops;
+    std::array<vkgemm::plan::Steps, 2>
+        packs;           // for vkgemmCreatePack, by slot; empty if the operand is not packed ahead
+    bool packs_operand;  // made by vkgemmCreatePack
 };
+
+namespace vkgemm::vk {
+
+/// To the caller's log, if there is one.
+void log(const VkgemmContext_T&, VkgemmSeverity, const std::string& text);
+
+/// The kernel's present name; a name of vkgemm 0.1 is logged. `where` begins the line.
+std::string present_name(const VkgemmContext_T&, const std::string& where, const char* name);
+
+}  // namespace vkgemm::vk

@@ -76,13 +76,14 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     if (auto why = check_matrix(from->d, "d.type", "d.layout")) return *why;
     if (auto why = check_enum("cSource", from->cSource, 0, VKGEMM_C_SEPARATE)) return *why;
     if (auto why = check_enum("accumulate", from->accumulate, 0, last_type)) return *why;
-    if (auto why = check_enum("accuracy", from->accuracy, 0, VKGEMM_ACCURACY_F32_SPLIT_ROWS)) return *why;
+    if (auto why = check_enum("accuracy", from->accuracy, 0, VKGEMM_ACCURACY_NARROW)) return *why;
     if (from->epilogueCount > VKGEMM_MAX_EPILOGUE_STEPS)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"epilogueCount is ", from->epilogueCount, ", above the limit of ",
                                      VKGEMM_MAX_EPILOGUE_STEPS})};
     for (uint32_t i = 0; i < from->epilogueCount; ++i) {
         const VkgemmStepKind kind = from->epilogue[i].kind;
+        if (kind > VKGEMM_STEP_NONE && kind <= last_step) continue;
         const std::string name = plan::concat({"epilogue[", i, "].kind"});
         if (kind == VKGEMM_STEP_NONE)
             return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
@@ -90,6 +91,11 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
                                          "; the first epilogueCount entries must be steps"})};
         if (auto why = check_enum(name.c_str(), kind, 1, last_step)) return *why;
     }
+    constexpr uint32_t known = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N | VKGEMM_UP_TO_K | VKGEMM_UP_TO_BATCH;
+    if (from->upTo & ~known)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"upTo has unknown bits: ", from->upTo & ~known})};
+    if (from->reserved)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"reserved is ", from->reserved, ", not 0"})};
     Problem p = convert::fromC(*from);
     if (p.batch == 0) p.batch = 1;
     return p;

@@ -38,24 +38,31 @@ Pipelines::~Pipelines() {
     if (!device_) return;
     const DeviceFunctions& f = device_->functions;
     for (auto& [key, entry] : entries_) f.DestroyPipeline(device_->handle, entry.pipeline, device_->allocator);
-    for (VkPipelineLayout l : layouts_) f.DestroyPipelineLayout(device_->handle, l, device_->allocator);
+    for (const auto& layouts : layouts_)
+        for (VkPipelineLayout l : layouts) f.DestroyPipelineLayout(device_->handle, l, device_->allocator);
     f.DestroyDescriptorSetLayout(device_->handle, set_layout_, device_->allocator);
 }
 
-std::optional<Status> Pipelines::init(const Device& device) {
+std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_constant_bytes) {
     device_ = &device;
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(abi::GemmArgs)};
-    VkPipelineLayoutCreateInfo info = {
-        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
-    const auto make_layout = [&](Binding b) {
-        VkPipelineLayout& made = layouts_[static_cast<size_t>(b)];
-        const VkResult r = device.functions.CreatePipelineLayout(device.handle, &info, device.allocator, &made);
-        if (r == VK_SUCCESS)
-            set_name(device, VK_OBJECT_TYPE_PIPELINE_LAYOUT, made,
-                     b == Binding::addresses ? "vkgemm addresses" : "vkgemm descriptors");
+    const bool sums_f64 = device.features & plan::need::float64 && max_push_constant_bytes >= abi::f64_argument_bytes;
+    VkPipelineLayoutCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, info.pushConstantRangeCount = 1;
+    const auto make_layouts = [&](Binding b) {
+        VkResult r = VK_SUCCESS;
+        for (size_t f64 = 0; f64 <= size_t{sums_f64} && r == VK_SUCCESS; ++f64) {
+            const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                               f64 ? abi::f64_argument_bytes : abi::argument_bytes};
+            info.pPushConstantRanges = &range;
+            VkPipelineLayout& made = layouts_[f64][static_cast<size_t>(b)];
+            r = device.functions.CreatePipelineLayout(device.handle, &info, device.allocator, &made);
+            if (r == VK_SUCCESS)
+                set_name(device, VK_OBJECT_TYPE_PIPELINE_LAYOUT, made,
+                         b == Binding::addresses ? "vkgemm addresses" : "vkgemm descriptors");
+        }
         return r;
     };
-    if (const VkResult r = make_layout(Binding::addresses); r != VK_SUCCESS)
+    if (const VkResult r = make_layouts(Binding::addresses); r != VK_SUCCESS)
         return vulkan_refusal(r, "vkCreatePipelineLayout");
     if (!(device.features & plan::need::push_descriptor)) return std::nullopt;
 
@@ -72,15 +79,24 @@ std::optional<Status> Pipelines::init(const Device& device) {
     set_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, set_layout_, "vkgemm operands");
     info.setLayoutCount = 1;
     info.pSetLayouts = &set_layout_;
-    if (const VkResult r = make_layout(Binding::descriptors); r != VK_SUCCESS)
+    if (const VkResult r = make_layouts(Binding::descriptors); r != VK_SUCCESS)
         return vulkan_refusal(r, "vkCreatePipelineLayout");
     return std::nullopt;
 }
 
+// FNV-1a, by words.
+size_t Pipelines::Hash::operator()(const Key& key) const {
+    uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](uint64_t x) { hash = (hash ^ x) * 0x100000001b3; };
+    for (const uint32_t x : key.constants) add(x);
+    add(std::hash<const void*>{}(key.module) << 2 | uint64_t(key.binding) << 1 | uint64_t(key.capture));
+    return static_cast<size_t>(hash ^ hash >> 32);
+}
+
 Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
-    const Key key = {&step.kernel->module, binding, plan::constant_values(step), capture_statistics};
+    const Key key = {&step.kernel->module, plan::constant_values(step), binding, capture_statistics};
     std::unique_lock lock(mutex_);
-    Entry& entry = entries_[key];  // map: the reference stays good
+    Entry& entry = entries_[key];  // the reference stays good when others are added
     compiled_.wait(lock, [&] { return !entry.compiling; });
     if (entry.pipeline) return entry.pipeline;
     entry.compiling = true;
@@ -151,7 +167,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
         VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT, nullptr, off, off, off,
         VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT};
     if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
-    info.layout = layout(key.binding);
+    info.layout = layout(key.binding, *key.module);
 
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkResult r;

@@ -2,10 +2,10 @@
 // Pipelines: made once for each kernel, tile and set of problem constants, shared by plans, safe from several threads.
 #pragma once
 #include <condition_variable>
-#include <map>
 #include <mutex>
+#include <unordered_map>
 
-#include "plan/steps/steps.h"
+#include "plan/steps/buckets.h"
 #include "vk/functions.h"
 
 namespace vkgemm::vk {
@@ -30,22 +30,27 @@ class Pipelines {
     Pipelines& operator=(const Pipelines&) = delete;
     ~Pipelines();
 
-    /// Makes the two pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
-    std::optional<Status> init(const Device& device);
+    /// Makes the pipeline layouts that the device allows. Once, before anything else; `device` must outlive this.
+    std::optional<Status> init(const Device& device, uint32_t max_push_constant_bytes);
 
     /// The pipeline of one step. The first thread that asks compiles it; others that want the same one wait for it, and
     /// different ones are compiled in parallel. A failure is not kept: the next call tries again.
     plan::Result<VkPipeline> get(const plan::Step&, plan::Binding, bool capture_statistics);
 
-    VkPipelineLayout layout(plan::Binding b) const { return layouts_[static_cast<size_t>(b)]; }
+    VkPipelineLayout layout(plan::Binding b, const plan::Module& m) const {
+        return layouts_[m.accumulate == plan::f64][static_cast<size_t>(b)];
+    }
 
    private:
     struct Key {
         const plan::Module* module;
+        plan::ConstantValues constants;
         plan::Binding binding;
-        std::vector<uint32_t> constants;
         bool capture;
-        auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
+        bool operator==(const Key&) const = default;
+    };
+    struct Hash {
+        size_t operator()(const Key&) const;
     };
     struct Entry {
         bool compiling = false;
@@ -57,11 +62,11 @@ class Pipelines {
 
     const Device* device_ = nullptr;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
-    VkPipelineLayout layouts_[2] = {};
-    std::mutex mutex_;        // of entries_
-    std::mutex cache_mutex_;  // of device_->cache, where that is externally synchronised
+    VkPipelineLayout layouts_[2][2] = {};  // of modules that sum in f64, or not; by Binding
+    std::mutex mutex_;                     // of entries_
+    std::mutex cache_mutex_;               // of device_->cache, where that is externally synchronised
     std::condition_variable compiled_;
-    std::map<Key, Entry> entries_;
+    std::unordered_map<Key, Entry, Hash> entries_;
 };
 
 /// Names an object for debuggers and the validation layer, if the function for it is there.

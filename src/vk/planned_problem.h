@@ -10,7 +10,10 @@ struct PlannedProblem {
     plan::Problem given, problem;  // as the caller gave it, and completed
     plan::Choice choice;           // kernel null for an empty problem
     plan::Steps steps;
-    std::string fallback;  // why VKGEMM_KERNEL was not followed; "" if it was, or is not set
+    plan::Normalised normalised;
+    std::vector<plan::Bucket> buckets;  // if the problem has upTo; `choice` and `steps` are those of the last
+    std::array<plan::Steps, 2> packs;   // as VkgemmPlan_T has them
+    std::string fallback;               // why VKGEMM_KERNEL was not followed; "" if it was, or is not set
 };
 
 /// The options (may be null) as src/plan has them, or what is wrong with them whatever the problem. `flags` gets

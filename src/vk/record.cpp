@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "vk/record.h"
 
+#include <algorithm>
+
 #include "plan/base/concat.h"
 #include "plan/problem/factors.h"
 #include "plan/problem/overlap.h"
@@ -39,7 +41,8 @@ Refusal bad_operand(VkgemmSlot s, const std::string& why) {
 }
 
 // Why an operand's offset must be a multiple of what it is not.
-std::string remedy(VkgemmSlot s) {
+std::string remedy(VkgemmSlot s, bool packed) {
+    if (packed) return "a packed operand needs";
     if (s == VKGEMM_SLOT_WORKSPACE) return "the device requires of a workspace";
     if (s == VKGEMM_SLOT_BIAS || s == VKGEMM_SLOT_SCALE) return "is the size of its element";
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
@@ -76,49 +79,49 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (place % need.alignment)
         return bad_operand(
             s, plan::concat({"is at offset ", x.offset, (out.address ? plan::concat({" (address ", place, ")"}) : ""),
-                             ", not a multiple of ", need.alignment, " bytes, which ", remedy(s)}));
+                             ", not a multiple of ", need.alignment, " bytes, which ", remedy(s, need.packed)}));
     if (x.size && x.size < need.bytes)
         return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", need.bytes}));
     return out;
 }
 
-// The bytes a slot touches. Bias, scale and workspace are single runs.
-plan::Footprint footprint(const VkgemmPlan_T& p, VkgemmSlot s, const Resolved& r) {
-    const uint64_t begin = r.address ? r.address : r.offset, bytes = p.steps.slots[size_t(s)].bytes;
+// The bytes a slot touches. Bias, scale, workspace and packed operands are single runs.
+plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
+    const uint64_t begin = r.address ? r.address : r.offset, bytes = (*w.slots)[size_t(s)].bytes;
     plan::Footprint f = {begin, begin + bytes, bytes, 0, 0};
-    const plan::Problem& q = p.problem;
+    const plan::Problem& q = *w.problem;
     const plan::Matrix* m = s == VKGEMM_SLOT_A                                ? &q.a
                             : s == VKGEMM_SLOT_B                              ? &q.b
                             : s == VKGEMM_SLOT_C                              ? &q.c
                             : s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_RESIDUAL ? &q.d
                                                                               : nullptr;
-    if (!m) return f;
-    const uint64_t size = plan::info(m->type).bytes;
+    if (!m || (*w.slots)[size_t(s)].packed) return f;
+    const plan::TypeInfo& type = plan::info(m->type);
     const bool rows = m->layout == plan::rowMajor;
     const uint64_t inner = s == VKGEMM_SLOT_A   ? (rows ? q.k : q.m)
                            : s == VKGEMM_SLOT_B ? (rows ? q.n : q.k)
                                                 : (rows ? q.n : q.m);
-    f.run_bytes = inner * size, f.pitch = m->ld * size, f.stride = m->batchStride * size;
+    f.run_bytes = type.bytes_of(inner), f.pitch = type.bytes_of(m->ld), f.stride = type.bytes_of(m->batchStride);
     return f;
 }
 
-bool same_place(const VkgemmPlan_T& p, VkgemmSlot s, const Resolved& x, const Resolved& d) {
-    const bool matrix = s == VKGEMM_SLOT_RESIDUAL || (s == VKGEMM_SLOT_C && p.problem.c.ld == p.problem.d.ld &&
-                                                      p.problem.c.batchStride == p.problem.d.batchStride &&
-                                                      p.problem.c.layout == p.problem.d.layout);
+bool same_place(const Work& w, VkgemmSlot s, const Resolved& x, const Resolved& d) {
+    const bool matrix = s == VKGEMM_SLOT_RESIDUAL || (s == VKGEMM_SLOT_C && w.problem->c.ld == w.problem->d.ld &&
+                                                      w.problem->c.batchStride == w.problem->d.batchStride &&
+                                                      w.problem->c.layout == w.problem->d.layout);
     return matrix && (x.address ? x.address == d.address : x.offset == d.offset);
 }
 
 // D may be exactly C or the residual; otherwise it must share nothing with what is read.
-std::optional<Status> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOperands& all) {
+std::optional<Status> overlap_with_d(const Work& w, const ResolvedOperands& all) {
     const Resolved& d = all[size_t(VKGEMM_SLOT_D)];
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const VkgemmSlot s = VkgemmSlot(i);
         const Resolved& x = all[i];
-        if (s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_WORKSPACE || p.steps.slots[i].bytes == 0) continue;
+        if (s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_WORKSPACE || (*w.slots)[i].bytes == 0) continue;
         if ((x.address == 0) && x.buffer != d.buffer) continue;
-        if (same_place(p, s, x, d) || !may_overlap(footprint(p, s, x), footprint(p, VKGEMM_SLOT_D, d))) continue;
-        const plan::Footprint fx = footprint(p, s, x), fd = footprint(p, VKGEMM_SLOT_D, d);
+        if (same_place(w, s, x, d) || !may_overlap(footprint(w, s, x), footprint(w, VKGEMM_SLOT_D, d))) continue;
+        const plan::Footprint fx = footprint(w, s, x), fd = footprint(w, VKGEMM_SLOT_D, d);
         return bad_operand(s, plan::concat({"(bytes ", fx.begin, " to ", fx.end, ") overlaps D (bytes ", fd.begin,
                                             " to ", fd.end, "); only C or the residual may be D, and then exactly"}));
     }
@@ -126,12 +129,12 @@ std::optional<Status> overlap_with_d(const VkgemmPlan_T& p, const ResolvedOperan
 }
 
 // The workspace is written before the operands are read for the last time.
-std::optional<Status> overlap_with_workspace(const VkgemmPlan_T& p, const ResolvedOperands& all) {
-    const Resolved& w = all[size_t(VKGEMM_SLOT_WORKSPACE)];
-    const plan::Footprint fw = footprint(p, VKGEMM_SLOT_WORKSPACE, w);
+std::optional<Status> overlap_with_workspace(const Work& w, const ResolvedOperands& all) {
+    const Resolved& space = all[size_t(VKGEMM_SLOT_WORKSPACE)];
+    const plan::Footprint fw = footprint(w, VKGEMM_SLOT_WORKSPACE, space);
     for (size_t i = 0; i < size_t(VKGEMM_SLOT_WORKSPACE); ++i) {
-        if (p.steps.slots[i].bytes == 0 || ((w.address == 0) && all[i].buffer != w.buffer) ||
-            !may_overlap(footprint(p, VkgemmSlot(i), all[i]), fw))
+        if ((*w.slots)[i].bytes == 0 || ((space.address == 0) && all[i].buffer != space.buffer) ||
+            !may_overlap(footprint(w, VkgemmSlot(i), all[i]), fw))
             continue;
         return bad_operand(VKGEMM_SLOT_WORKSPACE,
                            plan::concat({"(bytes ", fw.begin, " to ", fw.end, ") overlaps operand ",
@@ -150,23 +153,24 @@ constexpr VkAccessFlags shader_access = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SH
 constexpr VkAccessFlags any_access = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
 
 // What a binding refers to: D stands in for an operand that has no elements, for something must be bound.
-VkgemmSlot bound_slot(const VkgemmPlan_T& p, const plan::Step& step, size_t binding) {
+VkgemmSlot bound_slot(const Work& w, const plan::Step& step, size_t binding) {
     const VkgemmSlot s = step.slots[binding];
-    return p.steps.slots[size_t(s)].bytes ? s : VKGEMM_SLOT_D;
+    return (*w.slots)[size_t(s)].bytes ? s : VKGEMM_SLOT_D;
 }
 
 // Pushes the operands of one step, and writes into `args` where each begins.
-void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, const ResolvedOperands& operands,
-          abi::GemmArgs& args) {
+void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkCommandBuffer cmd,
+          const ResolvedOperands& operands, abi::GemmArgs& args) {
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
                                                        &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
-    const std::array<uint32_t, BIND_COUNT> bytes = {plan::info(m.a).bytes, plan::info(m.b).bytes, plan::info(m.d).bytes,
-                                                    plan::info(m.d).bytes, plan::info(m.d).bytes, plan::info(m.d).bytes,
-                                                    plan::info(m.d).bytes};
+    const uint32_t d_bytes = plan::info(m.d).bytes;
+    const auto counted_in = [](plan::Type t) { return t == plan::mixed ? 1 : plan::info(t).bytes; };
+    const std::array<uint32_t, BIND_COUNT> bytes = {counted_in(m.a), counted_in(m.b), d_bytes, d_bytes,
+                                                    d_bytes,         d_bytes,         d_bytes};
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
-            const VkDeviceAddress a = operands[size_t(bound_slot(p, step, i))].address + step.offsets[i];
+            const VkDeviceAddress a = operands[size_t(bound_slot(w, step, i))].address + step.offsets[i];
             *where[i] = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
         }
         return;
@@ -176,10 +180,10 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
     std::array<VkDescriptorBufferInfo, BIND_COUNT> buffers;
     std::array<VkWriteDescriptorSet, BIND_COUNT> writes;
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
-        const VkgemmSlot s = bound_slot(p, step, i);
+        const VkgemmSlot s = bound_slot(w, step, i);
         const Resolved& x = operands[size_t(s)];
         const VkDeviceSize begin = x.offset + step.offsets[i], below = begin % alignment;
-        const VkDeviceSize rest = p.steps.slots[size_t(s)].bytes - step.offsets[i];
+        const VkDeviceSize rest = (*w.slots)[size_t(s)].bytes - step.offsets[i];
         const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : rest);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
@@ -187,43 +191,61 @@ void bind(const VkgemmPlan_T& p, const plan::Step& step, VkCommandBuffer cmd, co
                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &buffers[i],    nullptr};
     }
     p.context->device.functions.CmdPushDescriptorSet(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                                     p.context->pipelines.layout(Binding::descriptors), 0, BIND_COUNT,
-                                                     writes.data());
+                                                     p.context->pipelines.layout(Binding::descriptors, m), 0,
+                                                     BIND_COUNT, writes.data());
 }
 
 }  // namespace
 
-plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T& p, const VkgemmRun& run) {
-    ResolvedOperands out{};
-    if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return *why;
+Work work_of(const VkgemmPlan_T& p) {
+    Work out = {&p.problem, &p.steps.slots, p.steps.steps, {}};
+    std::ranges::copy(p.pipelines, out.pipelines.begin());
+    return out;
+}
+
+Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& sized) {
+    const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
+    plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
+    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {}};
+    if (!b || p.dry) return out;
+    const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
+    out.pipelines = pipelines.steps;
+    if (sized.is_whole) out.pipelines[plan::product_of(*b)] = pipelines.whole_product;
+    return out;
+}
+
+std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const Work& w, ResolvedOperands& out) {
+    out = {};
+    if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return why;
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
-        const Requirement& need = p.steps.slots[i];
+        const Requirement& need = (*w.slots)[i];
         if (need.bytes == 0) continue;
         auto one = resolve_one(p, operand_of(run, VkgemmSlot(i)), VkgemmSlot(i), need);
         if (!one) return one.status();
         out[i] = *one;
     }
-    if (auto why = overlap_with_d(p, out)) return *why;
-    if (auto why = overlap_with_workspace(p, out)) return *why;
-    return out;
+    if (auto why = overlap_with_d(w, out)) return why;
+    return overlap_with_workspace(w, out);
 }
 
-void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const ResolvedOperands& operands) {
+void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
+            const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
     if (run.flags & VKGEMM_RECORD_BARRIER_BEFORE)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-    for (size_t i = 0; i < p.steps.steps.size(); ++i) {
-        const plan::Step& step = p.steps.steps[i];
+    for (size_t i = 0; i < w.steps.size(); ++i) {
+        const plan::Step& step = w.steps[i];
         if (step.waits)
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
         plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
-        f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, p.pipelines[i]);
-        bind(p, step, cmd, operands, args);
-        f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           sizeof args, &args);
+        f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
+        bind(p, w, step, cmd, operands, args);
+        const plan::Module& m = step.kernel->module;
+        f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           plan::argument_bytes(m.accumulate), &args);
         f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
     }
     if (run.flags & VKGEMM_RECORD_BARRIER_AFTER)

@@ -13,10 +13,23 @@ struct Resolved {
 };
 using ResolvedOperands = std::array<Resolved, size_t{VKGEMM_SLOT_COUNT}>;
 
-/// The run's operands, or the first thing wrong with the run.
-plan::Result<ResolvedOperands> resolve(const VkgemmPlan_T&, const VkgemmRun&);
+/// What one run does.
+struct Work {
+    const plan::Problem* problem;  // completed, with the run's sizes
+    const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
+    std::span<const plan::Step> steps;
+    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null for a dry plan
+};
+
+/// Of a plan whose sizes do not vary.
+Work work_of(const VkgemmPlan_T&);
+/// Of any sizes that plan::unfit_sizes() allows, filled into `sized`, which the result refers to. Allocates nothing.
+Work work_of(const VkgemmPlan_T&, const plan::Sizes&, plan::SizedSteps& sized);
+
+/// Finds the run's operands. Returns the first thing that is wrong with the run.
+std::optional<Status> resolve(const VkgemmPlan_T&, const VkgemmRun&, const Work&, ResolvedOperands&);
 
 /// Cannot fail: everything that could be wrong was found by resolve().
-void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const ResolvedOperands&);
+void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const Work&, const ResolvedOperands&);
 
 }  // namespace vkgemm::vk

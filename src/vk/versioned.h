@@ -29,15 +29,15 @@ inline constexpr StructInfo struct_info = {nullptr, 0, 0, 0};
     template <>                                                                                            \
     inline constexpr StructInfo struct_info<T> = {#T, offsetof(T, first_optional), sizeof(T), alignof(T)}; \
     static_assert(offsetof(T, last) + sizeof(T::last) == sizeof(T), #T " ends with padding");
-VKGEMM_VERSIONED(VkgemmProblem, a, epilogue)
+VKGEMM_VERSIONED(VkgemmProblem, a, reserved)
 VKGEMM_VERSIONED(VkgemmNeedsInfo, problems, operands)
 VKGEMM_VERSIONED(VkgemmNeeds, requiredExtensions, optionalExtensions)
 VKGEMM_VERSIONED(VkgemmContextInfo, enabledFeatures, recordedUser)
 VKGEMM_VERSIONED(VkgemmPlanOptions, kernel, workspaceLimit)
-VKGEMM_VERSIONED(VkgemmRun, bias, beta)
+VKGEMM_VERSIONED(VkgemmRun, bias, batch)
 VKGEMM_VERSIONED(VkgemmKernelInfo, family, needs)
-VKGEMM_VERSIONED(VkgemmPlanInfo, kernel, predictedCost)
-VKGEMM_VERSIONED(VkgemmTypeInfo, name, exactBits)
+VKGEMM_VERSIONED(VkgemmPlanInfo, kernel, packedB)
+VKGEMM_VERSIONED(VkgemmTypeInfo, name, alignment)
 VKGEMM_VERSIONED(VkgemmKernelTraits, accuracy, constantCount)
 VKGEMM_VERSIONED(VkgemmTileConstant, name, meaning)
 VKGEMM_VERSIONED(VkgemmDeviceCaps, features, matrixShapeCount)

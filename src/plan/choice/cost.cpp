@@ -14,7 +14,12 @@ constexpr double registers_per_unit = 65536, invocations_per_unit = 2048, shared
 // its loads.
 constexpr double second_pass = 6000, partial_bytes_per_cycle = 17, load_latency = 800, packed_bytes_per_cycle = 13;
 
+// What makes a bound of a cost safe from the rounding of both.
+constexpr double rounding = 1 - 1e-9;
+
 double ceil_of(double a, double b) { return std::ceil(a / b); }
+double reducing_on_cpu(double elements, uint32_t slices) { return elements * slices * 8; }
+double partial_loads(double bytes, double units) { return bytes / (units * partial_bytes_per_cycle); }
 double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_units : 16; }
 
 // Work groups that a multiprocessor holds at once.
@@ -26,53 +31,10 @@ double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
                                               registers_per_unit / (registers * t.WG)})));
 }
 
-// Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
-// less than one of them alone.
-double on_gpu(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p, const SplitK& split, bool wide) {
-    const GpuCost& gpu_cost = k.module.family.gpu_cost;
-    const ElementBytes e = k.module.element_bytes();
-    const double depth = std::max<double>(t.BK, 1), block = double(t.BM) * t.BN;
-    const double groups = ceil_of(double(p.m), t.BM) * ceil_of(double(p.n), t.BN) * double(p.batch) * split.slices;
-    const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), depth);
-    const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
-    const double arithmetic = block * depth * (gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac) *
-                              (k.module.family.uses_matrix_units ? e.a / 2.0 : 1);
-    const double alone = arithmetic + (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
-    const auto all = operands(p);
-    double slowdown = wide ? 1 : gpu_cost.misaligned, transposed = 1;
-    for (const Operand& x : {all[0], all[1]}) {
-        if (is_k_contiguous(x))
-            slowdown *= gpu_cost.k_contiguous;
-        else if (prefers_transposed(gpu_cost, x))
-            transposed = gpu_cost.transposed_bytes;
-    }
-    slowdown *= transposed;
-    const auto round = [&](double n) {
-        return n == 0
-                   ? 0
-                   : std::max(n * arithmetic, alone) * steps * slowdown + n * gpu_cost.element * block + gpu_cost.group;
-    };
-    const double at_once = residents(k, t, dev), busiest = ceil_of(groups, units_of(dev));
-    const double rounds = std::floor(busiest / at_once), rest = busiest - rounds * at_once;
-
-    const double operands = double(p.m) * double(p.k) * e.a + double(p.k) * double(p.n) * e.b;
-    const double results = double(p.m) * double(p.n) * (split.slices > 1 ? e.accumulator * split.slices : e.d);
-    const double memory = double(p.batch) * (operands + results) / (units_of(dev) * gpu_cost.bytes_per_cycle);
-    return gpu_cost.launch + rounds * round(at_once) + round(rest) + memory;
-}
-
-// A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.
-double on_cpu(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p, const SplitK& split) {
-    const double groups = ceil_of(double(p.m), t.BM) * ceil_of(double(p.n), t.BN) * double(p.batch) * split.slices;
-    const Family& f = k.module.family;
-    return ceil_of(groups, dev.compute_units ? dev.compute_units : 4) * f.cpu_weight * (t.BM + f.cpu_extra_rows) *
-           t.BN * double(std::max<uint64_t>(split.chunk, 1));
-}
-
 }  // namespace
 
 uint64_t SplitK::workspace_bytes(const Problem& p) const {
-    return slices == 1 ? 0 : slices * p.batch * p.m * p.n * info(p.accumulate).bytes;
+    return slices == 1 && !reducer ? 0 : slices * p.batch * p.m * p.n * info(p.accumulate).bytes;
 }
 
 double first_pass_cost(const DeviceCaps& dev) { return dev.kind == DeviceKind::cpu ? 0 : second_pass; }
@@ -86,11 +48,11 @@ double packing_cost(const DeviceCaps& dev, uint64_t bytes, bool transposed, uint
 double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem& p, uint32_t slices) {
     const double elements = double(p.m) * double(p.n) * double(p.batch), units = units_of(dev);
     const double bytes = elements * slices * reducer.module.element_bytes().a;
-    if (dev.kind == DeviceKind::cpu) return elements * slices * 8;
+    if (dev.kind == DeviceKind::cpu) return reducing_on_cpu(elements, slices);
     const Tile& t = reducer.tile;
     const double rounds = ceil_of(ceil_of(elements, t.BN), units * std::floor(invocations_per_unit / t.WG));
     const double loads = ceil_of(ceil_of(slices, t.TEAM), 8);  // the shader has 8 on their way at a time
-    return second_pass + bytes / (units * partial_bytes_per_cycle) + rounds * loads * load_latency;
+    return second_pass + partial_loads(bytes, units) + rounds * loads * load_latency;
 }
 
 bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.name == "A" ? rowMajor : columnMajor); }
@@ -100,10 +62,89 @@ bool prefers_transposed(const GpuCost& gpu_cost, const Operand& x) {
                               : gpu_cost.transposed_bytes > 1 && info(x.matrix->type).bytes == 1;
 }
 
-double cost(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p, const SplitK& split, bool wide) {
-    const double product =
-        dev.kind == DeviceKind::cpu ? on_cpu(k, t, dev, p, split) : on_gpu(k, t, dev, p, split, wide);
-    return split.slices == 1 ? product : product + reducing_cost(*split.reducer, dev, p, split.slices);
+KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
+    : family(&k.module.family),
+      bytes(k.module.element_bytes()),
+      on_cpu(dev.kind == DeviceKind::cpu),
+      units(dev.compute_units ? dev.compute_units
+            : on_cpu          ? 4
+                              : 16),
+      rows(t.BM),
+      cols(t.BN),
+      block(rows * cols),
+      depth(std::max<double>(t.BK, 1)) {
+    if (on_cpu) return;
+    const GpuCost& gpu_cost = family->gpu_cost;
+    const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
+    arithmetic = block * depth * (gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac) *
+                 (family->uses_matrix_units ? bytes.a / 2.0 : 1);
+    alone = arithmetic + (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
+    at_once = residents(k, t, dev);
+}
+
+ProductCost::ProductCost(const KernelCost& k, const Problem& p)
+    : k_(k), p_(p), tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)) {}
+
+double ProductCost::slowdown(const std::array<Operand, 4>& all, bool wide) const {
+    const GpuCost& gpu_cost = k_.family->gpu_cost;
+    double out = wide ? 1 : gpu_cost.misaligned, transposed = 1;
+    for (const Operand* x : {all.data(), all.data() + 1}) {
+        if (is_k_contiguous(*x))
+            out *= gpu_cost.k_contiguous;
+        else if (prefers_transposed(gpu_cost, *x))
+            transposed = gpu_cost.transposed_bytes;
+    }
+    return out * transposed;
+}
+
+// Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
+// less than one of them alone.
+double ProductCost::on_gpu(const SplitK& split, double slowdown) const {
+    const GpuCost& gpu_cost = k_.family->gpu_cost;
+    const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
+    const auto round = [&](double n) {
+        return n == 0 ? 0
+                      : std::max(n * k_.arithmetic, k_.alone) * steps * slowdown + n * gpu_cost.element * k_.block +
+                            gpu_cost.group;
+    };
+    const double busiest = ceil_of(tiles_ * split.slices, k_.units);
+    const double rounds = std::floor(busiest / k_.at_once), rest = busiest - rounds * k_.at_once;
+    return gpu_cost.launch + rounds * round(k_.at_once) + round(rest) + memory(split.slices);
+}
+
+// Of operands and results, each counted once.
+double ProductCost::memory(uint32_t slices) const {
+    const auto bytes = [](const Matrix& x) { return double(info(x.type).bytes) / info(x.type).block; };
+    const double operands = double(p_.m) * double(p_.k) * bytes(p_.a) + double(p_.k) * double(p_.n) * bytes(p_.b);
+    const double results = double(p_.m) * double(p_.n) * (slices > 1 ? k_.bytes.accumulator * slices : k_.bytes.d);
+    return double(p_.batch) * (operands + results) / (k_.units * k_.family->gpu_cost.bytes_per_cycle);
+}
+
+// A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.
+double ProductCost::on_cpu(const SplitK& split) const {
+    return ceil_of(tiles_ * split.slices, k_.units) * k_.family->cpu_weight * (k_.rows + k_.family->cpu_extra_rows) *
+           k_.cols * double(std::max<uint64_t>(split.chunk, 1));
+}
+
+double ProductCost::product(const SplitK& split, double slowdown) const {
+    return k_.on_cpu ? on_cpu(split) : on_gpu(split, slowdown);
+}
+
+double ProductCost::least_second_pass(uint32_t slices) const {
+    if (slices == 1) return 0;
+    const double elements = double(p_.m) * double(p_.n) * double(p_.batch);
+    if (k_.on_cpu) return rounding * reducing_on_cpu(elements, slices);
+    return rounding * (second_pass + partial_loads(elements * slices * k_.bytes.accumulator, k_.units));
+}
+
+// As if work groups were shared out evenly, and slices were no deeper than their share of K.
+double ProductCost::least_with(uint32_t slices, double slowdown) const {
+    const Family& f = *k_.family;
+    const double share = tiles_ / k_.units, k = double(p_.k), second = least_second_pass(slices);
+    if (k_.on_cpu) return rounding * share * f.cpu_weight * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
+    const double step = std::max(k_.arithmetic, k_.alone / k_.at_once);  // of each group in a round, however many
+    const double work = share * (step * k / k_.depth * slowdown + slices * f.gpu_cost.element * k_.block);
+    return rounding * (f.gpu_cost.launch + f.gpu_cost.group + work + memory(slices)) + second;
 }
 
 }  // namespace vkgemm::plan

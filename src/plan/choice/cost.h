@@ -1,22 +1,61 @@
 // SPDX-License-Identifier: MIT
 // The cost model: how long a kernel would take. The kernel with the least cost is chosen.
 #pragma once
+#include <array>
+
 #include "plan/kernels/kernels.h"
 
 namespace vkgemm::plan {
 
 /// K is split into `slices` of depth `chunk`. Each writes its sum to the workspace, and `reducer` adds them in order.
 struct SplitK {
-    uint32_t slices = 1;  // 1: K is not split
-    uint64_t chunk = 0;   // depth of a slice, a multiple of BK; k if K is not split
-    const Kernel* reducer = nullptr;
+    uint32_t slices = 1;              // of K; one slice has a reducer only where larger sizes are split
+    uint64_t chunk = 0;               // depth of a slice, a multiple of BK; k if there is one
+    const Kernel* reducer = nullptr;  // null: K is not split
 
     uint64_t workspace_bytes(const Problem& p) const;
 };
 
-/// Predicted time, on a GPU in cycles of a multiprocessor; comparable only within one problem on one device. `wide`: A
-/// and B can be read in 16-byte chunks.
-double cost(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, const SplitK&, bool wide);
+/// What the cost model derives from a kernel, a tile and a device, whatever the problem.
+struct KernelCost {
+    KernelCost(const Kernel&, const Tile&, const DeviceCaps&);
+
+    const Family* family;
+    ElementBytes bytes;
+    bool on_cpu;
+    double units;              // multiprocessors, or threads
+    double rows, cols, block;  // of D in a work group
+    double depth;              // of a step
+    double arithmetic = 0;     // of a step, if other work groups hide its latency
+    double alone = 0;          // of a step of a group that is alone
+    double at_once = 1;        // work groups that a multiprocessor holds
+};
+
+/// What a kernel costs on a problem, however that is scheduled: predicted time, on a GPU in cycles of a multiprocessor;
+/// comparable only within one problem on one device. The arguments must outlive it.
+class ProductCost {
+   public:
+    ProductCost(const KernelCost&, const Problem&);
+
+    /// Without other passes. `slowdown` is that of the operands.
+    double product(const SplitK&, double slowdown) const;
+    /// The factor on the time of a step that these layouts of A and B cause, at least 1. `wide`: A and B can be read in
+    /// 16-byte chunks.
+    double slowdown(const std::array<Operand, 4>&, bool wide) const;
+    /// No more than reducing_cost() with any reducer.
+    double least_second_pass(uint32_t slices) const;
+    /// No more than the cost of so many slices and of any larger number, without other passes than the second.
+    double least_with(uint32_t slices, double slowdown = 1) const;
+
+   private:
+    double on_gpu(const SplitK&, double slowdown) const;
+    double on_cpu(const SplitK&) const;
+    double memory(uint32_t slices) const;
+
+    const KernelCost& k_;
+    const Problem& p_;
+    double tiles_;  // work groups of one slice
+};
 
 /// Whether neighbours in memory differ in k. For A and B.
 bool is_k_contiguous(const Operand&);

@@ -2,9 +2,13 @@
 #include "plan/choice/schedule.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/choice/layout_key.h"
+#include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -12,14 +16,30 @@ namespace {
 constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
 constexpr uint64_t factor_bytes = 4;        // of the scale of a row
 
-// The fastest second pass for these types on the device; null: there is none.
-const Kernel* find_reducer(const DeviceCaps& dev, const Problem& p, uint32_t slices) {
-    const Kernel* best = nullptr;
-    for (const Kernel& k : kernels()) {
-        if (k.module.role != Role::reducer || k.module.accumulate != p.accumulate || k.module.d != p.d.type ||
-            unfit_device(k, k.tile, dev))
-            continue;
-        if (!best || reducing_cost(k, dev, p, slices) < reducing_cost(*best, dev, p, slices)) best = &k;
+// What one search for a schedule is given, beside the kernel, its tile and the problem.
+struct Search {
+    const DeviceKernels& device;
+    const Request& request;
+    double limit;   // schedules that cost as much are not wanted
+    bool in_words;  // whether refusals have their text: most are never read
+
+    const DeviceCaps& dev() const { return device.caps(); }
+    Refusal refusal(VkgemmResult code, std::initializer_list<TextPiece> text) const {
+        return {code, in_words ? concat(text) : std::string()};
+    }
+};
+
+// The fastest second pass for these types on the device.
+struct Reducer {
+    const Kernel* kernel = nullptr;  // null: there is none
+    double cost = INFINITY;
+};
+Reducer find_reducer(const DeviceKernels& device, const Problem& p, uint32_t slices) {
+    Reducer best;
+    for (const Kernel* const k : device.reducers()) {
+        if (k->module.accumulate != p.accumulate || k->module.d != p.d.type) continue;
+        const double cost = reducing_cost(*k, device.caps(), p, slices);
+        if (!best.kernel || cost < best.cost) best = {k, cost};
     }
     return best;
 }
@@ -29,61 +49,82 @@ bool same_matrices(const Tile& a, const Tile& b) {
 }
 
 // What brings an operand of this type into the shape that the product wants; null: there is none.
-const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceCaps& dev, Type type) {
+const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKernels& device, const Operand& x) {
+    const Type type = x.matrix->type;
     const bool packs_fragments = product.module.family.packs_fragments;
-    for (const Kernel& k : kernels()) {
-        if (k.module.role != Role::packer || k.module.family.packs_fragments != packs_fragments) continue;
-        const bool suits = packs_fragments ? k.module.a == type && same_matrices(k.tile, t) &&
-                                                 k.module.family.operand_split == product.module.family.operand_split
-                                           : info(k.module.a).bytes == info(type).bytes;
-        if (suits && !unfit_device(k, k.tile, dev)) return &k;
+    const bool octets = !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 8 == 0;
+    for (const Kernel* const k : device.packers()) {
+        if (k->module.family.packs_fragments != packs_fragments) continue;
+        const bool takes = k->module.is_mixed() ? type != product.module.a && octets : k->module.a == type;
+        const bool suits = packs_fragments ? takes && same_matrices(k->tile, t) &&
+                                                 k->module.family.operand_split == product.module.family.operand_split
+                                           : info(type).is_plain() && info(k->module.a).bytes == info(type).bytes;
+        if (suits) return k;
     }
     return nullptr;
 }
 
-std::optional<Status> too_much_workspace(const Schedule& schedule, const DeviceCaps& dev, const Request& request) {
-    const uint64_t bytes = schedule.workspace_bytes();
-    const uint64_t most =
-        std::min({request.workspace_limit, dev.max_storage_range - dev.offset_alignment,
-                  max_span * std::min(info(schedule.problem.accumulate).bytes, info(schedule.problem.a.type).bytes)});
-    if (bytes <= most) return std::nullopt;
-    std::string what = schedule.split.slices > 1 ? concat({schedule.split.slices, " slices of K"}) : "";
-    if (schedule.a.kernel || schedule.b.kernel) what += what.empty() ? "packed operands" : " and packed operands";
-    return Refusal{VKGEMM_ERROR_WORKSPACE, concat({what, " want a workspace of ", bytes,
-                                                   " bytes; workspaceLimit, or the device, allows ", most})};
+uint64_t most_workspace(const Schedule& schedule, const Search& search) {
+    return std::min(
+        {search.request.workspace_limit, search.dev().max_storage_range - search.dev().offset_alignment,
+         max_span * std::min(info(schedule.problem.accumulate).bytes, info(schedule.problem.a.type).unit_bytes())});
 }
 
-SplitK split_of(uint32_t wanted, const Tile& t, const DeviceCaps& dev, const Problem& p) {
+Refusal too_much_workspace(const Schedule& schedule, const Search& search) {
+    if (!search.in_words) return {VKGEMM_ERROR_WORKSPACE, ""};
+    std::string what = schedule.split.slices > 1 ? concat({schedule.split.slices, " slices of K"}) : "";
+    if (schedule.a.in_workspace() || schedule.b.in_workspace())
+        what += what.empty() ? "packed operands" : " and packed operands";
+    return {VKGEMM_ERROR_WORKSPACE,
+            concat({what, " want a workspace of ", schedule.workspace_bytes(),
+                    " bytes; workspaceLimit, or the device, allows ", most_workspace(schedule, search)})};
+}
+
+// Without its reducer.
+SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
     const uint64_t depth = std::max<uint32_t>(t.BK, 1);
     const uint64_t chunk = std::max<uint64_t>(div_up(div_up(p.k, wanted), depth) * depth, depth);
     const auto slices = static_cast<uint32_t>(div_up(p.k, chunk));
-    return slices < 2 ? SplitK{1, p.k, nullptr} : SplitK{slices, chunk, find_reducer(dev, p, slices)};
+    return slices < 2 ? SplitK{1, p.k, nullptr} : SplitK{slices, chunk, nullptr};
+}
+
+// The cost of both passes, with the reducer for the split; INFINITY if no kernel adds up the slices, or if the cost is
+// not below `limit`.
+double cost_below(double limit, SplitK& split, const ProductCost& cost, double slowdown, const Problem& p,
+                  const Search& search) {
+    const double product = cost.product(split, slowdown);
+    if (split.slices == 1) return product;
+    if (product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
+    const Reducer reducer = find_reducer(search.device, p, split.slices);
+    split.reducer = reducer.kernel;
+    return product + reducer.cost;
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
-std::optional<Status> choose_split_k(Schedule& schedule, const Kernel& k, const Tile& t, const DeviceCaps& dev,
-                                     const Request& request) {
+std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost, bool wide,
+                                     const Search& search) {
     const Problem& p = schedule.problem;
-    const bool wide = reads_wide(schedule.operands(), request);
-    const double before = schedule.cost;
-    schedule.split = {1, p.k, nullptr};
-    if (t.SPLIT > 1) {
-        schedule.split = split_of(t.SPLIT, t, dev, p);
-        if (schedule.split.slices > 1 && !schedule.split.reducer)
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                           "no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"};
-    }
-    if (auto why = too_much_workspace(schedule, dev, request)) return why;
-    schedule.cost = before + cost(k, t, dev, p, schedule.split, wide);
-    if (t.SPLIT || !request.workspace_limit || !find_reducer(dev, p, 2)) return std::nullopt;
+    const double before = schedule.cost, slowdown = cost.slowdown(schedule.operands(), wide);
+    schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
+    const double demanded = cost_below(INFINITY, schedule.split, cost, slowdown, p, search);
+    if (schedule.split.slices > 1 && !schedule.split.reducer)
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"});
+    const uint64_t most = most_workspace(schedule, search);
+    if (schedule.workspace_bytes() > most) return too_much_workspace(schedule, search);
+    schedule.cost = before + demanded;
+    if (t.SPLIT || !search.request.workspace_limit) return std::nullopt;
+    SplitK best = schedule.split;
     for (const uint32_t wanted : {2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u}) {
         if (p.k / wanted < 2 * t.BK) break;
-        Schedule other = schedule;
-        other.split = split_of(wanted, t, dev, p);
-        if (too_much_workspace(other, dev, request)) break;
-        other.cost = before + cost(k, t, dev, p, other.split, wide);
-        if (other.cost < schedule.cost) schedule = other;
+        SplitK& split = schedule.split = split_of(wanted, t, p);
+        if (schedule.workspace_bytes() > most) break;
+        const double limit = std::min(schedule.cost, search.limit) - before;
+        if (cost.least_with(split.slices, slowdown) >= limit) break;
+        const double other = before + cost_below(limit, split, cost, slowdown, p, search);
+        if (other < schedule.cost) best = split, schedule.cost = other;
     }
+    schedule.split = best;
     return std::nullopt;
 }
 
@@ -98,61 +139,89 @@ Matrix packed(const Operand& x, bool transposes) {
 }
 
 // `x` as pack_fragments lays it out: rows along k, in whole row blocks and whole steps of k. A row is not contiguous
-// then, but takes that much room.
-Matrix coopmat_packed(const Operand& x, const Tile& t) {
+// then, but takes as many elements.
+Matrix coopmat_packed(const Operand& x, const Family& family, const Tile& t) {
     Matrix out = *x.matrix;
+    const uint32_t step = family.operand_split.count > 1 ? t.BK : 2 * t.MK;
     const bool is_a = x.name == "A";
     out.layout = is_a ? rowMajor : columnMajor;
-    out.ld = round_up(is_a ? x.cols : x.rows, t.BK);
+    out.ld = round_up(is_a ? x.cols : x.rows, step);
     out.batchStride = x.matrix->batchStride ? round_up(is_a ? x.rows : x.cols, PACKED_ROW_BLOCK) * out.ld : 0;
     return out;
 }
 
-// Describes `x` as packed, at the end of the workspace so far. Refused where no kernel packs it, or it is too large.
-std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, const Kernel& k,
-                           const Tile& t, const DeviceCaps& dev) {
-    packing.kernel = find_packer(k, t, dev, x.matrix->type);
-    if (!packing.kernel)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"no kernel packs ", x.name, " on the device; PACK must be 1"})};
-    const bool transposes = prefers_transposed(k.module.family.gpu_cost, x);
-    const bool packs_fragments = k.module.family.packs_fragments;
-    const OperandSplit& operand_split = k.module.family.operand_split;
-    const Type unit = unit_type(k.module.family, x.matrix->type);
-    const Matrix out = packs_fragments ? coopmat_packed(x, t) : packed(x, transposes);
+// The rows that `x` has in the workspace with this layout, of all matrices of the batch.
+uint64_t packed_rows(const Schedule& schedule, const Matrix& packed, const Operand& x, const Kernel& k) {
     const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
-    const uint64_t rows =
-        batch * round_up(out.layout == rowMajor ? x.rows : x.cols, packs_fragments ? PACKED_ROW_BLOCK : 1);
-    if (out.ld != 0 && rows > max_span / out.ld)  // 0: an empty sum
-        return Refusal{VKGEMM_ERROR_LIMIT, concat({x.name, " would take more than ", max_span,
-                                                   " elements of workspace once packed; PACK must leave it out"})};
-    packing.offset = round_up(schedule.workspace_bytes(), region_alignment);
-    packing.bytes =
-        rows * out.ld * operand_split.count * info(unit).bytes + (operand_split.scaled ? rows * factor_bytes : 0);
-    const uint64_t groups = operand_split.scaled ? div_up(rows, packing.kernel->tile.BM) : UINT64_MAX;
-    schedule.cost += packing_cost(dev, packing.bytes, transposes, groups);
+    return batch * round_up(packed.layout == rowMajor ? x.rows : x.cols,
+                            k.module.family.packs_fragments ? PACKED_ROW_BLOCK : 1);
+}
+
+// Describes `x` as packed, at the end of the workspace so far, or, if it comes packed, in its own operand. Returns its
+// rows there.
+uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, bool ahead,
+               const Kernel& k, const Tile& t) {
+    const Family& f = k.module.family;
+    Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, prefers_transposed(f.gpu_cost, x));
+    if (f.packs_fragments) out.type = k.module.a;
+    const uint64_t rows = packed_rows(schedule, out, x, k);
+    packing.offset = ahead ? 0 : round_up(schedule.workspace_bytes(), region_alignment);
+    packing.bytes = rows * out.ld * f.operand_split.count * info(unit_type(f, k.module.a)).bytes +
+                    (f.operand_split.scaled ? rows * factor_bytes : 0);
     matrix = out;
+    return rows;
+}
+
+// The same, with its packer and its cost, which is 0 if it comes packed (`ahead`). Refused where no kernel packs it, it
+// is too large, or it comes in another layout.
+std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, uint64_t ahead,
+                           const Kernel& k, const Tile& t, const Search& search) {
+    const Kernel* const packer = find_packer(k, t, search.device, x);
+    if (!packer)
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED, {"no kernel packs ", x.name, " on the device; PACK must be 1"});
+    const uint64_t rows = place(schedule, packing, matrix, x, ahead != VKGEMM_PACKED_NONE, k, t);
+    if (matrix.ld != 0 && rows > max_span / matrix.ld)  // 0: an empty sum
+        return search.refusal(VKGEMM_ERROR_LIMIT, {x.name, " would take more than ", max_span,
+                                                   " elements of workspace once packed; PACK must leave it out"});
+    packing.kernel = packer;
+    if (ahead != VKGEMM_PACKED_NONE) {
+        const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
+        packing.key = layout_key(*packer, x, matrix, batch, search.dev());
+        if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
+        if (!search.in_words) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       concat({x.name, " is packed for another layout: its key is ", key_text(ahead),
+                               ", and this kernel reads ", key_text(packing.key)})};
+    }
+    const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
+    schedule.cost += packing_cost(search.dev(), packing.bytes, prefers_transposed(k.module.family.gpu_cost, x), groups);
     return std::nullopt;
 }
 
-// The schedule that packs the operands of `mask` (1: A, 2: B).
-Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p,
-                             const Request& request) {
+// The operands that come packed, as a mask: 1: A, 2: B.
+uint32_t packed_ahead(const Problem& p) {
+    return (p.packedA != VKGEMM_PACKED_NONE ? 1u : 0u) | (p.packedB != VKGEMM_PACKED_NONE ? 2u : 0u);
+}
+
+// The schedule whose product reads the operands of `mask` packed.
+Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, const Problem& p, const ProductCost& cost,
+                             const Search& search) {
     Schedule schedule;
     schedule.problem = p;
     schedule.split = {1, p.k, nullptr};
     const auto all = operands(p);
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
-    if (mask) schedule.cost = first_pass_cost(dev);
+    if (mask & ~packed_ahead(p)) schedule.cost = first_pass_cost(search.dev());
     if (mask & 1)
-        if (auto why = pack(schedule, schedule.a, schedule.problem.a, all[0], k, t, dev)) return *why;
+        if (auto why = pack(schedule, schedule.a, schedule.problem.a, all[0], p.packedA, k, t, search)) return *why;
     if (mask & 2)
-        if (auto why = pack(schedule, schedule.b, schedule.problem.b, all[1], k, t, dev)) return *why;
+        if (auto why = pack(schedule, schedule.b, schedule.problem.b, all[1], p.packedB, k, t, search)) return *why;
     schedule.partial_offset = round_up(schedule.workspace_bytes(), region_alignment);
-    if (k.module.family.wants_wide && !reads_wide(schedule.operands(), request))
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"};
-    if (auto why = choose_split_k(schedule, k, t, dev, request)) return *why;
+    const bool wide = reads_wide(schedule.operands(), search.request);
+    if (k.module.family.wants_wide && !wide)
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
+    if (auto why = choose_split_k(schedule, t, cost, wide, search)) return *why;
     return schedule;
 }
 
@@ -166,11 +235,70 @@ uint32_t worth_packing(const Kernel& k, const Problem& p, const Request& request
     return mask;
 }
 
+// No more than what packing the operands of `mask` costs before the product, nothing if it packs none.
+double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const DeviceCaps& dev) {
+    mask &= ~packed_ahead(p);
+    if (!mask || p.k == 0) return 0;
+    double out = first_pass_cost(dev);
+    const OperandSplit& split = k.module.family.operand_split;
+    for (const auto& [bit, x, elements] : {std::tuple{1u, &p.a, p.m * p.k}, {2u, &p.b, p.k * p.n}})
+        if (mask & bit)
+            out += packing_cost(dev, elements * split.count * info(unit_type(k.module.family, x->type)).bytes, false,
+                                UINT64_MAX);
+    return out;
+}
+
+// Exact if the least cost is below the search's limit.
+Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search search) {
+    const Kernel& k = tiled.kernel;
+    const Tile& t = tiled.tile;
+    const ProductCost cost(tiled.cost, p);
+    const double least = cost.least_with(1);
+    const auto hopeless = [&](uint32_t mask) {
+        return least + least_packing(mask, k, p, search.dev()) >= search.limit;
+    };
+    const Refusal too_dear{VKGEMM_ERROR_UNSUPPORTED, ""};  // read by nobody, for only schedule_below() has a limit
+    if (k.module.family.packs_fragments) {
+        if (t.PACK && t.PACK != 4)
+            return search.refusal(VKGEMM_ERROR_TILE, {"reads A and B as a first pass has laid them out; PACK is ",
+                                                      t.PACK, ", and must be 0 or 4"});
+        return hopeless(3) ? too_dear : schedule_of(3, k, t, p, cost, search);
+    }
+    if (k.module.is_mixed()) {
+        if (t.PACK > 1)
+            return search.refusal(VKGEMM_ERROR_TILE,
+                                  {"decodes A and B as they are; PACK is ", t.PACK, ", and must be 0 or 1"});
+        if (packed_ahead(p))
+            return search.refusal(VKGEMM_ERROR_UNSUPPORTED, {"decodes A and B as they are; neither may come packed"});
+        return hopeless(0) ? too_dear : schedule_of(0, k, t, p, cost, search);
+    }
+    const uint32_t ahead = packed_ahead(p);
+    if (t.PACK && ahead & ~(t.PACK - 1))
+        return search.refusal(VKGEMM_ERROR_TILE,
+                              {"PACK is ", t.PACK, ", but ", (ahead & 1 ? "A" : "B"), " comes packed; PACK must be 0"});
+    if (t.PACK) return hopeless(t.PACK - 1) ? too_dear : schedule_of(t.PACK - 1, k, t, p, cost, search);
+    if (hopeless(ahead)) return too_dear;
+    Result<Schedule> best = schedule_of(ahead, k, t, p, cost, search);
+    if (!search.request.workspace_limit) return best;
+    const uint32_t worth = worth_packing(k, p, search.request) | ahead;
+    for (uint32_t mask = ahead + 1; mask <= worth; ++mask) {
+        if ((mask & worth) != mask || (mask & ahead) != ahead) continue;
+        if (best) search.limit = std::min(search.limit, best->cost);
+        if (hopeless(mask)) continue;
+        Result<Schedule> other = schedule_of(mask, k, t, p, cost, search);
+        if (other && (!best || other->cost < best->cost)) best = std::move(other);
+    }
+    return best;
+}
+
 }  // namespace
 
 uint64_t Schedule::workspace_bytes() const {
-    const uint64_t packed = std::max(a.offset + a.bytes, b.offset + b.bytes);
-    return split.slices == 1 ? packed : round_up(packed, region_alignment) + split.workspace_bytes(problem);
+    uint64_t packed = 0;
+    for (const Packing* x : {&a, &b})
+        if (x->in_workspace()) packed = std::max(packed, x->offset + x->bytes);
+    const uint64_t sums = split.workspace_bytes(problem);
+    return sums ? round_up(packed, region_alignment) + sums : packed;
 }
 
 std::array<Operand, 4> Schedule::operands() const {
@@ -183,24 +311,37 @@ bool reads_wide(const std::array<Operand, 4>& all, const Request& request) {
     return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
 }
 
-Result<Schedule> best_schedule(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p,
+Schedule resized(const Schedule& chosen, const Kernel& k, const Tile& t, const Problem& p) {
+    Schedule out = chosen;
+    out.problem = p;
+    out.a = out.b = {};
+    out.split = {1, p.k, nullptr};
+    const auto [a, b, c, d] = plan::operands(p);
+    for (const auto& [from, to, matrix, x] :
+         {std::tuple{&chosen.a, &out.a, &out.problem.a, &a}, {&chosen.b, &out.b, &out.problem.b, &b}}) {
+        if (from->kernel) place(out, *to, *matrix, *x, from->key != 0, k, t);
+        to->kernel = from->kernel, to->key = from->key;
+    }
+    out.partial_offset = round_up(out.workspace_bytes(), region_alignment);
+    if (chosen.split.reducer) out.split = split_of(chosen.split.slices, t, p);
+    out.split.reducer = chosen.split.reducer;
+    return out;
+}
+
+Result<Schedule> best_schedule(const TiledKernel& k, const DeviceKernels& device, const Problem& p,
                                const Request& request) {
-    if (k.module.family.packs_fragments) {
-        if (t.PACK && t.PACK != 4)
-            return Refusal{VKGEMM_ERROR_TILE, concat({"reads A and B as a first pass has laid them out; PACK is ",
-                                                      t.PACK, ", and must be 0 or 4"})};
-        return schedule_of(3, k, t, dev, p, request);
-    }
-    if (t.PACK) return schedule_of(t.PACK - 1, k, t, dev, p, request);
-    Result<Schedule> best = schedule_of(0, k, t, dev, p, request);
-    if (!request.workspace_limit) return best;
-    const uint32_t worth = worth_packing(k, p, request);
-    for (uint32_t mask = 1; mask <= worth; ++mask) {
-        if ((mask & worth) != mask) continue;
-        Result<Schedule> other = schedule_of(mask, k, t, dev, p, request);
-        if (other && (!best || other->cost < best->cost)) best = other;
-    }
-    return best;
+    return best_of_all(k, p, {device, request, INFINITY, true});
+}
+
+std::optional<Schedule> schedule_below(double limit, const TiledKernel& k, const DeviceKernels& device,
+                                       const Problem& p, const Request& request) {
+    const Result<Schedule> best = best_of_all(k, p, {device, request, limit, false});
+    return best && best->cost < limit ? std::optional(*best) : std::nullopt;
+}
+
+double least_cost(const TiledKernel& k, const DeviceKernels& device, const Problem& p) {
+    const uint32_t packed = k.kernel.module.family.packs_fragments ? 3 : 0;
+    return ProductCost(k.cost, p).least_with(1) + least_packing(packed, k.kernel, p, device.caps());
 }
 
 }  // namespace vkgemm::plan

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "plan/choice/cost.h"
+#include "plan/choice/device_kernels.h"
 #include "plan/choice/tuned.h"
 
 namespace vkgemm::plan {
@@ -16,12 +17,16 @@ struct Request {
     uint32_t operand_alignment = 16;   // bytes; a promise about every matrix operand
     uint64_t workspace_limit = 0;      // bytes that the caller is ready to bring; slices and packed operands want some
     const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
+    const Problem* least = nullptr;    // smaller sizes that the kernel must serve too; null: none. Normalised
 };
 
-/// An operand that a first pass copies to the workspace.
+/// An operand that a first pass copies to the workspace, or that was packed before the run.
 struct Packing {
     const Kernel* kernel = nullptr;  // null: the operand is read in place
-    uint64_t offset = 0, bytes = 0;  // in the workspace
+    uint64_t offset = 0, bytes = 0;  // in the workspace; if it was packed ahead, in its own operand
+    uint64_t key = 0;                // of the layout, if it was packed ahead; otherwise VKGEMM_PACKED_NONE
+
+    bool in_workspace() const { return kernel && !key; }
 };
 
 struct Schedule {
@@ -32,20 +37,36 @@ struct Schedule {
     double cost = 0;
 
     uint64_t workspace_bytes() const;
-    std::array<Operand, 4> operands() const;  // of `problem`, those in the workspace padded
+    std::array<Operand, 4> operands() const;  // of `problem`, those that are packed padded
 };
 
 /// A and B can be read in 16-byte chunks throughout.
 bool reads_wide(const std::array<Operand, 4>&, const Request&);
 
+/// A kernel that fits the device with this tile, which may differ from its own.
+struct TiledKernel {
+    const Kernel& kernel;
+    const Tile& tile;
+    const KernelCost& cost;
+};
+
 /// The schedule of least cost that the workspace allows. If the tile's SPLIT or PACK demands one, that schedule or the
-/// reason against it. The kernel must fit the device and the problem.
-Result<Schedule> best_schedule(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, const Request&);
+/// reason against it. The kernel must fit the problem too.
+Result<Schedule> best_schedule(const TiledKernel&, const DeviceKernels&, const Problem&, const Request&);
+
+/// The same, if it costs less than `limit`; otherwise, and if there is a reason against it, nullopt. Most kernels are
+/// ruled out by less work than best_schedule() takes, and no reason is put into words.
+std::optional<Schedule> schedule_below(double limit, const TiledKernel&, const DeviceKernels&, const Problem&,
+                                       const Request&);
+
+/// No more than the cost of any schedule of the kernel.
+double least_cost(const TiledKernel&, const DeviceKernels&, const Problem&);
+
+/// The schedule for a problem that differs in sizes alone, which are no larger: the same passes with their kernels, and
+/// no more workspace. K is above 0. Neither searches nor allocates.
+Schedule resized(const Schedule&, const Kernel&, const Tile&, const Problem& smaller);
 
 /// Elements that an operand may span: SPIR-V takes 32-bit indices as signed.
 inline constexpr uint64_t max_span = INT32_MAX;
-
-/// The part of unfit() that does not look at the problem (select.h).
-std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&);
 
 }  // namespace vkgemm::plan

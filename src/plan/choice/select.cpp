@@ -2,11 +2,11 @@
 #include "plan/choice/select.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/problem/factors.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
 
@@ -16,17 +16,18 @@ namespace {
 constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
-std::string types_of(const Module& m) { return typesText(m.a, m.b, m.accumulate, m.d); }
-bool same_types(const Module& m, const Problem& p) {
-    return m.a == p.a.type && m.b == p.b.type && m.d == p.d.type && m.accumulate == p.accumulate;
+std::string types_of(const Module& m) {
+    return (m.is_mixed() ? "mixed*mixed" : "") + typesText(m.a, m.b, m.accumulate, m.d).substr(m.is_mixed());
 }
 
-// Every accuracy that is at most as exact as `least`, as problems in text have it.
-std::string accuracies_from(VkgemmAccuracy least) {
+// What a family that is less exact does, and every accuracy of a problem that allows it.
+std::string less_exact(VkgemmAccuracy least) {
+    if (least == VKGEMM_ACCURACY_NARROW)
+        return concat({"rounds A and B for the matrix units; needs accuracy=", accuracy_name(least)});
     std::string out;
     for (int a = least; a <= VKGEMM_ACCURACY_F32_SPLIT_ROWS; ++a)
         out += concat({(out.empty() ? "" : " or "), "accuracy=", accuracy_name(VkgemmAccuracy(a))});
-    return out;
+    return concat({"splits f32 for the matrix units; needs ", out});
 }
 
 // Sizes beyond what 32-bit indices and one descriptor reach.
@@ -38,7 +39,7 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
     if (p.batch > max_batch)
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
-    for (const auto& [name, x, rows, cols, padded] : operands(p)) {
+    for (const auto& [name, x, rows, cols, ragged, padded] : operands(p)) {
         if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
         const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
         if (x->ld > max_span)
@@ -48,56 +49,29 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
             return Refusal{VKGEMM_ERROR_LIMIT,
                            concat({name, " spans ", span, " elements, above the limit of ", max_span,
                                    " that 32-bit indices reach; split the batch or the product"})};
-        const uint64_t bytes = span * info(x->type).bytes + dev.offset_alignment;
+        const uint64_t bytes = info(x->type).bytes_of(span) + dev.offset_alignment;
         if (binding == Binding::descriptors && bytes > dev.max_storage_range)
             return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({name, " spans ", span * info(x->type).bytes,
+                           concat({name, " spans ", info(x->type).bytes_of(span),
                                    " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
                                    " less the offset alignment); device addresses have no such limit"})};
     }
     return std::nullopt;
 }
 
-// A required subgroup size that the driver would not grant.
-std::optional<Status> wrong_subgroup(const Tile& t, const DeviceCaps& dev, VkgemmResult kind) {
-    if (t.SG == 0) return std::nullopt;
-    const auto broken = [&](const std::string& why) { return Refusal{kind, concat({"SG is ", t.SG, ", ", why})}; };
-    if (!(dev.features & need::subgroup_size_control))
-        return broken(std::string("but the feature subgroupSizeControl is ") + dev.not_there());
-    if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
-        return broken(concat({"not one of the device's subgroup sizes: powers of two from ", dev.subgroup_min, " to ",
-                              dev.subgroup_max}));
-    if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
-        return broken(concat({"but a compute pipeline of the device cannot ask for one of its sizes, ",
-                              dev.subgroup_min, " to ", dev.subgroup_max}));
-    if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
-        return broken(concat({"so the work group of ", t.WG, " would be ", t.WG / t.SG, " subgroups; the limit is ",
-                              dev.max_subgroups}));
-    if (t.WG % t.SG) return broken(concat({"and the work group of ", t.WG, " is not whole subgroups"}));
-    return std::nullopt;
+double groups_of(const Tile& t, const Problem& p) {
+    return double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
 }
-
-std::optional<Status> no_such_matrix(const Module& m, const Tile& t, const DeviceCaps& dev) {
-    const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
-    const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
-    if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
-        return std::nullopt;
-    std::string there;
-    for (const MatrixShape& s : dev.matrix_shapes)
-        if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
-            there += concat({" ", s.m, "x", s.n, "x", s.k});
-    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                   concat({"the matrix units have no product of ", t.MM, "x", t.MN, "x", t.MK, " for these types",
-                           (there.empty() ? "" : concat({"; they have", there}))})};
+double most_groups(const DeviceCaps& dev) {
+    return std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
 }
+bool groups_fit(const Tile& t, const DeviceCaps& dev, const Problem& p) { return groups_of(t, p) <= most_groups(dev); }
 
 std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, const Problem& p) {
-    const double groups = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
-    const double most = std::min(double(dev.max_groups_x) * double(dev.max_groups_y), 4294967294.0);
-    if (groups <= most) return std::nullopt;
+    if (groups_fit(t, dev, p)) return std::nullopt;
     return Refusal{VKGEMM_ERROR_LIMIT,
-                   concat({"it would take ", uint64_t(std::min(groups, 1e18)), " work groups; the limit is ",
-                           uint64_t(most), "; use a larger tile or split the batch"})};
+                   concat({"it would take ", uint64_t(std::min(groups_of(t, p), 1e18)), " work groups; the limit is ",
+                           uint64_t(most_groups(dev)), "; use a larger tile or split the batch"})};
 }
 
 }  // namespace
@@ -119,36 +93,12 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
                 ") or the feature bufferDeviceAddress; neither is ", (dev.is_physical ? "offered" : "enabled")})};
 }
 
-std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
-    const Module& m = k.module;
-    if (!m.built()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"not built: ", m.spirv.why_missing})};
-    for (const DisabledKernel& x : dev.disabled)
-        if (x.kernel == k.name)
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                           concat({"disabled: the self-test failed on this device: ", x.why})};
-    if (sizeof(abi::GemmArgs) > dev.max_push_constant_bytes)
-        return Refusal{VKGEMM_ERROR_LIMIT,
-                       concat({"needs ", sizeof(abi::GemmArgs), " bytes of push constants; the device has ",
-                               dev.max_push_constant_bytes})};
-    if (const FeatureSet lacks = k.needs & ~dev.features)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"needs what is ", dev.not_there(), ": ", feature_names(lacks)})};
-    const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
-    // A tile of the table keeps every rule but those of the device, which the caller cannot change.
-    const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
-    if (rules.count) return Refusal{kind, to_text(rules)};
-    if (auto why = wrong_subgroup(tile, dev, kind)) return why;
-    return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
-}
-
 std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
                             Binding binding) {
     const Module& m = k.module;
-    if (!same_types(m, p))
+    if (!m.has_types_of(p))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"multiplies ", types_of(m), ", not ", types_text(p)})};
-    if (p.accuracy < m.family.accuracy)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"splits f32 for the matrix units; needs ", accuracies_from(m.family.accuracy)})};
+    if (p.accuracy < m.family.accuracy) return Refusal{VKGEMM_ERROR_UNSUPPORTED, less_exact(m.family.accuracy)};
     if (auto why = unfit_device(k, tile, dev)) return why;
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
@@ -157,9 +107,6 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
 }
 
 namespace {
-
-// The tile that `request` makes of a row's.
-Result<Tile> requested_tile(const Kernel& k, const Request& request) { return with_constants(k.tile, request.tile); }
 
 // Nothing serves: the one reason, when one kernel was asked for; else the reasons of the rows that have the types.
 Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Candidate>& candidates) {
@@ -170,7 +117,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
         if (!x.why) continue;  // would serve, but another kernel was asked for
         if (!x.kernel->module.is_product() || p.accuracy < x.kernel->module.family.accuracy) continue;
         const std::string words = types_of(x.kernel->module);
-        if (!same_types(x.kernel->module, p)) {
+        if (!x.kernel->module.has_types_of(p)) {
             if (types.find(words) == std::string::npos) types += (types.empty() ? "" : ", ") + words;
         } else if (reasons.find(x.why->text) == std::string::npos) {
             if (reasons.empty()) kind = x.why->code;  // of the first row, which asks for least
@@ -179,73 +126,113 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
     }
     if (reasons.empty())
         return {VKGEMM_ERROR_UNSUPPORTED,
-                concat({"no kernel of this version multiplies ", types_text(p), "; those there are take ", types})};
+                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types})};
     return {kind, concat({"no kernel serves this problem on the device: ", reasons})};
 }
 
 // The reason against a kernel, or the best of its schedules.
-Candidate judge(const Kernel& k, const DeviceCaps& dev, const Problem& p, const Request& request,
+Candidate judge(const Kernel& k, const DeviceKernels& device, const Problem& p, const Request& request,
                 const Result<Binding>& binding) {
     if (!binding) return {&k, binding.status(), {}};
-    const Result<Tile> tile = requested_tile(k, request);
+    const Result<Tile> tile = with_constants(k.tile, request.tile);
     if (!tile) return {&k, tile.status(), {}};
-    if (auto why = unfit(k, *tile, dev, p, *binding)) return {&k, std::move(why), {}};
-    const Result<Schedule> best = best_schedule(k, *tile, dev, p, request);
+    if (auto why = unfit(k, *tile, device.caps(), p, *binding)) return {&k, std::move(why), {}};
+    if (const char* why = request.least ? k.module.family.refuses(*request.least) : nullptr)
+        return {&k, Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({why, ", as the smallest sizes are"})}, {}};
+    const Result<Schedule> best = best_schedule({k, *tile, KernelCost(k, *tile, device.caps())}, device, p, request);
     if (!best) return {&k, best.status(), {}};
     return {&k, std::nullopt, *best};
 }
 
+// Takes the kernel for the choice if it costs less than `limit`. It has the problem's types and accuracy, and the
+// problem is not too large.
+bool take_below(double limit, Choice& choice, const TiledKernel& k, const DeviceKernels& device, const Problem& p,
+                const Request& request) {
+    const Family& family = k.kernel.module.family;
+    if (!groups_fit(k.tile, device.caps(), p) || family.refuses(p)) return false;
+    if (request.least && family.refuses(*request.least)) return false;
+    const auto schedule = schedule_below(limit, k, device, p, request);
+    if (schedule) choice.kernel = &k.kernel, choice.tile = k.tile, choice.schedule = *schedule;
+    return schedule.has_value();
+}
+
+// Takes what the nearest tuned row says, where there is one and its kernel and tile can do this problem too.
+void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+    if (!request.kernel.empty() || !request.tile.empty() || !request.tuned) return;
+    const TunedRow* row = request.tuned->nearest(p, request.operand_alignment);  // its types and accuracy are p's
+    if (!row) return;
+    const KernelCost cost(*row->found, row->found_tile, device.caps());
+    const bool taken = take_below(INFINITY, choice, {*row->found, row->found_tile, cost}, device, p, request);
+    (taken ? choice.tuned : choice.tuned_unfit) = row;
+}
+
+// The cost of the kernel that promises the least. With it as its first limit a search soon rejects most others.
+double first_limit(const DeviceKernels& device, const Problem& p, const Request& request) {
+    const Kernel* first = nullptr;
+    const KernelCost* cost = nullptr;
+    double least = INFINITY;
+    for (const DeviceKernels::Product& x : device.products(p)) {
+        if (!x.fits || p.accuracy < x.kernel->module.family.accuracy) continue;
+        const double bound = least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p);
+        if (bound < least) first = x.kernel, cost = &x.cost, least = bound;
+    }
+    Choice choice;
+    if (!first || !take_below(INFINITY, choice, {*first, first->tile, *cost}, device, p, request)) return INFINITY;
+    return std::nextafter(choice.schedule.cost, INFINITY);  // an earlier one that costs the same is preferred
+}
+
+void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+    const bool is_free = request.kernel.empty() && request.tile.empty();
+    double limit = is_free ? first_limit(device, p, request) : INFINITY;
+    const auto take = [&](const TiledKernel& k) {
+        if (take_below(limit, choice, k, device, p, request)) limit = choice.schedule.cost;
+    };
+    for (const DeviceKernels::Product& x : device.products(p)) {
+        const Kernel& k = *x.kernel;
+        if (p.accuracy < k.module.family.accuracy) continue;
+        if (!request.kernel.empty() && request.kernel != k.name) continue;
+        if (request.tile.empty()) {
+            if (x.fits) take({k, k.tile, x.cost});
+            continue;
+        }
+        const Tile tile = *with_constants(k.tile, request.tile);  // select() has read it
+        if (!unfit_device(k, tile, device.caps())) take({k, tile, KernelCost(k, tile, device.caps())});
+    }
+}
+
 }  // namespace
 
-std::vector<Candidate> list_candidates(const DeviceCaps& dev, const Problem& p, const Request& request) {
+std::vector<Candidate> list_candidates(const DeviceKernels& device, const Problem& p, const Request& request) {
     std::vector<Candidate> out;
     out.reserve(kernels().size());
-    const Result<Binding> binding = choose_binding(dev, request);
-    for (const Kernel& k : kernels()) out.push_back(judge(k, dev, p, request, binding));
+    const Result<Binding> binding = choose_binding(device.caps(), request);
+    for (const Kernel& k : kernels()) out.push_back(judge(k, device, p, request, binding));
     return out;
 }
 
-namespace {
-
-// Takes what the nearest tuned row says, where there is one and its kernel and tile can do this problem too.
-void follow_tuned(Choice& choice, const DeviceCaps& dev, const Problem& p, const Request& request) {
-    if (!request.kernel.empty() || !request.tile.empty() || !request.tuned) return;
-    const TunedRow* row = request.tuned->nearest(p, request.operand_alignment);
-    if (!row) return;
-    const Kernel& k = *find_kernel(row->kernel);  // tuned_for() knew it
-    const Tile tile = *with_constants(k.tile, row->tile);
-    std::optional<Status> why = unfit(k, tile, dev, p, choice.binding);
-    if (!why) {
-        if (const Result<Schedule> schedule = best_schedule(k, tile, dev, p, request))
-            choice.kernel = &k, choice.tile = tile, choice.schedule = *schedule, choice.tuned = row;
-        else
-            why = schedule.status();
-    }
-    if (why) choice.tuned_unfit = concat({"the tuned row is not followed, ", row->text, ": ", why->text});
-}
-
-}  // namespace
-
-Result<Choice> select(const DeviceCaps& dev, const Problem& p, const Request& request) {
+Result<Choice> select(const DeviceKernels& device, const Problem& p, const Request& request) {
     if (!request.kernel.empty() && !find_kernel(request.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
-    const Result<Binding> binding = choose_binding(dev, request);
+    const Result<Binding> binding = choose_binding(device.caps(), request);
     if (!binding) return binding.status();
     if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.status();
 
     Choice choice;
     choice.binding = *binding;
-    for (const Kernel& k : kernels()) {
-        if (!request.kernel.empty() && request.kernel != k.name) continue;
-        if (!same_types(k.module, p) || p.accuracy < k.module.family.accuracy) continue;  // most, without a sentence
-        const Candidate x = judge(k, dev, p, request, binding);
-        if (!x.why && (!choice.kernel || x.schedule.cost < choice.schedule.cost))
-            choice.kernel = x.kernel, choice.schedule = x.schedule;
+    if (!too_large(device.caps(), p, *binding)) {
+        follow_tuned(choice, device, p, request);
+        if (!choice.kernel) take_cheapest(choice, device, p, request);
     }
-    if (!choice.kernel) return nothing_fits(p, request, list_candidates(dev, p, request));
-    choice.tile = *requested_tile(*choice.kernel, request);
-    follow_tuned(choice, dev, p, request);
+    if (!choice.kernel) return nothing_fits(p, request, list_candidates(device, p, request));
     return choice;
+}
+
+std::string why_not_followed(const TunedRow& row, const DeviceKernels& device, const Problem& p,
+                             const Request& request) {
+    Request of_row = request;
+    of_row.tile = row.tile;
+    const Candidate x = judge(*row.found, device, p, of_row, choose_binding(device.caps(), request));
+    return concat({"the tuned row is not followed, ", row.text, ": ", (x.why ? x.why->text : "")});
 }
 
 }  // namespace vkgemm::plan

@@ -29,15 +29,18 @@ struct Choice {
     Tile tile;
     Schedule schedule;
     Binding binding = Binding::descriptors;
-    const TunedRow* tuned = nullptr;  // the row of the request that decided; null: the cost decided
-    std::string tuned_unfit;          // why the nearest row was not followed, if it was not
+    const TunedRow* tuned = nullptr;        // the row of the request that decided; null: the cost decided
+    const TunedRow* tuned_unfit = nullptr;  // the nearest row, if it was not followed
 };
 
 /// A tuned row that is near decides, where its kernel serves; else the least cost wins, and ties go to the earlier
 /// kernel. Refused with the reasons when nothing serves. `p` is normalised.
-Result<Choice> select(const DeviceCaps&, const Problem& p, const Request&);
+Result<Choice> select(const DeviceKernels&, const Problem& p, const Request&);
 
 /// The same, as a report: every row with its cost or the reason against it, even where nothing serves.
-std::vector<Candidate> list_candidates(const DeviceCaps&, const Problem& p, const Request&);
+std::vector<Candidate> list_candidates(const DeviceKernels&, const Problem& p, const Request&);
+
+/// The sentence for Choice::tuned_unfit.
+std::string why_not_followed(const TunedRow& unfit, const DeviceKernels&, const Problem& p, const Request&);
 
 }  // namespace vkgemm::plan

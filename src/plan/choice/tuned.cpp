@@ -52,17 +52,18 @@ Result<TunedRow> read_row(string_view line, size_t number) {
     if (!completed) return wrong_row(number, concat({"in the problem, ", completed.status().text}));
     if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m or n is 0");
     if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.status().text);
-    TunedRow row{string(device), string(kernel), string(tile), normalise(*completed).problem, string(line), {}, {}};
+    TunedRow row;
+    row.device = device, row.kernel = kernel, row.tile = tile, row.text = line;
+    row.problem = normalise(*completed).problem;
     if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
     return row;
 }
 
 // Why the row's kernel cannot do the row's own problem on this device; "": it can.
 string why_skipped(const TunedRow& row, const DeviceCaps& dev, const Result<Binding>& binding) {
-    const Kernel* kernel = find_kernel(row.kernel);
-    if (!kernel) return unknown_kernel(row.kernel);
+    if (!row.found) return unknown_kernel(row.kernel);
     if (!binding) return binding.status().text;
-    const auto why = unfit(*kernel, *with_constants(kernel->tile, row.tile), dev, row.problem, *binding);
+    const auto why = unfit(*row.found, row.found_tile, dev, row.problem, *binding);
     return why ? why->text : "";
 }
 
@@ -110,17 +111,23 @@ Result<std::vector<TunedRow>> parse_tuned(string_view text) {
 std::vector<TunedRow> tuned_for(const DeviceCaps& dev, std::vector<TunedRow> rows) {
     std::erase_if(rows, [&](const TunedRow& row) { return dev.name.find(row.device) == string::npos; });
     const Result<Binding> binding = choose_binding(dev, {});
-    for (TunedRow& row : rows) row.skipped = why_skipped(row, dev, binding);
+    for (TunedRow& row : rows) {
+        row.found = find_kernel(row.kernel);
+        if (row.found) row.found_tile = *with_constants(row.found->tile, row.tile);  // read_row() has parsed it
+        row.skipped = why_skipped(row, dev, binding);
+    }
     return rows;
 }
 
 TunedRows::Class TunedRows::class_of(const Problem& p, uint32_t operand_alignment) {
     const auto all = operands(p);
+    uint64_t flags = 0;
+    for (const bool flag : {p.batch > 1, is_wide(all[0], operand_alignment), is_wide(all[1], operand_alignment),
+                            p.packedA != VKGEMM_PACKED_NONE, p.packedB != VKGEMM_PACKED_NONE})
+        flags = flags << 1 | uint64_t{flag};
     Class out = 0;
-    for (const uint64_t part :
-         {uint64_t(p.a.type), uint64_t(p.b.type), uint64_t(p.d.type), uint64_t(p.accumulate), uint64_t(p.accuracy),
-          uint64_t(p.a.layout), uint64_t(p.b.layout), uint64_t(p.batch > 1),
-          uint64_t(is_wide(all[0], operand_alignment)), uint64_t(is_wide(all[1], operand_alignment))})
+    for (const uint64_t part : {uint64_t(p.a.type), uint64_t(p.b.type), uint64_t(p.d.type), uint64_t(p.accumulate),
+                                uint64_t(p.accuracy), uint64_t(p.a.layout), uint64_t(p.b.layout), flags})
         out = out << 6 | part;
     return out;
 }

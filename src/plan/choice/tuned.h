@@ -25,6 +25,9 @@ struct TunedRow {
     std::string text;        // the line without its comment
     std::string old_kernel;  // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
     std::string skipped;     // why the device that tuned_for() was asked about cannot follow it; "": it can
+    // What tuned_for() finds for the names above: the kernel (null: there is none) and its tile with the constants.
+    const Kernel* found = nullptr;
+    Tile found_tile = {};
 };
 
 /// Refusals (VKGEMM_ERROR_PARSE) name the line. Whether a kernel exists and fits is decided by tuned_for().
@@ -38,7 +41,7 @@ std::vector<TunedRow> tuned_for(const DeviceCaps&, std::vector<TunedRow> rows);
 
 /// How far `p` (normalised) is from a row: the sum of the |log| of the ratios of m, n, k and batch. nullopt: the row
 /// does not apply to `p`, because one of them is more than 1.5 times the other's, or types, layouts of A and B,
-/// batching, or which of A and B can be read in 16-byte chunks differ.
+/// batching, or which of A and B can be read in 16-byte chunks or come packed differ.
 std::optional<double> tuned_distance(const TunedRow&, const Problem& p, uint32_t operand_alignment);
 
 /// The rows of one device, indexed: a question costs a few binary searches, however many rows there are.

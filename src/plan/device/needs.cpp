@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "plan/base/concat.h"
+#include "plan/steps/buckets.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -13,10 +14,8 @@ constexpr FeatureSet runtime_features = need::push_descriptor | need::buffer_add
 
 // The fewest features with which this problem finds a kernel, and all that its kernels use; or the reasons why none
 // does.
-Result<Needs> needs_of_one(const DeviceCaps& dev, const Problem& completed, const Request& request) {
+Result<Needs> needs_of_sizes(const DeviceKernels& dev, const Problem& p, const Request& request) {
     Needs out;
-    if (is_empty(completed)) return out;
-    const Problem p = normalise(completed).problem;
     bool found = false;
     for (const Candidate& x : list_candidates(dev, p, request)) {
         if (x.why) continue;
@@ -26,6 +25,24 @@ Result<Needs> needs_of_one(const DeviceCaps& dev, const Problem& completed, cons
         found = true;
     }
     if (!found) return select(dev, p, request).status();
+    return out;
+}
+
+// The same for all ranges of sizes, if they vary.
+Result<Needs> needs_of_one(const DeviceCaps& caps, const Problem& completed, const Request& request) {
+    Needs out;
+    if (is_empty(completed)) return out;
+    const DeviceKernels dev(caps);
+    const Normalised n = normalise(completed);
+    if (!completed.upTo) return needs_of_sizes(dev, n.problem, request);
+    for (const SizeRange& range : size_ranges(completed, request.operand_alignment)) {
+        const Problem least = at_least(range, n, completed).problem;
+        Request with = request;
+        with.least = &least;
+        Result<Needs> some = needs_of_sizes(dev, at_most(range, n, completed).problem, with);
+        if (!some) return some;
+        out.required |= some->required, out.optional |= some->optional;
+    }
     return out;
 }
 

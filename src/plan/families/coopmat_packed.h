@@ -25,8 +25,11 @@ constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
     r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "elements", chunk);
 }
 
+// Subgroups of a work group, where `sets` of them share a part of D.
+constexpr uint64_t subgroups(const Tile& t, uint32_t sets) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * sets; }
+
 // The rules of every product of packed operands.
-constexpr void product(const Tile& t, TileRules& r) {
+constexpr void product(const Tile& t, TileRules& r, uint32_t sets = 1) {
     r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
     r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
     r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
@@ -36,8 +39,8 @@ constexpr void product(const Tile& t, TileRules& r) {
     r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WN", t.WN);
     r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
     if (r.count) return;
-    const uint64_t filled = uint64_t{t.BM / t.WM} * (t.BN / t.WN) * t.SG;
-    r.check(filled == t.WG, "the subgroups must fill the work group exactly", "(BM/WM)*(BN/WN)*SG", filled, "WG", t.WG);
+    const uint64_t filled = subgroups(t, sets) * t.SG;
+    r.check(filled == t.WG, "the subgroups must fill the work group exactly", "subgroups*SG", filled, "WG", t.WG);
 }
 
 inline const char* too_short(const Problem& p) {
@@ -48,8 +51,9 @@ inline const char* too_short(const Problem& p) {
     return nullptr;
 }
 
+template <bool shares>
 constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
-    return 16 * COOPMAT_D(uint64_t{t.BM / t.WM} * (t.BN / t.WN), t.WN, t.MM);
+    return 16 * COOPMAT_D(subgroups(t, shares ? t.BK / (2 * t.MK) : 1), t.WN, t.MM);
 }
 
 }  // namespace packed_rules
@@ -94,6 +98,7 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
     };
 }
 inline constexpr Family pack_fragments = packs_into("pack_fragments", {}, pack_fragments_bytes<1>);
+inline constexpr Family pack_fragments_mixed = packs_into("pack_fragments_mixed", {}, pack_fragments_bytes<1>);
 inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, bf16}, pack_fragments_bytes<3>);
 inline constexpr Family pack_fragments_f16x2 =
     packs_into("pack_fragments_f16x2", {2, f16, true}, pack_fragments_bytes<2, true>);
@@ -107,18 +112,18 @@ inline constexpr Family coopmat_packed = {
     .reads = packed_reads,
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.check(t.BK == 2 * t.MK, "a step is two slices", "BK", t.BK, "2*MK", 2 * t.MK);
-            packed_rules::product(t, r);
+            r.multiple("a subgroup takes two slices of every step", "BK", t.BK, "2*MK", 2 * t.MK);
+            packed_rules::product(t, r, r.count ? 1 : t.BK / (2 * t.MK));
         },
     .copy_rules = packed_rules::matrices,
-    .shared_bytes = packed_rules::bytes_for_d,
+    .shared_bytes = packed_rules::bytes_for_d<true>,
     .refuses = [](const Problem& p) { return packed_rules::too_short(p); },
     .uses_matrix_units = true,
     .packs_fragments = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    .gpu_cost = {.mac = 0.00125, .step = 100, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37},
+    .gpu_cost = {.mac = 0.0011, .step = 150, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 16},
     .cpu_weight = 3,
 };
 
@@ -131,8 +136,9 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, V
         r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
         packed_rules::product(t, r);
     };
+    f.shared_bytes = packed_rules::bytes_for_d<false>;
     f.operand_split = operand_split, f.accuracy = accuracy, f.registers = registers;
-    f.gpu_cost.mac = mac, f.gpu_cost.step = step;
+    f.gpu_cost.mac = mac, f.gpu_cost.step = step, f.gpu_cost.bytes_per_cycle = 37;
     f.cpu_weight = 12;
     return f;
 }

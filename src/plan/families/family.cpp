@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/families/family.h"
 
+#include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include "plan/base/concat.h"
@@ -39,10 +41,16 @@ std::string constant_names(Constants set) {
 }
 
 std::string to_text(const Tile& t) {
-    std::string out;
-    for (const Constant& c : constants)
-        if (t.*c.member) out += concat({(out.empty() ? "" : ","), c.name, "=", t.*c.member});
-    return out;
+    char text[16 * std::size(constants)];  // the longest name, two signs, ten digits
+    char* at = text;
+    for (const Constant& c : constants) {
+        if (!(t.*c.member)) continue;
+        if (at != text) *at++ = ',';
+        at = std::ranges::copy(c.name, at).out;
+        *at++ = '=';
+        at = std::to_chars(at, std::end(text), t.*c.member).ptr;
+    }
+    return {text, at};
 }
 
 Result<Tile> with_constants(const Tile& base, std::string_view text) {

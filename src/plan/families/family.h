@@ -114,8 +114,9 @@ struct Family {
     double cpu_extra_rows = 0;  // the overhead of a step of K there, in rows of the tile
 };
 
-/// The type that the matrix units multiply if an operand has type `operand`.
+/// The type that the matrix units multiply if an operand has type `operand`, where DEFAULT stands for mixed types.
 constexpr Type unit_type(const Family& family, Type operand) {
+    if (operand == VKGEMM_TYPE_DEFAULT) return f16;
     return family.operand_split.count > 1 ? family.operand_split.unit : operand;
 }
 

@@ -14,7 +14,9 @@ inline constexpr Family pack = {
             r.multiple("a tile is whole 16-byte chunks", "BM", t.BM, "elements", 16);
             r.multiple("a tile is whole 16-byte chunks", "BN", t.BN, "elements", 16);
         },
-    .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t { return uint64_t{4} * t.BM * (t.BN + 1); },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return uint64_t{4} * PACK_CELLS(t.BM, t.BN, e.a);
+    },
     .refuses = [](const Problem&) -> const char* {
         return "packs an operand for another kernel and computes no product";
     },

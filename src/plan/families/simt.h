@@ -37,7 +37,8 @@ inline constexpr Family simt = {
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
-        return t.TM * t.TN + 2 * (t.TM + t.TN) + 30 + double(t.BM + t.BN) * t.BK * e.accumulator / 4 / t.WG;
+        const uint32_t words = e.accumulator / 4;
+        return words * (t.TM * t.TN + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + 30;
     },
     .gpu_cost = {.mac = 0.0074,
                  .fragment_load = 0.018,

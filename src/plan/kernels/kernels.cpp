@@ -3,6 +3,7 @@
 
 #include "families.h"  // made by CMakeLists.txt: every header of src/plan/families
 #include "plan/base/concat.h"
+#include "selected_modules.h"  // made by CMakeLists.txt
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::spirv {
@@ -16,6 +17,7 @@ namespace {
 
 // What the types alone need of a device, in buffers and in arithmetic.
 constexpr FeatureSet to_store(Type t) {
+    if (t == mixed) return 0;
     if (t == f64) return need::float64;
     return info(t).bytes == 2 ? need::storage16 : info(t).bytes == 1 ? need::storage8 : 0;
 }
@@ -42,13 +44,22 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
 #include "plan/kernels/kernels.def"
 #undef KERNEL
 
-#define KERNEL(module, tile, ...) {#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}},
+#define KERNEL(module, tile, ...) IN_BUILD_##module({#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}}, )
 constexpr Kernel table[] = {
 #include "plan/kernels/kernels.def"
 };
 #undef KERNEL
 
 }  // namespace
+
+bool Module::has_types_of(const Problem& p) const {
+    const bool same_sums = d == p.d.type && accumulate == p.accumulate;
+    // What pack_fragments_mixed has rounded to f16 is multiplied by kernels of f16.
+    if (family.packs_fragments && p.accuracy == VKGEMM_ACCURACY_NARROW)
+        return same_sums && a == f16 && p.a.type != bf16 && p.b.type != bf16;
+    return same_sums && (is_mixed() ? plan::is_mixed(p) && is_decoded(p.a.type) && is_decoded(p.b.type)
+                                    : a == p.a.type && b == p.b.type);
+}
 
 std::span<const Kernel> kernels() { return table; }
 
@@ -61,7 +72,7 @@ const Kernel* find_kernel(std::string_view name) {
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
     for (const Kernel& k : table) others.push_back(k.name);
     const std::string_view near = nearestWord(name, others);
-    std::string why = concat({"there is no kernel '", name, "'"});
+    std::string why = concat({"unknown kernel '", name, "'"});
     return near.empty() ? concat({why, "; 'vkgemm kernels' lists those there are"})
                         : concat({why, "; did you mean '", near, "'?"});
 }

@@ -15,6 +15,11 @@ namespace vkgemm::plan {
 /// reads A and B from the workspace, where a packer has put them; a product needs no other dispatch.
 enum class Role : uint8_t { product, packed_product, packer, reducer };
 
+/// In the columns A and B of a module: any type or block format that shaders/formats.glsl decodes. Such a module serves
+/// the problems that none with types of its own does, and reads A and B as words of 32 bits.
+inline constexpr Type mixed = VKGEMM_TYPE_DEFAULT;
+constexpr bool is_decoded(Type t) { return t != f64 && t != i32; }
+
 /// One SPIR-V module of shaders/modules.def, in its two variants.
 struct Module {
     std::string_view name;
@@ -23,11 +28,14 @@ struct Module {
     Type a, b, d, accumulate;
     const spirv::PackedModule& spirv;
 
+    constexpr bool is_mixed() const { return a == mixed; }
+    bool has_types_of(const Problem&) const;  // of a completed problem
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
     bool built() const { return spirv.count != 0; }
     std::span<const uint32_t> packed() const { return {spirv.words, spirv.count}; }  // for spirv::unpack()
     constexpr ElementBytes element_bytes() const {
-        return {info(a).bytes, info(b).bytes, info(d).bytes, info(accumulate).bytes};
+        const auto bytes = [&](Type t) { return info(t == mixed ? family.uses_matrix_units ? f16 : f32 : t).bytes; };
+        return {bytes(a), bytes(b), info(d).bytes, info(accumulate).bytes};
     }
 };
 

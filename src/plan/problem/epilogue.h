@@ -32,15 +32,10 @@ inline constexpr StepInfo step_info[] = {
 #undef VKGEMM_ROW
 };
 
+static_assert(count_from_1(step_info, &StepInfo::kind));
+
 /// `kind` is a step, not VKGEMM_STEP_NONE.
 constexpr const StepInfo& info(VkgemmStepKind kind) { return step_info[static_cast<size_t>(kind) - 1]; }
-
-constexpr bool steps_in_order() {
-    for (const StepInfo& s : step_info)
-        if (&info(s.kind) != &s) return false;
-    return true;
-}
-static_assert(steps_in_order(), "the rows of VKGEMM_STEP_ROWS must count from 1, because info() indexes them");
 
 /// The step that does to the transpose of D what `kind` does to D.
 constexpr VkgemmStepKind transposed_step(VkgemmStepKind kind) {

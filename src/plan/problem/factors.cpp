@@ -10,12 +10,13 @@
 namespace vkgemm::plan {
 namespace {
 
-// Floating-point sums are scaled in f32, f16 ones too.
+// Sums in f16 are scaled in f32, too.
 bool rounds_to_infinity(double x) { return std::isfinite(x) && !std::isfinite(static_cast<float>(x)); }
 bool rounds_to_zero(double x) { return x != 0 && static_cast<float>(x) == 0; }
 
-// As a shader gets it; nullopt if it cannot.
-std::optional<uint32_t> bits_of(double x, Type accumulator) {
+// As a shader gets it, in the low 32 bits unless it sums in f64; nullopt if it cannot.
+std::optional<uint64_t> bits_of(double x, Type accumulator) {
+    if (accumulator == f64) return std::bit_cast<uint64_t>(x);
     if (info(accumulator).is_float) {
         if (rounds_to_infinity(x) || rounds_to_zero(x)) return std::nullopt;
         return std::bit_cast<uint32_t>(static_cast<float>(x));
@@ -27,8 +28,7 @@ std::optional<uint32_t> bits_of(double x, Type accumulator) {
 }  // namespace
 
 bool is_zero_factor(double x, Type accumulator) {
-    const auto bits = bits_of(x, accumulator);
-    return bits && (info(accumulator).is_float ? *bits << 1 == 0 : *bits == 0);
+    return bits_of(x, accumulator) && (accumulator == f32 || accumulator == f16 ? static_cast<float>(x) == 0 : x == 0);
 }
 
 std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta) {
@@ -49,8 +49,9 @@ std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta)
 }
 
 void set_factors(abi::GemmArgs& args, double alpha, double beta, Type accumulator) {
-    args.alpha = *bits_of(alpha, accumulator);
-    args.beta = *bits_of(beta, accumulator);
+    const uint64_t a = *bits_of(alpha, accumulator), b = *bits_of(beta, accumulator);
+    args.alpha = static_cast<uint32_t>(a), args.alpha_high = static_cast<uint32_t>(a >> 32);
+    args.beta = static_cast<uint32_t>(b), args.beta_high = static_cast<uint32_t>(b >> 32);
     if (is_zero_factor(alpha, accumulator)) args.k = args.k_chunk = 0;
     if (args.k == 0)
         args.lda = args.ldb = args.batch_a = args.batch_b =

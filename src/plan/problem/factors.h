@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// alpha and beta on their way into a dispatch: converted to f32, to nearest, or to i32 for integer sums. Infinities and
-// NaN pass. A finite number that would become infinite is refused, and so is a nonzero one that would become 0, because
-// 0 means that operands are not read.
+// alpha and beta on their way into a dispatch: converted to f32, to nearest, or to i32 for integer sums; left as they
+// are for sums in f64. Infinities and NaN pass. A finite number that would become infinite is refused, and so is a
+// nonzero one that would become 0, because 0 means that operands are not read.
 #pragma once
 #include "plan/problem/problem.h"
 #include "shaders/abi.h"
 
 namespace vkgemm::plan {
 
-/// Is it 0 or -0?
+/// Bytes of push constants of a kernel that sums in this type.
+constexpr uint32_t argument_bytes(Type accumulator) {
+    return accumulator == f64 ? abi::f64_argument_bytes : abi::argument_bytes;
+}
+
+/// Is it 0 or -0 as the shader gets it?
 bool is_zero_factor(double x, Type accumulator);
 
 /// Why a run of this problem, which is completed, cannot have these factors; nothing if it can.

@@ -102,16 +102,56 @@ void fill_types(Problem& p) {
     };
     fill(p.a.type, f32);
     fill(p.b.type, p.a.type);
-    fill(p.accumulate, info(p.a.type).default_accumulator);
-    fill(p.d.type, info(p.a.type).default_result);
+    const TypeInfo& leads = leading_type(p.a.type, p.b.type);
+    fill(p.accumulate, leads.default_accumulator);
+    fill(p.d.type, leads.default_result);
     fill(p.c.type, p.d.type);
+}
+
+// The blocks of a format lie along k and are whole.
+std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k, uint64_t k) {
+    const TypeInfo& type = info(x.type);
+    if (type.is_plain()) return "";
+    const std::string blocks = concat({name, " has blocks of ", type.block, " elements (", type.name, ")"});
+    if (x.layout != along_k)
+        return concat({blocks, ", which lie along k: ", name, " must be ",
+                       (along_k == rowMajor ? "row-major" : "column-major"), ", not the other way"});
+    const bool strided = x.batchStride != broadcast;
+    for (const auto& [what, value] :
+         {std::pair{"k", k}, {"its leading dimension", x.ld}, {"its batch stride", strided ? x.batchStride : 0}})
+        if (value % type.block) return concat({blocks, ", but ", what, " is ", value, ", not a multiple of that"});
+    return "";
+}
+
+std::string check_formats(const Problem& p) {
+    for (const auto& [name, type] : {std::pair{"C", p.c.type}, {"D", p.d.type}, {"the accumulator", p.accumulate}})
+        if (!info(type).is_plain())
+            return concat({name, " cannot be ", info(type).name, "; only A and B can have a block format"});
+    if (std::string why = check_blocks(p.a, "A", rowMajor, p.k); !why.empty()) return why;
+    return check_blocks(p.b, "B", columnMajor, p.k);
+}
+
+// What is packed ahead has one size, and blocks are whole.
+std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
+    const auto varies = [&](uint32_t bits) { return (p.upTo & bits) != 0; };
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K, batch = VKGEMM_UP_TO_BATCH;
+    if (p.packedA != VKGEMM_PACKED_NONE && varies(m | k | (batched_a ? batch : 0)))
+        return "A comes packed, so m, k and its batch cannot vary; leave them out of upTo, or A unpacked";
+    if (p.packedB != VKGEMM_PACKED_NONE && varies(n | k | (batched_b ? batch : 0)))
+        return "B comes packed, so n, k and its batch cannot vary; leave them out of upTo, or B unpacked";
+    if (varies(k) && !(info(p.a.type).is_plain() && info(p.b.type).is_plain()))
+        return "k cannot vary where an operand has blocks along it; leave it out of upTo";
+    return "";
 }
 
 Layout flipped(Layout l) { return l == rowMajor ? columnMajor : rowMajor; }
 
 Problem transposed(Problem p) {
     std::swap(p.a, p.b);
+    std::swap(p.packedA, p.packedB);
     std::swap(p.m, p.n);
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N;
+    p.upTo = (p.upTo & ~(m | n)) | (p.upTo & m ? n : 0) | (p.upTo & n ? m : 0);
     for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->layout = flipped(x->layout);
     for (uint32_t i = 0; i < p.epilogue.count; ++i) p.epilogue.step[i].kind = transposed_step(p.epilogue.step[i].kind);
     return p;
@@ -121,6 +161,7 @@ Problem transposed(Problem p) {
 // equally far apart.
 bool is_one_tall_product(const Problem& p) {
     const auto runs_on = [&](const Matrix& x) { return x.layout == rowMajor && x.batchStride == x.ld * p.m; };
+    if (p.upTo & (VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH)) return false;
     if (p.batch <= 1 || p.b.batchStride != 0 || !runs_on(p.a) || !runs_on(p.d)) return false;
     if (p.cSource == VKGEMM_C_SEPARATE && !runs_on(p.c)) return false;
     for (const EpilogueStep& s : p.epilogue)
@@ -131,13 +172,19 @@ bool is_one_tall_product(const Problem& p) {
 }  // namespace
 
 std::string_view accuracy_name(VkgemmAccuracy a) {
-    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows"};
+    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows", "narrow"};
     return names[size_t(a)];
 }
 
 Result<Problem> complete(Problem p) {
     fill_types(p);
-    if (p.accuracy != VKGEMM_ACCURACY_DEFAULT)
+    if (std::string why = check_formats(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    if (p.accuracy == VKGEMM_ACCURACY_NARROW) {
+        if (!is_mixed(p))
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                           concat({"the accuracy narrow is for A and B of different types, not for two of ",
+                                   info(p.a.type).name, "; leave it at its default"})};
+    } else if (p.accuracy != VKGEMM_ACCURACY_DEFAULT)
         for (const Type t : {p.a.type, p.b.type, p.accumulate, p.d.type})
             if (t != f32)
                 return Refusal{VKGEMM_ERROR_UNSUPPORTED,
@@ -149,12 +196,21 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_c(p); !why.empty()) return broken(why);
     if (p.cSource == VKGEMM_C_IS_D) p.c = p.d;
     const bool broadcast_d = p.d.batchStride == broadcast;
+    if (std::string why = check_up_to(p, p.a.batchStride != broadcast, p.b.batchStride != broadcast); !why.empty())
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     for (const std::string& why :
          {complete_matrix(p.a, "a", p.m, p.k, p.batch), complete_matrix(p.b, "b", p.k, p.n, p.batch),
           complete_matrix(p.d, "d", p.m, p.n, p.batch), complete_matrix(p.c, "c", p.m, p.n, p.batch)})
         if (!why.empty()) return broken(why);
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);
+    return p;
+}
+
+Problem restated(Problem p) {
+    for (Matrix* m : {&p.a, &p.b, &p.c, &p.d})
+        if (m->batchStride == 0) m->batchStride = broadcast;
+    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type};
     return p;
 }
 
@@ -174,16 +230,44 @@ Normalised normalise(const Problem& completed) {
     return out;
 }
 
-std::array<Operand, 4> operands(const Problem& p) {
-    return {Operand{"A", &p.a, p.m, p.k}, {"B", &p.b, p.k, p.n}, {"C", &p.c, p.m, p.n}, {"D", &p.d, p.m, p.n}};
+Problem with_sizes(Problem p, const Sizes& s) {
+    p.m = s.m, p.n = s.n, p.k = s.k, p.batch = s.batch;
+    return p;
 }
+
+Normalised with_sizes(const Normalised& n, const Problem& completed, const Sizes& s) {
+    Normalised out = n;
+    const bool tall = n.problem.batch == 1 && completed.batch > 1;  // then m and batch are those of the problem
+    out.problem.m = tall ? n.problem.m : n.swapped ? s.n : s.m;
+    out.problem.n = n.swapped ? s.m : s.n;
+    out.problem.k = s.k;
+    out.problem.batch = tall ? 1 : s.batch;
+    return out;
+}
+
+std::array<Operand, 4> operands(const Problem& p) {
+    using namespace std::string_view_literals;  // whose lengths are known when this is compiled
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
+    const auto ragged = [&](const Matrix& x, uint32_t rows, uint32_t cols) {
+        return (p.upTo & (x.layout == rowMajor ? cols : rows)) != 0;
+    };
+    return {Operand{"A"sv, &p.a, p.m, p.k, ragged(p.a, m, k)},
+            {"B"sv, &p.b, p.k, p.n, ragged(p.b, k, n)},
+            {"C"sv, &p.c, p.m, p.n, ragged(p.c, m, n)},
+            {"D"sv, &p.d, p.m, p.n, ragged(p.d, m, n)}};
+}
+
+uint32_t wide_bytes(Type type) { return info(type).is_plain() ? std::max(16u, 4 * info(type).bytes) : 16; }
 
 bool is_wide(const Operand& x, uint32_t operand_alignment) {
     const Matrix& m = *x.matrix;
-    const uint64_t bytes = info(m.type).bytes, run = m.layout == rowMajor ? x.cols : x.rows;
-    return operand_alignment % 16 == 0 && (x.padded || run * bytes % 16 == 0) && m.ld * bytes % 16 == 0 &&
-           m.batchStride * bytes % 16 == 0;
+    const TypeInfo& type = info(m.type);
+    const uint64_t run = m.layout == rowMajor ? x.cols : x.rows, unit = wide_bytes(m.type);
+    return operand_alignment % 16 == 0 && (x.padded || (!x.ragged && type.bytes_of(run) % unit == 0)) &&
+           type.bytes_of(m.ld) % unit == 0 && type.bytes_of(m.batchStride) % unit == 0;
 }
+
+bool is_mixed(const Problem& p) { return p.a.type != p.b.type || !info(p.a.type).is_plain(); }
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 

@@ -13,20 +13,35 @@ namespace vkgemm::plan {
 /// batchStride is 0 for a batch of 1 and for a broadcast matrix.
 Result<Problem> complete(Problem p);
 
+/// A problem that complete() turns into this one: a stride that is shared says so.
+Problem restated(Problem completed);
+
 /// The same product as fewer cases. D becomes row-major: a problem with a column-major D becomes its transpose, which
 /// swaps A with B (`swapped`), m with n, rows with columns in the epilogue. A batch that is one tall product becomes
-/// one product.
+/// one product, if neither m nor the batch varies.
 struct Normalised {
     Problem problem;
     bool swapped = false;
 };
 Normalised normalise(const Problem& completed);
 
+/// Some or all sizes of a problem, in the caller's terms.
+struct Sizes {
+    uint64_t m, n, k, batch;
+    bool operator==(const Sizes&) const = default;
+};
+constexpr Sizes sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
+
+/// A problem, and the same normalised, with other sizes, which are no larger and differ only where it has upTo.
+Problem with_sizes(Problem completed, const Sizes&);
+Normalised with_sizes(const Normalised&, const Problem& completed, const Sizes&);
+
 /// The four matrices with their shapes, in the order A, B, C, D.
 struct Operand {
     std::string_view name;
     const Matrix* matrix;
     uint64_t rows, cols;
+    bool ragged = false;  // the length of a row varies: a run may have any up to this one (Problem::upTo)
     bool padded = false;  // in the workspace, where zeros follow each row up to a multiple of 16 bytes
 };
 std::array<Operand, 4> operands(const Problem&);
@@ -34,9 +49,12 @@ std::array<Operand, 4> operands(const Problem&);
 /// Whether every row (column, if it is column-major) begins at and spans a multiple of 16 bytes, if the operand itself
 /// begins at a multiple of `operand_alignment` bytes. Then it can be loaded and stored 16 bytes at a time.
 bool is_wide(const Operand&, uint32_t operand_alignment);
+uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: four elements, or 16 bytes
 
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
-bool is_empty(const Problem&);                   // m, n or batch is 0, so there is nothing to do
+/// Whether A and B have different types, or one of them is a block format. Such operands are read in words of 32 bits.
+bool is_mixed(const Problem& completed);
+bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
 
 /// Elements from the first to one past the last of a whole batched operand; 0 for an empty one; nullopt above 2^64.
 std::optional<uint64_t> span_elements(const Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch);

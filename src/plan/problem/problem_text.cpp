@@ -2,6 +2,7 @@
 #include "plan/problem/problem_text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <vector>
 
@@ -93,11 +94,15 @@ std::optional<Status> read_size(const Token& token, Problem& p) {
     return std::nullopt;
 }
 
+constexpr size_t key_digits = 16;  // hexadecimal, of the key of a packed layout
+
 std::optional<Layout> layout_of(char c) {
     if (c == 'n') return rowMajor;
     if (c == 't') return columnMajor;
     return std::nullopt;
 }
+
+constexpr string_view up_to_letters = "mnkb";  // by the bits of VkgemmUpToFlagBits
 
 // The options. There is one reader for each kind of value.
 struct Reader {
@@ -173,12 +178,32 @@ struct Reader {
     }
     std::optional<Status> accuracy(string_view v, size_t at) {
         std::vector<string_view> known;
-        for (const VkgemmAccuracy a :
-             {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT, VKGEMM_ACCURACY_F32_SPLIT_ROWS}) {
+        for (const VkgemmAccuracy a : {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT,
+                                       VKGEMM_ACCURACY_F32_SPLIT_ROWS, VKGEMM_ACCURACY_NARROW}) {
             if (v == accuracy_name(a)) return out.problem.accuracy = a, std::nullopt;
             known.push_back(accuracy_name(a));
         }
         return wrong(at, not_one_of(v, known));
+    }
+    std::optional<Status> packed(string_view v, size_t at, uint64_t& to) {
+        if (v == "any") return to = VKGEMM_PACKED_ANY, std::nullopt;
+        const auto [end, error] = std::from_chars(v.data(), v.data() + v.size(), to, 16);
+        const bool is_key = error == std::errc{} && end == v.data() + v.size() && v.size() == key_digits &&
+                            to != VKGEMM_PACKED_NONE && to != VKGEMM_PACKED_ANY;
+        if (!is_key)
+            return wrong(at, concat({"any, or the 16 hexadecimal digits of a key, is wanted, not ", quoted(v)}));
+        return std::nullopt;
+    }
+    // "mk": the letters of sizes, each once.
+    std::optional<Status> up_to(string_view v, size_t at) {
+        for (size_t i = 0; i < v.size(); ++i) {
+            const size_t bit = up_to_letters.find(v[i]);
+            if (bit == string_view::npos)
+                return wrong(at + i, concat({quoted(v.substr(i, 1)), " is not a size; m, n, k and b (batch) are"}));
+            if (out.problem.upTo & 1u << bit) return wrong(at + i, concat({quoted(v.substr(i, 1)), " comes twice"}));
+            out.problem.upTo |= 1u << bit;
+        }
+        return v.empty() ? std::optional<Status>(wrong(at, "a size is wanted: m, n, k or b (batch)")) : std::nullopt;
     }
     std::optional<Status> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
@@ -188,9 +213,9 @@ struct Reader {
     }
 };
 
-constexpr string_view option_words[] = {
-    "batch=",    "layout=",   "layout_c=", "layout_d=", "lda=",   "ldb=",  "ldc=", "ldd=",
-    "stride_a=", "stride_b=", "stride_c=", "stride_d=", "alpha=", "beta=", "c=",   "accuracy="};
+constexpr string_view option_words[] = {"batch=", "layout=",   "layout_c=", "layout_d=", "lda=",      "ldb=",   "ldc=",
+                                        "ldd=",   "stride_a=", "stride_b=", "stride_c=", "stride_d=", "alpha=", "beta=",
+                                        "c=",     "accuracy=", "packed_a=", "packed_b=", "upto="};
 
 bool is_step_key(string_view key) {
     return std::any_of(std::begin(step_info), std::end(step_info), [&](const StepInfo& s) { return s.key() == key; });
@@ -230,6 +255,9 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "beta=") return real(v, at, out.beta);
     if (key == "c=") return c_source(v, at);
     if (key == "accuracy=") return accuracy(v, at);
+    if (key == "packed_a=") return packed(v, at, p.packedA);
+    if (key == "packed_b=") return packed(v, at, p.packedB);
+    if (key == "upto=") return up_to(v, at);
     if (const string_view option = option_of(token.text); !option.empty())
         return wrong(token.at, concat({quoted(token.text), " is not known; did you mean ", quoted(option), "?"}));
     std::vector<string_view> known(std::begin(option_words), std::end(option_words));
@@ -250,6 +278,13 @@ char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
 
 }  // namespace
 
+string key_text(uint64_t key) {
+    if (key == VKGEMM_PACKED_ANY) return "any";
+    string s(key_digits, '0');
+    for (size_t i = s.size(); i-- > 0; key >>= 4) s[i] = "0123456789abcdef"[key & 15];
+    return s;
+}
+
 std::optional<Type> find_type(string_view name) {
     for (const TypeInfo& t : type_info)
         if (t.name == name) return t.type;
@@ -258,9 +293,10 @@ std::optional<Type> find_type(string_view name) {
 
 string types_text(const Problem& p) {
     const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
-    const Type a = or_default(p.a.type, f32);
-    return typesText(a, or_default(p.b.type, a), or_default(p.accumulate, info(a).default_accumulator),
-                     or_default(p.d.type, info(a).default_result));
+    const Type a = or_default(p.a.type, f32), b = or_default(p.b.type, a);
+    const TypeInfo& leads = leading_type(a, b);
+    return typesText(a, b, or_default(p.accumulate, leads.default_accumulator),
+                     or_default(p.d.type, leads.default_result));
 }
 
 Result<ProblemText> parse_problem(string_view line) {
@@ -284,6 +320,9 @@ string to_text(const Problem& p, double alpha, double beta) {
     string s = concat({types_text(p), " ", p.m, "x", p.n, "x", p.k});
     if (p.accuracy != VKGEMM_ACCURACY_DEFAULT) s += concat({" accuracy=", accuracy_name(p.accuracy)});
     if (p.batch != 1) s += concat({" batch=", p.batch});
+    if (p.upTo) s += " upto=";
+    for (size_t i = 0; i < up_to_letters.size(); ++i)
+        if (p.upTo & 1u << i) s += up_to_letters[i];
     if (p.a.layout != rowMajor || p.b.layout != rowMajor)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != rowMajor) s += string(" layout_d=") + letter(p.d.layout);
@@ -293,6 +332,8 @@ string to_text(const Problem& p, double alpha, double beta) {
         if (x->ld) s += concat({" ld", c, "=", x->ld});
     for (const auto& [c, x] : all)
         if (x->batchStride) s += concat({" stride_", c, "=", x->batchStride == VKGEMM_BROADCAST ? 0 : x->batchStride});
+    for (const auto& [c, key] : {std::pair{'a', p.packedA}, {'b', p.packedB}})
+        if (key != VKGEMM_PACKED_NONE) s += concat({" packed_", c, "=", key_text(key)});
     if (alpha != 1) s += concat({" alpha=", numberText(alpha)});
     if (beta != 0) s += concat({" beta=", numberText(beta)});
     if (p.cSource == VKGEMM_C_SEPARATE) s += " c=separate";

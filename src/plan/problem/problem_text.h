@@ -25,5 +25,6 @@ std::string to_text(const Problem&, double alpha, double beta);
 /// "f16*f16+f32->f16": the types of A and B, of the accumulator, and of D.
 std::string types_text(const Problem&);  // with defaults filled in
 std::optional<Type> find_type(std::string_view name);
+std::string key_text(uint64_t key);  // of a packed layout: 16 hexadecimal digits, or "any"
 
 }  // namespace vkgemm::plan

@@ -25,27 +25,39 @@ VKGEMM_TYPE_ROWS(VKGEMM_ROW)
 struct TypeInfo {
     Type type;
     std::string_view name;
-    uint32_t bytes;
+    uint32_t bytes;  // of a block
+    uint32_t block;  // elements in a block; 1 for a plain type
     int exact_bits;
     bool is_float;
     Type default_accumulator, default_result;
+
+    constexpr bool is_plain() const { return block == 1; }
+    /// What an operand's offset counts in: elements of a plain type, words of a block format.
+    constexpr uint32_t unit_bytes() const { return is_plain() ? bytes : 4; }
+    /// Of so many elements, which are whole blocks.
+    constexpr uint64_t bytes_of(uint64_t elements) const { return elements / block * bytes; }
 };
 
 inline constexpr TypeInfo type_info[] = {
-#define VKGEMM_ROW(id, number, text, bytes, digits, is_float, accumulator, result) \
-    {id, #text, bytes, digits, is_float, accumulator, result},
+#define VKGEMM_ROW(id, number, text, bytes, elements, digits, is_float, accumulator, result) \
+    {id, #text, bytes, elements, digits, is_float, accumulator, result},
     VKGEMM_TYPE_ROWS(VKGEMM_ROW)
 #undef VKGEMM_ROW
 };
 
+/// Do the numbers of the rows count from 1? info() indexes the rows by them.
+template <class Row, size_t count, class Number>
+constexpr bool count_from_1(const Row (&rows)[count], Number Row::*number) {
+    for (size_t i = 0; i < count; ++i)
+        if (static_cast<size_t>(rows[i].*number) != i + 1) return false;
+    return true;
+}
+static_assert(count_from_1(type_info, &TypeInfo::type));
+
 /// `t` is not VKGEMM_TYPE_DEFAULT.
 constexpr const TypeInfo& info(Type t) { return type_info[static_cast<size_t>(t) - 1]; }
 
-constexpr bool types_in_order() {
-    for (const TypeInfo& t : type_info)
-        if (&info(t.type) != &t) return false;
-    return true;
-}
-static_assert(types_in_order(), "the rows of VKGEMM_TYPE_ROWS must count from 1, because info() indexes them");
+/// Of the types of A and B, the one whose defaults the accumulator and D have: A's, but B's if only B's is a float.
+constexpr const TypeInfo& leading_type(Type a, Type b) { return info(info(a).is_float ? a : b); }
 
 }  // namespace vkgemm::plan

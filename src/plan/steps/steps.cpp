@@ -4,13 +4,19 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 #include "plan/base/rounding.h"
 
 namespace vkgemm::plan {
+
+bool is_whole(const Tile& t, const Problem& p) {
+    return p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
+}
+
 namespace {
 
-ProblemConstants constants_of(const Schedule& schedule, const Tile& t, const Request& request) {
+ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
     ProblemConstants c;
     c.TRANS_A = p.a.layout == columnMajor;
@@ -21,7 +27,16 @@ ProblemConstants constants_of(const Schedule& schedule, const Tile& t, const Req
     constexpr uint32_t wide[] = {WIDE_A, WIDE_B, WIDE_C, WIDE_D};
     for (size_t i = 0; i < all.size(); ++i)
         if (is_wide(all[i], request.operand_alignment)) c.ALIGNED |= wide[i];
-    c.WHOLE = p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
+    const auto in_fours = [](const Operand& x) {
+        return !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 4 == 0;
+    };
+    if (k.module.is_mixed()) {  // elements are read one by one or by fours, from any byte on
+        c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
+        c.ALIGNED &= WIDE_C | WIDE_D;
+        if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
+        if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
+    }
+    c.WHOLE = is_whole(t, p);
     const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
     for (size_t i = 0; i < p.epilogue.count; ++i) *step[i] = static_cast<uint32_t>(p.epilogue.step[i].kind);
     return c;
@@ -56,13 +71,118 @@ std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     return s;
 }
 
+// k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
+// is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
+// rounding to D's type. From parts it is four times that (docs/accuracy.md).
+double error_bound_of(const Problem& p, const Kernel* kernel) {
+    const TypeInfo& acc = info(p.accumulate);
+    if (!acc.is_float) return 0;
+    // Of mixed types a decoded element is rounded once, and eight products at a time are multiplied by their scale.
+    const double extra = is_mixed(p) ? 5 : 1;
+    const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + extra) * unit;
+    if (steps >= 1) return INFINITY;
+    // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds.
+    const double narrow = p.accuracy == VKGEMM_ACCURACY_NARROW ? 2 * 0x1p-10 + 0x1p-20 : 0;
+    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
+    const double sum =
+        steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
+    return sum + rounding * (k + sum);
+}
+
+void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
+    step.groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
+    step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
+}
+
+// Copies A or B to its place in the workspace.
+Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,
+                  const Request& request) {
+    Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
+    const bool packs_fragments = packing.kernel->module.family.packs_fragments;
+    s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
+    s.constants.TRANS_B = packs_fragments ? from.name == "B" : to.layout == columnMajor;
+    s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
+    if (packing.kernel->module.is_mixed()) s.constants.FORMAT_A = static_cast<uint32_t>(from.matrix->type);
+    s.slots.fill(VKGEMM_SLOT_D);
+    s.slots[BIND_A] = slot;
+    s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
+    s.waits = false;
+    return s;
+}
+
+// The shader pack takes m rows and k columns, from A to D; pack_fragments takes m rows along k, and writes n elements
+// of each.
+void size_packing(Step& s, const Packing& packing, const Operand& from, const Matrix& to, uint64_t batch,
+                  const DeviceCaps& dev) {
+    const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
+    const Family& f = packing.kernel->module.family;
+    const bool along_columns = f.packs_fragments && from.name == "B";
+    abi::GemmArgs& g = s.args;
+    g = {};
+    g.m = u(along_columns ? from.cols : from.rows), g.n = g.k = g.k_chunk = u(along_columns ? from.rows : from.cols);
+    if (f.packs_fragments) g.n = f.operand_split.scaled ? s.tile.BN : u(to.ld);  // BN: a work group takes whole rows
+    g.batch = from.matrix->batchStride ? u(batch) : 1;
+    g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->batchStride);
+    g.ldd = u(to.ld), g.batch_d = u(to.batchStride);
+    s.offsets[BIND_D] = packing.offset, s.bytes[BIND_D] = packing.bytes;
+    set_grid(s, div_up(g.m, s.tile.BM) * div_up(g.n, s.tile.BN) * g.batch, dev);
+}
+
+void size_product(Step& s, const Tile& t, const Schedule& schedule, const DeviceCaps& dev) {
+    const Problem& p = schedule.problem;
+    s.args = args_of(p);
+    s.args.k_chunk = static_cast<uint32_t>(schedule.split.chunk);
+    s.args.raster = t.RASTER;
+    for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}})
+        if (packing->kernel) s.offsets[i] = packing->offset, s.bytes[i] = packing->bytes;
+    if (schedule.split.reducer) s.offsets[BIND_D] = schedule.partial_offset;
+    set_grid(s, div_up(p.m, t.BM) * div_up(p.n, t.BN) * p.batch * schedule.split.slices, dev);
+}
+
+void size_reduction(Step& s, const Step& product, const Schedule& schedule, const DeviceCaps& dev) {
+    const Problem& p = schedule.problem;
+    s.args = product.args;
+    s.offsets[BIND_A] = schedule.partial_offset;
+    set_grid(s, div_up(p.m * div_up(p.n, 4) * p.batch, s.tile.BN / 4), dev);
+}
+
+// The product writes bare sums to the workspace; the second pass reads them as its A and does all the rest.
+Step reducing_step(Step& product, const Schedule& schedule) {
+    Step reduce = product;
+    reduce.kernel = schedule.split.reducer;
+    reduce.tile = schedule.split.reducer->tile;
+    reduce.constants.WHOLE = 0;
+    const bool fours = schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N);
+    reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (fours ? WIDE_A : 0u);
+    reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
+    reduce.slots[BIND_B] = VKGEMM_SLOT_D;
+    reduce.offsets = reduce.bytes = {};
+    reduce.waits = true;
+
+    ProblemConstants& c = product.constants;
+    c.PARTIAL = 1;
+    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
+    c.ALIGNED &= WIDE_A | WIDE_B;
+    product.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
+    return reduce;
+}
+
+}  // namespace
+
+std::string_view slot_name(VkgemmSlot s) {
+    constexpr std::string_view names[] = {"a", "b", "c", "d", "bias", "scale", "residual", "workspace"};
+    return names[size_t(s)];
+}
+
 std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
     const uint32_t d_bytes = info(p.d.type).bytes;
     const auto matrix = [&](VkgemmSlot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
-        const uint32_t bytes = info(x.type).bytes;
-        out[size_t(s)] = {*span_elements(x, rows, cols, p.batch) * bytes, std::max(operand_alignment, bytes), reads,
-                          writes};
+        const TypeInfo& type = info(x.type);
+        const bool in_words = is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B);
+        const uint64_t bytes = type.bytes_of(*span_elements(x, rows, cols, p.batch));
+        const uint32_t unit = in_words ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
+        out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
         out[size_t(s)] = {elements * d_bytes, d_bytes, true, false};
@@ -81,84 +201,31 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
     return out;
 }
 
-// k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
-// is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
-// rounding to D's type. From parts it is four times that (docs/accuracy.md).
-double error_bound_of(const Problem& p, const Kernel* kernel) {
-    const TypeInfo& acc = info(p.accumulate);
-    if (!acc.is_float) return 0;
-    const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + 1) * unit;
-    if (steps >= 1) return INFINITY;
-    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
-    const double sum = steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1);
-    return sum + rounding * (k + sum);
-}
+namespace {
 
-void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
-    step.groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
-    step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
-}
+// Of an operand that the product reads as it was packed ahead.
+Requirement packed_requirement(const Packing& packing) { return {packing.bytes, 16, true, false, true}; }
 
-// Copies A or B to its place in the workspace. The shader pack takes m rows and k columns, from A to D; pack_fragments
-// takes m rows along k, and writes n elements of each.
-Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, const Problem& p, VkgemmSlot slot,
-                  const DeviceCaps& dev, const Request& request) {
-    const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
-    Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
-    s.constants.TRANS_A = from.matrix->layout == columnMajor;
-    s.constants.TRANS_B = to.layout == columnMajor;
-    s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
-    abi::GemmArgs& g = s.args;
-    g.m = u(from.rows), g.n = g.k = g.k_chunk = u(from.cols);
-    if (packing.kernel->module.family.packs_fragments) {
-        const bool is_b = from.name == "B";
-        s.constants.TRANS_A = from.matrix->layout != to.layout;
-        s.constants.TRANS_B = is_b;
-        g.m = u(is_b ? from.cols : from.rows), g.k = g.k_chunk = u(is_b ? from.rows : from.cols);
-        g.n = packing.kernel->module.family.operand_split.scaled ? s.tile.BN
-                                                                 : u(to.ld);  // then a work group takes whole rows
-    }
-    g.batch = from.matrix->batchStride ? u(p.batch) : 1;
-    g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->batchStride);
-    g.ldd = u(to.ld), g.batch_d = u(to.batchStride);
-    s.slots.fill(VKGEMM_SLOT_D);
-    s.slots[BIND_A] = slot;
-    s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
-    s.offsets[BIND_D] = packing.offset, s.bytes[BIND_D] = packing.bytes;
-    s.waits = false;
-    set_grid(s, div_up(g.m, s.tile.BM) * div_up(g.n, s.tile.BN) * g.batch, dev);
-    return s;
-}
-
-// The product writes bare sums to the workspace; the second pass reads them as its A and does all the rest.
-std::vector<Step> split_in_two(Step product, const Schedule& schedule, const DeviceCaps& dev) {
-    const Problem& p = schedule.problem;
-    Step reduce = product;
-    reduce.kernel = schedule.split.reducer;
-    reduce.tile = schedule.split.reducer->tile;
-    reduce.constants.WHOLE = 0;
-    reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (p.n % 4 == 0 ? WIDE_A : 0u);
-    reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
-    reduce.slots[BIND_B] = VKGEMM_SLOT_D;
-    reduce.offsets = reduce.bytes = {};
-    reduce.offsets[BIND_A] = schedule.partial_offset;
-    reduce.waits = true;
-    set_grid(reduce, div_up(p.m * div_up(p.n, 4) * p.batch, reduce.tile.BN / 4), dev);
-
-    ProblemConstants& c = product.constants;
-    c.PARTIAL = 1;
-    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
-    c.ALIGNED &= WIDE_A | WIDE_B;
-    product.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
-    product.offsets[BIND_D] = schedule.partial_offset;
-    return {product, reduce};
-}
+VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
 
 }  // namespace
 
-std::string_view slot_name(VkgemmSlot s) {
-    constexpr std::string_view names[] = {"a", "b", "c", "d", "bias", "scale", "residual", "workspace"};
-    return names[size_t(s)];
+void set_own_slots(std::span<Requirement> slots, const Schedule& schedule, bool swapped, const DeviceCaps& dev) {
+    if (schedule.a.key) slots[slot_of(true, swapped)] = packed_requirement(schedule.a);
+    if (schedule.b.key) slots[slot_of(false, swapped)] = packed_requirement(schedule.b);
+    const uint64_t bytes = schedule.workspace_bytes();
+    if (bytes) slots[VKGEMM_SLOT_WORKSPACE] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
+}
+
+void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, const Problem& p,
+               const DeviceCaps& dev) {
+    const auto [a, b, c, d] = operands(p);
+    size_t i = 0;
+    for (const auto& [packing, from, to] :
+         {std::tuple{&schedule.a, &a, &schedule.problem.a}, {&schedule.b, &b, &schedule.problem.b}})
+        if (packing->in_workspace()) size_packing(steps[i++], *packing, *from, *to, schedule.problem.batch, dev);
+    size_product(steps[i], t, schedule, dev);
+    if (schedule.split.reducer) size_reduction(steps[i + 1], steps[i], schedule, dev);
 }
 
 Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceCaps& dev,
@@ -171,32 +238,52 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
 
     const Schedule& schedule = choice.schedule;
     const Problem& p = schedule.problem;
-    Step product = {choice.kernel,         choice.tile, constants_of(schedule, choice.tile, request), args_of(p), 0, 0,
-                    slots_of(p, n.swapped)};
-    product.args.k_chunk = static_cast<uint32_t>(schedule.split.chunk);
-    product.args.raster = choice.tile.RASTER;
+    Step product = {
+        choice.kernel,         choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request), {}, 0, 0,
+        slots_of(p, n.swapped)};
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
-    set_grid(product, div_up(p.m, choice.tile.BM) * div_up(p.n, choice.tile.BN) * p.batch * schedule.split.slices, dev);
-    product.waits = schedule.a.kernel || schedule.b.kernel;
+    product.waits = schedule.a.in_workspace() || schedule.b.in_workspace();
 
     const auto all = operands(n.problem);
     for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}}) {
-        if (!packing->kernel) continue;
-        out.steps.push_back(packing_step(*packing, all[i], i == BIND_A ? p.a : p.b, p, product.slots[i], dev, request));
+        if (packing->key) out.packed_keys[product.slots[i]] = packing->key;
+        if (!packing->in_workspace()) continue;
+        out.steps.push_back(packing_step(*packing, all[i], i == BIND_A ? p.a : p.b, product.slots[i], request));
         product.slots[i] = VKGEMM_SLOT_WORKSPACE;
-        product.offsets[i] = packing->offset, product.bytes[i] = packing->bytes;
     }
-    if (const uint64_t bytes = schedule.workspace_bytes())
-        out.slots[size_t(VKGEMM_SLOT_WORKSPACE)] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
-    if (schedule.split.slices == 1) {
+    if (schedule.split.reducer) {
+        const Step reduction = reducing_step(product, schedule);
         out.steps.push_back(product);
+        out.steps.push_back(reduction);
     } else {
-        for (const Step& s : split_in_two(product, schedule, dev)) out.steps.push_back(s);
+        out.steps.push_back(product);
     }
+    set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
+    set_own_slots(out.slots, schedule, n.swapped, dev);
     return out;
 }
 
-std::vector<uint32_t> constant_values(const Step& s) {
+Steps make_pack_steps(const Choice& choice, const Problem& completed, const Normalised& n, VkgemmSlot slot,
+                      const DeviceCaps& dev, const Request& request) {
+    const Schedule& schedule = choice.schedule;
+    const bool is_a = (slot == VKGEMM_SLOT_A) != n.swapped;  // of the product
+    const Packing& packing = is_a ? schedule.a : schedule.b;
+    if (!packing.key) return {};
+    Steps out;
+    out.binding = choice.binding;
+    out.slots[slot] = requirements_of(completed, request.operand_alignment)[slot];
+    out.slots[VKGEMM_SLOT_D] = packed_requirement(packing);
+    std::swap(out.slots[VKGEMM_SLOT_D].reads, out.slots[VKGEMM_SLOT_D].writes);
+    const Operand from = operands(n.problem)[is_a ? BIND_A : BIND_B];
+    const Matrix& to = is_a ? schedule.problem.a : schedule.problem.b;
+    Step step = packing_step(packing, from, to, slot, request);
+    size_packing(step, packing, from, to, schedule.problem.batch, dev);
+    step.slots[BIND_D] = VKGEMM_SLOT_D;
+    out.steps.push_back(step);
+    return out;
+}
+
+ConstantValues constant_values(const Step& s) {
     return {
 #define X(id, name, meaning) s.tile.name,
         VKGEMM_TILE_CONSTANTS(X)

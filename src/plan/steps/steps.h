@@ -38,23 +38,40 @@ inline constexpr uint32_t constant_ids[] = {
     VKGEMM_TILE_CONSTANTS(X) VKGEMM_PROBLEM_CONSTANTS(X)
 #undef X
 };
-std::vector<uint32_t> constant_values(const Step&);
+using ConstantValues = std::array<uint32_t, std::size(constant_ids)>;
+ConstantValues constant_values(const Step&);
 
 /// What the caller must bring for one slot.
 struct Requirement {
     uint64_t bytes = 0;      // from the operand's offset; 0: not used
     uint32_t alignment = 1;  // of the offset, bytes
     bool reads = false, writes = false;
+    bool packed = false;  // without the rows and strides of its matrix
 };
 
 struct Steps {
     std::vector<Step> steps;  // in order, a barrier before each that waits
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
     Binding binding = Binding::descriptors;
-    double error_bound = 0;  // as VkgemmPlanInfo::errorBound
+    double error_bound = 0;                 // as VkgemmPlanInfo::errorBound
+    std::array<uint64_t, 2> packed_keys{};  // as VkgemmPlanInfo::packedA and packedB
 };
+
+/// The parts of make_steps() that depend on the sizes of the problem: the operands but the workspace, the workspace,
+/// and the arguments, work groups and offsets of steps that were made with another schedule of the same passes. `p` is
+/// normalised; requirements_of() alone takes the caller's problem, completed.
+std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& completed,
+                                                                   uint32_t operand_alignment);
+/// The slots that the schedule decides: the workspace, and operands that come packed.
+void set_own_slots(std::span<Requirement> slots, const Schedule&, bool swapped, const DeviceCaps&);
+void set_sizes(std::span<Step>, const Tile&, const Schedule&, const Problem& p, const DeviceCaps&);
+bool is_whole(const Tile&, const Problem& p);  // m, n and k are multiples of the tile
 
 /// `completed` is the caller's problem, `n` the same normalised. An empty problem has no steps.
 Steps make_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&, const Request&);
+
+/// The one step that packs the operand of `slot` (A or B) ahead, from there to D. Empty if the choice packs none ahead.
+Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& n, VkgemmSlot slot, const DeviceCaps&,
+                      const Request&);
 
 }  // namespace vkgemm::plan

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+//
+// Blocks of the formats of VKGEMM_TYPE_ROWS, as bytes and as numbers; docs/formats.md describes them. Header only; no
+// Vulkan.
+#ifndef VKGEMM_FORMATS_HPP
+#define VKGEMM_FORMATS_HPP
+
+#include <array>
+#include <vkgemm/elements.hpp>
+
+namespace vkgemm {
+
+/// Elements in a block; 1 for a plain type.
+constexpr uint32_t blockElements(Type type) {
+    switch (type) {
+#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
+    case name:                                                                                \
+        return elements;
+        VKGEMM_TYPE_ROWS(VKGEMM_ROW)  // NOLINT(bugprone-branch-clone): some types have one size
+#undef VKGEMM_ROW
+        default:
+            return 1;
+    }
+}
+inline constexpr uint32_t mostBlockElements = 256, mostBlockBytes = 256;
+
+namespace formats {
+
+using Half = elements::SmallFloat<10, -14, 15>;
+
+inline uint32_t byteAt(const std::byte* b, size_t i) { return std::to_integer<uint32_t>(b[i]); }
+inline int signedAt(const std::byte* b, size_t i) { return static_cast<int8_t>(byteAt(b, i)); }
+inline uint32_t wordAt(const std::byte* b) {
+    return byteAt(b, 0) | byteAt(b, 1) << 8 | byteAt(b, 2) << 16 | byteAt(b, 3) << 24;
+}
+/// Ors `bits` into byte i.
+inline void put(std::byte* b, size_t i, uint32_t bits) { b[i] |= static_cast<std::byte>(bits); }
+
+inline constexpr std::array<int, 16> iq4Values = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                  1,    13,   25,  38,  53,  69,  89,  113};
+inline double e2m1(uint32_t code) {
+    constexpr double sizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    return code & 8 ? -sizes[code & 7] : sizes[code & 7];
+}
+inline double e8m0(uint32_t code) {
+    return code == 255 ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(code) - 127);
+}
+inline double e4m3(uint32_t code) {  // without a sign; its NaN counts as 0
+    const int e = static_cast<int>(code >> 3 & 15), m = static_cast<int>(code & 7);
+    if ((code & 127) == 127) return 0;
+    return e == 0 ? std::ldexp(m, -9) : std::ldexp(8 + m, e - 10);
+}
+
+/// Where the parts of element i of a block are: the byte with its lowest bits and how far up they are; the same for its
+/// further bits (0xffff: it has none); and its sub-block.
+struct Place {
+    size_t low, low_shift, high, high_shift, sub;
+};
+inline Place placeOf(Type type, size_t i) {
+    constexpr size_t none = 0xffff;
+    const size_t half = i / 16 % 2, pair = i / 64, upper = i / 32 % 2, within = i % 32;
+    switch (type) {
+        case VKGEMM_TYPE_Q8_0:
+            return {2 + i, 0, none, 0, 0};
+        case VKGEMM_TYPE_Q4_1:
+            return {4 + i % 16, 4 * half, none, 0, 0};
+        case VKGEMM_TYPE_Q5_0:
+            return {6 + i % 16, 4 * half, 2 + i / 8, i % 8, 0};
+        case VKGEMM_TYPE_Q5_1:
+            return {8 + i % 16, 4 * half, 4 + i / 8, i % 8, 0};
+        case VKGEMM_TYPE_Q4_K:
+            return {16 + 32 * pair + within, 4 * upper, none, 0, i / 32};
+        case VKGEMM_TYPE_Q5_K:
+            return {48 + 32 * pair + within, 4 * upper, 16 + within, i / 32, i / 32};
+        case VKGEMM_TYPE_Q6_K:
+            return {i / 128 * 64 + i % 64, 4 * (i / 64 % 2), 128 + i / 128 * 32 + within, 2 * (i / 32 % 4), i / 16};
+        case VKGEMM_TYPE_MXFP4:
+            return {1 + i % 16, 4 * half, none, 0, 0};
+        case VKGEMM_TYPE_NVFP4:
+            return {4 + i / 16 * 8 + i % 8, 4 * (i / 8 % 2), none, 0, i / 16};
+        default:  // q4_0, iq4_nl
+            return {2 + i % 16, 4 * half, none, 0, 0};
+    }
+}
+/// Bits of the lower and of the further part of a code.
+inline uint32_t lowBits(Type type) { return type == VKGEMM_TYPE_Q8_0 ? 8 : 4; }
+inline uint32_t highBits(Type type) { return type == VKGEMM_TYPE_Q6_K ? 2 : 1; }
+
+inline uint32_t codeAt(Type type, const std::byte* block, size_t i) {
+    const Place at = placeOf(type, i);
+    const uint32_t low = byteAt(block, at.low) >> at.low_shift & ((1u << lowBits(type)) - 1);
+    if (at.high == 0xffff) return low;
+    return low | (byteAt(block, at.high) >> at.high_shift & ((1u << highBits(type)) - 1)) << 4;
+}
+inline void putCode(Type type, std::byte* block, size_t i, uint32_t code) {
+    const Place at = placeOf(type, i);
+    put(block, at.low, (code & ((1u << lowBits(type)) - 1)) << at.low_shift);
+    if (at.high != 0xffff) put(block, at.high, (code >> 4) << at.high_shift);
+}
+
+/// Scale and minimum of a sub-block of q4_k and q5_k: six bits each, at byte 4.
+inline std::array<uint32_t, 2> kScales(const std::byte* block, size_t sub) {
+    const std::byte* s = block + 4;
+    if (sub < 4) return {byteAt(s, sub) & 63, byteAt(s, sub + 4) & 63};
+    const uint32_t both = byteAt(s, sub + 4);
+    return {(both & 15) | byteAt(s, sub - 4) >> 6 << 4, both >> 4 | byteAt(s, sub) >> 6 << 4};
+}
+inline void putKScales(std::byte* block, size_t sub, uint32_t scale, uint32_t least) {
+    std::byte* s = block + 4;
+    if (sub < 4) return put(s, sub, scale), put(s, sub + 4, least);
+    put(s, sub + 4, (scale & 15) | (least & 15) << 4);
+    put(s, sub - 4, scale >> 4 << 6), put(s, sub, least >> 4 << 6);
+}
+
+/// What a code stands for is scale * number + offset; those two for a sub-block.
+struct Scale {
+    double scale, offset;
+};
+inline Scale scaleOf(Type type, const std::byte* b, size_t sub) {
+    switch (type) {
+        case VKGEMM_TYPE_Q4_1:
+        case VKGEMM_TYPE_Q5_1:
+            return {Half::decode(b), Half::decode(b + 2)};
+        case VKGEMM_TYPE_Q4_K:
+        case VKGEMM_TYPE_Q5_K:
+            return {Half::decode(b) * kScales(b, sub)[0], -Half::decode(b + 2) * kScales(b, sub)[1]};
+        case VKGEMM_TYPE_Q6_K:
+            return {Half::decode(b + 208) * signedAt(b, 192 + sub), 0};
+        case VKGEMM_TYPE_MXFP4:
+            return {e8m0(byteAt(b, 0)), 0};
+        case VKGEMM_TYPE_NVFP4:
+            return {e4m3(byteAt(b, sub)), 0};
+        default:
+            return {Half::decode(b), 0};
+    }
+}
+/// The number of a code, before its scale.
+inline double numberOf(Type type, uint32_t code) {
+    switch (type) {
+        case VKGEMM_TYPE_Q8_0:
+            return static_cast<int8_t>(code);
+        case VKGEMM_TYPE_Q4_0:
+            return static_cast<double>(code) - 8;
+        case VKGEMM_TYPE_Q5_0:
+            return static_cast<double>(code) - 16;
+        case VKGEMM_TYPE_Q6_K:
+            return static_cast<double>(code) - 32;
+        case VKGEMM_TYPE_IQ4_NL:
+            return iq4Values[code];
+        case VKGEMM_TYPE_MXFP4:
+        case VKGEMM_TYPE_NVFP4:
+            return e2m1(code);
+        default:
+            return code;
+    }
+}
+
+/// The code whose number is nearest to x.
+inline uint32_t nearestCode(Type type, uint32_t codes, double x) {
+    if (type != VKGEMM_TYPE_IQ4_NL && type != VKGEMM_TYPE_MXFP4 && type != VKGEMM_TYPE_NVFP4) {  // the numbers count up
+        const double first = type == VKGEMM_TYPE_Q8_0 ? -128 : numberOf(type, 0);
+        const double steps = std::clamp(std::nearbyint(x) - first, 0.0, codes - 1.0);
+        return static_cast<uint32_t>(steps) ^ (type == VKGEMM_TYPE_Q8_0 ? 128u : 0u);
+    }
+    uint32_t best = 0;
+    for (uint32_t code = 1; code < codes; ++code)
+        if (std::fabs(numberOf(type, code) - x) < std::fabs(numberOf(type, best) - x)) best = code;
+    return best;
+}
+
+/// The largest size of a number, the number of codes, the elements of a sub-block, and whether the format has offsets.
+struct Traits {
+    double largest;
+    uint32_t codes, sub;
+    bool offset;
+};
+inline Traits traitsOf(Type type) {
+    switch (type) {
+        case VKGEMM_TYPE_Q8_0:
+            return {127, 256, 32, false};
+        case VKGEMM_TYPE_Q4_1:
+            return {15, 16, 32, true};
+        case VKGEMM_TYPE_Q5_0:
+            return {16, 32, 32, false};
+        case VKGEMM_TYPE_Q5_1:
+            return {31, 32, 32, true};
+        case VKGEMM_TYPE_Q4_K:
+            return {15, 16, 32, true};
+        case VKGEMM_TYPE_Q5_K:
+            return {31, 32, 32, true};
+        case VKGEMM_TYPE_Q6_K:
+            return {32, 64, 16, false};
+        case VKGEMM_TYPE_IQ4_NL:
+            return {127, 16, 32, false};
+        case VKGEMM_TYPE_MXFP4:
+            return {6, 16, 32, false};
+        case VKGEMM_TYPE_NVFP4:
+            return {6, 16, 16, false};
+        default:  // q4_0
+            return {8, 16, 32, false};
+    }
+}
+
+inline uint32_t nearestE4m3(double x) {
+    uint32_t best = 1;
+    for (uint32_t code = 2; code < 127; ++code)
+        if (std::fabs(e4m3(code) - x) < std::fabs(e4m3(best) - x)) best = code;
+    return best;
+}
+
+/// Writes the scales that the sub-blocks want, rounded to what the format has: `scale` and `least` are of each
+/// sub-block, all 0 or more. `whole`: all of them are whole numbers that are to be kept.
+inline void putScales(Type type, std::byte* b, std::span<const double> scale, std::span<const double> least,
+                      bool whole) {
+    const double most = *std::max_element(scale.begin(), scale.end());
+    const double deepest = *std::max_element(least.begin(), least.end());
+    switch (type) {
+        case VKGEMM_TYPE_Q4_1:
+        case VKGEMM_TYPE_Q5_1:
+            return Half::encode(most, b), Half::encode(-deepest, b + 2);
+        case VKGEMM_TYPE_Q4_K:
+        case VKGEMM_TYPE_Q5_K: {
+            const double d = whole ? most : most / 63, dmin = whole ? 1 : deepest / 63;
+            Half::encode(d, b), Half::encode(dmin, b + 2);
+            for (size_t s = 0; s < scale.size(); ++s)
+                putKScales(b, s, d > 0 ? static_cast<uint32_t>(std::nearbyint(scale[s] / d)) : 0,
+                           dmin > 0 ? static_cast<uint32_t>(std::nearbyint(least[s] / dmin)) : 0);
+            return;
+        }
+        case VKGEMM_TYPE_Q6_K: {
+            const double d = whole ? most : most / 127;
+            Half::encode(d, b + 208);
+            for (size_t s = 0; s < scale.size(); ++s)
+                put(b, 192 + s, d > 0 ? static_cast<uint32_t>(std::nearbyint(scale[s] / d)) : 0);
+            return;
+        }
+        case VKGEMM_TYPE_MXFP4: {
+            if (std::isnan(most)) return put(b, 0, 255);
+            const int power = most > 0 ? static_cast<int>(std::ceil(std::log2(most))) : 0;
+            return put(b, 0, static_cast<uint32_t>(std::clamp(power, -127, 127) + 127));
+        }
+        case VKGEMM_TYPE_NVFP4:
+            for (size_t s = 0; s < scale.size(); ++s) put(b, s, nearestE4m3(scale[s]));
+            return;
+        default:
+            return Half::encode(most, b);
+    }
+}
+
+}  // namespace formats
+
+/// Element i of a block, which begins at `block`. Exact, because a double holds every one of them.
+inline double decodeElement(Type type, const std::byte* block, size_t i) {
+    if (blockElements(type) == 1) return decode(type, block);
+    const formats::Scale s = formats::scaleOf(type, block, formats::placeOf(type, i).sub);
+    return s.scale * formats::numberOf(type, formats::codeAt(type, block, i)) + s.offset;
+}
+
+/// All elements of a block.
+inline void decodeBlock(Type type, const std::byte* block, std::span<double> values) {
+    for (size_t i = 0; i < blockElements(type); ++i) values[i] = decodeElement(type, block, i);
+}
+
+/// Writes the block whose elements are about `values`; whole numbers that the format holds with scales of 1 are kept
+/// exactly. A block with a NaN or an infinity becomes NaN throughout, where the format has one. This is not a good
+/// quantiser, but it is enough for tests.
+inline void encodeBlock(Type type, std::span<const double> values, std::byte* block) {
+    const size_t count = blockElements(type);
+    if (count == 1) return encode(type, values[0], block);
+    const formats::Traits traits = formats::traitsOf(type);
+    std::memset(block, 0, bytesOf(type));
+    std::array<double, 16> scale{}, least{};
+    const size_t subs = count / traits.sub;
+    const double middle = traits.codes / 2.0, top = traits.offset ? middle - 1 : traits.largest;
+    bool whole = true, finite = true;
+    for (size_t i = 0; i < count; ++i) {
+        whole = whole && values[i] == std::floor(values[i]) && std::fabs(values[i]) <= top;
+        finite = finite && std::isfinite(values[i]);
+    }
+    for (size_t s = 0; s < subs; ++s) {
+        const auto part = values.subspan(s * traits.sub, traits.sub);
+        const auto [low, high] = std::minmax_element(part.begin(), part.end());
+        least[s] = !traits.offset ? 0 : whole ? middle : std::max(-*low, 0.0);
+        const double range = traits.offset ? *high + least[s] : std::max(std::fabs(*low), std::fabs(*high));
+        scale[s] = whole ? 1 : std::max(range, 0.0) / traits.largest;
+    }
+    if (!finite) scale.fill(std::numeric_limits<double>::quiet_NaN()), least.fill(0), whole = true;
+    formats::putScales(type, block, std::span(scale).first(subs), std::span(least).first(subs), whole);
+    formats::Scale s{};
+    for (size_t i = 0; finite && i < count; ++i) {
+        if (i % traits.sub == 0) s = formats::scaleOf(type, block, i / traits.sub);
+        const double number = s.scale == 0 ? 0 : (values[i] - s.offset) / s.scale;
+        formats::putCode(type, block, i, formats::nearestCode(type, traits.codes, number));
+    }
+}
+
+}  // namespace vkgemm
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "plan/choice/device_kernels.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "plan/base/concat.h"
+#include "plan/problem/factors.h"
+
+namespace vkgemm::plan {
+namespace {
+
+// A required subgroup size that the driver would not grant.
+std::optional<Status> wrong_subgroup(const Tile& t, const DeviceCaps& dev, VkgemmResult kind) {
+    if (t.SG == 0) return std::nullopt;
+    const auto broken = [&](const std::string& why) { return Refusal{kind, concat({"SG is ", t.SG, ", ", why})}; };
+    if (!(dev.features & need::subgroup_size_control))
+        return broken(std::string("but the feature subgroupSizeControl is ") + dev.not_there());
+    if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
+        return broken(concat({"not one of the device's subgroup sizes: powers of two from ", dev.subgroup_min, " to ",
+                              dev.subgroup_max}));
+    if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
+        return broken(concat({"but a compute pipeline of the device cannot ask for one of its sizes, ",
+                              dev.subgroup_min, " to ", dev.subgroup_max}));
+    if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
+        return broken(concat({"so the work group of ", t.WG, " would be ", t.WG / t.SG, " subgroups; the limit is ",
+                              dev.max_subgroups}));
+    if (t.WG % t.SG) return broken(concat({"and the work group of ", t.WG, " is not whole subgroups"}));
+    return std::nullopt;
+}
+
+std::optional<Status> no_such_matrix(const Module& m, const Tile& t, const DeviceCaps& dev) {
+    const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
+    const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
+    if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
+        return std::nullopt;
+    std::string there;
+    for (const MatrixShape& s : dev.matrix_shapes)
+        if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
+            there += concat({" ", s.m, "x", s.n, "x", s.k});
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   concat({"the matrix units have no product of ", t.MM, "x", t.MN, "x", t.MK, " for these types",
+                           (there.empty() ? "" : concat({"; they have", there}))})};
+}
+
+// One number for the four types of a product.
+uint32_t types_key(Type a, Type b, Type accumulate, Type d) {
+    static_assert(std::size(type_info) < 256);
+    return uint32_t(a) << 24 | uint32_t(b) << 16 | uint32_t(accumulate) << 8 | uint32_t(d);
+}
+uint32_t types_key(const DeviceKernels::Product& x) {
+    const Module& m = x.kernel->module;
+    return types_key(m.a, m.b, m.accumulate, m.d);
+}
+
+bool by_types(const DeviceKernels::Product& x, const DeviceKernels::Product& y) { return types_key(x) < types_key(y); }
+
+}  // namespace
+
+std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
+    const Module& m = k.module;
+    if (!m.built()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"not built: ", m.spirv.why_missing})};
+    for (const DisabledKernel& x : dev.disabled)
+        if (x.kernel == k.name)
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                           concat({"disabled: the self-test failed on this device: ", x.why})};
+    if (const FeatureSet lacks = k.needs & ~dev.features)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       concat({"needs what is ", dev.not_there(), ": ", feature_names(lacks)})};
+    if (const uint32_t bytes = argument_bytes(m.accumulate); bytes > dev.max_push_constant_bytes)
+        return Refusal{VKGEMM_ERROR_LIMIT, concat({"needs ", bytes, " bytes of push constants; the device has ",
+                                                   dev.max_push_constant_bytes})};
+    const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
+    // A tile of the table keeps every rule but those of the device, which the caller cannot change.
+    const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
+    if (rules.count) return Refusal{kind, to_text(rules)};
+    if (auto why = wrong_subgroup(tile, dev, kind)) return why;
+    return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
+}
+
+DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
+    for (const Kernel& k : kernels()) {
+        const bool fits = !unfit_device(k, k.tile, caps);
+        if (k.module.is_product()) {
+            const Product x = {&k, fits, KernelCost(k, k.tile, caps)};
+            products_.insert(std::upper_bound(products_.begin(), products_.end(), x, by_types), x);
+        } else if (fits) {
+            (k.module.role == Role::packer ? packers_ : reducers_).push_back(&k);
+        }
+    }
+}
+
+std::span<const DeviceKernels::Product> DeviceKernels::products(const Problem& p) const {
+    const bool is_mixed = plan::is_mixed(p);
+    if (is_mixed && !(is_decoded(p.a.type) && is_decoded(p.b.type))) return {};
+    const uint32_t key = types_key(is_mixed ? mixed : p.a.type, is_mixed ? mixed : p.b.type, p.accumulate, p.d.type);
+    size_t begin = 0, end = 0;
+    while (begin < products_.size() && types_key(products_[begin]) < key) ++begin;
+    for (end = begin; end < products_.size() && types_key(products_[end]) == key;) ++end;
+    return {products_.data() + begin, end - begin};
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What one device can run, found once: everything about the table of kernels that no problem changes.
+#pragma once
+#include <vector>
+
+#include "plan/choice/cost.h"
+
+namespace vkgemm::plan {
+
+/// The reason why `kernel` with `tile` cannot run on this device, whatever the problem.
+std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&);
+
+/// Immutable, so that many threads may choose by it. Making one judges every kernel; make one for a device and keep it.
+/// The constructor is implicit for programs that ask once. The capabilities must outlive it.
+class DeviceKernels {
+   public:
+    DeviceKernels(const DeviceCaps&);
+
+    const DeviceCaps& caps() const { return *caps_; }
+
+    struct Product {
+        const Kernel* kernel;
+        bool fits;  // no reason of unfit_device() is against it with its own tile
+        KernelCost cost;
+    };
+    /// The products that have the problem's types, in the order of the table; also those that do not fit the device.
+    std::span<const Product> products(const Problem&) const;
+    /// Those that fit, in the order of the table.
+    std::span<const Kernel* const> packers() const { return packers_; }
+    std::span<const Kernel* const> reducers() const { return reducers_; }
+
+   private:
+    const DeviceCaps* caps_;
+    std::vector<Product> products_;  // sorted by types
+    std::vector<const Kernel*> packers_, reducers_;
+};
+
+}  // namespace vkgemm::plan

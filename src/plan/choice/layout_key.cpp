@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "plan/choice/layout_key.h"
+
+namespace vkgemm::plan {
+namespace {
+
+constexpr uint64_t version = 1;  // to be raised if a packer changes its layout
+
+class Hash {
+   public:
+    void add(uint64_t value) {
+        for (int i = 0; i < 64; i += 8) hash_ = (hash_ ^ (value >> i & 0xff)) * 0x100000001b3;
+    }
+    void add(std::string_view text) {
+        for (const char c : text) add(uint64_t{static_cast<unsigned char>(c)});
+        add(uint64_t{text.size()});
+    }
+    uint64_t value() const { return hash_; }
+
+   private:
+    uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+}  // namespace
+
+uint64_t layout_key(const Kernel& packer, const Operand& x, const Matrix& to, uint64_t batch, const DeviceCaps& dev) {
+    Hash hash;
+    hash.add(version);
+    hash.add(x.name);
+    hash.add(packer.module.name);
+    const Tile& t = packer.tile;
+    for (const uint64_t value : {uint64_t{t.MM}, uint64_t{t.MN}, uint64_t{t.MK}, uint64_t{t.SG}, x.rows, x.cols, batch,
+                                 uint64_t(to.type), uint64_t(to.layout), to.ld, to.batchStride})
+        hash.add(value);
+    if (packer.module.family.packs_fragments) {
+        for (const uint32_t value : {dev.vendor, dev.device, dev.driver_version}) hash.add(uint64_t{value});
+        hash.add(dev.name);
+        hash.add(dev.driver);
+    }
+    const uint64_t key = hash.value();
+    return key == VKGEMM_PACKED_NONE || key == VKGEMM_PACKED_ANY ? 1 : key;
+}
+
+}  // namespace vkgemm::plan

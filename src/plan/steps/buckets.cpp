@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "plan/steps/buckets.h"
+
+#include <algorithm>
+
+#include "plan/base/concat.h"
+
+namespace vkgemm::plan {
+namespace {
+
+// One of the four sizes.
+struct Dimension {
+    std::string_view name;
+    uint32_t bit;  // VkgemmUpToFlagBits
+    uint64_t Sizes::*size;
+};
+constexpr Dimension dimensions[] = {
+    {"m", VKGEMM_UP_TO_M, &Sizes::m},
+    {"n", VKGEMM_UP_TO_N, &Sizes::n},
+    {"k", VKGEMM_UP_TO_K, &Sizes::k},
+    {"batch", VKGEMM_UP_TO_BATCH, &Sizes::batch},
+};
+
+// Each bucket takes a few microseconds of planning, and its pipelines are compiled if no other has the same.
+constexpr size_t most_ranges = 40;
+
+struct Interval {
+    uint64_t least, most;
+};
+
+// The intervals of one size: they end at powers of `ratio` and at the largest. A few rows and columns have kernels of
+// their own. A short K has none, but a K of 0 is another problem.
+std::vector<Interval> intervals(const Dimension& d, uint64_t most, uint64_t ratio) {
+    std::vector<Interval> out;
+    const bool is_k = d.bit == VKGEMM_UP_TO_K;
+    if (is_k || most == 0) out.push_back({0, 0});
+    uint64_t least = 1, end = is_k ? 64 : 1;
+    while (least <= most) {
+        end = std::min(end, most);
+        out.push_back({least, end});
+        least = end + 1;
+        end = end > most / ratio ? most : end * ratio;
+    }
+    return out;
+}
+
+// The intervals of all sizes, so few that their combinations are at most most_ranges, or one of each.
+std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
+    std::array<std::vector<Interval>, 4> out;
+    const Sizes most = sizes_of(p);
+    for (uint64_t ratio = 2;; ratio *= 2) {
+        size_t combinations = 1;
+        for (size_t i = 0; i < out.size(); ++i) {
+            const uint64_t size = most.*dimensions[i].size;
+            out[i] = p.upTo & dimensions[i].bit ? intervals(dimensions[i], size, ratio)
+                                                : std::vector<Interval>{{size, size}};
+            combinations *= out[i].size();
+        }
+        if (combinations <= most_ranges || ratio > (uint64_t{1} << 30)) return out;
+    }
+}
+
+// The varying sizes whose multiples of a quantum allow some operand to be read 16 bytes at a time.
+uint32_t worth_multiples(const Problem& p, uint32_t operand_alignment) {
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
+    constexpr uint32_t rows[] = {m, k, m, m}, cols[] = {k, n, n, n};
+    const auto all = operands(p);
+    uint32_t out = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+        Operand x = all[i];
+        x.padded = true;  // asks for its leading dimension, stride and offset alone
+        if (x.ragged && is_wide(x, operand_alignment)) out |= x.matrix->layout == rowMajor ? cols[i] : rows[i];
+    }
+    return out;
+}
+
+// The multiples of the quantum within a range; nullopt: there are none.
+std::optional<SizeRange> multiples_of(SizeRange range, uint32_t multiples, uint64_t quantum) {
+    range.multiples = multiples, range.quantum = quantum;
+    for (const Dimension& d : dimensions) {
+        if (!(multiples & d.bit)) continue;
+        uint64_t& most = range.most.*d.size;
+        most = most / quantum * quantum;
+        if (most < range.least.*d.size) return std::nullopt;
+        range.least.*d.size = (range.least.*d.size + quantum - 1) / quantum * quantum;
+    }
+    return range;
+}
+
+Normalised at(const SizeRange& range, const Sizes& s, const Normalised& n, const Problem& completed) {
+    Normalised out = with_sizes(n, completed, s);
+    uint32_t multiples = range.multiples;
+    constexpr uint32_t row = VKGEMM_UP_TO_M, col = VKGEMM_UP_TO_N;
+    if (n.swapped) multiples = (multiples & ~(row | col)) | (multiples & row ? col : 0) | (multiples & col ? row : 0);
+    out.problem.upTo &= ~multiples;
+    return out;
+}
+
+}  // namespace
+
+bool SizeRange::holds(const Sizes& s) const {
+    for (const Dimension& d : dimensions) {
+        const uint64_t size = s.*d.size;
+        if (size < least.*d.size || size > most.*d.size) return false;
+        if ((multiples & d.bit) && size % quantum) return false;
+    }
+    return true;
+}
+
+std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment) {
+    const auto [ms, ns, ks, batches] = all_intervals(p);
+    const uint32_t multiples = worth_multiples(p, operand_alignment);
+    uint64_t quantum = 1;
+    for (const Type t : {p.a.type, p.b.type, p.d.type})
+        if (info(t).is_plain()) quantum = std::max<uint64_t>(quantum, wide_bytes(t) / info(t).bytes);
+    std::vector<SizeRange> out;
+    for (const Interval& batch : batches)
+        for (const Interval& k : ks)
+            for (const Interval& n : ns)
+                for (const Interval& m : ms) {
+                    const SizeRange range = {{m.least, n.least, k.least, batch.least},
+                                             {m.most, n.most, k.most, batch.most}};
+                    if (multiples)
+                        if (const auto some = multiples_of(range, multiples, quantum)) out.push_back(*some);
+                    out.push_back(range);
+                }
+    return out;
+}
+
+Normalised at_most(const SizeRange& range, const Normalised& n, const Problem& completed) {
+    return at(range, range.most, n, completed);
+}
+Normalised at_least(const SizeRange& range, const Normalised& n, const Problem& completed) {
+    return at(range, range.least, n, completed);
+}
+
+Bucket make_bucket(const SizeRange& range, const Choice& choice, const Normalised& n, const Problem& completed,
+                   const DeviceCaps& dev, const Request& request) {
+    Bucket out = {range, choice, {}};
+    const Normalised most = at_most(range, n, completed);
+    out.steps = make_steps(out.choice, with_sizes(completed, range.most), most, dev, request);
+    if (out.steps.steps.empty()) return out;
+    out.steps.steps[product_of(out)].constants.WHOLE = 0;
+    const Tile& t = out.choice.tile;
+    const Problem& p = most.problem;
+    const auto multiple = [&](uint32_t bit, uint64_t size, uint32_t of) {
+        return of == 0 || (n.problem.upTo & bit ? size >= of : size % of == 0);
+    };
+    out.may_be_whole = multiple(VKGEMM_UP_TO_M, p.m, t.BM) && multiple(VKGEMM_UP_TO_N, p.n, t.BN) &&
+                       multiple(VKGEMM_UP_TO_K, p.k, t.BK);
+    return out;
+}
+
+size_t product_of(const Bucket& b) {
+    return size_t{b.choice.schedule.a.in_workspace()} + size_t{b.choice.schedule.b.in_workspace()};
+}
+
+Step whole_product(const Bucket& b) {
+    Step out = b.steps.steps[product_of(b)];
+    out.constants.WHOLE = 1;
+    return out;
+}
+
+const Bucket* find_bucket(std::span<const Bucket> buckets, const Sizes& s) {
+    for (const Bucket& b : buckets)
+        if (b.range.holds(s)) return &b;
+    return nullptr;
+}
+
+void set_sizes(SizedSteps& out, const Bucket* b, const Normalised& n, const Problem& completed, const Sizes& s,
+               const DeviceCaps& dev, uint32_t operand_alignment) {
+    out.problem = with_sizes(completed, s);
+    if (!b || b->steps.steps.empty()) return;
+    const Problem p = with_sizes(n, completed, s).problem;
+    const Schedule schedule = resized(b->choice.schedule, *b->choice.kernel, b->choice.tile, p);
+    out.count = b->steps.steps.size();
+    std::ranges::copy(b->steps.steps, out.steps.begin());
+    set_sizes(std::span(out.steps).first(out.count), b->choice.tile, schedule, p, dev);
+    out.slots = requirements_of(out.problem, operand_alignment);
+    set_own_slots(out.slots, schedule, n.swapped, dev);
+    out.is_whole = b->may_be_whole && is_whole(b->choice.tile, p);
+}
+
+std::optional<Status> unfit_sizes(const Problem& p, const Sizes& s) {
+    const Sizes most = sizes_of(p);
+    for (const Dimension& d : dimensions) {
+        const uint64_t size = s.*d.size, limit = most.*d.size;
+        if (p.upTo & d.bit ? size <= limit : size == limit) continue;
+        if (p.upTo & d.bit)
+            return Refusal{VKGEMM_ERROR_LIMIT, concat({d.name, " is ", size, ", above the ", limit,
+                                                       " that the plan was made for; make a plan for more"})};
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       concat({d.name, " is ", size, ", and the plan was made for ", limit,
+                               " alone; set its bit in VkgemmProblem::upTo to vary it"})};
+    }
+    return std::nullopt;
+}
+
+std::string to_text(const SizeRange& r) {
+    std::string out = concat({"up to ", r.most.m, "x", r.most.n, "x", r.most.k});
+    if (r.most.batch != 1) out += concat({" batch=", r.most.batch});
+    for (const Dimension& d : dimensions)
+        if (r.multiples & d.bit) out += concat({", ", d.name, " a multiple of ", r.quantum});
+    return out;
+}
+
+}  // namespace vkgemm::plan

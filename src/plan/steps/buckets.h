@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Plans for sizes that vary. The sizes up to the problem's are divided into buckets, and a kernel is chosen for each
+// when the plan is made. Recording finds the bucket of its sizes and fills in the arguments.
+#pragma once
+#include "plan/steps/steps.h"
+
+namespace vkgemm::plan {
+
+/// Sizes, in the caller's terms, between `least` and `most`, of which those in `multiples` (VkgemmUpToFlagBits) are
+/// multiples of `quantum`, so that their rows are read 16 bytes at a time.
+struct SizeRange {
+    Sizes least, most;
+    uint32_t multiples = 0;
+    uint64_t quantum = 1;
+
+    bool holds(const Sizes&) const;
+};
+
+/// Ranges that cover all sizes of a completed problem with upTo, 0 excepted for m, n and batch. The first that holds
+/// some sizes is the one for them; the last holds the largest.
+std::vector<SizeRange> size_ranges(const Problem& completed, uint32_t operand_alignment);
+
+/// The problem of a range, normalised, for which its kernel is chosen: its largest sizes, or its smallest. Where rows
+/// have every length, they are ragged.
+Normalised at_most(const SizeRange&, const Normalised&, const Problem& completed);
+Normalised at_least(const SizeRange&, const Normalised&, const Problem& completed);
+
+/// A range with its kernel. Every pipeline of its steps has WHOLE 0, but if `may_be_whole`, the product has a second
+/// one with WHOLE 1 for sizes that are multiples of the tile.
+struct Bucket {
+    SizeRange range;
+    Choice choice;
+    Steps steps;  // of the largest sizes
+    bool may_be_whole = false;
+};
+Bucket make_bucket(const SizeRange&, const Choice&, const Normalised&, const Problem& completed, const DeviceCaps&,
+                   const Request&);
+/// The index of the product among its steps, and that step with WHOLE 1.
+size_t product_of(const Bucket&);
+Step whole_product(const Bucket&);
+
+/// null: m, n or batch is 0. The sizes were checked by unfit_sizes().
+const Bucket* find_bucket(std::span<const Bucket>, const Sizes&);
+
+/// What a run with these sizes records.
+struct SizedSteps {
+    static constexpr size_t most = 4;  // A and B packed, the product, its slices added up
+
+    Problem problem;  // completed, with these sizes
+    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
+    std::array<Step, most> steps;
+    size_t count = 0;
+    bool is_whole = false;  // the product's pipeline is the one with WHOLE 1
+};
+/// Neither searches nor allocates. Sizes that find no bucket have no steps and need no operands.
+void set_sizes(SizedSteps&, const Bucket*, const Normalised&, const Problem& completed, const Sizes&, const DeviceCaps&,
+               uint32_t operand_alignment);
+
+/// Why a plan for this problem does not serve these sizes: one is above the largest, or differs from a fixed one.
+std::optional<Status> unfit_sizes(const Problem& completed, const Sizes&);
+
+/// "up to 64x4096x4096", with "batch" if that is not 1; for explanations.
+std::string to_text(const SizeRange&);
+
+}  // namespace vkgemm::plan

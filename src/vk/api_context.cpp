@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The public functions that make and destroy contexts.
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+
+#include "plan/base/concat.h"
+#include "plan/device/disabled_kernels.h"
+#include "plan/kernels/renamed.h"
+#include "vk/api_guard.h"
+#include "vk/device.h"
+#include "vk/features.h"
+#include "vkgemm/text.hpp"
+
+using namespace vkgemm;
+using plan::Refusal;
+using plan::Result;
+
+void vk::log(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
+    if (c.log) c.log(c.log_user, severity, text.c_str());
+}
+
+std::string vk::present_name(const VkgemmContext_T& c, const std::string& where, const char* name) {
+    const auto present = plan::renamed_kernel(name);
+    if (!present) return name;
+    log(c, VKGEMM_SEVERITY_WARNING, where + plan::renamed_text(name, *present));
+    return *present;
+}
+
+namespace {
+
+std::optional<Status> check_allocator(const VkAllocationCallbacks& a) {
+    const auto refused = [](const char* why) {
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, std::string("VkgemmContextInfo::allocator ") + why};
+    };
+    if (!a.pfnAllocation) return refused("has no pfnAllocation");
+    if (!a.pfnReallocation) return refused("has no pfnReallocation");
+    if (!a.pfnFree) return refused("has no pfnFree");
+    if (!a.pfnInternalAllocation != !a.pfnInternalFree)
+        return refused("has one of pfnInternalAllocation and pfnInternalFree; set both or neither");
+    return std::nullopt;
+}
+
+std::optional<Status> check_handles(const VkgemmContextInfo& i) {
+    const auto null = [](const char* name) {
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"VkgemmContextInfo::", name, " is null"})};
+    };
+    if (!i.instance) return null("instance");
+    if (!i.physicalDevice) return null("physicalDevice");
+    if (!i.device) return null("device");
+    if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
+    if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
+    if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmContextInfo::enabledFeatures has sType ", i.enabledFeatures->sType,
+                                     "; the chain begins with a VkPhysicalDeviceFeatures2"})};
+    constexpr uint32_t known = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
+    if (i.flags & ~known)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmContextInfo::flags has unknown bits: ", i.flags & ~known})};
+    return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
+}
+
+// A name that the device does not list cannot have been given to vkCreateDevice, so it is a mistake here.
+std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::vector<std::string>& of_device) {
+    for (uint32_t n = 0; n < i.enabledExtensionCount; ++n) {
+        const char* const name = i.enabledExtensions[n];
+        const std::string where = plan::concat({"VkgemmContextInfo::enabledExtensions[", n, "] is "});
+        if (!name) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({where, "null"})};
+        if (std::find(of_device.begin(), of_device.end(), name) != of_device.end()) continue;
+        const std::string_view near = nearestWord(name, of_device);
+        return Refusal{
+            VKGEMM_ERROR_INVALID_ARGUMENT,
+            plan::concat({where, "'", name, "', which the physical device does not list; ",
+                          (near.empty() ? "" : plan::concat({"did you mean '", near, "'? "})),
+                          "List what you gave to vkCreateDevice, without extensions that only a layer provides"})};
+    }
+    return std::nullopt;
+}
+
+const char* forced_kernel() {
+    const char* name = std::getenv("VKGEMM_KERNEL");  // the only one that vkgemm reads
+    return name ? name : "";
+}
+
+Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
+    auto rows = plan::parse_tuned(of_caller ? of_caller : "");
+    if (!rows) return rows.status();
+    auto built_in = plan::parse_tuned(plan::built_in_tuned());
+    if (!built_in) return built_in.status();
+    rows->insert(rows->end(), std::make_move_iterator(built_in->begin()), std::make_move_iterator(built_in->end()));
+    return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));
+}
+
+// Logs what matters of a new context.
+void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
+    c.forced_kernel = vk::present_name(c, "VKGEMM_KERNEL: ", c.forced_kernel.c_str());
+    if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))
+        vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(c.forced_kernel)}));
+    for (const std::string& text : plan::renamed_in_short(c.tuned.rows())) vk::log(c, VKGEMM_SEVERITY_WARNING, text);
+    for (const std::string& text : plan::skipped_in_short(c.tuned.rows())) vk::log(c, VKGEMM_SEVERITY_INFO, text);
+    for (const plan::DisabledKernelRow& v : disabled) {
+        if (!v.old_kernel.empty())
+            vk::log(c, VKGEMM_SEVERITY_WARNING,
+                    plan::concat({"disabled kernels: ", plan::renamed_text(v.old_kernel, v.kernel)}));
+        if (!plan::find_kernel(v.kernel))
+            vk::log(c, VKGEMM_SEVERITY_INFO,
+                    plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(v.kernel)}));
+    }
+}
+
+// Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.
+std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T& c) {
+    auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
+    if (!instance) return instance.status();
+    auto functions = vk::load_device_functions(*instance, info.device);
+    if (!functions) return functions.status();
+    const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
+    if (!version) return version.status();
+    if (auto why = check_extensions(info, vk::device_extensions(*instance, info.physicalDevice))) return why;
+
+    plan::FeatureSet features =
+        vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
+    if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
+    if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
+    c.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
+    if (c.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
+        c.caps.features = features & ~plan::need::push_descriptor;
+    c.device.handle = info.device, c.device.functions = *functions;
+    c.device.cache = info.pipelineCache;
+    c.device.cache_externally_synchronized =
+        info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
+    c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
+    if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
+    const auto binding = plan::choose_binding(c.caps, {});
+    return binding ? std::nullopt : std::optional(binding.status());
+}
+
+Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
+    auto c = std::make_unique<VkgemmContext_T>();
+    if (auto why = read_device(info, *c)) return *why;
+    if (!(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT)) c->forced_kernel = forced_kernel();
+    c->log = info.log, c->log_user = info.logUser;
+    c->recorded = info.recorded, c->recorded_user = info.recordedUser;
+    const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
+    if (!disabled) return disabled.status();
+    plan::mark_disabled(*disabled, c->caps);
+    c->kernels.emplace(c->caps);
+    auto tuned = tuned_rows(info.tunedRows, c->caps);
+    if (!tuned) return tuned.status();
+    c->tuned = std::move(*tuned);
+    if (auto why = c->pipelines.init(c->device, c->caps.max_push_constant_bytes)) return *why;
+    log_context(*c, *disabled);
+    return c;
+}
+
+}  // namespace
+
+VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* given, VkgemmContext* context, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!context)
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null: there is nowhere to put the result"});
+        *context = nullptr;
+        const auto info = vk::read_struct(given);
+        if (!info) return vk::to_result(error, info.status());
+        if (auto why = check_handles(*info)) return vk::to_result(error, *why);
+        auto made = make_context(*info);
+        if (!made) return vk::to_result(error, made.status());
+        *context = made->release();
+        return vk::success(error);
+    });
+}
+
+void vkgemmDestroyContext(VkgemmContext context) { delete context; }
