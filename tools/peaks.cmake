@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # vkgemm_peaks: the measuring shaders of vkgemm/measure/shaders, embedded. Its peak_modules() returns those that the
-# shader compiler can compile; none if there is no shader compiler.
+# shader compiler can compile; none without a shader compiler.
 
 set(peak_folder ${CMAKE_CURRENT_SOURCE_DIR}/vkgemm/measure/shaders)
-set(peak_rows "f32 peak" "i32 peak -DINTEGER" "copy peak_copy"
+set(peak_rows "f32 peak" "f64 peak -DDOUBLE" "i32 peak -DINTEGER" "copy peak_copy"
   "matrix_f16 peak_matrix -DFACTOR=float16_t -DSUM=float"
   "matrix_f16h peak_matrix -DFACTOR=float16_t -DSUM=float16_t"
   "matrix_bf16 peak_matrix -DFACTOR=bfloat16_t -DSUM=float"

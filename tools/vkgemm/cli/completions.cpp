@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "cli/manual.h"
+#include "cli/text.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -55,11 +56,6 @@ string brief(const string& text) {
     return out;
 }
 
-string joined(const std::vector<string>& words, string_view between = " ") {
-    string out;
-    for (const string& word : words) out += (out.empty() ? "" : string(between)) + word;
-    return out;
-}
 std::vector<string> names_of(const std::vector<ManualOption>& options) {
     std::vector<string> out;
     for (const ManualOption& o : options) out.insert(out.end(), o.names.begin(), o.names.end());

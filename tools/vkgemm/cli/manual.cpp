@@ -29,12 +29,6 @@ constexpr Word environment_words[] = {
     {"NO_COLOR", "if set, no colours unless --color=always"},
 };
 
-string joined(const std::vector<string>& words, string_view between) {
-    string out;
-    for (const string& word : words) out += (out.empty() ? "" : string(between)) + word;
-    return out;
-}
-
 /// "-h, --help" or "--json FILE|-"; of an argument its value.
 string head(const ManualOption& o) {
     const string names = joined(o.names, ", ");
@@ -62,6 +56,22 @@ string usage(const ManualCommand& c) {
     return out;
 }
 
+/// What a problem consists of, from the tables of types and steps.
+string problem_parts() {
+    string out = "It names the types of A, B, the accumulator and D (";
+#define VKGEMM_ROW(id, number, text, ...) out += #text ", ";
+    VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+    out.resize(out.size() - 2);
+    out +=
+        "), the sizes MxNxK, and options: batch= layout= layout_c= layout_d= lda= ldb= ldc= ldd= stride_a= stride_b= "
+        "stride_c= stride_d= alpha= beta= c= accuracy=, and steps of the epilogue:";
+#define VKGEMM_ROW(id, number, text, ...) out += " " text;
+    VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+    return out + "LOW:HIGH. Only the sizes are required. docs/design.md explains each of them.";
+}
+
 string codes() {
     string out = "Exit codes:";
     for (const ExitWord& w : exit_words)
@@ -75,7 +85,7 @@ string help_text(const Manual& m) {
     string out = m.program.text + "\n\nusage: vkgemm COMMAND [options]\n\nCommands:\n";
     for (const ManualCommand& c : m.commands) out += entry(c.name, c.text);
     out += entries("Common options", m.program.options, true);
-    return out + "\nA PROBLEM is one line, such as '" + string(problem_example) + "'.\n" +
+    return out + "\nA PROBLEM is one line, such as '" + string(problem_example) + "'.\n" + wrapped(problem_parts(), 0) +
            "'vkgemm COMMAND --help' lists the options of a command.\n" + codes();
 }
 
@@ -122,9 +132,7 @@ string man_page(const Manual& m, string_view version) {
         "\" \"User Commands\"\n.SH NAME\nvkgemm \\- matrix multiplication for Vulkan, measured and explained\n" +
         ".SH SYNOPSIS\n.B vkgemm\n.I COMMAND\n[options]\n.SH DESCRIPTION\n" + roff(m.program.text) +
         "\n.PP\nA PROBLEM is one line, such as\n.PP\n.RS\n" + roff(problem_example) + "\n.RE\n.PP\n" +
-        "types of A, B, the accumulator and D, then sizes M x N x K and options; each part but the sizes has a "
-        "default.\n" +
-        ".SH COMMANDS\n";
+        roff(problem_parts()) + "\n" + ".SH COMMANDS\n";
     for (const ManualCommand& c : m.commands) {
         out += ".SS " + roff(usage(c)) + "\n" + roff(c.text) + "\n";
         for (const ManualOption& a : c.arguments) out += roff_entry(head(a), a.text);

@@ -80,12 +80,18 @@ std::string bytes_text(uint64_t bytes) {
     return text;
 }
 
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : std::string(between)) + word;
+    return out;
+}
+
 size_t columns(std::string_view text) {
     return static_cast<size_t>(
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t room) {
+std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t width) {
     std::string line = "[" + std::to_string(step) + "/" + std::to_string(steps);
     if (seconds_left >= 0) {
         const double minutes = seconds_left / 60;
@@ -97,7 +103,7 @@ std::string progress_line(size_t step, size_t steps, double seconds_left, std::s
     size_t end = 0;
     for (size_t seen = 0; end < line.size(); ++end) {
         seen += (static_cast<unsigned char>(line[end]) & 0xc0) != 0x80;  // of a character its first byte
-        if (seen >= room) break;
+        if (seen >= width) break;
     }
     return line.substr(0, end);
 }

@@ -29,6 +29,9 @@ std::string suggestion(std::string_view word, const Range& known) {
     return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
 }
 
+/// The words with `between` between them.
+std::string joined(const std::vector<std::string>& words, std::string_view between = " ");
+
 /// Columns that `text` takes on a terminal: UTF-8 code points.
 size_t columns(std::string_view text);
 
@@ -42,8 +45,8 @@ std::string fitted(std::string_view lines);
 /// Reasons that are separated by "; " as a list, one per line; unchanged if there is only one.
 std::string listed(std::string_view reasons);
 
-/// "[3/14, about 2 min left] what", cut to fewer than `room` columns. Negative seconds are left out.
-std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t room);
+/// "[3/14, about 2 min left] what", cut to fewer than `width` columns. Negative seconds are left out.
+std::string progress_line(size_t step, size_t steps, double seconds_left, std::string_view what, size_t width);
 
 enum class Style { plain, head, good, bad, dim };
 

@@ -328,8 +328,7 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_option("problem", o->problems,
                   "what to compute, such as '64x128x256' or 'i32*i32 1600x1600x1007' (default: --suite classic)")
         ->type_name("PROBLEM ...");
-    c->add_option("--suite", o->suite, "a built-in suite of problems, or a file with one problem per line")
-        ->type_name("NAME|FILE");
+    c->add_option("--suite", o->suite, suite_help())->type_name("NAME|FILE");
     c->add_option("--shape", o->shapes, "problems given by their sizes")->type_name("MxNxK[xBATCH],...");
     c->add_option("--type", o->type, "types of --shape, such as i32 or f16*f16+f32->f32 (default: f32)")
         ->type_name("T");

@@ -2,6 +2,7 @@
 // vkgemm check: kernels against exact results, many times, at the edges of their tiles.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "commands/command.h"
@@ -100,8 +101,9 @@ class Checker {
     const host::Device& device_;
     size_t runs_;
     Progress progress_;
-    CheckedKernels found_;            // in the order of the table
-    std::set<std::string> compared_;  // problems
+    CheckedKernels found_;                         // in the order of the table
+    std::set<std::string> compared_;               // problems
+    std::map<std::string, std::string> unserved_;  // problem: why the last kernel that was tried cannot serve it
     Exit exit_ = exit_right;
 };
 
@@ -120,6 +122,7 @@ Status Checker::check(const Job& job) {
         checked.wrong.push_back(what + ": " + m.failure.text);
     if (!m.failure) {
         if (exit_code(m.failure) == exit_vulkan) return m.failure;
+        unserved_[job.c.text] = m.failure.text;
         if (!job.asked) return {};
         checked.unable.push_back(job.c.text + " cannot run: " + m.failure.text);
         if (o_.out == "-") warn("vkgemm: " + checked.unable.back());  // a self-test result does not hold it
@@ -147,7 +150,9 @@ void Checker::miss(const std::vector<std::string>& asked) {
     for (const std::string& text : asked) {
         if (compared_.contains(text)) continue;
         exit_ = exit_no_device;
-        warn("vkgemm: none of these kernels serves " + text + " on this device: nothing was compared");
+        const auto why = unserved_.find(text);
+        warn("vkgemm: none of these kernels serves " + text + " on this device: nothing was compared" +
+             (why == unserved_.end() ? "; no kernel multiplies these types" : "; for example, " + why->second));
     }
 }
 
@@ -172,7 +177,7 @@ std::string Checker::table() {
         for (const std::string& why : c.wrong) table.note(why);
         for (const std::string& why : c.unable) table.note(why);
     }
-    if (kernels == 0) return interrupted() ? "" : "none of these kernels can run on this device\n";
+    if (kernels == 0) return interrupted() ? "" : "none of these kernels could run\n";
     const std::string result = wrong  ? std::to_string(wrong) + " WRONG"
                                : runs ? "every result is exact"
                                       : "nothing was compared";
@@ -261,8 +266,7 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
         ->add_option("problems", options->problems,
                      "what to compute (default: sizes at the edges of each kernel's tile)")
         ->type_name("PROBLEM ...");
-    command->add_option("--suite", options->suite, "a built-in suite of problems, or a file with one problem per line")
-        ->type_name("NAME|FILE");
+    command->add_option("--suite", options->suite, suite_help())->type_name("NAME|FILE");
     command
         ->add_option("--kernel", options->kernel,
                      "a kernel, a family, all, or auto: the one that vkgemm chooses (default: all)")

@@ -171,6 +171,8 @@ int run(const Session& session, const Options& o) {
             if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) break;
         }
     }
+    const bool ran = std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() || !r.m.wrong.empty(); });
+    if (!ran && !interrupted() && code == exit_right) return session.fail(all.back().m.failure);  // of all kernels
     if (o.json != "-" && o.plot != "-") {
         print(device_line(device->info()) + "\n" + c->text + (runner.is_cold() ? ", cold\n\n" : ", hot\n\n"));
         print(table_of(all, o.type == "i32", session.colored()));

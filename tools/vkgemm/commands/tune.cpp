@@ -165,7 +165,7 @@ class Tuner {
     Status try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found);
     Status second_look(CaseRunner& runner, Outcome& found);
     void show(const Case& c, const Outcome& found);
-    void say(const Case& c, const std::string& why);
+    void report(const Case& c, const std::string& why);
 
     const Session& session_;
     const host::Device& device_;
@@ -185,7 +185,7 @@ double Tuner::left() const {
     return std::min(most, passed() / static_cast<double>(tuned) * static_cast<double>(problems_ - done_));
 }
 
-void Tuner::say(const Case& c, const std::string& why) {
+void Tuner::report(const Case& c, const std::string& why) {
     progress_.clear();
     print(wrapped(c.text, 0) + wrapped(why, 4));
 }
@@ -200,10 +200,10 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
     if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) return m.failure;
     const std::string who = candidate.kernel + " " + candidate.tile + ": ";
     if (!m.failure) {
-        say(runner.given(), who + m.failure.text);
+        report(runner.given(), who + m.failure.text);
     } else if (!m.wrong.empty()) {
         exit_ = exit_wrong;
-        say(runner.given(), who + "WRONG: " + m.wrong);
+        report(runner.given(), who + "WRONG: " + m.wrong);
     } else if (m.timed() && !interrupted()) {
         found.tried.push_back({candidate, m.times.median});
         if (m.times.median < found.winner().seconds) found.best = found.tried.size() - 1;
@@ -295,7 +295,7 @@ Status Tuner::tune(const Case& c) {
         ~Count() { ++done; }
     } const count{done_};
     if (const auto completed = completeProblem(c.problem); !completed) {  // sound, but nothing of this version does it
-        say(c, completed.status().text);
+        report(c, completed.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }
@@ -308,7 +308,7 @@ Status Tuner::tune(const Case& c) {
     if (found->there == 0) {
         const auto plan = device_.context().createPlan(
             c.problem, {.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace_limit});
-        say(c, plan ? "no candidate" : plan.status().text);
+        report(c, plan ? "no candidate" : plan.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }
@@ -366,8 +366,7 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("tune", "find the fastest kernels by measuring, and write them to a file");
     c->add_option("problem", o->problems, "what to tune for (default: --suite classic)")->type_name("PROBLEM ...");
-    c->add_option("--suite", o->suite, "a built-in suite of problems, or a file with one problem per line")
-        ->type_name("NAME|FILE");
+    c->add_option("--suite", o->suite, suite_help())->type_name("NAME|FILE");
     c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 per problem)")
         ->type_name("SECONDS")
         ->check(number_in(0.1, 1e6));

@@ -27,7 +27,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /// `m` is of a completed problem.
 MatrixInfo matrix(const Matrix& m, uint64_t rows, uint64_t cols, uint64_t batch) {
-    MatrixInfo r{.type = m.type, .bytes = type_info(m.type).bytes, .rows = rows, .cols = cols};
+    const VkgemmTypeInfo& type = type_info(m.type);
+    MatrixInfo r{.type = m.type, .bytes = type.bytes, .block = type.blockElements, .rows = rows, .cols = cols};
     const bool by_rows = m.layout == rowMajor;
     r.row_step = by_rows ? m.ld : 1;
     r.col_step = by_rows ? 1 : m.ld;
@@ -136,20 +137,23 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
     return cases;
 }
 
+static std::vector<std::string> suite_names() {
+    std::vector<std::string> names;
+    for (const Suite& s : suites()) names.emplace_back(s.name);
+    return names;
+}
+
+std::string suite_help() {
+    return "a file with one problem per line, or a built-in suite (" + joined(suite_names(), ", ") + ")";
+}
+
 Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
-    std::vector<std::string_view> names;
-    for (const Suite& s : suites()) {
+    for (const Suite& s : suites())
         if (s.name == name_or_file) return parse_suite(s.text, "suite " + name_or_file);
-        names.push_back(s.name);
-    }
     const auto text = read_file(name_or_file);
-    if (!text) {
-        std::string known;
-        for (const std::string_view n : names) known += (known.empty() ? "" : ", ") + std::string(n);
-        const std::string_view nearest = nearestWord(name_or_file, names);
-        return refuse("'" + name_or_file + "' is neither a built-in suite (" + known + ") nor a readable file" +
-                      (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
-    }
+    if (!text)
+        return refuse("'" + name_or_file + "' is neither a built-in suite (" + joined(suite_names(), ", ") +
+                      ") nor a readable file" + suggestion(name_or_file, suite_names()));
     return parse_suite(*text, name_or_file);
 }
 
@@ -217,7 +221,8 @@ double least_bytes(const Case& c) {
     double bytes = 0;
     const auto add = [&](const MatrixInfo& m) {
         const uint64_t matrices = m.batch_step ? r.batch : 1;
-        bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(matrices) * m.bytes;
+        bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(matrices) * m.bytes /
+                 m.block;
     };
     if (multiplies(c)) add(r.a), add(r.b);
     if (c.beta != 0) add(r.c);

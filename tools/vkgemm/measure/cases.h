@@ -41,6 +41,9 @@ struct Suite {
 };
 std::span<const Suite> suites();
 
+/// What --suite takes, with the names of those that are built in.
+std::string suite_help();
+
 /// A built-in suite, or a file.
 Result<std::vector<Case>> load_suite(const std::string& name_or_file);
 
@@ -53,7 +56,8 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
 /// One matrix with nothing left to default.
 struct MatrixInfo {
     Type type = f32;
-    uint32_t bytes = 4;  // of an element
+    uint32_t bytes = 4;  // of a block
+    uint32_t block = 1;  // elements in a block
     uint64_t rows = 0, cols = 0, row_step = 0, col_step = 0,
              batch_step = 0;  // steps in elements; batch_step 0: broadcast or one
     uint64_t span = 0;        // elements from the first to past the last
@@ -61,7 +65,8 @@ struct MatrixInfo {
     uint64_t position(uint64_t batch, uint64_t row, uint64_t col) const {
         return batch * batch_step + row * row_step + col * col_step;
     }
-    uint64_t span_bytes() const { return span * bytes; }
+    uint64_t bytes_of(uint64_t elements) const { return elements / block * bytes; }
+    uint64_t span_bytes() const { return bytes_of(span); }
 };
 
 /// A problem with the defaults of vkgemm.h filled in. C has D's description if C is D, and is empty if there is none.

@@ -15,7 +15,8 @@ constexpr uint64_t most_products = 1u << 24;        // of a and b
 constexpr uint64_t most_bytes = uint64_t{1} << 29;  // of D, which must be fetched from the device
 
 double element(const MatrixInfo& m, std::span<const std::byte> bytes, uint64_t batch, uint64_t row, uint64_t col) {
-    return decode(m.type, &bytes[m.position(batch, row, col) * m.bytes]);
+    const uint64_t at = m.position(batch, row, col);
+    return decodeElement(m.type, &bytes[m.bytes_of(at)], at % m.block);
 }
 
 }  // namespace

@@ -11,10 +11,12 @@ namespace {
 
 /// Numbers from 1 to `range`, of either sign where the type has one: none is 0, so that each counts.
 std::vector<int8_t> random_numbers(const MatrixInfo& m, uint64_t matrices, int range, uint64_t seed) {
-    std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
+    if (m.type == VKGEMM_TYPE_MXFP4 || m.type == VKGEMM_TYPE_NVFP4) range = std::min(range, 4);  // which have no 5
+    const bool few = m.type == VKGEMM_TYPE_IQ4_NL;  // which has 1 and -10, and no others up to 12
+    std::array<int8_t, 256> number{};               // for a random byte, so that one random number does for eight
     for (size_t i = 0; i < number.size(); ++i) {
         const auto size = static_cast<int8_t>(1 + i / 2 * static_cast<size_t>(range) / 128);
-        number[i] = static_cast<int8_t>(i % 2 && m.type != u8 ? -size : size);
+        number[i] = static_cast<int8_t>(few ? (i % 2 ? -10 : 1) : i % 2 && m.type != u8 ? -size : size);
     }
     std::vector<int8_t> v(matrices * m.rows * m.cols);
     Random random{seed};
@@ -62,13 +64,14 @@ ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& lim
         return ExactNumbers{random_numbers(r.a, of_a, range, 2 * seed + 1),
                             random_numbers(r.b, of_b, range, 2 * seed + 2)};
     };
-    const int64_t room = limits.sum - ExactLimits::others;
+    const int64_t sum_limit = limits.sum - ExactLimits::others;
     for (int range = 7; range >= 1; --range)
-        if (const int64_t most = static_cast<int64_t>(k) * range * range; 2 * most <= room && most <= limits.terms)
+        if (const int64_t most = static_cast<int64_t>(k) * range * range; 2 * most <= sum_limit && most <= limits.terms)
             return numbers(range);
 
     constexpr int range = 2, term = range * range;
-    const int64_t lonely = room / (2 * term) - static_cast<int64_t>(k % 2);  // an odd k has its last without a partner
+    const int64_t lonely =
+        sum_limit / (2 * term) - static_cast<int64_t>(k % 2);  // an odd k has its last without a partner
     Pairs p = {.half = k / 2,
                .last = k - 1,
                .alone = without_seven(parts_of(k / 2, lonely)),

@@ -11,7 +11,7 @@ namespace vkgemm::tool {
 /// What the sums over k must keep to.
 struct ExactLimits {
     int64_t terms = 0;  // for the sizes of all terms of a sum together: then every order of adding them up is exact
-    int64_t sum = 0;    // for twice the size of a whole sum, and room for others
+    int64_t sum = 0;    // for twice the size of a whole sum, plus `others`
     static constexpr int64_t others = 32;  // c, bias and residual together
 };
 

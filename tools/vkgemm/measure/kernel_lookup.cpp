@@ -33,6 +33,8 @@ std::string accuracy_word(VkgemmAccuracy accuracy) {
             return " accuracy=f32_split";
         case VKGEMM_ACCURACY_F32_SPLIT_ROWS:
             return " accuracy=f32_split_rows";
+        case VKGEMM_ACCURACY_NARROW:
+            return " accuracy=narrow";
         default:
             return "";
     }
@@ -70,16 +72,18 @@ Result<Tile> tile_with(const Kernel& k, const std::string& constants) {
 std::string unknown_kernel(const std::string& name, std::vector<std::string> others) {
     for (const Kernel& k : all_kernels())
         if (k.is_product()) others.push_back(k.name());
-    return "there is no kernel '" + name + "'" + suggestion(name, others);
+    return "unknown kernel '" + name + "'" + suggestion(name, others);
 }
 
 std::string types_of(const Kernel& k) {
-    const auto name = [](Type t) { return std::string(type_info(t).name); };
+    const auto name = [](Type t) { return t == VKGEMM_TYPE_DEFAULT ? "mixed" : std::string(type_info(t).name); };
     return name(k.info.a) + "*" + name(k.info.b) + "+" + name(k.info.accumulate) + "->" + name(k.info.d);
 }
 
 bool has_types(const Kernel& k, const Resolved& r) {
-    return k.info.a == r.a.type && k.info.b == r.b.type && k.info.d == r.d.type && k.info.accumulate == r.accumulate;
+    const bool mixed = r.a.type != r.b.type || r.a.block != 1;
+    const bool operands = k.is_mixed() ? mixed : k.info.a == r.a.type && k.info.b == r.b.type;
+    return operands && k.info.d == r.d.type && k.info.accumulate == r.accumulate;
 }
 
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c, std::vector<std::string> also) {
@@ -99,11 +103,13 @@ Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const C
 }
 
 std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth) {
-    const bool few = k.family() == "gemv";
+    const bool few = k.family() == "gemv" || k.family() == "gemv_mixed";
     if (few && k.tile.BM <= k.tile.BN) m = k.tile.BM;
     if (few && k.tile.BN < k.tile.BM) n = k.tile.BN;
-    return types_of(k) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(depth) +
-           accuracy_word(k.traits.accuracy);
+    const std::string types = types_of(k), sums = types.substr(types.find('+'));
+    if (k.is_mixed()) depth = (depth + 31) / 32 * 32;
+    return (k.is_mixed() ? "f16*f32" + sums : types) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
+           std::to_string(depth) + accuracy_word(k.traits.accuracy);
 }
 
 uint64_t workspace_for(const Kernel& k) { return k.traits.packsFragments ? workspace_limit : 0; }

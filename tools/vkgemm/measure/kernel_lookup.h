@@ -20,6 +20,7 @@ struct Kernel {
 
     std::string name() const { return info.name; }
     std::string family() const { return info.family; }
+    bool is_mixed() const { return info.a == VKGEMM_TYPE_DEFAULT; }  // takes any types that differ, and block formats
     bool is_product() const { return traits.role == VKGEMM_KERNEL_PRODUCT; }
 };
 const std::vector<Kernel>& all_kernels();

@@ -126,13 +126,17 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
 std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     const MatrixInfo* m = matrix(slot);
     const Type type = m ? m->type : r_.d.type;
-    const uint32_t bytes = type_info(type).bytes;
-    const uint64_t count = m ? m->span : std::max(case_.problem.m, case_.problem.n);
+    const uint32_t bytes = type_info(type).bytes, block = type_info(type).blockElements;
+    const uint64_t count = m ? m->span / block : std::max(case_.problem.m, case_.problem.n);  // of blocks
     std::vector<std::byte> data(count * bytes);
     if (slot == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D) return data;  // only written
     Random random{static_cast<uint64_t>(slot) + 1};
-    const uint64_t fresh = std::min(count, random_period);
-    for (uint64_t i = 0; i < fresh; ++i) encode(type, random_value(type, random), &data[i * bytes]);
+    const uint64_t fresh = std::min(count, std::max<uint64_t>(random_period / block / block, 1));
+    std::vector<double> values(block);
+    for (uint64_t i = 0; i < fresh; ++i) {
+        for (double& value : values) value = random_value(type, random);
+        encodeBlock(type, values, &data[i * bytes]);
+    }
     for (uint64_t i = fresh; i < count; i += fresh)
         std::memcpy(&data[i * bytes], data.data(), std::min(fresh, count - i) * bytes);
     return data;
@@ -184,6 +188,8 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     for (size_t i = 0; i < kept->size(); ++i)
         if (const auto slot = static_cast<VkgemmSlot>(i); uses(slot))
             kept->at(i) = for_check ? exact().bytes(slot) : random_bytes(slot);
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B})  // those of mixed types are read in words
+        kept->at(slot).resize(rounded_up(kept->at(slot).size(), 4));
     return *kept;
 }
 
@@ -225,9 +231,49 @@ Result<host::Buffer> CaseRunner::workspace(const Plan& plan) const {
     return buffer;
 }
 
-Run CaseRunner::run_of(const OperandSet& slots, size_t set, const host::Buffer& space, double alpha,
-                       double beta) const {
-    const auto at = [&](VkgemmSlot slot, size_t which) { return slots[slot].operand(which); };
+Result<OperandCopies> CaseRunner::packed(const Plan& plan, VkgemmSlot slot, const OperandCopies& from,
+                                         size_t sets) const {
+    const auto pack = plan.createPack(slot);
+    if (!pack) return pack.status();
+    OperandCopies to;
+    to.bytes = pack->info().requiredBytes[VKGEMM_SLOT_D];
+    to.stride = rounded_up(to.bytes + 2 * guard, guard);
+    auto buffer = device_.createBuffer(to.stride * sets);
+    if (!buffer) return buffer.status();
+    to.buffer = *std::move(buffer);
+    if (Status s = device_.fill(to.buffer, 0, to.buffer.size(), 0xffffffff); !s) return s;
+    const auto record = [&](VkCommandBuffer commands) {
+        for (size_t set = 0; set < sets; ++set) {
+            Run run{.d = to.operand(set)};
+            (slot == VKGEMM_SLOT_A ? run.a : run.b) = from.operand(set);
+            if (Status s = pack->record(commands, run); !s) return s;
+        }
+        return Status{};
+    };
+    if (Status s = device_.submit(record, std::chrono::seconds(is_cpu_ ? 600 : 60)); !s) return s;
+    return to;
+}
+
+Result<PlanMemory> CaseRunner::memory(const Plan& plan, const OperandSet& slots, size_t sets) const {
+    PlanMemory out;
+    auto space = workspace(plan);
+    if (!space) return space.status();
+    out.workspace = *space;
+    const VkgemmPlanInfo info = plan.info();
+    for (const auto& [slot, key] : {std::pair{VKGEMM_SLOT_A, info.packedA}, {VKGEMM_SLOT_B, info.packedB}}) {
+        if (key == VKGEMM_PACKED_NONE) continue;
+        auto made = packed(plan, slot, slots[slot], sets);
+        if (!made) return made.status();
+        out.packed[slot] = *std::move(made);
+    }
+    return out;
+}
+
+Run CaseRunner::run_of(const OperandSet& slots, size_t set, const PlanMemory& memory, double alpha, double beta) const {
+    const auto at = [&](VkgemmSlot slot, size_t which) {
+        const bool packs = (slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B) && memory.packed[slot].bytes;
+        return packs ? memory.packed[slot].operand(which) : slots[slot].operand(which);
+    };
     Run run{.a = at(VKGEMM_SLOT_A, set),
             .b = at(VKGEMM_SLOT_B, set),
             .c = at(VKGEMM_SLOT_C, set),
@@ -235,7 +281,7 @@ Run CaseRunner::run_of(const OperandSet& slots, size_t set, const host::Buffer& 
     run.bias = at(VKGEMM_SLOT_BIAS, 0);
     run.scale = at(VKGEMM_SLOT_SCALE, 0);
     run.residual = at(VKGEMM_SLOT_RESIDUAL, 0);
-    if (space.handle()) run.workspace = space.operand();
+    if (memory.workspace.handle()) run.workspace = memory.workspace.operand();
     run.alpha = alpha;
     run.beta = beta;
     return run;
@@ -245,9 +291,9 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
     if (Status s = prepare_check(); !s) return s;
     const OperandCopies& d = check_slots_->at(VKGEMM_SLOT_D);
     if (!d.bytes) return {};  // an empty product: nothing can be wrong
-    auto space = workspace(plan);
-    if (!space) return space.status();
-    const Run run = run_of(*check_slots_, 0, *space, exact_->alpha(), exact_->beta());
+    const auto besides = memory(plan, *check_slots_, 1);
+    if (!besides) return besides.status();
+    const Run run = run_of(*check_slots_, 0, *besides, exact_->alpha(), exact_->beta());
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
     if (Status s = device_.submit([&](VkCommandBuffer commands) { return plan.record(commands, run); }, patience); !s)
         return s;
@@ -279,32 +325,33 @@ void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {
     }
 }
 
-host::RecordRun CaseRunner::recorder(const Plan& plan, const host::Buffer& space) const {
+host::RecordRun CaseRunner::recorder(const Plan& plan, const PlanMemory& memory) const {
     // In turn through the sets of operands.
-    return [this, &plan, space, next = size_t{0}](VkCommandBuffer commands, uint32_t) mutable {
-        return plan.record(commands, run_of(*time_slots_, next++ % sets_, space, case_.alpha, case_.beta));
+    return [this, &plan, memory, next = size_t{0}](VkCommandBuffer commands, uint32_t) mutable {
+        return plan.record(commands, run_of(*time_slots_, next++ % sets_, memory, case_.alpha, case_.beta));
     };
 }
 
 Status CaseRunner::time(const Plan& plan, Measurement& result, const std::function<void()>& between) {
     if (Status s = prepare_timing(); !s) return s;
-    auto space = workspace(plan);
-    if (!space) return space.status();
-    const host::RecordRun record = recorder(plan, *space);
+    const auto besides = memory(plan, *time_slots_, sets_);
+    if (!besides) return besides.status();
+    const host::RecordRun record = recorder(plan, *besides);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
     Timing timing(options_, result,
                   [&](size_t runs) { return device_.time(static_cast<uint32_t>(runs), record, patience); });
     if (Status s = timing.rest(between); !s) return s;
-    return is_cpu_ ? Status{} : noted(in_a_row(plan, *space, result), result);  // on a CPU one run keeps all cores busy
+    return is_cpu_ ? Status{}
+                   : noted(in_a_row(plan, *besides, result), result);  // on a CPU one run keeps all cores busy
 }
 
-Status CaseRunner::in_a_row(const Plan& plan, const host::Buffer& space, Measurement& result) const {
-    // In turn with the first: a plan's own barrier is between a run and the next but one.
+Status CaseRunner::in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const {
+    // In turn with the first workspace: a plan's own barrier is between a run and the next but one.
     auto other = workspace(plan);
     if (!other) return other.status();
-    const host::Buffer* spaces[] = {&space, &*other};
+    const PlanMemory memories[] = {memory, {*other, memory.packed}};
     const auto record = [&](VkCommandBuffer commands, uint32_t i) {
-        Run run = run_of(*time_slots_, i % sets_, *spaces[i % 2], case_.alpha, case_.beta);
+        Run run = run_of(*time_slots_, i % sets_, memories[i % 2], case_.alpha, case_.beta);
         if (i % sets_ == 0) run.flags = VKGEMM_RECORD_BARRIER_BEFORE;  // the same D again
         return plan.record(commands, run);
     };
@@ -373,10 +420,9 @@ Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
     return result;
 }
 
-Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, double give_up_above,
-                                Measurement& result) {
+Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, double give_up_above, Measurement& result) {
     constexpr double settle = 0.01, enough = 0.04;  // seconds
-    const host::RecordRun record = recorder(plan, space);
+    const host::RecordRun record = recorder(plan, memory);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
     const auto start = SteadyClock::now();
     const double load = is_cpu_ || warm_ ? 0 : warm_up_seconds;
@@ -401,13 +447,13 @@ Status CaseRunner::time_briefly(const Plan& plan, const host::Buffer& space, dou
     return {};
 }
 
-void CaseRunner::keep_busy(Plan plan, const host::Buffer& space, double seconds) {
+void CaseRunner::keep_busy(Plan plan, const PlanMemory& memory, double seconds) {
     if (is_cpu_ || load_) return;
     if (!busy_plan_) {
-        busy_plan_ = std::move(plan), busy_workspace_ = space;
+        busy_plan_ = std::move(plan), busy_memory_ = memory;
         busy_runs_ = static_cast<uint32_t>(runs_in(0.003, seconds, 1, 64));
     }
-    load_.emplace(device_, busy_runs_, recorder(*busy_plan_, busy_workspace_));
+    load_.emplace(device_, busy_runs_, recorder(*busy_plan_, busy_memory_));
 }
 
 Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
@@ -421,9 +467,9 @@ Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
     result.failure = prepare_timing();
     if (!result.failure) return result;
-    const auto space = workspace(*plan);
-    result.failure = space ? time_briefly(*plan, *space, trial.give_up_above, result) : space.status();
-    if (result.failure) keep_busy(*std::move(plan), *space, result.times.median);
+    const auto besides = memory(*plan, *time_slots_, sets_);
+    result.failure = besides ? time_briefly(*plan, *besides, trial.give_up_above, result) : besides.status();
+    if (result.failure) keep_busy(*std::move(plan), *besides, result.times.median);
     return result;
 }
 

@@ -56,6 +56,12 @@ struct OperandCopies {
 using OperandSet = std::array<OperandCopies, VKGEMM_SLOT_COUNT>;             // by VkgemmSlot
 using OperandBytes = std::array<std::vector<std::byte>, VKGEMM_SLOT_COUNT>;  // by VkgemmSlot; empty: not used
 
+/// What a plan takes besides the operands of its case: a workspace, and A and B where they come packed.
+struct PlanMemory {
+    host::Buffer workspace;
+    std::array<OperandCopies, 2> packed;  // by VkgemmSlot; empty: not packed
+};
+
 /// Options of try_out().
 struct Trial {
     bool check = true;
@@ -126,13 +132,16 @@ class CaseRunner {
     Status check(const Plan& plan, Measurement& result);
     void find_wrong(const OperandCopies& d, Measurement& result) const;
     Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
-    Status in_a_row(const Plan& plan, const host::Buffer& workspace, Measurement& result) const;
+    Status in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const;
     Status find_deviation(Measurement& result);
-    Status time_briefly(const Plan& plan, const host::Buffer& workspace, double give_up_above, Measurement& result);
+    Status time_briefly(const Plan& plan, const PlanMemory& memory, double give_up_above, Measurement& result);
     Result<host::Buffer> workspace(const Plan& plan) const;
-    host::RecordRun recorder(const Plan& plan, const host::Buffer& workspace) const;
-    void keep_busy(Plan plan, const host::Buffer& workspace, double seconds);
-    Run run_of(const OperandSet& slots, size_t set, const host::Buffer& workspace, double alpha, double beta) const;
+    Result<OperandCopies> packed(const Plan& plan, VkgemmSlot slot, const OperandCopies& from, size_t sets) const;
+    /// `sets` copies of `slots` are packed, where the plan wants that.
+    Result<PlanMemory> memory(const Plan& plan, const OperandSet& slots, size_t sets) const;
+    host::RecordRun recorder(const Plan& plan, const PlanMemory& memory) const;
+    void keep_busy(Plan plan, const PlanMemory& memory, double seconds);
+    Run run_of(const OperandSet& slots, size_t set, const PlanMemory& memory, double alpha, double beta) const;
 
     const host::Device& device_;
     Case case_;
@@ -148,7 +157,7 @@ class CaseRunner {
     std::string extent_;                     // of the check that found it so
     bool warm_ = false;                      // a trial has run
     std::optional<Plan> busy_plan_;          // what keeps a GPU at work: the first trial's
-    host::Buffer busy_workspace_;
+    PlanMemory busy_memory_;
     uint32_t busy_runs_ = 0;
     std::optional<BackgroundLoad> load_;  // last: gone before what it uses
 };

@@ -2,7 +2,7 @@
 // The numbers that the tool fills memory with. Pure.
 #pragma once
 #include "measure/types.h"
-#include "vkgemm/elements.hpp"
+#include "vkgemm/formats.hpp"
 
 namespace vkgemm::tool {
 

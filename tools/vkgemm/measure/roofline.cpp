@@ -156,8 +156,10 @@ double Roofline::measured(const std::string& units) {
 }
 
 std::optional<double> Roofline::peak(const Resolved& r) {
+    const bool doubles = r.accumulate == f64 && has_features(*caps_, {"shaderFloat64"});
     const double plain = r.accumulate == f32 || r.accumulate == f16 ? measured("f32")
                          : r.accumulate == i32                      ? measured("i32")
+                         : doubles                                  ? measured("f64")
                                                                     : 0;
     std::optional<double> matrix;
     for (const MatrixUnits& m : matrix_units)

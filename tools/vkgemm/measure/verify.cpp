@@ -63,12 +63,28 @@ void put_all(const MatrixInfo& m, uint64_t matrices, std::byte* bytes, const Val
     });
 }
 
+/// The same for an operand in blocks, which lie along k: along the rows of A and the columns of B.
+template <class Value>
+void put_blocks(const MatrixInfo& m, uint64_t matrices, std::byte* bytes, const Value& value) {
+    std::vector<double> values(m.block);
+    const bool along_rows = m.col_step == 1;
+    const uint64_t lines = along_rows ? m.rows : m.cols, length = along_rows ? m.cols : m.rows;
+    for (uint64_t batch = 0; batch < matrices; ++batch)
+        for (uint64_t line = 0; line < lines; ++line)
+            for (uint64_t k = 0; k < length; k += m.block) {
+                const uint64_t row = along_rows ? line : k, col = along_rows ? k : line;
+                for (uint64_t i = 0; i < m.block; ++i)
+                    values[i] = value(batch, row + (along_rows ? 0 : i), col + (along_rows ? i : 0));
+                encodeBlock(m.type, values, bytes + m.bytes_of(m.position(batch, row, col)));
+            }
+}
+
 std::string place(uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
     std::string text = "D[" + std::to_string(row) + "][" + std::to_string(col) + "]";
     return batches > 1 ? text + " of matrix " + std::to_string(batch) : text;
 }
 
-std::string number(double value) {
+std::string number_text(double value) {
     return value == std::floor(value) && std::fabs(value) < 1e15 ? std::to_string(static_cast<int64_t>(value))
                                                                  : std::to_string(value);
 }
@@ -149,7 +165,10 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
     else
         for (size_t i = 0; i < m->span_bytes(); ++i) bytes.push_back(static_cast<std::byte>(word >> i % 4 * 8));
     if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
-    const auto put = [&](auto value) { put_all(*m, m->batch_step ? r_.batch : 1, bytes.data(), value); };
+    const auto put = [&](auto value) {
+        const uint64_t matrices = m->batch_step ? r_.batch : 1;
+        m->block == 1 ? put_all(*m, matrices, bytes.data(), value) : put_blocks(*m, matrices, bytes.data(), value);
+    };
     using At = uint64_t;
     if (slot == VKGEMM_SLOT_A)
         put([this](At batch, At row, At col) { return a(batch, row, col); });
@@ -213,7 +232,7 @@ std::optional<std::string> ExactCase::wrong_element(std::span<const std::byte> d
     if (got == want || std::fabs(got - want) <= slack) return std::nullopt;  // slack 0: exactly
     const std::string where = place(batch, row, col, r_.batch);
     if (p_.cSource != VKGEMM_C_IS_D && is_poison(r_.d.type, r_.d.bytes, element)) return where + " was never written";
-    return where + " is " + number(got) + " and should be " + number(want);
+    return where + " is " + number_text(got) + " and should be " + number_text(want);
 }
 
 std::optional<std::string> ExactCase::wrong_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const {
@@ -257,7 +276,7 @@ std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) co
 std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) const {
     uint64_t elements = 0;
     for (const uint64_t n : {p_.m, p_.n, r_.batch}) elements = elements ? elements * n : n;
-    if (elements == r_.d.span) return std::nullopt;  // dense: there is no gap
+    if (elements == r_.d.span) return std::nullopt;  // dense, without gaps
     std::vector<bool> owned(r_.d.span);
     for (uint64_t batch = 0; batch < r_.batch; ++batch)
         for (uint64_t row = 0; row < p_.m; ++row)
@@ -323,8 +342,8 @@ std::optional<std::string> ExactCase::gross_row(std::span<const std::byte> d, ui
         if (beta_ != 0) largest += std::fabs(beta_ * c(batch, row, col));
         const double tolerance = slack + (plain_ ? 4 : 8) * roundoff * largest;  // scales may double it
         if (!(std::fabs(got[col] - want) <= tolerance))
-            return place(batch, row, col, r_.batch) + " is " + number(got[col]) + " and should be " + number(want) +
-                   ", give or take " + number(tolerance);
+            return place(batch, row, col, r_.batch) + " is " + number_text(got[col]) + " and should be " +
+                   number_text(want) + ", give or take " + number_text(tolerance);
     }
     return std::nullopt;
 }

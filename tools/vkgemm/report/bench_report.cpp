@@ -156,21 +156,21 @@ std::string BenchReport::summary(bool colored) const {
     const std::vector<Group> all = groups();
     const bool aims = std::ranges::any_of(all, [](const Group& g) { return g.given->target > 0; });
     if (all.size() < 2 || (baselines_.empty() && !aims)) return "";
-    size_t room = page_width - 2 - rate_width - (aims ? 2 + share_width : 0), longest = 0;
+    size_t available = page_width - 2 - rate_width - (aims ? 2 + share_width : 0), longest = 0;
     std::vector<Table::Column> titles = {{.title = "problem"}, {.title = "vkgemm", .right = true, .width = rate_width}};
     for (const BenchBaseline& p : baselines_) {
         if (!p.missing.empty()) continue;
         titles.push_back({.title = p.name, .right = true, .width = rate_width});
         titles.push_back({.title = "ours/it", .right = true, .width = ratio_width});
-        room -= 2 + rate_width + 2 + ratio_width;
+        available -= 2 + rate_width + 2 + ratio_width;
     }
     if (aims) titles.push_back({.title = "of target", .right = true, .width = share_width});
     for (const Group& g : all)
-        if (const size_t n = columns(g.given->text); n <= room) longest = std::max(longest, n);
+        if (const size_t n = columns(g.given->text); n <= available) longest = std::max(longest, n);
     titles.front().width = longest;
     Table table(titles);
     for (const Group& g : all) {
-        const bool fits = columns(g.given->text) <= room;
+        const bool fits = columns(g.given->text) <= available;
         if (!fits) table.note(g.given->text);
         const BenchResult* best = g.best();
         std::vector<Cell> cells = {fits ? g.given->text : ""};

@@ -70,7 +70,7 @@ string times(string_view what, size_t n) {
 string sizes(uint64_t rows, uint64_t columns) { return std::to_string(rows) + " x " + std::to_string(columns); }
 
 /// The characters of a picture to scale. Two columns of characters are as wide as one line is high.
-struct Scale {
+struct PictureScale {
     double elements;  // a line of characters stands for
     size_t lines(uint32_t n) const { return std::max<size_t>(1, static_cast<size_t>(std::lround(n / elements))); }
     size_t columns(uint32_t n) const { return std::max<size_t>(2, static_cast<size_t>(std::lround(2 * n / elements))); }
@@ -104,7 +104,7 @@ string rule(const std::vector<size_t>& cells, string_view left, string_view cros
 }
 
 /// D's box: a cell for each outer part, the first one filled.
-std::vector<string> block_lines(const Tile& t, const Part& outer, const Part& inner, const Scale& s) {
+std::vector<string> block_lines(const Tile& t, const Part& outer, const Part& inner, const PictureScale& s) {
     const uint32_t down = outer.rows ? t.BM / outer.rows : 1, across = outer.rows ? t.BN / outer.columns : 1;
     const size_t high = s.lines(t.BM / down), wide = s.columns(t.BN / across);
     const size_t filled_lines = inner.rows ? s.lines(inner.rows) : 0;
@@ -139,7 +139,7 @@ std::vector<string> box(size_t wide, size_t high) {
 
 string tile_drawing(const Tile& t, uint64_t shared) {
     const Part outer = outer_part(t), inner = inner_part(t);
-    const Scale s{std::max({1.0, double(t.BM) / most_lines, 2 * double(t.BN) / most_columns})};
+    const PictureScale s{std::max({1.0, double(t.BM) / most_lines, 2 * double(t.BN) / most_columns})};
     const std::vector<string> d = block_lines(t, outer, inner, s);
     const bool copies = t.BK > 0;  // A and B step by step
     const size_t a_wide = copies ? std::min(s.columns(t.BK), most_beside) : 0;

@@ -64,10 +64,10 @@ std::vector<double> ticks(const Scale& scale) {
 std::vector<double> size_ticks(const Scale& x) {
     std::vector<double> all;
     if (x.logarithmic) {
-        constexpr double label_room = 64;
+        constexpr double label_spacing = 64;
         const double first = std::exp2(std::ceil(std::log2(x.low)));
         double factor = 2;
-        while (std::fabs(x.to - x.from) * std::log(factor) < label_room * std::log(x.high / x.low)) factor *= 2;
+        while (std::fabs(x.to - x.from) * std::log(factor) < label_spacing * std::log(x.high / x.low)) factor *= 2;
         for (double t = first; t <= x.high * 1.001; t *= factor) all.push_back(t);
         return all;
     }

@@ -58,8 +58,8 @@ std::string size_labels(const SizeAxis& axis, double y) {
             body += text_at(axis.at(t), y + 20, size_text(t), "class=\"dim\" text-anchor=\"middle\"");
         return body;
     }
-    const double room = (axis.scale.to - axis.scale.from) / static_cast<double>(axis.sizes.size() - 1);
-    const size_t every = static_cast<size_t>(std::ceil(label_height / room));
+    const double spacing = (axis.scale.to - axis.scale.from) / static_cast<double>(axis.sizes.size() - 1);
+    const size_t every = static_cast<size_t>(std::ceil(label_height / spacing));
     for (size_t i = 0; i < axis.sizes.size(); i += every)
         body += upright_at(axis.at(axis.sizes[i]), y + 10, size_text(axis.sizes[i]), "class=\"dim\"");
     return body;

@@ -13,7 +13,7 @@ using namespace draw;
 
 namespace {
 
-constexpr double dot = 5, line_height = 14, gap = 9;  // pixels; gap: from a dot to its label
+constexpr double dot = 5, line_height = 14, label_gap = 9;  // pixels; label_gap: from a dot to its label
 
 struct Box {
     double left, top, right, bottom;
@@ -21,7 +21,7 @@ struct Box {
 };
 
 /// The place of a label: it begins at `x`, or ends there.
-struct Label {
+struct DotLabel {
     double x, y;  // of the middle of its line
     bool ends = false;
     Box box(double width) const {
@@ -29,16 +29,16 @@ struct Label {
         return {from, y - line_height / 2, from + width + 4, y + line_height / 2};
     }
 };
-/// Where the label of a dot finds room: beside it, to the right or to the left, or some lines above or below that.
-Label label_of(double x, double y, double width, const std::vector<Box>& taken, double top, double bottom) {
+/// A place for the label of a dot that no other label takes: right or left of it, or some lines above or below that.
+DotLabel label_of(double x, double y, double width, const std::vector<Box>& taken, double top, double bottom) {
     for (const double lines : {0.0, -1.0, 1.0, -2.0, 2.0, -3.0, 3.0, -4.0, 4.0, -5.0, 5.0})
         for (const bool left : {false, true}) {
-            const Label label{left ? x - gap : x + gap, y + lines * line_height, left};
+            const DotLabel label{left ? x - label_gap : x + label_gap, y + lines * line_height, left};
             const Box box = label.box(width);
             const bool meets = std::ranges::any_of(taken, [&](const Box& b) { return b.meets(box); });
             if (!meets && box.top >= top && box.bottom <= bottom) return label;
         }
-    return {x + gap, y};
+    return {x + label_gap, y};
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ std::string svg(const PointPlot& plot) {
         for (const PlotPoint& p : s.points) {
             if (p.label.empty()) continue;
             const double at = x.at(p.x), up = y.at(p.y), wide = width_of(p.label);
-            const Label label = label_of(at, up, wide, taken, top, bottom);
+            const DotLabel label = label_of(at, up, wide, taken, top, bottom);
             taken.push_back(label.box(wide));
             if (label.y != up) leaders += line_at(at, up, label.x, label.y, "grid");
             words += text_at(label.x, label.y + 4, p.label,

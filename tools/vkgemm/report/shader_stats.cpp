@@ -10,11 +10,11 @@ namespace {
 using Figure = std::optional<double> ShaderStats::*;
 
 /// One row = one word of a driver. RADV's SGPRs and NVK's "Spills to reg" are left out: they cost a move, not memory.
-struct Word {
+struct Statistic {
     std::string_view name;
     Figure figure;
 };
-constexpr Word words[] = {
+constexpr Statistic words[] = {
     // RADV
     {"VGPRs", &ShaderStats::registers},
     {"Spilled VGPRs", &ShaderStats::spills},
@@ -66,7 +66,7 @@ ShaderStats shader_stats_of(const host::PipelineReport& report) {
     ShaderStats out;
     bool by_words = false;
     for (const auto& s : report.statistics) {
-        for (const Word& w : words)
+        for (const Statistic& w : words)
             if (s.name == w.name) out.*w.figure = (out.*w.figure).value_or(0) + s.value;
         if (s.name == code_size) out.code = s.value;
         by_words |= s.name == counted_in_words;

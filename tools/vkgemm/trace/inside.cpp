@@ -33,7 +33,7 @@ Dispatch dispatch_from(const plan::Normalised& n, const plan::Steps& steps, cons
     Dispatch d;
     d.problem = n.problem, d.swapped = n.swapped;
     d.kernel = s.kernel->name, d.module = s.kernel->module.name, d.tile = plan::to_text(s.tile);
-    const std::vector<uint32_t> values = plan::constant_values(s);
+    const plan::ConstantValues values = plan::constant_values(s);
     for (size_t i = 0; i < values.size(); ++i) d.constants.emplace_back(plan::constant_ids[i], values[i]);
     if (s.tile.SG && caps.subgroup_required) d.subgroup_size = s.tile.SG;
     d.full_subgroups = s.tile.SG && (caps.features & plan::need::full_subgroups);
@@ -77,7 +77,7 @@ std::vector<std::byte> arguments(const Dispatch& dispatch, double alpha, double 
     abi::GemmArgs args;
     std::memcpy(&args, dispatch.arguments.data(), sizeof args);
     plan::set_factors(args, alpha, beta, dispatch.problem.accumulate);
-    const auto bytes = std::as_bytes(std::span(&args, 1));
+    const auto bytes = std::as_bytes(std::span(&args, 1)).first(plan::argument_bytes(dispatch.problem.accumulate));
     return {bytes.begin(), bytes.end()};
 }
 

@@ -12,7 +12,7 @@ namespace vkgemm::tool {
 namespace {
 
 constexpr uint64_t list_capacity = 1u << 20;  // accesses of the watched group that are kept
-constexpr uint64_t room_behind = 32;          // bytes: the four elements that one store may write
+constexpr uint64_t padding = 32;              // bytes: the four elements that one store may write
 constexpr auto patience = std::chrono::seconds(600);
 
 using inside::trace_words;
@@ -78,13 +78,13 @@ void describe_operands(const inside::Dispatch& d, Trace& t) {
     }
 }
 
-/// A buffer for every operand that the problem has, filled. Behind each there is room for what a trace sends there.
+/// A buffer for every operand that the problem has, filled. Each is padded by what a trace may write there.
 using Buffers = std::array<host::Buffer, VKGEMM_SLOT_COUNT>;
 Result<Buffers> upload_all(const host::Device& device, const OperandBytes& bytes) {
     Buffers all;
     for (size_t i = 0; i < bytes.size(); ++i) {
         if (bytes[i].empty()) continue;
-        auto buffer = device.createBuffer((bytes[i].size() + 15) / 16 * 16 + room_behind);
+        auto buffer = device.createBuffer((bytes[i].size() + 15) / 16 * 16 + padding);
         if (!buffer) return buffer.status();
         if (Status s = device.upload(*buffer, 0, bytes[i]); !s) return s;
         all[i] = *std::move(buffer);
@@ -135,7 +135,7 @@ Status run_traced(const host::Device& device, const Case& c, const inside::Dispa
     return {};
 }
 
-Status check_room(const host::Device& device, const Trace& t) {
+Status check_size(const host::Device& device, const Trace& t) {
     uint64_t words = 0;
     head_of(t, words);
     const uint64_t most = deviceCaps(device.context()).limits.maxStorageRange;
@@ -162,7 +162,7 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
         if (const auto numbers = tile_with(*k, d->tile)) t.tile = *numbers;
     t.groups = uint64_t{d->groups_x} * d->groups_y;
     describe_operands(*d, t);
-    if (Status s = check_room(device, t); !s) return s;
+    if (Status s = check_size(device, t); !s) return s;
     const auto code = d->memory_model ? module->scoped : module->plain;
     CaseRunner runner(device, c, {});
     const ExactCase& exact = runner.exact();

@@ -45,7 +45,7 @@ struct Trace {
     std::array<TracedOperand, bind_count> operands{};  // by Bind
     std::vector<uint32_t> owners{};                    // of D's span: the work group that wrote last, from 1; 0: none
     std::vector<Access> watched{};                     // of work group 0, in no order
-    uint64_t unlisted = 0;                             // its accesses that found no room
+    uint64_t unlisted = 0;                             // its accesses that did not fit
     std::vector<std::byte> traced{}, untraced{};       // D, as each left it
     ExactCase::Outcome outcome{};                      // on the traced one
 };

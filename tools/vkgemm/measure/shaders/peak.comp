@@ -14,6 +14,10 @@ layout(std430, set = 0, binding = PEAK_TO) buffer Never { uint never[]; };
 #define NUMBER int
 #define FROM_BITS(bits) int(bits)
 #define MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
+#elif defined(DOUBLE)
+#define NUMBER double
+#define FROM_BITS(bits) double(uintBitsToFloat(bits))
+#define MULTIPLY_ADD(x, y, z) fma(x, y, z)
 #else
 #define NUMBER float
 #define FROM_BITS(bits) uintBitsToFloat(bits)
