@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures what vkgemm costs on the host: nanoseconds for each recording, with the driver's part and without it, and
-// the time to the first result with an empty and with a filled pipeline cache. It is not a test.
+// for each plan whose pipelines exist; and the time to the first result with an empty and with a filled pipeline cache.
+// It is not a test.
 //
 //     tools/with lavapipe build/tests/host_cost [N|NAME-PART of a device]
 #include <algorithm>
@@ -137,10 +138,10 @@ FirstResult first_result(const host::DeviceOptions& options, std::vector<std::by
     const auto d = value(device.createBuffer(64 * 64 * 4, host::Memory::host));
     FirstResult times{};
     {
-        ContextInfo lent = context_info(device);
-        lent.pipelineCache = cache;
+        ContextInfo info = context_info(device);
+        info.pipelineCache = cache;
         const auto start = Clock::now();
-        const Context context = value(Context::create(lent));
+        const Context context = value(Context::create(info));
         const auto made = Clock::now();
         const Plan plan = value(context.createPlan({.m = 64, .n = 64, .k = 64}));
         const auto planned = Clock::now();
@@ -184,29 +185,75 @@ void print_costs(const host::Device& device) {
     Run addresses = buffers, barriers = buffers;
     addresses.a = a.operand(), addresses.b = b.operand(), addresses.d = d.operand();
     barriers.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    Run sized = buffers, sized_addresses = addresses;
+    sized.sizes = sized_addresses.sizes = Sizes{.m = 17, .n = 33, .k = 61};
     const Problem problem{.m = 64, .n = 64, .k = 64};
+    Problem varying = problem;
+    varying.upTo = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N | VKGEMM_UP_TO_K;
     const PlanOptions usual{}, by_address{.operands = VKGEMM_OPERANDS_ADDRESSES},
         split{.kernel = "tiled_f32_8x8", .tile = "SPLIT=4", .workspaceLimit = 1 << 20};
     const struct {
         const char* what;
+        const Problem& problem;
         const PlanOptions& options;
         const Run& run;
         bool possible;
-    } rows[] = {{"buffers", usual, buffers, true},
-                {"buffers, both barriers", usual, barriers, true},
-                {"buffers, K in 4 slices", split, buffers, true},
-                {"addresses", by_address, addresses, device.hasAddresses()},
-                {"addresses of buffers", by_address, buffers, device.hasAddresses()}};
+    } rows[] = {{"buffers", problem, usual, buffers, true},
+                {"buffers, both barriers", problem, usual, barriers, true},
+                {"buffers, K in 4 slices", problem, split, buffers, true},
+                {"addresses", problem, by_address, addresses, device.hasAddresses()},
+                {"addresses of buffers", problem, by_address, buffers, device.hasAddresses()},
+                {"buffers, other sizes", varying, usual, sized, true},
+                {"the same, K in slices", varying, split, sized, true},
+                {"addresses, other sizes", varying, by_address, sized_addresses, device.hasAddresses()}};
     std::printf("%-26s %12s %18s\n", "one recording", "ns", "of that vkgemm, ns");
     for (const auto& row : rows) {
         if (!row.possible) continue;
-        const Plan plan = value(with.createPlan(problem, row.options)),
-                   own = value(without.createPlan(problem, row.options));
+        const Plan plan = value(with.createPlan(row.problem, row.options)),
+                   own = value(without.createPlan(row.problem, row.options));
         std::printf("%-26s %12.0f %18.0f\n", row.what, recorder.cost(plan, row.run), recorder.cost(own, row.run));
     }
-    const auto start = Clock::now();
-    for (int i = 0; i < 1000; ++i) static_cast<void>(value(with.createPlan(problem)));
-    std::printf("%-26s %12.0f\n", "a plan, pipelines there", nanoseconds(Clock::now() - start) / 1000);
+}
+
+/// The least nanoseconds of making one plan, over rounds, because other programs of the machine only add to it.
+double plan_cost(const Context& context, const Problem& problem, const PlanOptions& options) {
+    constexpr int rounds = 200, count = 20;
+    static_cast<void>(value(context.createPlan(problem, options)));  // makes the pipelines
+    double least = 1e300;
+    for (int round = 0; round < rounds; ++round) {
+        const auto start = Clock::now();
+        for (int i = 0; i < count; ++i) static_cast<void>(value(context.createPlan(problem, options)));
+        least = std::min(least, nanoseconds(Clock::now() - start) / count);
+    }
+    return least;
+}
+
+void print_plan_costs(const host::Device& device) {
+    const Context context = value(Context::create(context_info(device)));
+    const auto types = [](Type t, Problem p) {
+        p.a.type = t;
+        return p;
+    };
+    const PlanOptions usual{}, roomy{.workspaceLimit = 1 << 30},
+        untuned{.flags = VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = 1 << 30}, named{.kernel = "tiled_f32_8x8"};
+    const struct {
+        const char* what;
+        const Problem problem;
+        const PlanOptions& options;
+    } rows[] = {
+        {"f32 64", {.m = 64, .n = 64, .k = 64}, usual},
+        {"f32 64, kernel named", {.m = 64, .n = 64, .k = 64}, named},
+        {"f32 1024, workspace", {.m = 1024, .n = 1024, .k = 1024}, roomy},
+        {"f16 512x4096x4096", types(f16, {.m = 512, .n = 4096, .k = 4096}), usual},
+        {"the same, workspace", types(f16, {.m = 512, .n = 4096, .k = 4096}), roomy},
+        {"the same, untuned", types(f16, {.m = 512, .n = 4096, .k = 4096}), untuned},
+        {"f16 511x4095x4095, workspace", types(f16, {.m = 511, .n = 4095, .k = 4095}), roomy},
+        {"f16 1x4096x4096, workspace", types(f16, {.m = 1, .n = 4096, .k = 4096}), roomy},
+        {"f16 up to 512x4096x4096", types(f16, {.m = 512, .n = 4096, .k = 4096, .upTo = VKGEMM_UP_TO_M}), roomy}};
+    std::printf("\n%-30s %8s\n", "a plan, pipelines there", "ns");
+    for (const auto& row : rows)
+        if (context.createPlan(row.problem, row.options))
+            std::printf("%-30s %8.0f\n", row.what, plan_cost(context, row.problem, row.options));
 }
 
 }  // namespace
@@ -217,4 +264,5 @@ int main(int argc, char** argv) {
     const host::Device device = value(host::Device::open(options));
     std::printf("%s [%s]\n", device.info().name.c_str(), device.info().driver.c_str());
     print_costs(device);
+    print_plan_costs(device);
 }

@@ -12,9 +12,9 @@ int main() {
     for (const Kernel& k : kernels()) {
         const Module& m = k.module;
         const std::string needs = feature_names(k.needs);
-        std::printf("| `%s` | %s·%s+%s→%s | %s | %u | %llu | %s |\n", k.name.data(), info(m.a).name.data(),
-                    info(m.b).name.data(), info(m.accumulate).name.data(), info(m.d).name.data(),
-                    to_text(k.tile).c_str(), k.tile.WG,
+        std::printf("| `%s` | %s·%s+%s→%s | %s | %u | %llu | %s |\n", k.name.data(),
+                    m.is_mixed() ? "mixed" : info(m.a).name.data(), m.is_mixed() ? "mixed" : info(m.b).name.data(),
+                    info(m.accumulate).name.data(), info(m.d).name.data(), to_text(k.tile).c_str(), k.tile.WG,
                     static_cast<unsigned long long>(m.family.shared_bytes(k.tile, m.element_bytes())),
                     needs.empty() ? "–" : needs.c_str());
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/device.h"
+#include "support/owned.h"
 #include "support/string_util.h"
 #include "vkgemm/vkgemm.h"
 
@@ -67,15 +68,6 @@ inline VkgemmContextInfo context_info() {
 }
 
 inline VkgemmContext context() { return device().context().handle(); }
-
-struct OwnedContext {
-    VkgemmContext handle = nullptr;
-    ~OwnedContext() { vkgemmDestroyContext(handle); }
-};
-struct OwnedPlan {
-    VkgemmPlan handle = nullptr;
-    ~OwnedPlan() { vkgemmDestroyPlan(handle); }
-};
 
 inline Said make_plan(OwnedPlan& plan, const VkgemmProblem& p, const VkgemmPlanOptions& o = options(),
                       VkgemmContext in = context()) {

@@ -424,7 +424,7 @@ TEST_CASE("VKGEMM_KERNEL is followed where it can be, and told where not") {
     CHECK(has_words(log.lines[0], "VKGEMM_KERNEL"));
 
     const VkgemmProblem p = problem("20x30x40");
-    std::string why(20000, '\0');
+    std::string why(200000, '\0');
     size_t size = why.size();
     REQUIRE(vkgemmExplain(integers.handle, &p, nullptr, why.data(), &size, nullptr) == VKGEMM_SUCCESS);
     CHECK(has_words(why, "VKGEMM_KERNEL", "tiled_i32_8x8"));

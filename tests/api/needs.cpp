@@ -35,7 +35,7 @@ Said query(const VkgemmNeedsInfo& info, VkgemmNeeds& out) {
     return said([&](VkgemmError* e) { return vkgemmQueryNeeds(&info, &out, e); });
 }
 
-/// A chain with the given structs behind VkPhysicalDeviceFeatures2, and room for what is missing.
+/// A chain with the given structs behind VkPhysicalDeviceFeatures2, and memory for what is missing.
 struct Chain {
     VkPhysicalDeviceFeatures2 base{};
     alignas(std::max_align_t) std::array<std::byte, 4096> memory;
@@ -92,7 +92,7 @@ TEST_CASE("a device made with only what is required serves the problem") {
 }
 
 TEST_CASE("needs that are refused") {
-    std::vector<VkgemmProblem> problems = {problem("64x64x64"), problem("f64*f64 5x5x5")};
+    std::vector<VkgemmProblem> problems = {problem("64x64x64"), problem("f64*f64+f32->f64 5x5x5")};
     VkgemmNeeds needs = empty_needs();
     expect(query(needs_info(problems), needs), VKGEMM_ERROR_UNSUPPORTED, {"problems[1]", "f64*f64"});
     problems[1] = problem("5x5x5");
@@ -184,7 +184,7 @@ TEST_CASE("merging uses a small struct that is there already") {
     CHECK(chain.length() == 2);
 }
 
-TEST_CASE("merging refuses what is no chain") {
+TEST_CASE("merging refuses what is not a chain") {
     Chain chain;
     size_t size = 0;
     CHECK(vkgemmMergeFeatures(1, VK_API_VERSION_1_3, nullptr, nullptr, &size) == VKGEMM_ERROR_INVALID_ARGUMENT);

@@ -99,15 +99,6 @@ void check_output(const std::function<VkgemmResult(T*)>& call) {
     }
 }
 
-struct OwnedExplanation {
-    VkgemmExplanation handle = nullptr;
-    ~OwnedExplanation() { vkgemmDestroyExplanation(handle); }
-};
-struct OwnedRows {
-    VkgemmRows handle = nullptr;
-    ~OwnedRows() { vkgemmDestroyRows(handle); }
-};
-
 std::string answer_of(const Said& got, const std::string& more = "") {
     return std::string(vkgemmResultName(got.code)) + ": " + got.text + "|" + more;
 }
@@ -242,7 +233,7 @@ TEST_CASE("an older and a newer caller: runs") {
 }
 
 TEST_CASE("an array of problems is walked by its structs' size") {
-    const VkgemmProblem good = problem("20x30x40"), bad = problem("f64*f64 5x5x5");
+    const VkgemmProblem good = problem("20x30x40"), bad = problem("f64*f64+f32->f64 5x5x5");
     VkgemmNeedsInfo info = needs_info();
     const size_t least = struct_info<VkgemmProblem>.least;
     for (const size_t size : {offsetof(VkgemmProblem, epilogue), sizeof(VkgemmProblem), sizeof(VkgemmProblem) + 8,

@@ -36,8 +36,8 @@ TEST_CASE("check: right results are code 0") {
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
     const Folder folder("check_unable");
     // Of the problems one has kernels. It is u8, which few kernels serve: a driver takes up to seconds to compile one.
-    const Run some = run(3, "check 'f64*f64 8x8x8' 'u8*u8 8x8x8' --kernel all --runs 1");
-    expect(some.err, {"f64*f64+f64->f64 8x8x8"});
+    const Run some = run(3, "check 'f64*f64+f32->f64 8x8x8' 'u8*u8 8x8x8' --kernel all --runs 1");
+    expect(some.err, {"f64*f64+f32->f64 8x8x8"});
     expect(some.out, {"tiled_u8_8x8", "right"});
     CHECK(!contains(some.err, "u8*u8"));
     run(3, "check 'i32*i32 8x8x8' --kernel block_f32_64x64 --out nothing.txt");

@@ -37,7 +37,7 @@ TEST_CASE("a tile that cannot be gets every reason, each on its line") {
 
 TEST_CASE("code 3: no kernel of this build, or not this one") {
     const Folder folder("explain_unsupported");
-    run(3, "explain 'f64*f64 8x8x8'");
+    run(3, "explain 'f64*f64+f32->f64 8x8x8'");
     expect(run(3, "explain 8x8x8 --kernel gemv_f16_16x8").both(), {"gemv_f16_16x8", "f32"});
 }
 

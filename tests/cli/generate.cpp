@@ -36,7 +36,7 @@ TEST_CASE("generate: what bash offers for the last word") {
         {"bench --la", "--layout"},
         {"bench --layout n", "nn nt"},
         {"bench --color n", "never"},
-        {"bench --kernel naive_f", "naive_f32_8x8"},
+        {"bench --kernel naive_f3", "naive_f32_8x8"},
         {"bench --suite cl", "classic"},
         {"bench --suite = cl", "classic"},
         {"bench --vs =", "cublas openblas"},

@@ -12,12 +12,6 @@ using vkgemm::columnMajor;
 using vkgemm::plan::Kernel;
 using vkgemm::plan::Layout;
 
-static std::vector<double> result(const Case& x) {
-    const auto d = result_of(x);
-    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.status().text);
-    return *d;
-}
-
 TEST_CASE("lavapipe has a row of every family") {
     if (!device().info().name.starts_with("llvmpipe")) return;
     std::set<std::string_view> none, some;
@@ -42,7 +36,8 @@ TEST_CASE("each row: edges everywhere, and the same bits run after run") {
     });
     if (is_quick()) return;
     for (const Kernel& kernel : vkgemm::plan::kernels())  // the other cases give matrix units smaller tiles
-        if (is_chosen(kernel) && kernel.module.family.uses_matrix_units && kernel.module.is_product() && fits(kernel))
+        if (is_chosen(kernel) && kernel.module.family.uses_matrix_units && kernel.module.is_product() &&
+            !kernel.module.is_mixed() && fits(kernel))
             CHECK_MESSAGE(with_own_tile.count(kernel.name) == 1, kernel.name, " never ran with its own tile");
 }
 
@@ -72,7 +67,8 @@ TEST_CASE("NaN and infinity propagate") {
             Case x = odd_case(kernel);
             x.fill = Fill::special, x.seed = seed;
             if (seed == 2) x.problem.epilogue = {{VKGEMM_STEP_RELU}};  // NaN stays NaN
-            if (seed == 3 && kernel.module.accumulate == vkgemm::plan::f32)
+            if (seed == 3 && kernel.module.accumulate != vkgemm::plan::f16 &&
+                vkgemm::plan::info(kernel.module.accumulate).is_float)
                 x.problem.epilogue = {{VKGEMM_STEP_CLAMP, -2, 2}};
             tally(x);
         }
@@ -131,6 +127,22 @@ TEST_CASE("gemv: an infinity in the last k of a whole product stays one") {
         }
     }
     tally.none();
+}
+
+TEST_CASE("f64: factors and numbers that f32 does not hold, and the curves of the epilogue") {
+    for_each_row([](const Kernel& kernel, Tally& tally) {
+        if (kernel.module.accumulate != vkgemm::plan::f64) return tally.none();
+        Case x = odd_case(kernel);
+        x.problem.cSource = VKGEMM_C_IS_D, x.alpha = 1 + 0x1p-28, x.beta = 1 - 0x1p-28;
+        tally(x);
+        x = odd_case(kernel);
+        x.fill = Fill::random;
+        for (const double alpha : {1.0, -1.0, 30.0, 1e-200, 1e300})
+            for (const VkgemmStepKind step : {VKGEMM_STEP_GELU, VKGEMM_STEP_SILU}) {
+                x.alpha = alpha, x.problem.epilogue = {{step}};
+                tally(x);
+            }
+    });
 }
 
 TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {

@@ -65,7 +65,8 @@ bool helps(const Kernel& helper, const Kernel& product) {
                product.tile.MK == helper.tile.MK;
     const bool packs = helper.module.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
-    if (packs) return plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
+    if (packs)
+        return !product.module.is_mixed() && plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
     return product.module.accumulate == helper.module.accumulate && product.module.d == helper.module.d;
 }
 
@@ -174,8 +175,14 @@ bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.fa
 bool any_row_fits() { return !rows_that_fit(true).empty(); }
 
 void for_each_row(const OnKernel& each) {
+    std::set<std::string> seen;
     for (const Row& row : rows_that_fit(true)) {
-        if (walk(row, each, every_own, in_turn(row)) && row.helper && !row.family().packs_fragments &&
+        Twist twist = in_turn(row);
+        const bool first = seen.insert(std::string(row.family().name) + " " + to_text(row.product->tile)).second;
+        if (!first && !everything() && !row.helper && !row.family().uses_matrix_units)
+            for (const SmallTile& small : small_tiles)
+                if (row.family().name == small.family && suits(row, small)) twist.tile = small.constants;
+        if (walk(row, each, every_own, twist) && row.helper && !row.family().packs_fragments &&
             every_own == 1)  // the products of those that pack_fragments run with no other
             CHECK_MESSAGE(limited_plan_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
     }
@@ -199,6 +206,10 @@ Case widened(Case x) {
     if (!kernel) return x;
     plan::Problem& p = x.problem;
     const uint32_t to = grain_of(kernel->module);
+    if (kernel->module.family.name == "gemv_mixed") {  // which takes nothing else
+        p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
+        p.k = rounded_up(p.k, 32);
+    }
     (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
     (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
     x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
@@ -208,6 +219,10 @@ Case widened(Case x) {
 bool refused(const Case& x) {
     const Kernel* kernel = plan::find_kernel(x.kernel);
     const auto completed = plan::complete(x.problem);
+    if (kernel && kernel->module.is_mixed()) {  // reads words, and some lay A and B out along k
+        const auto misses_words = [&](plan::Type t) { return x.shift * plan::info(t).unit_bytes() % 4 != 0; };
+        if (!completed || misses_words(completed->a.type) || misses_words(completed->b.type)) return true;
+    }
     if (!kernel || !completed || plan::is_empty(*completed)) return false;
     const plan::Problem p = plan::normalise(*completed).problem;
     const auto all = plan::operands(p);
@@ -220,7 +235,9 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     Case x;
     x.kernel = kernel.name;
     x.problem.m = m, x.problem.n = n, x.problem.k = k;
-    x.problem.a.type = kernel.module.a, x.problem.b.type = kernel.module.b;
+    const bool is_mixed = kernel.module.is_mixed();
+    x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a,
+    x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
     x.problem.d.type = kernel.module.d, x.problem.accumulate = kernel.module.accumulate;
     x.problem.accuracy = kernel.module.family.accuracy;
     return widened(std::move(x));

@@ -32,8 +32,9 @@ bool any_row_fits();
 /// tile in the cases, so that the test need not.
 using OnKernel = std::function<void(const plan::Kernel& kernel, Tally& tally)>;
 
-/// Every row that fits the device as it is, every case. Rows that are added to products come in one: reducers with a
-/// product of slices, packers with one that packs both operands.
+/// Every row that fits the device, every case. A row of ordinary arithmetic whose tile an earlier row has, for other
+/// types, runs with a tile that compiles fast, if its family has one. Rows that are added to products come in one:
+/// reducers with a product of slices, packers with one that packs both operands.
 void for_each_row(const OnKernel& each);
 
 /// The first of the products that have the same family and the same tile and differ only in their types.

@@ -11,6 +11,7 @@
 #include "plan/problem/problem_text.h"
 #include "support/guarded.h"
 #include "support/limited_device.h"
+#include "support/owned.h"
 #include "support/random.h"
 #include "support/reference.h"
 #include "vkgemm/text.hpp"
@@ -69,7 +70,7 @@ struct Data {
         };
         const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
         const std::array<double, 3> factors = {1, 2, -1};
-        if (x.alpha != 0) fill(a, range.ab), fill(b, range.ab);
+        if (x.alpha != 0) fill(a, most_of(p.a.type, range.ab)), fill(b, most_of(p.b.type, range.ab));
         if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
         if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
         fill(bias, range.others);
@@ -79,6 +80,12 @@ struct Data {
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
         if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
+    }
+
+    /// What a block format holds with scales of 1. iq4_nl has few whole numbers, but none of those nearest is above 10.
+    static int64_t most_of(plan::Type type, int64_t most) {
+        const plan::TypeInfo& info = plan::info(type);
+        return info.is_plain() ? most : std::min(most, (int64_t{1} << (info.exact_bits ? info.exact_bits : 3)) - 1);
     }
 
     static double times(double value, int power) {  // no number so small that a device may take it for 0
@@ -128,20 +135,8 @@ struct Data {
     }
 };
 
-constexpr std::array<std::string_view, 7> fills = {"exact", "special", "random", "wide",
-                                                   "great", "digits",  "placed"};  // by Fill
-std::optional<Fill> fill_named(std::string_view name) {
-    for (size_t i = 0; i < fills.size(); ++i)
-        if (name == fills[i]) return static_cast<Fill>(i);
-    return std::nullopt;
-}
-Status unknown_fill(std::string_view name) {
-    std::string why = "fill knows";
-    for (size_t i = 0; i < fills.size(); ++i) why += (i ? ", " : " ") + std::string(fills[i]);
-    return plan::Refusal{VKGEMM_ERROR_PARSE, why + ", not '" + std::string(name) + "'"};
-}
 constexpr size_t d_slot = VKGEMM_SLOT_D;
-constexpr std::array<const char*, 7> names = {"A", "B", "C", "D", "bias", "scale", "residual"};
+constexpr std::array<const char*, 7> slot_names = {"A", "B", "C", "D", "bias", "scale", "residual"};
 
 /// One host-visible buffer for each slot, as large as any case has needed.
 struct Pool {
@@ -265,10 +260,16 @@ std::string compare(const Case& x, const plan::Problem& p, const Data& data, dou
                        std::to_string(all[slot]->offset()) + " and spans " + std::to_string(all[slot]->span_bytes()) +
                        ")";
         } else if (const auto at = all[slot]->written(after)) {
-            return "byte " + std::to_string(*at) + " of " + names[slot] + " was written";
+            return "byte " + std::to_string(*at) + " of " + slot_names[slot] + " was written";
         }
     }
     return "";
+}
+
+/// A and B of mixed types are read in words of 4 bytes.
+uint64_t bytes_needed(const plan::Problem& p, const Guarded& g, size_t slot) {
+    const uint64_t bytes = g.span_bytes();
+    return plan::is_mixed(p) && slot < 2 ? (bytes + 3) / 4 * 4 : bytes;
 }
 
 /// Do the plan's sizes and counts agree with the problem?
@@ -277,10 +278,11 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
         return "the plan took " + std::string(info.kernel) + ", not " + x.kernel;
     const auto all = data.all();
     for (size_t slot = 0; slot < all.size(); ++slot) {
-        const uint64_t want = plan::is_empty(p) ? 0 : all[slot]->span_bytes();
-        if (info.requiredBytes[slot] != want)
-            return std::string("requiredBytes of ") + names[slot] + " is " + std::to_string(info.requiredBytes[slot]) +
-                   ", not " + std::to_string(want);
+        const bool packed = (slot == VKGEMM_SLOT_A && info.packedA) || (slot == VKGEMM_SLOT_B && info.packedB);
+        const uint64_t want = plan::is_empty(p) ? 0 : bytes_needed(p, *all[slot], slot);
+        if (!packed && info.requiredBytes[slot] != want)
+            return std::string("requiredBytes of ") + slot_names[slot] + " is " +
+                   std::to_string(info.requiredBytes[slot]) + ", not " + std::to_string(want);
     }
     if ((info.dispatchCount == 0) != plan::is_empty(p)) return "dispatchCount is " + std::to_string(info.dispatchCount);
     if (x.addresses && !info.usesAddresses) return "addresses were asked for, descriptors are used";
@@ -288,14 +290,15 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
     return "";
 }
 
-VkgemmOperand operand(const Case& x, const Guarded& g, size_t slot) {
-    if (g.span_bytes() == 0) return {};
+VkgemmOperand operand(const Case& x, const plan::Problem& p, const Guarded& g, size_t slot) {
+    const uint64_t bytes = bytes_needed(p, g, slot);
+    if (bytes == 0) return {};
     const host::Buffer& buffer = pool().buffers[slot];
-    if (x.addresses) return {VK_NULL_HANDLE, g.offset(), g.span_bytes(), buffer.address()};
-    return {buffer.handle(), g.offset(), g.span_bytes(), 0};
+    if (x.addresses) return {VK_NULL_HANDLE, g.offset(), bytes, buffer.address()};
+    return {buffer.handle(), g.offset(), bytes, 0};
 }
 
-/// The workspace of a split product, poisoned, with a zone behind it that nobody may touch.
+/// The workspace of a plan, or a packed operand: poisoned, with a zone behind it that nobody may touch.
 struct Workspace {
     static constexpr VkDeviceSize zone = 256;
     host::Buffer buffer;
@@ -324,15 +327,12 @@ struct Workspace {
     }
 };
 
-Status execute(const Case& x, VkgemmPlan plan, const Data& data, const Workspace& workspace) {
-    const auto all = data.all();
-    VkgemmRun r{};
-    r.structSize = sizeof r;
-    VkgemmOperand* const slots[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual};
-    for (size_t slot = 0; slot < all.size(); ++slot) *slots[slot] = operand(x, *all[slot], slot);
-    r.alpha = x.alpha, r.beta = x.beta;
-    if (x.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
-    r.workspace = workspace.operand(x.addresses);
+struct OwnedPlan {
+    VkgemmPlan handle = nullptr;
+    ~OwnedPlan() { vkgemmDestroyPlan(handle); }
+};
+
+Status submit(VkgemmPlan plan, const VkgemmRun& r) {
     return device().submit(
         [&](VkCommandBuffer commands) {
             VkgemmError error{};
@@ -342,18 +342,54 @@ Status execute(const Case& x, VkgemmPlan plan, const Data& data, const Workspace
         std::chrono::minutes(5));
 }
 
+/// Packs the operand of `slot` (A or B) ahead of the product.
+std::string pack(const Case& x, const plan::Problem& p, VkgemmPlan product, const Guarded& from, VkgemmSlot slot,
+                 Workspace& to) {
+    OwnedPlan plan;
+    VkgemmError error{};
+    if (vkgemmCreatePack(product, slot, &plan.handle, &error) != VKGEMM_SUCCESS)
+        return std::string("no pack: ") + error.text;
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    if (vkgemmGetPlanInfo(plan.handle, &info) != VKGEMM_SUCCESS) return "no plan info";
+    if (info.requiredBytes[slot] != from.span_bytes())
+        return "a pack reads " + std::to_string(info.requiredBytes[slot]) + " bytes, not " +
+               std::to_string(from.span_bytes());
+    if (std::string why = to.hold(info.requiredBytes[VKGEMM_SLOT_D]); !why.empty()) return why;
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    (slot == VKGEMM_SLOT_A ? r.a : r.b) = operand(x, p, from, slot);
+    r.d = to.operand(x.addresses);
+    const Status done = submit(plan.handle, r);
+    return done.code == VKGEMM_SUCCESS ? to.look() : "not packed: " + done.text;
+}
+
+Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Data& data,
+               const std::array<Workspace, 2>& packed, const Workspace& workspace) {
+    const auto all = data.all();
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    VkgemmOperand* const slots[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual};
+    for (size_t slot = 0; slot < all.size(); ++slot)
+        *slots[slot] = slot < packed.size() && packed[slot].size ? packed[slot].operand(x.addresses)
+                                                                 : operand(x, p, *all[slot], slot);
+    r.alpha = x.alpha, r.beta = x.beta;
+    if (x.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
+    if (x.sizes) {
+        r.flags |= VKGEMM_RECORD_SIZES;
+        r.m = x.sizes->m, r.n = x.sizes->n, r.k = x.sizes->k, r.batch = x.sizes->batch;
+    }
+    r.workspace = workspace.operand(x.addresses);
+    return submit(plan, r);
+}
+
 /// The largest power of two up to 16 that all offsets are multiples of.
 uint32_t alignment_of(const Case& x, const plan::Problem& p) {
     uint64_t alignment = 16;
     for (const plan::Matrix* m : {&p.a, &p.b, &p.c, &p.d})
-        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(m->type).bytes});
+        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(m->type).unit_bytes()});
     return static_cast<uint32_t>(x.shift ? alignment : 16);
 }
-
-struct OwnedPlan {
-    VkgemmPlan handle = nullptr;
-    ~OwnedPlan() { vkgemmDestroyPlan(handle); }
-};
 
 /// A case that has been run, before D is checked.
 struct Ran {
@@ -365,7 +401,7 @@ struct Ran {
 std::string execute_case(const Case& x, Ran& out) {
     const auto completed = plan::complete(x.problem);
     if (!completed) return "the case itself is broken: " + completed.status().text;
-    const plan::Problem& p = out.problem = *completed;
+    const plan::Problem& p = out.problem = x.sizes ? plan::with_sizes(*completed, *x.sizes) : *completed;
     if (!is_inexact(x.fill, p.accuracy) && exact_fill(p, x.alpha, x.beta).ab == 0)
         return "the case itself is broken: no range is exact";
     const Data& data = out.data.emplace(x, p);
@@ -390,10 +426,15 @@ std::string execute_case(const Case& x, Ran& out) {
     info.structSize = sizeof info;
     if (vkgemmGetPlanInfo(plan.handle, &info) != VKGEMM_SUCCESS) return "no plan info";
     out.error_bound = info.errorBound;
-    if (std::string why = check_info(x, p, data, info); !why.empty()) return why;
+    if (!x.sizes)
+        if (std::string why = check_info(x, p, data, info); !why.empty()) return why;
     Workspace workspace;
     if (std::string why = workspace.hold(info.requiredBytes[VKGEMM_SLOT_WORKSPACE]); !why.empty()) return why;
-    const Status done = execute(x, plan.handle, data, workspace);
+    std::array<Workspace, 2> packed;
+    for (const auto& [slot, key] : {std::pair{VKGEMM_SLOT_A, info.packedA}, {VKGEMM_SLOT_B, info.packedB}})
+        if (key != VKGEMM_PACKED_NONE)
+            if (std::string why = pack(x, p, plan.handle, *all[slot], slot, packed[slot]); !why.empty()) return why;
+    const Status done = execute(x, p, plan.handle, data, packed, workspace);
     return done.code == VKGEMM_SUCCESS ? workspace.look() : "not run: " + done.text;
 }
 
@@ -408,62 +449,6 @@ bool can_be_exact(const Case& x) {
 
 bool fits(const plan::Kernel& kernel) {
     return device().context().checkKernel({.kernel = kernel.name.data()}).code == VKGEMM_SUCCESS;
-}
-
-std::string to_text(const Case& x) {
-    std::string s;
-    if (!x.kernel.empty()) s += "kernel=" + x.kernel + " ";
-    if (!x.tile.empty()) s += "tile=" + x.tile + " ";
-    if (x.addresses) s += "operands=addresses ";
-    if (x.shift) s += "shift=" + std::to_string(x.shift) + " ";
-    if (x.invocations) s += "invocations=" + std::to_string(x.invocations) + " ";
-    if (x.samples) s += "samples=" + std::to_string(x.samples) + " ";
-    s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
-    return s + plan::to_text(x.problem, x.alpha, x.beta);
-}
-
-plan::Result<Case> parse_case(std::string_view line) {
-    Case x;
-    while (true) {
-        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-        const std::string_view word = line.substr(0, line.find(' '));
-        const size_t equals = word.find('=');
-        const std::string_view key = word.substr(0, equals),
-                               value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
-        if (key == "kernel")
-            x.kernel = value;
-        else if (key == "tile")
-            x.tile = value;
-        else if (key == "operands")
-            x.addresses = value == "addresses";
-        else if (key == "shift")
-            x.shift = readNumber<uint32_t>(value).value_or(0);
-        else if (key == "invocations")
-            x.invocations = readNumber<uint32_t>(value).value_or(0);
-        else if (key == "samples")
-            x.samples = readNumber<uint64_t>(value).value_or(0);
-        else if (key == "fill") {
-            const auto fill = fill_named(value);
-            if (!fill) return unknown_fill(value);
-            x.fill = *fill;
-        } else if (key == "seed")
-            x.seed = readNumber<uint64_t>(value).value_or(1);
-        else
-            break;
-        line.remove_prefix(word.size());
-    }
-    const auto read = plan::parse_problem(line);
-    if (!read) return read.status();
-    x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
-    return x;
-}
-
-Case case_of(std::string_view kernel, std::string_view problem_line) {
-    const auto read = plan::parse_problem(problem_line);
-    Case x;
-    x.kernel = kernel;
-    x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
-    return x;
 }
 
 std::string run(const Case& x) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One product on the device against the reference, as one line of text that repeats it.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,9 @@ struct Case {
     uint32_t shift = 0;  // elements by which every operand misses 16 bytes
     Fill fill = Fill::exact;
     uint64_t seed = 1;
-    uint32_t invocations = 0;  // plan for a GPU that allows so many in a work group; 0: for this device
-    uint64_t samples = 0;      // elements of D to compare; 0: all of them
+    uint32_t invocations = 0;            // plan for a GPU that allows so many in a work group; 0: for this device
+    uint64_t samples = 0;                // elements of D to compare; 0: all of them
+    std::optional<plan::Sizes> sizes{};  // of the run, where the problem has upTo; nullopt: the problem's
 };
 
 /// "kernel=tiled_f32_8x8 shift=1 fill=exact seed=7 f32*f32+f32->f32 9x9x9": what --one takes.

@@ -19,12 +19,6 @@ bool can_run(std::string_view name) {
     return fits(*kernel);
 }
 
-std::vector<double> result(const Case& x) {
-    const auto d = result_of(x);
-    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.status().text);
-    return *d;
-}
-
 }  // namespace
 
 TEST_CASE("seeds: 256 x 256 x 256 on the vector kernels, several blocks an invocation") {

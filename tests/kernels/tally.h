@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "kernels/rows.h"
 #include "kernels/run.h"
@@ -67,5 +68,12 @@ class Tally {
     size_t step_, first_, offered_ = 0, passed_ = 0;
     int done_ = 0, wrong_ = 0;
 };
+
+/// The elements of D of a case that must run.
+inline std::vector<double> result(const Case& x) {
+    const auto d = result_of(x);
+    REQUIRE_MESSAGE(bool(d), to_text(x), ": ", d.status().text);
+    return *d;
+}
 
 }  // namespace vkgemm::test

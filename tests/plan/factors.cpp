@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <limits>
 
 #include "support/string_util.h"
@@ -25,6 +26,9 @@ abi::GemmArgs with(double alpha, double beta, Type accumulator) {
 TEST_CASE("factors: as the accumulator holds them") {
     CHECK((with(2, -1, f32).alpha == 0x40000000 && with(2, -1, f32).beta == 0xbf800000));
     CHECK((with(2, -1, i32).alpha == 2 && with(2, -1, i32).beta == 0xffffffff));
+    const abi::GemmArgs exact = with(1.1, -1e300, f64);  // as they are
+    CHECK((uint64_t{exact.alpha_high} << 32 | exact.alpha) == std::bit_cast<uint64_t>(1.1));
+    CHECK((uint64_t{exact.beta_high} << 32 | exact.beta) == std::bit_cast<uint64_t>(-1e300));
     CHECK((with(2, 0, f32).k == 9 && with(2, 0, f32).lda == 10));
 }
 
@@ -34,7 +38,7 @@ TEST_CASE("factors: where alpha becomes 0, the sum is empty") {
         CHECK((args.k == 0 && args.k_chunk == 0 && args.lda == 0 && args.ldb == 0));
         CHECK((args.batch_a == 0 && args.batch_b == 0));
     }
-    CHECK(with(0, 1, i32).k == 0);
+    CHECK((with(0, 1, i32).k == 0 && with(-0.0, 1, f64).k == 0 && with(1e-300, 1, f64).k == 9));
     CHECK((is_zero_factor(-0.0, f32) && !is_zero_factor(1e-45, f32) && !is_zero_factor(0.5, i32)));
 }
 
@@ -49,7 +53,10 @@ TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a
     CHECK(unfit_factors(p, 1, 1)->code == VKGEMM_ERROR_INVALID_PROBLEM);
 }
 
-TEST_CASE("factors: overflow and underflow are refused, infinities and NaN pass, whatever the floating-point sum") {
+TEST_CASE("factors: overflow and underflow are refused but for sums in f64, infinities and NaN pass") {
+    Problem wide;
+    wide.accumulate = f64, wide.cSource = VKGEMM_C_IS_D;
+    for (const double x : {1e300, -1e-60, 5e-324}) CHECK((!unfit_factors(wide, x, x) && !is_zero_factor(x, f64)));
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (const Type t : {f32, f16}) {
         Problem p;

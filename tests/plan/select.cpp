@@ -82,8 +82,11 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         if (!kernel.module.is_product()) continue;  // it is added, never chosen
         Problem p = normalised("300x300x300");
         if (kernel.module.family.refuses(p))
-            p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x304" : "304x8x304");
-        p.a.type = kernel.module.a, p.b.type = kernel.module.b, p.accumulate = kernel.module.accumulate;
+            p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x320 layout=nt" : "304x8x320 layout=nt");
+        if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units) p = normalised("304x304x304");
+        p.a.type = kernel.module.is_mixed() ? f16 : kernel.module.a;
+        p.b.type = kernel.module.is_mixed() ? f32 : kernel.module.b;
+        p.accumulate = kernel.module.accumulate;
         p.c.type = p.d.type = kernel.module.d;
         p.accuracy = kernel.module.family.accuracy;
         Request request = forced(std::string(kernel.name));
@@ -132,10 +135,54 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
                 else
                     CHECK(other.schedule.cost >= choice->schedule.cost);
             }
-            const bool wide = reads_wide(operands(p), {});
-            CHECK(choice->schedule.cost == cost(*choice->kernel, choice->tile, *caps, p, choice->schedule.split, wide));
+            const KernelCost of_kernel(*choice->kernel, choice->tile, *caps);
+            const ProductCost cost(of_kernel, p);
+            const double slowdown = cost.slowdown(operands(p), reads_wide(operands(p), {}));
+            CHECK(choice->schedule.cost == cost.product(choice->schedule.split, slowdown));
         }
     }
+}
+
+TEST_CASE("the search that gives up early finds what judging every kernel and schedule finds") {
+    int split = 0, packed = 0, checked = 0;
+    std::vector<std::string> lines = problem_lines();
+    for (const char* line :
+         {"128x128x65536", "f16*f16 511x4095x4095", "i8*i8 333x333x333", "1000x500x3000", "f16*f16 512x4096x4096",
+          "bf16*bf16 512x4096x4096 layout=nt", "f16*f16 16x4096x4096", "f16*f16 4096x1x4096", "i8*i8 64x64x30000",
+          "1024x1024x1024 accuracy=f32_split_rows", "1023x1025x1027 accuracy=f32_split", "64x64x1000 batch=7"})
+        lines.push_back(line);
+    for (const std::string& file : device_files()) {
+        const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
+        const DeviceKernels kernels(*caps);
+        for (const std::string& line : lines)
+            for (const uint64_t workspace : {uint64_t{0}, uint64_t{1} << 20, uint64_t{1} << 30}) {
+                CAPTURE(file);
+                CAPTURE(line);
+                CAPTURE(workspace);
+                const Problem p = normalised(line);
+                Request request;
+                request.workspace_limit = workspace;
+                const std::vector<Candidate> all = list_candidates(kernels, p, request);
+                const Candidate* best = nullptr;
+                for (const Candidate& x : all)
+                    if (!x.why && (!best || x.schedule.cost < best->schedule.cost)) best = &x;
+                const Result<Choice> choice = select(kernels, p, request);
+                REQUIRE(bool(choice) == (best != nullptr));
+                if (!best) continue;
+                const Schedule &found = choice->schedule, &exact = best->schedule;
+                CHECK(choice->kernel == best->kernel);
+                CHECK(found.cost == exact.cost);
+                CHECK(found.split.slices == exact.split.slices);
+                CHECK(found.split.reducer == exact.split.reducer);
+                CHECK(found.a.kernel == exact.a.kernel);
+                CHECK(found.b.kernel == exact.b.kernel);
+                CHECK(found.workspace_bytes() == exact.workspace_bytes());
+                split += found.split.slices > 1, packed += found.a.kernel || found.b.kernel, ++checked;
+            }
+    }
+    CHECK(checked > 500);
+    CHECK(split > 20);
+    CHECK(packed > 20);
 }
 
 TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at all") {
@@ -182,7 +229,9 @@ TEST_CASE("refusals say the value, the limit and what would work") {
          "",
          VKGEMM_ERROR_UNSUPPORTED,
          {"tiled_i32_8x8", "i32*i32+i32->i32", "f32*f32+f32->f32"}},
-        {"bare", "f64*f64 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"f64*f64+f64->f64", "f32*f32+f32->f32"}},
+        {"bare", "f64*f64 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"float64"}},
+        {"swiftshader", "f64*f64 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"float64"}},
+        {"h200", "f64*f64+f32->f64 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"f64*f64+f32->f64", "f64*f64+f64->f64"}},
         {"bare", "f32*f32+f64->f32 9x9x9", "", "", VKGEMM_ERROR_UNSUPPORTED, {"f32*f32+f64->f32"}},
         {"bare", "f32*f32 9x9x9", "tiled_f32_16x16", "", VKGEMM_ERROR_LIMIT, {"WG 256", "limit 128"}},
         {"h200", "f32*f32 9x9x9", "block_f32_128x128", "BK=64", VKGEMM_ERROR_TILE, {"shared memory", "67584", "49152"}},
@@ -337,6 +386,11 @@ TEST_CASE("a feature that is missing is named") {
     CHECK(!unfit_device(wants, wants.tile, d));
     d.max_push_constant_bytes = 124;
     CHECK(has_words(unfit_device(wants, wants.tile, d)->text, "128 bytes of push constants", "124"));
+    const Kernel& doubles = *find_kernel("simt_f64_64x64x8");
+    d.max_push_constant_bytes = 136;
+    CHECK(!unfit_device(doubles, doubles.tile, d));
+    d.max_push_constant_bytes = 128;
+    CHECK(has_words(unfit_device(doubles, doubles.tile, d)->text, "136 bytes of push constants", "128"));
     d.max_push_constant_bytes = 128;
     d.features &= ~need::coopmat;
     CHECK(has_words(unfit_device(wants, wants.tile, d)->text, "coopmat"));

@@ -20,6 +20,7 @@ namespace {
 Problem random_problem(Random& random) {
     Problem p;
     p.m = random.below(100), p.n = random.below(100), p.k = random.below(100), p.batch = 1 + random.below(3);
+    if (random.one_in(3)) p.upTo = static_cast<uint32_t>(random.below(16));
     p.a.type = static_cast<Type>(1 + random.below(7));
     if (random.one_in(3)) p.b.type = static_cast<Type>(1 + random.below(7));
     if (random.one_in(3)) p.d.type = static_cast<Type>(1 + random.below(7));
@@ -98,6 +99,8 @@ TEST_CASE("what is at its default is left out") {
         {"1x1x1 layout_c=t layout_d=t", "f32*f32+f32->f32 1x1x1 layout_d=t layout_c=t"},
         {"1x1x1 c=d layout_c=t layout_d=t", "f32*f32+f32->f32 1x1x1 layout_d=t layout_c=t c=d"},
         {"1x1x1 alpha=inf beta=-inf clamp=-inf:1e-60", "f32*f32+f32->f32 1x1x1 alpha=inf beta=-inf clamp=-inf:0"},
+        {"4x5x6 upto=bkm", "f32*f32+f32->f32 4x5x6 upto=mkb"},
+        {"4x5x6 batch=2 upto=n layout=nt", "f32*f32+f32->f32 4x5x6 batch=2 upto=n layout=nt"},
         {"1x1x1 alpha=nan", "f32*f32+f32->f32 1x1x1 alpha=nan"},
         {"f32*f32 1x1x1 beta=1 c=none", "f32*f32+f32->f32 1x1x1 beta=1 c=none"},
         {"1x1x1 clamp=-1:0.5 scale=all residual bias=row",
@@ -182,6 +185,9 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"1x2x3 layout=nn beta=1 layout=tt", 24, {"'layout=' comes twice"}},
         {"1x2x3 ldc=4 lda=4 ldc=4", 19, {"'ldc=' comes twice"}},
         {"1x2x3 accuracy=f32_split c=d accuracy=f32_split", 30, {"'accuracy=' comes twice"}},
+        {"1x2x3 upto=mxk", 13, {"'x' is not a size", "batch"}},
+        {"1x2x3 upto=mm", 13, {"'m' comes twice"}},
+        {"1x2x3 upto=", 12, {"a size is wanted"}},
     };
     for (const auto& row : rows) {
         const Result<ProblemText> read = parse_problem(row.line);

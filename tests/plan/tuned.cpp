@@ -77,7 +77,7 @@ TEST_CASE("a zero byte, where a C string would end, is refused by its line") {
     CHECK(has_words(cut.status().text, "line 2"));
 }
 
-TEST_CASE("a line that is no tuned row is refused with its number and the reason") {
+TEST_CASE("a line that is not a tuned row is refused with its number and the reason") {
     const std::pair<const char*, std::vector<std::string>> bad[] = {
         {"\n# x\nH200 | 8x8x8 | naive_f32_8x8\n", {"line 3:", "DEVICE | PROBLEM | KERNEL | TILE", "3 fields"}},
         {"H200", {"line 1:", "'H200'", "1 field"}},
@@ -224,26 +224,30 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(choose(rows, "1024x1024x1024", tile)->tuned == nullptr);
 }
 
-TEST_CASE("a row that this problem cannot follow is passed over, and says why") {
+TEST_CASE("a row that this problem cannot follow is rejected with the reason") {
     const auto split = on_h200("H200 | 128x128x65536 | simt_f32_64x64x16 | SPLIT=8,PACK=1");
     const Result<Choice> without = choose(split, "128x128x65536");
     REQUIRE(without);
     CHECK(without->tuned == nullptr);
-    CHECK(has_words(without->tuned_unfit, split[0].text, "8 slices"));
-    Request roomy;
-    roomy.workspace_limit = much;
-    const Result<Choice> with = choose(split, "128x128x65536", roomy);
+    REQUIRE(without->tuned_unfit);
+    const std::string why = why_not_followed(*without->tuned_unfit, h200(), normalised("128x128x65536"), {});
+    CHECK(has_words(why, split[0].text, "8 slices"));
+    Request with_workspace;
+    with_workspace.workspace_limit = much;
+    const Result<Choice> with = choose(split, "128x128x65536", with_workspace);
     REQUIRE(with);
     CHECK(with->kernel->name == "simt_f32_64x64x16");
     CHECK(with->schedule.split.slices == 8);
-    CHECK(with->tuned_unfit.empty());
+    CHECK(with->tuned_unfit == nullptr);
 
     const auto few = on_h200("H200 | 16x4096x4096 | gemv_f32_8x16 |");
     CHECK(choose(few, "16x4096x4096")->tuned->text == few[0].text);
     const Result<Choice> more = choose(few, "20x4096x4096");
     REQUIRE(more);
     CHECK(more->tuned == nullptr);
-    CHECK(has_words(more->tuned_unfit, few[0].text));
+    REQUIRE(more->tuned_unfit);
+    CHECK(more->tuned_unfit->text == few[0].text);
+    CHECK(has_words(why_not_followed(*more->tuned_unfit, h200(), normalised("20x4096x4096"), {}), "16 rows"));
 }
 
 TEST_CASE("rows whose kernel is gone, or does not fit the device, are skipped and said") {
@@ -282,7 +286,8 @@ TEST_CASE("the built-in rows can be followed, each for its own problem") {
             CHECK_MESSAGE(row.skipped.empty(), file, ": ", row.text, ": ", row.skipped);
             const Result<Choice> choice = select(*caps, row.problem, request);
             const bool followed = choice && choice->tuned && choice->kernel->name == row.kernel;
-            CHECK_MESSAGE(followed, file, ": ", row.text, ": ", choice ? choice->tuned_unfit : choice.status().text);
+            CHECK_MESSAGE(followed, file, ": ", row.text, ": ",
+                          choice ? why_not_followed(row, *caps, row.problem, request) : choice.status().text);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A program that links vkgemm, for weight.cmake. It checks that the library has the kernels that the argument names:
- * all of them, those that multiply f32 and their helpers, or those of the family tiled and their helpers. */
+ * A program that links vkgemm, for weight.cmake. It checks that the library has the kernels that the first argument
+ * names and no others: all of them, those that multiply f32 and their helpers, or those of the family tiled and their
+ * helpers. With the second argument "count" it prints how many of these the library has. */
 #include <stdio.h>
 #include <string.h>
 #include <vkgemm/vkgemm.h>
@@ -22,17 +23,22 @@ static int wanted(const VkgemmKernelInfo* k, const char* which) {
     return 1;
 }
 
-static int list_kernels(const char* which) {
-    uint32_t i, built = 0, wrong = 0;
+static int list_kernels(const char* which, int count) {
+    uint32_t i, built = 0, wrong = 0, here = 0;
     VkgemmKernelInfo k;
     for (i = 0; i < vkgemmKernelCount(); ++i) {
         memset(&k, 0, sizeof k);
         k.structSize = sizeof k;
         if (vkgemmGetKernel(i, &k) != VKGEMM_SUCCESS) return 3;
         built += k.built != 0;
-        if ((k.built != 0) == (wanted(&k, which) != 0)) continue;
+        here += k.built && wanted(&k, which);
+        if (count || (k.built != 0) == (wanted(&k, which) != 0)) continue;
         printf("%s is%s built\n", k.name, k.built ? "" : " not");
         ++wrong;
+    }
+    if (count) {
+        printf("%u", here);
+        return 0;
     }
     printf("%u of %u kernels are built\n", built, vkgemmKernelCount());
     return wrong || built == 0;
@@ -42,13 +48,13 @@ static int list_kernels(const char* which) {
 int main(int count, char** arguments) {
     VkgemmContext context = NULL;
     VkgemmPlan plan = NULL;
-    if (count != 2) return 2;
+    if (count != 2 && count != 3) return 2;
     /* Refused; they are called so that the linker keeps what a program uses. */
     if (vkgemmCreateContext(NULL, &context, NULL) == VKGEMM_SUCCESS) return 4;
     if (vkgemmCreatePlan(context, NULL, NULL, &plan, NULL) == VKGEMM_SUCCESS) return 5;
     if (vkgemmRecord(plan, VK_NULL_HANDLE, NULL, NULL) == VKGEMM_SUCCESS) return 6;
 #ifdef LIST_KERNELS
-    return list_kernels(arguments[1]);
+    return list_kernels(arguments[1], count == 3);
 #else
     return arguments[1][0] == '\0';
 #endif

@@ -23,6 +23,7 @@ Words file_words(const std::string& name) {
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     Words out(bytes.size() / 4);
     for (size_t i = 0; i < out.size() * 4; ++i) out[i / 4] |= uint32_t{static_cast<uint8_t>(bytes[i])} << i % 4 * 8;
+    spirv::drop_names(out);
     return out;
 }
 

@@ -4,6 +4,7 @@
 // it.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -12,21 +13,23 @@
 #include "plan/problem/problem.h"
 #include "support/numbers.h"
 #include "support/reference.h"
+#include "vkgemm/formats.hpp"
 
 namespace vkgemm::test {
 
 class Guarded {
    public:
-    /// `shift`: by how many elements the operand's offset exceeds a multiple of 256 bytes.
+    /// `shift`: by how many elements, or words of a block format, the operand's offset exceeds a multiple of 256 bytes.
     Guarded(plan::Type type, const plan::Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch,
             uint64_t shift = 0)
         : type_(type), matrix_(completed), rows_(rows), cols_(cols), batch_(matrix_.batchStride == 0 ? 1 : batch) {
-        front_ = front_bytes / size() + shift;
+        front_ = front_bytes + shift * info().unit_bytes();
         const bool empty = rows_ == 0 || cols_ == 0 || batch_ == 0;
         span_ = empty ? 0 : position(matrix_, batch_ - 1, rows_ - 1, cols_ - 1) + 1;
-        bytes_.resize((front_ + span_ + tail_bytes / size()) * size());
+        bytes_.resize(front_ + info().bytes_of(span_) + tail_bytes, std::byte{0xff});  // NaN in a block format
+        if (!info().is_plain()) return;
         poison(type_, bytes_.data());
-        for (size_t done = size(); done < bytes_.size(); done *= 2)
+        for (size_t done = info().bytes; done < bytes_.size(); done *= 2)
             std::memcpy(&bytes_[done], bytes_.data(), std::min(done, bytes_.size() - done));
     }
 
@@ -38,26 +41,34 @@ class Guarded {
     /// Calls `value()` for every element of the operand, always in the same order, and writes what it returns.
     template <class Value>
     void fill(Value&& value) {
-        for_each([&](uint64_t i, uint64_t, uint64_t) { encode(type_, value(), &bytes_[i * size()]); });
+        change([&](double, uint64_t, uint64_t) { return value(); });
     }
-    /// Replaces every element x by `value(x, row, column)`.
+    /// Replaces every element x by `value(x, row, column)`, or by what the block format makes of it.
     template <class Value>
     void change(Value&& value) {
-        for_each([&](uint64_t i, uint64_t row, uint64_t col) {
-            encode(type_, value(decode(type_, &bytes_[i * size()]), row, col), &bytes_[i * size()]);
+        const bool rows_first = matrix_.layout == plan::rowMajor;
+        for_each([&](uint64_t at, uint64_t row, uint64_t col) {
+            if ((rows_first ? col : row) % info().block) return;
+            std::array<double, mostBlockElements> block{};
+            const std::span<double> values(block.data(), info().block);
+            decodeBlock(type_, &bytes_[at], values);
+            for (uint64_t i = 0; i < info().block; ++i)
+                values[i] = value(values[i], row + (rows_first ? 0 : i), col + (rows_first ? i : 0));
+            encodeBlock(type_, values, &bytes_[at]);
         });
     }
 
     plan::Type type() const { return type_; }
     const std::vector<std::byte>& bytes() const { return bytes_; }
-    uint64_t offset() const { return front_ * size(); }
-    uint64_t span_bytes() const { return span_ * size(); }
+    uint64_t offset() const { return front_; }
+    uint64_t span_bytes() const { return info().bytes_of(span_); }
 
     /// The operand's elements, as Operands (reference.h) holds them.
     std::vector<double> numbers() const { return numbers_of(bytes_); }
     std::vector<double> numbers_of(const std::vector<std::byte>& bytes) const {
         std::vector<double> out(span_);
-        for (uint64_t i = 0; i < span_; ++i) out[i] = decode(type_, &bytes[(front_ + i) * size()]);
+        for (uint64_t i = 0; i < span_; i += info().block)
+            decodeBlock(type_, &bytes[front_ + info().bytes_of(i)], std::span(out).subspan(i, info().block));
         return out;
     }
 
@@ -65,8 +76,8 @@ class Guarded {
     std::optional<size_t> trespass(const std::vector<std::byte>& after) const {
         if (after.size() != bytes_.size()) return 0;
         std::vector<std::byte> expected = bytes_;
-        for_each([&](uint64_t i, uint64_t, uint64_t) {
-            for (uint64_t byte = i * size(); byte < (i + 1) * size(); ++byte) expected[byte] = after[byte];
+        for_each([&](uint64_t at, uint64_t, uint64_t) {
+            for (uint64_t byte = at; byte < at + info().bytes; ++byte) expected[byte] = after[byte];
         });
         return first_difference(expected, after);
     }
@@ -77,13 +88,14 @@ class Guarded {
     static constexpr uint64_t front_bytes = 1024;  // a multiple of 256, so that only `shift` makes it unaligned
     static constexpr uint64_t tail_bytes = 65536;  // holds some rows of a tile that reaches beyond the last row
 
-    uint64_t size() const { return plan::info(type_).bytes; }
+    const plan::TypeInfo& info() const { return plan::info(type_); }
 
+    /// visit(byte, row, column) for every element; the byte is its own, or its block's.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (uint64_t z = 0; z < batch_; ++z)
             for (uint64_t r = 0; r < rows_; ++r)
-                for (uint64_t c = 0; c < cols_; ++c) visit(front_ + position(matrix_, z, r, c), r, c);
+                for (uint64_t c = 0; c < cols_; ++c) visit(front_ + info().bytes_of(position(matrix_, z, r, c)), r, c);
     }
 
     static std::optional<size_t> first_difference(const std::vector<std::byte>& x, const std::vector<std::byte>& y) {

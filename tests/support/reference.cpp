@@ -28,15 +28,18 @@ Bounded product(const Problem& p, double alpha, const Operands& in, Place at, co
     if (alpha == 0 || p.k == 0) return {};
     // long double gives the reference of an f64 product more digits, if the compiler has such a type
     long double sum = 0;
-    double sizes = 0;
+    double sizes = 0, narrowed = 0;
     for (uint64_t i = 0; i < p.k; ++i) {
         const double a = in.a[position(p.a, at.batch, at.row, i)];
         const double b = in.b[position(p.b, at.batch, i, at.col)];
         sum += static_cast<long double>(a) * static_cast<long double>(b);
         sizes += std::fabs(a * b);
+        if (p.accuracy == VKGEMM_ACCURACY_NARROW)  // both may be rounded to f16, up or down
+            narrowed += 2.1 * 0x1p-10 * std::fabs(a * b) + 0x1p-24 * (std::fabs(a) + std::fabs(b));
     }
-    const double terms = static_cast<double>(p.k) + 2;
-    const Bounded total = {static_cast<double>(sum), terms * (round.unit * sizes + round.flushed)};
+    // mixed: a product with a block's scale, and a decoded element that was rounded once
+    const double terms = static_cast<double>(p.k) + (plan::is_mixed(p) ? 6 : 2);
+    const Bounded total = {static_cast<double>(sum), terms * (round.unit * sizes + round.flushed) + narrowed};
     return round(alpha * total.value, std::fabs(alpha) * total.error);
 }
 
@@ -74,7 +77,8 @@ const std::vector<double>& c_elements(const Problem& p, const Operands& in) {
 
 Bounded float_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
     const Type sum_type = p.accumulate;
-    const Rounding round = {unit_roundoff(sum_type), smallest_normal(sum_type)};
+    // The reference is computed in f64. As the reference of an f64 sum it rounds as often as the device does.
+    const Rounding round = {unit_roundoff(sum_type) * (sum_type == f64 ? 2 : 1), smallest_normal(sum_type)};
     alpha = rounded(sum_type, alpha);
     beta = rounded(sum_type, beta);
     Bounded x = product(p, alpha, in, at, round);
@@ -168,9 +172,9 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
         return {p.a.type == p.b.type ? widest : 127, static_cast<int64_t>(largest(p.d.type))};
     }
     // Two parts leave out the product of the second ones, which must therefore be 0.
-    const int digits_in = p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS
-                              ? plan::info(f16).exact_bits
-                              : std::min(plan::info(p.a.type).exact_bits, plan::info(p.b.type).exact_bits);
+    const bool as_f16 = p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS || p.accuracy == VKGEMM_ACCURACY_NARROW;
+    const int digits_in = std::min(
+        {plan::info(p.a.type).exact_bits, plan::info(p.b.type).exact_bits, plan::info(as_f16 ? f16 : f32).exact_bits});
     // The shaders round a D of bf16 once, to even, so that it is exact as well.
     const Type narrow = p.d.type == bf16 ? p.accumulate : p.d.type;
     const int digits = std::min(plan::info(p.accumulate).exact_bits, plan::info(narrow).exact_bits);

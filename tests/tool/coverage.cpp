@@ -118,7 +118,7 @@ TEST_CASE("coverage: A and B are read unless alpha is 0, C unless beta is, what 
     CHECK(has_words(only_fault(t), "bias[0][5]"));
 }
 
-TEST_CASE("coverage: elements that are read again in a step are counted, and a gap that is read is no fault") {
+TEST_CASE("coverage: elements that are read again in a step are counted, and reading a gap is not a fault") {
     Trace t = right();
     t.watched.push_back({bind_a, 0, 1, 3, 1, 0});
     CHECK(coverage_of(t).sets[0].repeats == 2);

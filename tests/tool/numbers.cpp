@@ -79,7 +79,7 @@ TEST_CASE("every 8- and 16-bit word comes back as it was") {
         }
 }
 
-TEST_CASE("poison is no number in any float type, and random numbers repeat") {
+TEST_CASE("poison is NaN in every float type, and random numbers repeat") {
     for (const Type type : {vkgemm::f16, vkgemm::bf16, vkgemm::f32, vkgemm::f64})
         CHECK(std::isnan(back(type, poison(type) | uint64_t{poison(type)} << 32)));
     Random first{1}, again{1}, other{2};

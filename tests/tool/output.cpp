@@ -127,7 +127,7 @@ TEST_CASE("what cannot be written is told before the work, and by name") {
     CHECK(none->commit("text").code == VKGEMM_SUCCESS);
 }
 
-TEST_CASE("what is no file is written to, never replaced; a folder is refused") {
+TEST_CASE("what is not a file is written to, never replaced; a folder is refused") {
     const Folder folder;
     const auto into = OutputFile::open(folder.path.string());
     REQUIRE(!into);

@@ -50,7 +50,7 @@ TEST_CASE("bars are as long as their values say, from 0") {
     const std::string text = svg(bars({100, 50, 10, 0}));
     check_sound(text);
     const std::vector<double> lengths = bar_lengths(text, 0);
-    REQUIRE(lengths.size() == 4);  // with the legend's; of nothing there is no bar
+    REQUIRE(lengths.size() == 4);  // with the legend's; 0 has no bar
     CHECK(lengths[1] == doctest::Approx(420));
     CHECK(lengths[2] == doctest::Approx(210));
     CHECK(lengths[3] == doctest::Approx(42));

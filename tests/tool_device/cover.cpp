@@ -65,6 +65,8 @@ TEST_CASE("cover: so do the families that read through the same accessors") {
     no_fault("16x1x64", "gemv_f32_16x1");
     no_fault("70x65x33", "cpu_f32_32x32");
     no_fault("f16*f16 40x24x32", "tiled_f16_8x8");
+    no_fault("f64*f64 40x36x20", "simt_f64_32x32x8");
+    no_fault("f64*f64 40x4x64", "gemv_f64_16x1");
 }
 
 TEST_CASE("cover: nothing is read that is multiplied by 0, and all else that D is made of") {

@@ -41,8 +41,8 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
                              "65x33x17 layout_d=t", "f16*f16 512x512x512", "i8*i8 64x64x1000"}) {
         CAPTURE(std::string(line));
         const Problem p = tool::parse_case(line)->problem;
-        const PlanOptions roomy{.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = much};
-        const auto choice = device().context().createPlan(p, roomy);
+        const PlanOptions with_workspace{.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = much};
+        const auto choice = device().context().createPlan(p, with_workspace);
         REQUIRE_MESSAGE(bool(choice), choice.status().text);
         const std::vector<Candidate> all = all_of(line);
         REQUIRE(!all.empty());
@@ -56,7 +56,7 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
             if (!c.chosen) before = c.cost;
             kernels.insert(c.kernel);
             whole.insert(c.kernel + " " + c.tile);
-            PlanOptions forced = roomy;
+            PlanOptions forced = with_workspace;
             forced.kernel = c.kernel.c_str(), forced.tile = c.tile.c_str();
             const auto again = device().context().createPlan(p, forced);
             REQUIRE_MESSAGE(bool(again), c.kernel, " ", c.tile, ": ", again.status().text);
@@ -64,7 +64,7 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
         }
         CHECK(whole.size() == all.size());
         size_t serving = 0;
-        const auto e = Explanation::create(device().context(), p, roomy);
+        const auto e = Explanation::create(device().context(), p, with_workspace);
         REQUIRE(e);
         for (const VkgemmCandidate& c : e->candidates()) serving += c.reason == VKGEMM_SUCCESS;
         CHECK(kernels.size() == serving);

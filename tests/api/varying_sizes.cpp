@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Sizes at record time: what is refused, what is needed, and that recording allocates nothing.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "api/api.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+thread_local int64_t allocations = 0;  // by operator new, on this thread
+
+}  // namespace
+
+// Of this whole program, so that any allocation of the library is counted.
+void* operator new(size_t size) {
+    ++allocations;
+    if (void* const p = std::malloc(size ? size : 1)) return p;
+    throw std::bad_alloc();
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(size ? size : 1);
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+
+namespace {
+
+/// A mocked driver whose commands do nothing, so that only vkgemm's own allocations are counted.
+int dispatches = 0, compilations = 0;
+
+VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
+VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
+                                const void*) {}
+VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t, uint32_t,
+                                    const VkWriteDescriptorSet*) {}
+VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags,
+                                   uint32_t, const VkMemoryBarrier*, uint32_t, const VkBufferMemoryBarrier*, uint32_t,
+                                   const VkImageMemoryBarrier*) {}
+VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer, uint32_t x, uint32_t y, uint32_t z) {
+    CHECK(uint64_t{x} * y * z > 0);
+    ++dispatches;
+}
+VKAPI_ATTR VkDeviceAddress VKAPI_CALL address(VkDevice, const VkBufferDeviceAddressInfo*) { return 1 << 20; }
+
+template <class Function>
+Function real(const char* name) {
+    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
+    return reinterpret_cast<Function>(get(device().handle(), name));
+}
+VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
+                                       const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* a,
+                                       VkPipeline* out) {
+    ++compilations;
+    return real<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
+    const auto is = [&](const char* begin) { return std::strncmp(name, begin, std::strlen(begin)) == 0; };
+    if (is("vkCmdBindPipeline")) return reinterpret_cast<PFN_vkVoidFunction>(bind);
+    if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
+    if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
+    if (is("vkCmdPipelineBarrier")) return reinterpret_cast<PFN_vkVoidFunction>(barrier);
+    if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
+    if (is("vkGetBufferDeviceAddress")) return reinterpret_cast<PFN_vkVoidFunction>(address);
+    if (is("vkCreateComputePipelines")) return reinterpret_cast<PFN_vkVoidFunction>(compile);
+    return real<PFN_vkVoidFunction>(name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
+    return device().getInstanceProcAddr()(instance, name);
+}
+
+VkgemmRun run_of(const vkgemm::host::Buffer& memory, uint64_t m, uint64_t n, uint64_t k, uint64_t batch = 1) {
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    r.flags = VKGEMM_RECORD_SIZES;
+    r.a = {memory.handle(), 0, 0, 0}, r.b = {memory.handle(), 1 << 16, 0, 0}, r.d = {memory.handle(), 1 << 17, 0, 0};
+    r.workspace = {memory.handle(), 1 << 18, 0, 0};
+    r.m = m, r.n = n, r.k = k, r.batch = batch;
+    return r;
+}
+Said check(const OwnedPlan& plan, const VkgemmRun& run) {
+    return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
+}
+
+}  // namespace
+
+TEST_CASE("sizes that a run may not have") {
+    const auto memory = buffer(1 << 20);
+    OwnedPlan plan, fixed;
+    plan_for(plan, "64x32x16 upto=mk lda=16");
+    plan_for(fixed, "64x32x16");
+    expect(check(plan, run_of(memory, 64, 32, 16)), VKGEMM_SUCCESS, {});
+    expect(check(plan, run_of(memory, 65, 32, 16)), VKGEMM_ERROR_LIMIT, {"m is 65", "64"});
+    expect(check(plan, run_of(memory, 5, 32, 17)), VKGEMM_ERROR_LIMIT, {"k is 17", "16"});
+    expect(check(plan, run_of(memory, 5, 31, 3)), VKGEMM_ERROR_INVALID_ARGUMENT, {"n is 31", "32", "upTo"});
+    expect(check(plan, run_of(memory, 5, 32, 3, 0)), VKGEMM_ERROR_INVALID_ARGUMENT, {"batch is 0", "1"});
+    expect(check(plan, run_of(memory, UINT64_MAX, 32, 3)), VKGEMM_ERROR_LIMIT, {"18446744073709551615"});
+    expect(check(fixed, run_of(memory, 64, 32, 16)), VKGEMM_SUCCESS, {});
+    expect(check(fixed, run_of(memory, 63, 32, 16)), VKGEMM_ERROR_INVALID_ARGUMENT, {"m is 63", "64"});
+    VkgemmRun unset = run_of(memory, 5, 0, 0, 0);
+    unset.flags = 0;
+    expect(check(plan, unset), VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmRun::m is 5", "VKGEMM_RECORD_SIZES"});
+
+    OwnedPlan refused;
+    VkgemmProblem p = problem("64x32x16");
+    p.upTo = 16;
+    expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"upTo", "16"});
+    p.upTo = 0, p.reserved = 1;
+    expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"reserved is 1"});
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4";  // wants a workspace where K is long
+    expect(make_plan(refused, problem("64x32x1600 upto=mk"), o), VKGEMM_ERROR_WORKSPACE, {"up to", "slices", "bytes"});
+}
+
+TEST_CASE("a run needs operands of its sizes, and none if it is empty") {
+    const auto memory = buffer(1 << 20);
+    OwnedPlan plan;
+    plan_for(plan, "64x32x16 upto=mn ldb=32 ldd=32");
+    CHECK(info_of(plan.handle).requiredBytes[VKGEMM_SLOT_A] == 64 * 16 * 4);
+    VkgemmRun run = run_of(memory, 3, 5, 16);
+    run.a.size = 3 * 16 * 4, run.b.size = (15 * 32 + 5) * 4, run.d.size = (2 * 32 + 5) * 4;
+    expect(check(plan, run), VKGEMM_SUCCESS, {});
+    for (VkgemmOperand* x : {&run.a, &run.b, &run.d}) {
+        const uint64_t bytes = x->size--;
+        expect(check(plan, run), VKGEMM_ERROR_OPERAND, {std::to_string(bytes - 1), std::to_string(bytes)});
+        x->size = bytes;
+    }
+    run.d = {memory.handle(), 3 * 16 * 4, 0, 0};  // behind these rows of A, inside those of the largest sizes
+    expect(check(plan, run), VKGEMM_SUCCESS, {});
+    run.m = 4, run.a.size = 0;
+    expect(check(plan, run), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
+    VkgemmRun none = run_of(memory, 0, 5, 16);
+    none.a = none.b = none.d = {};
+    expect(check(plan, none), VKGEMM_SUCCESS, {});
+    none.m = 1, none.n = 0;
+    expect(check(plan, none), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("recording sizes that were never seen compiles and allocates nothing") {
+    VkgemmContextInfo info = context_info();
+    info.getInstanceProcAddr = any_function;
+    OwnedContext c;
+    REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
+    const auto memory = buffer(1 << 22);
+    for (const VkgemmOperandKind kind : {VKGEMM_OPERANDS_BUFFERS, VKGEMM_OPERANDS_ADDRESSES})
+        for (const char* tile : {"", "SPLIT=2,PACK=4"}) {
+            VkgemmPlanOptions o = options();
+            o.kernel = "tiled_f32_8x8", o.tile = tile, o.workspaceLimit = 1 << 20, o.operands = kind;
+            OwnedPlan plan;
+            plan_for(plan, "40x24x100 batch=2 upto=mnkb ldb=24 lda=100 ldd=24", o, c.handle);
+            const int compiled = compilations;
+            const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
+            for (uint64_t i = 0; i < 300; ++i) {
+                VkgemmRun run = run_of(memory, i * 7 % 41, i * 5 % 25, i * 11 % 101, i % 3);
+                const bool is_empty = run.m == 0 || run.n == 0 || run.batch == 0;
+                if (kind == VKGEMM_OPERANDS_BUFFERS) run.workspace.offset = 1 << 21;
+                if (kind == VKGEMM_OPERANDS_ADDRESSES)
+                    run.a = {VK_NULL_HANDLE, 0, 0, 1 << 20}, run.b = {VK_NULL_HANDLE, 0, 0, 2 << 20},
+                    run.d = {VK_NULL_HANDLE, 0, 0, 3 << 20}, run.workspace = {VK_NULL_HANDLE, 0, 0, 4 << 20};
+                VkgemmError error;
+                dispatches = 0;
+                const int64_t before = allocations;
+                const VkgemmResult code = vkgemmRecord(plan.handle, some_commands, &run, &error);
+                const int64_t made = allocations - before;
+                CHECK_MESSAGE(code == VKGEMM_SUCCESS, error.text);
+                CHECK(made == 0);
+                CHECK((dispatches == 0) == is_empty);
+            }
+            CHECK(compilations == compiled);
+        }
+}
+
+TEST_CASE("what is recorded is told with the sizes of the run and the strides of the plan") {
+    VkgemmContextInfo info = context_info();
+    std::string line;
+    info.getInstanceProcAddr = any_function;
+    info.recorded = [](void* user, const char* problem, VkgemmPlan, const VkgemmRun* run) {
+        *static_cast<std::string*>(user) = problem + std::string(" ") + std::to_string(run->m);
+    };
+    info.recordedUser = &line;
+    OwnedContext c;
+    REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
+    OwnedPlan plan;
+    plan_for(plan, "40x24x10 batch=3 stride_b=0 upto=mb", options(), c.handle);
+    const auto memory = buffer(1 << 20);
+    VkgemmRun run = run_of(memory, 7, 24, 10, 2);
+    const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
+    REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+    CHECK(line == "f32*f32+f32->f32 7x24x10 batch=2 lda=10 ldb=24 ldd=24 stride_a=400 stride_b=0 stride_d=960 7");
+    run.flags = 0, run.m = run.n = run.k = run.batch = 0;
+    REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+    CHECK(line == "f32*f32+f32->f32 40x24x10 batch=3 upto=mb stride_b=0 0");
+}
+
+TEST_CASE("the explanation has the kernel of each range, and the C++ wrapper the sizes of a run") {
+    const vkgemm::Problem p{.m = 64, .n = 32, .k = 16, .upTo = VKGEMM_UP_TO_M};
+    const auto text = device().context().explain(p);
+    REQUIRE(text);
+    CHECK_MESSAGE(has_words(*text, "up to 1x32x16: ", "up to 64x32x16: "), *text);
+    const auto plan = device().context().createPlan(p);
+    REQUIRE(plan);
+    const auto memory = buffer(1 << 16);
+    const vkgemm::Run run{.a = memory.operand(),
+                          .b = memory.operand(),
+                          .d = {.buffer = memory.handle(), .offset = 1 << 15},
+                          .sizes = vkgemm::Sizes{.m = 65, .n = 32, .k = 16}};
+    CHECK(plan->check(run).code == VKGEMM_ERROR_LIMIT);
+    const auto line = vkgemm::formatProblem(p);
+    REQUIRE(line);
+    CHECK(has_words(*line, "upto=m"));
+    CHECK(vkgemm::parseProblem(line->c_str())->problem.upTo == VKGEMM_UP_TO_M);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Mixed types and block formats: every format as A and as B in the rows that decode it, and pairs of plain types.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "kernels/tally.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::columnMajor;
+using vkgemm::plan::info;
+using vkgemm::plan::Kernel;
+using vkgemm::plan::Problem;
+using vkgemm::plan::rowMajor;
+using vkgemm::plan::Type;
+
+namespace {
+
+/// A smaller tile of `simt`, whose own takes seconds to compile on a CPU.
+Twist small_tile(const Kernel& kernel) {
+    return {kernel.module.family.name == "simt" ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4" : ""};
+}
+
+/// Calls `each` for every row of mixed types that fits.
+template <class Each>
+void for_each_mixed(const Each& each) {
+    std::set<std::string_view> families;
+    size_t rows = 0;
+    for (const Kernel& kernel : vkgemm::plan::kernels()) {
+        if (!kernel.module.is_mixed() || !is_chosen(kernel) || !fits(kernel)) continue;
+        const bool first = families.insert(kernel.module.family.name).second;
+        Tally tally(std::string(kernel.name), (first ? 1 : 8) * (is_quick() ? 4 : 1), ++rows, small_tile(kernel));
+        each(kernel, tally);
+    }
+}
+
+/// Sizes that cross the edges of the tile, with K of whole blocks, and A and B k-contiguous.
+Case case_of_types(const Kernel& kernel, Type a, Type b, uint64_t blocks = 3) {
+    Case x = case_for(kernel, std::min(kernel.tile.BM, 32u) + 3, std::min(kernel.tile.BN, 32u) + 5, 0);
+    if (kernel.module.family.name == "gemv_mixed")
+        (kernel.tile.BM < kernel.tile.BN ? x.problem.m : x.problem.n) = std::min(kernel.tile.BM, kernel.tile.BN);
+    x.problem.a.type = a, x.problem.b.type = b, x.problem.b.layout = columnMajor;
+    x.problem.k = blocks * std::max({info(a).block, info(b).block, 32u});
+    return x;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("formats");
+
+TEST_CASE("every format, as A and as B: exact, and within the bound") {
+    for_each_mixed([](const Kernel& kernel, Tally& tally) {
+        for (const auto& format : vkgemm::plan::type_info) {
+            if (format.is_plain()) continue;
+            const Type plain[] = {vkgemm::plan::f32, vkgemm::plan::f16, vkgemm::plan::i8, vkgemm::plan::bf16};
+            const size_t usable = kernel.module.family.uses_matrix_units ? 3 : 4;
+            const Type other = plain[static_cast<size_t>(format.type) % usable];
+            for (const bool is_a : {false, true}) {
+                Case x = is_a ? case_of_types(kernel, format.type, other) : case_of_types(kernel, other, format.type);
+                tally(x);
+                x.fill = Fill::random, x.shift = 1, x.problem.batch = 2, x.problem.k *= 2;
+                (is_a ? x.problem.a : x.problem.b).ld = x.problem.k + 2 * format.block;
+                tally(x);
+            }
+        }
+    });
+}
+
+TEST_CASE("plain types that differ, in every layout") {
+    for_each_mixed([](const Kernel& kernel, Tally& tally) {
+        const Type types[] = {vkgemm::plan::f32, vkgemm::plan::f16, vkgemm::plan::bf16, vkgemm::plan::i8,
+                              vkgemm::plan::u8};
+        uint64_t seed = 0;
+        for (const Type a : types)
+            for (const Type b : types) {
+                if (a == b) continue;
+                Case x = case_of_types(kernel, a, b);
+                x.seed = ++seed;
+                if (kernel.module.family.name != "gemv_mixed") {
+                    x.problem.k = 2 * std::max(kernel.tile.BK, 4u) + seed % 4;
+                    if (kernel.module.family.uses_matrix_units) {  // in octets
+                        x.problem.m = x.problem.n = 24, x.problem.k = (x.problem.k + 7) / 8 * 8;
+                        if (a == vkgemm::plan::bf16 || b == vkgemm::plan::bf16) continue;
+                    }
+                    x.problem.a.layout = seed & 1 ? columnMajor : rowMajor;
+                    x.problem.b.layout = seed & 2 ? columnMajor : rowMajor;
+                }
+                x.shift = static_cast<uint32_t>(seed % 3);
+                x.fill = seed % 5 == 0 ? Fill::special : Fill::exact;
+                tally(x);
+            }
+    });
+}
+
+TEST_CASE("a format with NaN in one block; with a column-major D, which swaps A and B; with slices of K") {
+    for_each_mixed([](const Kernel& kernel, Tally& tally) {
+        for (const auto& format : vkgemm::plan::type_info) {
+            if (format.is_plain() || format.type == VKGEMM_TYPE_NVFP4) continue;  // which has no NaN
+            Case x = case_of_types(kernel, vkgemm::plan::f16, format.type);
+            x.fill = Fill::placed, x.seed = placed_seed(x.problem.k - 1, true, 0);
+            tally(x);
+            x = case_of_types(kernel, vkgemm::plan::f32, format.type, 16);
+            x.problem.k = 4096, x.problem.d.layout = columnMajor, x.tile = "SPLIT=3";
+            if (kernel.module.family.name != "gemv_mixed") x.problem.n = 9;
+            x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1, x.alpha = -1;
+            if (kernel.module.d == vkgemm::plan::f32) tally(x);
+        }
+    });
+}
+
+TEST_SUITE_END();

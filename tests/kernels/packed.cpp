@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Operands that were packed before the run give the same product.
+#include <doctest/doctest.h>
+
+#include "kernels/tally.h"
+
+using namespace vkgemm::test;
+using vkgemm::plan::Kernel;
+
+TEST_SUITE_BEGIN("rows");
+
+TEST_CASE("packed ahead: every kernel, A, B and both, ragged sizes, layouts, batches and epilogues") {
+    for_each_product([](const Kernel& kernel, Tally& tally) {
+        if (kernel.module.is_mixed()) return tally.none();  // they decode operands as they are
+        const uint64_t depth = std::max(kernel.tile.BK, 4u);
+        for (const uint32_t which : {1u, 2u, 3u}) {
+            Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 2 * depth + 3);
+            const auto offer = [&] {
+                x.problem.packedA = which & 1 ? VKGEMM_PACKED_ANY : VKGEMM_PACKED_NONE;
+                x.problem.packedB = which & 2 ? VKGEMM_PACKED_ANY : VKGEMM_PACKED_NONE;
+                tally(x);
+            };
+            offer();
+            x.problem.b.layout = vkgemm::plan::columnMajor;
+            x.problem.batch = 3, x.problem.b.batchStride = vkgemm::plan::broadcast;
+            x.problem.cSource = VKGEMM_C_IS_D, x.beta = 2;
+            x.problem.epilogue = {{VKGEMM_STEP_BIAS_COL}, {VKGEMM_STEP_RELU}};
+            offer();
+            x.problem.a.layout = x.problem.d.layout = vkgemm::plan::columnMajor;
+            x.problem.epilogue = {};
+            x.addresses = !x.addresses;
+            offer();
+            x.fill = Fill::special;
+            offer();
+        }
+    });
+}
+
+TEST_SUITE_END();
