@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# vkgemm_pack_spirv(TO DESCRIPTORS ADDRESSES): a command that packs two variants of a SPIR-V module into the file TO. The
+# vkgemm_pack_spirv(TO VARIANTS...): a command that packs the variants of a SPIR-V module into the file TO. The
 # program that does it runs on this machine. When cross-compiling, it is built by a compiler for this machine.
 set(pack_sources pack.cpp pack.h model.h unpack.cpp unpack.h)
 list(TRANSFORM pack_sources PREPEND ${PROJECT_SOURCE_DIR}/src/spirv/)
@@ -26,8 +26,8 @@ else()
   set(vkgemm_packer vkgemm_pack_spirv)
 endif()
 
-function(vkgemm_pack_spirv to descriptors addresses)
+function(vkgemm_pack_spirv to)
   cmake_path(GET to FILENAME name)
-  add_custom_command(OUTPUT ${to} COMMAND ${vkgemm_packer} ${to} ${descriptors} ${addresses}
-    DEPENDS ${descriptors} ${addresses} ${vkgemm_packer} ${pack_sources} COMMENT "pack ${name}" VERBATIM)
+  add_custom_command(OUTPUT ${to} COMMAND ${vkgemm_packer} ${to} ${ARGN}
+    DEPENDS ${ARGN} ${vkgemm_packer} ${pack_sources} COMMENT "pack ${name}" VERBATIM)
 endfunction()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # An archive of SPIR-V: a folder of packed modules (src/spirv) and a manifest that states what they were made from. The
 # text of the manifest:
-#     format 2
+#     format 3
 #     shaders <hash of modules.def, every shader source and include/vkgemm/tables.h>
 #     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
 # Included, this file defines the functions. As a script it makes the archive:
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
-set(vkgemm_archive_format 2)  # counted up when src/spirv writes something else
+set(vkgemm_archive_format 3)  # counted up when src/spirv writes something else
 
 # Sets `out` to one hash over the shader sources in `dir`. Line endings make no difference.
 function(vkgemm_shader_hash out dir)

@@ -47,9 +47,13 @@ struct uvec2 {
     X(39, STEP_1, "second step")                                                            \
     X(40, STEP_2, "third step")                                                             \
     X(41, STEP_3, "fourth step")                                                            \
-    X(42, FORMAT_A, "in modules of mixed types: the type of A, a VKGEMM_TYPE_* number")     \
+    X(42, FORMAT_A, "mixed types and list_tiles: the type of A, a VKGEMM_TYPE_* number")    \
     X(43, FORMAT_B, "likewise of B")                                                        \
-    X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")
+    X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")                 \
+    X(45, BY_INDEX, "grouped: 1: an index list gives the rows of A and D")                  \
+    X(46, INDICES_PER_ROW, "grouped: how many indices a row of A has; 0 without a list")    \
+    X(47, FORMAT_D, "list_tiles: the type of C and D, a VKGEMM_TYPE_* number")              \
+    X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
 // of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
@@ -59,6 +63,13 @@ struct uvec2 {
 #define WIDE_B 2
 #define WIDE_C 4
 #define WIDE_D 8
+
+// Bits of TABLE_HAS: sizes that each group has for itself; the two others are about the problem.
+#define TABLE_HAS_M 1
+#define TABLE_HAS_N 2
+#define TABLE_HAS_K 4
+#define TABLE_SWAPPED 8  // the problem was transposed: what the table calls A is the product's B, and m its n
+#define TABLE_C_IS_D 16
 
 // Shared memory of the families, in elements of the accumulator's type. The shader sizes its arrays with these, and the
 // host counts with them.
@@ -124,7 +135,42 @@ struct GemmArgs {
 #endif
 };
 
+// Products of one plan that differ in sizes and places (VkgemmGrouping). list_tiles reads the caller's table, checks
+// it, and writes a list of what is to be computed, which the product's work groups search. Both are in words.
+//
+// A group in the caller's table is VkgemmGroup.
+#define GROUP_M 0
+#define GROUP_N 1
+#define GROUP_K 2
+#define GROUP_FIRST 3   // of its indices
+#define GROUP_LD 4      // of A, B, C, D
+#define GROUP_OFFSET 8  // of A, B, C, D, elements: two words each
+#define GROUP_WORDS 16
+
+// The list: the three words of an indirect dispatch, the number of groups, and then of each of them:
+#define LISTED_FIRST_TILE 0  // the number of tiles of all groups before it
+#define LISTED_M 1
+#define LISTED_N 2
+#define LISTED_K 3
+#define LISTED_LD 4       // of A, B, C, D
+#define LISTED_ADDRESS 8  // of A, B, C, D, and of its indices: two words each
+#define LISTED_WORDS 20
+#define LIST_HEADER_WORDS 4
+#define LIST_TILES_MOST_INVOCATIONS 256  // of list_tiles, whose WG this is
+
+// Push constants of list_tiles. Addresses and bytes are 64-bit numbers, low word first.
+struct TableArgs {
+    uint m, n, k, count;               // the largest sizes, and the number of groups in the table
+    uint lda, ldb, ldc, ldd;           // of groups that leave theirs 0
+    uvec2 a, b, c, d;                  // where the operands begin
+    uvec2 end_a, end_b, end_c, end_d;  // and end
+    uvec2 table, list, indices;
+    uint index_count;
+    uint max_groups_x;  // of a dispatch
+};
+
 #ifdef __cplusplus
+static_assert(sizeof(TableArgs) <= 128);
 /// Bytes of push constants: of modules that sum in f64, and of all others.
 inline constexpr uint f64_argument_bytes = sizeof(GemmArgs), argument_bytes = f64_argument_bytes - 2 * sizeof(uint);
 static_assert(argument_bytes == 128, "every device has 128 bytes of push constants, and many have no more");

@@ -73,6 +73,12 @@ uvec4 first_bytes(uvec4 chunk, uint bytes) {
     return chunk & mix((uvec4(1) << bits) - 1, uvec4(~0u), equal(bits, ivec4(32)));
 }
 
+#ifdef VKGEMM_GROUPED
+#define ROWS_OF_A rows_of_a()
+#else
+#define ROWS_OF_A args.m
+#endif
+
 // Elements from an operand's first to its last.
 uint extent(uint rows, uint cols, uint stride, uint batch_stride) {
     return (args.batch - 1) * batch_stride + (rows - 1) * stride + cols;
@@ -82,7 +88,7 @@ uint extent(uint rows, uint cols, uint stride, uint batch_stride) {
 uint begin_a(uint row, uint k) { return BYTES_PAST_16(a) + index_a(row, k) * BYTES(TYPE_A); }  // byte
 uint whole_chunks_a() {
     return (BYTES_PAST_16(a) + (TRANS_A != 0 ? extent(args.k, args.m, args.lda, args.batch_a)
-                                             : extent(args.m, args.k, args.lda, args.batch_a)) * BYTES(TYPE_A)) / 16;
+                                             : extent(ROWS_OF_A, args.k, args.lda, args.batch_a)) * BYTES(TYPE_A)) / 16;
 }
 uvec4 lower_a(uint row, uint k) {
     if ((ALIGNED & WIDE_A) != 0) return CHUNK(a, index_a(row, k) / PER_CHUNK(TYPE_A));

@@ -21,7 +21,9 @@ VKGEMM_PROBLEM_CONSTANTS(X)
 #undef X
 layout(local_size_x_id = 0) in;  // WG
 
+#ifndef VKGEMM_GROUPED
 layout(push_constant, std430) uniform Push { GemmArgs args; };
+#endif
 
 // Every index that touches an operand passes through NOTED, in units of `size` elements: the modules of `vkgemm cover`,
 // which are built with VKGEMM_TRACE, record it there.
@@ -29,6 +31,10 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #include "trace.glsl"
 #else
 #define NOTED(name, i, size) (i)
+#endif
+
+#ifdef VKGEMM_GROUPED
+#include "grouped.glsl"
 #endif
 
 #include "operands.glsl"
@@ -54,7 +60,11 @@ uint slices() { return args.k == 0 ? 0 : (args.k + args.k_chunk - 1) / args.k_ch
 // that run together share rows of A and columns of B in the cache; then come the products of the batch, then the slices
 // of K.
 bool tile_of(out uint row0, out uint col0) {
-    const uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint linear = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+#ifdef VKGEMM_GROUPED
+    row0 = col0 = 0;
+    if (!find_group(linear)) return false;
+#endif
     const uint down = (args.m + BM - 1) / BM, across = (args.n + BN - 1) / BN;
     const uint band_rows = min(max(args.raster, 1), down);
     const uint tile = linear % (down * across);
@@ -82,8 +92,17 @@ bool inside(uint row, uint col, uint rows, uint cols) { return WHOLE != 0 || (ro
 uint nearest(uint i, uint count) { return WHOLE != 0 ? i : min(i, count - 1); }
 uint nearest_k(uint k) { return min(k, k_end - 1); }
 
+#ifdef VKGEMM_GROUPED
+#define ROW_OF_A(row) row_of_a(row)
+#define ROW_OF_D(row) row_of_d(row)
+#define HAS_ROW(row) has_row(row)
+#else
+#define ROW_OF_A(row) (row)
+#define ROW_OF_D(row) (row)
+#define HAS_ROW(row) true
+#endif
 uint index_a(uint row, uint k) {
-    const uint r = nearest(row, args.m), q = nearest_k(k);
+    const uint r = ROW_OF_A(nearest(row, args.m)), q = nearest_k(k);
     return batch * args.batch_a + (TRANS_A != 0 ? q * args.lda + r : r * args.lda + q);
 }
 uint index_b(uint k, uint col) {
@@ -150,38 +169,6 @@ acc4_t load_b4(uint k, uint col) {
 }
 
 #include "epilogue.glsl"
-
-uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd + col; }
-
-uint index_partial(uint row, uint col) { return ((slice * args.batch + batch) * args.m + row) * args.n + col; }
-
-// Writes one element of D; outside D nothing is written.
-void store_d(uint row, uint col, acc_t sum) {
-    const bool in_d = inside(row, col, args.m, args.n);
-    if (PARTIAL != 0) {
-        const uint at = ((slice * args.batch + batch) * args.m + row) * args.n + col;
-        if (in_d) ONE_FROM(partial, args.d, at) = STORE(ACC, sum);
-        return;
-    }
-    const acc_t value = finished(in_d ? row : 0, in_d ? col : 0, sum);
-    if (in_d) ONE(d, index_d(row, col)) = STORE(TYPE_D, value);
-}
-
-// Writes four neighbouring columns; col is a multiple of 4.
-void store_d4(uint row, uint col, acc4_t sum) {
-    if (PARTIAL != 0 && WHOLE != 0) {  // so n is a multiple of 4
-        SET_FOUR(partial, ACC, args.d, index_partial(row, col), sum)
-        return;
-    }
-    if ((ALIGNED & WIDE_D) == 0 || PARTIAL != 0) {
-        [[unroll]] for (uint j = 0; j < 4; ++j) store_d(row, col + j, sum[j]);
-        return;
-    }
-    const bool in_d = inside(row, col, args.m, args.n);
-    const uint r = in_d ? row : 0, c0 = in_d ? col : 0;
-    const acc4_t value = acc4_t(finished(r, c0, sum.x), finished(r, c0 + 1, sum.y), finished(r, c0 + 2, sum.z),
-                                finished(r, c0 + 3, sum.w));
-    if (in_d) SET_FOUR(d, TYPE_D, args.d, index_d(row, col), value)
-}
+#include "store.glsl"
 
 #endif

@@ -111,7 +111,9 @@ Octet octet_from(bool of_a, uint i) {
 // of A, a column of B. Rows in memory are a multiple of 8 elements; outside, the last octet is read.
 Octet octet_near(bool of_a, bool along_k, uint line, uint k) {
     const uint lines = of_a ? args.m : args.n, ld = of_a ? args.lda : args.ldb;
-    const uint q = min(k, k_end - (along_k ? 8 : 1)), r = min(line, lines - (along_k ? 1 : 8));
+    const uint q = min(k, k_end - (along_k ? 8 : 1));
+    uint r = min(line, lines - (along_k ? 1 : 8));
+    if (of_a) r = ROW_OF_A(r);
     return octet_from(of_a, batch * (of_a ? args.batch_a : args.batch_b) + (along_k ? r * ld + q : q * ld + r));
 }
 

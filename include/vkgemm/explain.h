@@ -57,6 +57,7 @@ typedef enum VkgemmKernelRole {
     VKGEMM_KERNEL_PRODUCT = 0, /* multiplies; the only role that can be chosen or named */
     VKGEMM_KERNEL_REDUCER = 1, /* adds the slices of a split K */
     VKGEMM_KERNEL_PACKER = 2,  /* copies an operand to the workspace in another layout */
+    VKGEMM_KERNEL_LISTER = 3,  /* turns a table of groups into work groups */
     VKGEMM_KERNEL_ROLE_MAX_ENUM = 0x7fffffff
 } VkgemmKernelRole;
 

@@ -138,7 +138,9 @@ typedef enum VkgemmSlot {
     VKGEMM_SLOT_SCALE = 5,
     VKGEMM_SLOT_RESIDUAL = 6,
     VKGEMM_SLOT_WORKSPACE = 7,
-    VKGEMM_SLOT_COUNT = 8, /* in this header; the library's is VkgemmPlanInfo::slotCount */
+    VKGEMM_SLOT_GROUPS = 8,  /* the table of groups */
+    VKGEMM_SLOT_INDICES = 9, /* their index lists */
+    VKGEMM_SLOT_COUNT = 10,  /* in this header; the library's is VkgemmPlanInfo::slotCount */
     VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
 } VkgemmSlot;
 
@@ -181,6 +183,34 @@ typedef enum VkgemmUpToFlagBits {
     VKGEMM_UP_TO_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmUpToFlagBits;
 
+/* Many products in one dispatch, whose sizes and places are in memory that earlier work on the GPU may have written. One
+ * group is enough for a product whose size only the GPU knows. */
+typedef enum VkgemmGrouping {
+    VKGEMM_GROUPING_NONE = 0,
+    /* `batch` products, each described by a VkgemmGroup. The problem has the largest sizes; those in `upTo` are each
+     * group's own, the others are the problem's. Batch strides only say how far the operands reach (VkgemmRun). */
+    VKGEMM_GROUPING_TABLE = 1,
+    /* The same, and each group has a list of indices, as a mixture of experts needs them: row i of the product is row
+     * (index i / indicesPerRow) of A, and is written to row (index i) of D, C and the residual. m is the number of rows
+     * of D, and the most indices of a group; A has m / indicesPerRow rows, rounded up. A bias or scale of rows has an
+     * element for each row of D. `upTo` must have m. A and D are row-major. Two groups that write one row race. */
+    VKGEMM_GROUPING_INDEXED = 2,
+    VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
+} VkgemmGrouping;
+
+/* One product of a group, in device memory. Whatever the table holds, nothing outside the operands is read or written:
+ * sizes above the problem's count as those; a group that is not inside its operands, or breaks what is said here, is
+ * left out, as one is whose m or n is 0. Its size never changes. */
+typedef struct VkgemmGroup {
+    uint32_t m, n, k;            /* read where `upTo` has them */
+    uint32_t firstIndex;         /* INDEXED: the first of its m indices in VKGEMM_SLOT_INDICES */
+    uint32_t lda, ldb, ldc, ldd; /* 0: the problem's. Where the plan reads or writes rows 16 bytes at a time (the
+                                    problem's rows, leading dimension and batch stride are multiples of 16 bytes, and
+                                    operandAlignment is), so must these be, and the offsets below. A and B of different
+                                    types begin at multiples of 4 bytes */
+    uint64_t offsetA, offsetB, offsetC, offsetD; /* elements from the operand's beginning */
+} VkgemmGroup;
+
 /* Values of VkgemmProblem::packedA and packedB; any other value is the key of a layout, as VkgemmPlanInfo has it. */
 #define VKGEMM_PACKED_NONE 0         /* the operand is stored as its VkgemmMatrix says */
 #define VKGEMM_PACKED_ANY UINT64_MAX /* it is packed before the run, in the layout that suits the plan best */
@@ -200,8 +230,10 @@ typedef struct VkgemmProblem {
     VkgemmEpilogueStep epilogue[VKGEMM_MAX_EPILOGUE_STEPS];
     uint64_t packedA, packedB; /* how A and B come to the run: VKGEMM_PACKED_NONE, VKGEMM_PACKED_ANY or a key. `a` and
                                   `b` describe the matrices before they were packed (vkgemmCreatePack) */
-    uint32_t upTo;     /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones */
-    uint32_t reserved; /* 0 */
+    uint32_t upTo; /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones */
+    VkgemmGrouping grouping;
+    uint32_t indicesPerRow; /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
+    uint32_t reserved;      /* 0 */
 } VkgemmProblem;
 
 /* A problem as one line of text, as the tool, logs, tests and bug reports write it, without what is at its default:

@@ -96,6 +96,8 @@ struct Problem {
     Epilogue epilogue{};
     uint64_t packedA = VKGEMM_PACKED_NONE, packedB = VKGEMM_PACKED_NONE;
     uint32_t upTo = 0;  ///< VkgemmUpToFlagBits
+    VkgemmGrouping grouping = VKGEMM_GROUPING_NONE;
+    uint32_t indicesPerRow = 0;
 };
 
 /// One line of text: the problem, and the factors that belong to a run.
@@ -121,6 +123,7 @@ inline VkgemmProblem toC(const Problem& p) {
     c.epilogueCount = p.epilogue.count;
     c.packedA = p.packedA, c.packedB = p.packedB;
     c.upTo = p.upTo;
+    c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
     return c;
 }
 
@@ -133,6 +136,7 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.epilogue.count = c.epilogueCount;
     p.packedA = c.packedA, p.packedB = c.packedB;
     p.upTo = c.upTo;
+    p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
     return p;
 }
 

@@ -51,6 +51,7 @@ struct Run {
     double alpha = 1, beta = 0;
     uint32_t flags = 0;
     std::optional<Sizes> sizes{};  ///< sets VKGEMM_RECORD_SIZES
+    Operand groups{}, indices{};
 };
 
 /// VkgemmContextInfo
@@ -129,7 +130,9 @@ inline VkgemmRun toC(const Run& r) {
             .m = sizes.m,
             .n = sizes.n,
             .k = sizes.k,
-            .batch = sizes.batch};
+            .batch = sizes.batch,
+            .groups = toC(r.groups),
+            .indices = toC(r.indices)};
 }
 
 /// An output struct of vkgemm.h with its size set.

@@ -127,8 +127,8 @@ Operand Buffer::operand(VkDeviceSize offset, VkDeviceSize bytes) const {
 
 Result<Buffer> Device::createBuffer(VkDeviceSize bytes, Memory where) const {
     if (bytes == 0) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "a buffer has at least one byte"};
-    VkBufferUsageFlags usage =
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     if (state_->addresses) usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     auto buffer = std::make_shared<detail::BufferState>();
     buffer->device = state_;

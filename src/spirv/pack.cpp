@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program of the build: packs the two variants of a SPIR-V module into the file that is embedded in the library, and
+// A program of the build: packs the variants of a SPIR-V module into the file that is embedded in the library, and
 // unpacks them again to be sure.
-//     pack_spirv TO DESCRIPTORS.spv ADDRESSES.spv
+//     pack_spirv TO DESCRIPTORS.spv ADDRESSES.spv [GROUPED.spv]
 #include "spirv/pack.h"
 
 #include <cstdio>
@@ -27,17 +27,21 @@ std::vector<uint32_t> read(const char* name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
-        std::fprintf(stderr, "usage: pack_spirv TO DESCRIPTORS.spv ADDRESSES.spv\n");
+    if (argc != 4 && argc != 5) {
+        std::fprintf(stderr, "usage: pack_spirv TO DESCRIPTORS.spv ADDRESSES.spv [GROUPED.spv]\n");
         return 2;
     }
-    const auto descriptors = read(argv[2]), addresses = read(argv[3]);
-    if (descriptors.empty() || addresses.empty()) return 1;
-    const std::vector<uint32_t> packed = pack(descriptors, addresses);
-    if (unpack(packed, Variant::descriptors) != descriptors || unpack(packed, Variant::addresses) != addresses) {
-        std::fprintf(stderr, "pack_spirv: %s unpacks to something else: a defect of pack_spirv\n", argv[1]);
-        return 1;
+    std::vector<std::vector<uint32_t>> variants;
+    for (int i = 2; i < argc; ++i) {
+        variants.push_back(read(argv[i]));
+        if (variants.back().empty()) return 1;
     }
+    const std::vector<uint32_t> packed = pack(variants);
+    for (size_t i = 0; i < variants.size(); ++i)
+        if (unpack(packed, Variant(i)) != variants[i]) {
+            std::fprintf(stderr, "pack_spirv: %s unpacks to something else: a defect of pack_spirv\n", argv[1]);
+            return 1;
+        }
     std::ofstream file(argv[1], std::ios::binary);
     for (const uint32_t word : packed)
         for (int i = 0; i < 4; ++i) file.put(static_cast<char>(word >> i * 8 & 0xff));

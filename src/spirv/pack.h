@@ -56,10 +56,11 @@ class Encoder {
     uint8_t held_ = 0;
 };
 
-inline std::vector<uint32_t> pack(std::span<const uint32_t> descriptors, std::span<const uint32_t> addresses) {
+/// The variants in the order of Variant.
+inline std::vector<uint32_t> pack(std::span<const std::vector<uint32_t>> variants) {
     const auto model = std::make_unique<Model<Encoder>>();
-    std::vector<uint32_t> out, body;
-    for (const auto& words : {descriptors, addresses}) {
+    std::vector<uint32_t> out = {static_cast<uint32_t>(variants.size())}, body;
+    for (const auto& words : variants) {
         Encoder encoder;
         model->run(encoder, words.data(), words.size());
         const std::vector<uint32_t> packed = encoder.finish();

@@ -38,19 +38,25 @@ class Decoder {
 }  // namespace
 
 std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant variant) {
-    if (packed.size() < 2 * header_words) return std::nullopt;
-    const auto header = packed.first(2 * header_words);
-    std::span<const uint32_t> body = packed.subspan(2 * header_words);
-    const uint64_t sum = uint64_t{header[2]} + header[5];
-    if (sum != body.size() || header[0] > most_words || header[3] > most_words) return std::nullopt;
+    const uint32_t count = packed.empty() ? 0 : packed[0];
+    if (count > most_variants || static_cast<uint32_t>(variant) >= count) return std::nullopt;
+    if (packed.size() < 1 + count * header_words) return std::nullopt;
+    const auto header = packed.subspan(1, count * header_words);
+    std::span<const uint32_t> body = packed.subspan(1 + count * header_words);
+    uint64_t sum = 0;
+    for (uint32_t v = 0; v < count; ++v) {
+        sum += header[v * header_words + 2];
+        if (header[v * header_words] > most_words) return std::nullopt;
+    }
+    if (sum != body.size()) return std::nullopt;
 
     const auto model = std::make_unique<Model<Decoder>>();
     for (uint32_t v = 0; v <= static_cast<uint32_t>(variant); ++v) {
-        const uint32_t count = header[v * header_words], packed_count = header[v * header_words + 2];
+        const uint32_t words_count = header[v * header_words], packed_count = header[v * header_words + 2];
         Decoder decoder(body.first(packed_count));
         body = body.subspan(packed_count);
         const size_t from = model->words().size();
-        model->run(decoder, nullptr, count);
+        model->run(decoder, nullptr, words_count);
         const auto words = std::span(model->words()).subspan(from);
         if (decoder.overrun() || checksum(words) != header[v * header_words + 1]) return std::nullopt;
         if (v == static_cast<uint32_t>(variant)) return std::vector<uint32_t>(words.begin(), words.end());

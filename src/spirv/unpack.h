@@ -8,12 +8,13 @@
 
 namespace vkgemm::spirv {
 
-/// The two variants of a module, in the order in which they are packed. The second one costs the time of both.
-enum class Variant : uint32_t { descriptors, addresses };
+/// The variants of a module, in the order in which they are packed. A later one costs the time of those before it too.
+/// Not every module has the last one.
+enum class Variant : uint32_t { descriptors, addresses, grouped };
 
-// A packed module is a sequence of 32-bit words: three of each variant (how many words of SPIR-V, their checksum, and
-// how many packed words), then the packed words of the descriptors, then those of the addresses.
-inline constexpr uint32_t header_words = 3, most_words = 1 << 20;
+// A packed module is a sequence of 32-bit words: the number of variants; three words of each (how many words of SPIR-V,
+// their checksum, and how many packed words); then the packed words of each.
+inline constexpr uint32_t header_words = 3, most_words = 1 << 20, most_variants = 3;
 
 /// FNV-1a over words.
 constexpr uint32_t checksum(std::span<const uint32_t> words) {
@@ -22,7 +23,7 @@ constexpr uint32_t checksum(std::span<const uint32_t> words) {
     return sum;
 }
 
-/// The SPIR-V of one variant; nothing if `packed` is not what the packer wrote. May be called from any thread. It takes
+/// The SPIR-V of one variant; nothing if it has none, or if `packed` is not what the packer wrote. May be called from any thread. It takes
 /// a few milliseconds and up to two megabytes, which it frees. Throws std::bad_alloc.
 std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant);
 

@@ -11,6 +11,7 @@
 #include "plan/device/needs.h"
 #include "plan/kernels/renamed.h"
 #include "plan/problem/problem_text.h"
+#include "plan/steps/grouped.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -121,6 +122,16 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
     return std::nullopt;
 }
 
+std::optional<Status> plan_groups(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
+    const plan::GroupedSearch search(t.normalised.problem, request);
+    auto choice = choose(c, search.expected, search.request, t.fallback);
+    if (!choice) return choice.status();
+    auto steps = plan::make_grouped_steps(*choice, t.problem, t.normalised, *c.kernels, search.request);
+    if (!steps) return steps.status();
+    t.choice = *choice, t.steps = *steps;
+    return std::nullopt;
+}
+
 }  // namespace
 
 Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
@@ -133,6 +144,10 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     t.given = *given, t.problem = *completed;
     t.normalised = plan::normalise(t.problem);
     const bool is_empty = plan::is_empty(t.problem);
+    if (t.problem.grouping != VKGEMM_GROUPING_NONE && !is_empty) {
+        if (auto why = plan_groups(c, t, request)) return *why;
+        return t;
+    }
     if (t.problem.upTo && !is_empty) {
         if (auto why = plan_buckets(c, t, request)) return *why;
         return t;
@@ -244,6 +259,9 @@ struct CheckedRun {
 
 // The sizes of a run, or what is wrong with them.
 Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
+    if ((run.flags & VKGEMM_RECORD_SIZES) && plan.problem.grouping != VKGEMM_GROUPING_NONE)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "flags has VKGEMM_RECORD_SIZES, but the table of groups has the sizes; leave the flag out"};
     if (run.flags & VKGEMM_RECORD_SIZES) {
         const plan::Sizes sizes = {run.m, run.n, run.k, run.batch};
         if (auto why = plan::unfit_sizes(plan.problem, sizes)) return *why;
@@ -366,7 +384,7 @@ VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const 
                                                 "pipelines and cannot be recorded"});
         const VkgemmRun& r = checked.run;
         vk::record(*plan, commandBuffer, r, checked.work, checked.operands);
-        if (auto* const c = plan->context; c->recorded && !plan->packs_operand)
+        if (auto* const c = plan->context; c->recorded && !plan->packs_operand && !plan->steps.table)
             c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
                         plan, &r);
         return vk::success(error);

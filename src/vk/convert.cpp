@@ -94,6 +94,7 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     constexpr uint32_t known = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N | VKGEMM_UP_TO_K | VKGEMM_UP_TO_BATCH;
     if (from->upTo & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"upTo has unknown bits: ", from->upTo & ~known})};
+    if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_INDEXED)) return *why;
     if (from->reserved)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"reserved is ", from->reserved, ", not 0"})};
     Problem p = convert::fromC(*from);

@@ -26,6 +26,7 @@ namespace vkgemm::vk {
     X(CmdBindPipeline, "")            \
     X(CmdPushConstants, "")           \
     X(CmdDispatch, "")                \
+    X(CmdDispatchIndirect, "")        \
     X(CmdPipelineBarrier, "")
 
 // These may be null; what needs them asks first.

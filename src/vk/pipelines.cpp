@@ -89,12 +89,13 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
     uint64_t hash = 0xcbf29ce484222325;
     const auto add = [&](uint64_t x) { hash = (hash ^ x) * 0x100000001b3; };
     for (const uint32_t x : key.constants) add(x);
-    add(std::hash<const void*>{}(key.module) << 2 | uint64_t(key.binding) << 1 | uint64_t(key.capture));
+    add(std::hash<const void*>{}(key.module) << 3 | uint64_t(key.is_grouped) << 2 | uint64_t(key.binding) << 1 |
+        uint64_t(key.capture));
     return static_cast<size_t>(hash ^ hash >> 32);
 }
 
 Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
-    const Key key = {&step.kernel->module, plan::constant_values(step), binding, capture_statistics};
+    const Key key = {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture_statistics};
     std::unique_lock lock(mutex_);
     Entry& entry = entries_[key];  // the reference stays good when others are added
     compiled_.wait(lock, [&] { return !entry.compiling; });
@@ -118,7 +119,9 @@ Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool captur
 }
 
 Result<VkShaderModule> Pipelines::make_module(const Key& key) {
-    const auto variant = key.binding == Binding::descriptors ? spirv::Variant::descriptors : spirv::Variant::addresses;
+    const auto variant = key.is_grouped                        ? spirv::Variant::grouped
+                         : key.binding == Binding::descriptors ? spirv::Variant::descriptors
+                                                               : spirv::Variant::addresses;
     const auto code = spirv::unpack(key.module->packed(), variant);
     if (!code)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,

@@ -46,7 +46,7 @@ class Pipelines {
         const plan::Module* module;
         plan::ConstantValues constants;
         plan::Binding binding;
-        bool capture;
+        bool is_grouped, capture;
         bool operator==(const Key&) const = default;
     };
     struct Hash {

@@ -30,6 +30,10 @@ const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
             return run.residual;
         case VKGEMM_SLOT_WORKSPACE:
             return run.workspace;
+        case VKGEMM_SLOT_GROUPS:
+            return run.groups;
+        case VKGEMM_SLOT_INDICES:
+            return run.indices;
         default:
             return run.d;
     }
@@ -61,7 +65,8 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (!x.address && !x.buffer)
         return bad_operand(s, plan::concat({"is missing: it needs a ", (by_address ? "buffer or an address" : "buffer"),
                                             " with ", need.bytes, " bytes"}));
-    Resolved out = {x.buffer, x.offset, 0};
+    const VkDeviceSize least = need.least ? need.least : need.bytes;
+    Resolved out = {x.buffer, x.offset, 0, x.size && need.least ? x.size : need.bytes};
     if (x.address) {
         out.address = x.address + x.offset;
     } else if (p.steps.binding == Binding::addresses) {
@@ -74,20 +79,20 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
         out.address = begin + x.offset;
     }
     const uint64_t place = out.address ? out.address : out.offset;
-    if (place < x.offset || place > UINT64_MAX - need.bytes)
+    if (place < x.offset || place > UINT64_MAX - out.bytes)
         return bad_operand(s, plan::concat({"begins at ", x.offset, " and would end beyond 2^64"}));
     if (place % need.alignment)
         return bad_operand(
             s, plan::concat({"is at offset ", x.offset, (out.address ? plan::concat({" (address ", place, ")"}) : ""),
                              ", not a multiple of ", need.alignment, " bytes, which ", remedy(s, need.packed)}));
-    if (x.size && x.size < need.bytes)
-        return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", need.bytes}));
+    if (x.size && x.size < least)
+        return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", least}));
     return out;
 }
 
 // The bytes a slot touches. Bias, scale, workspace and packed operands are single runs.
 plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
-    const uint64_t begin = r.address ? r.address : r.offset, bytes = (*w.slots)[size_t(s)].bytes;
+    const uint64_t begin = r.address ? r.address : r.offset, bytes = r.bytes;
     plan::Footprint f = {begin, begin + bytes, bytes, 0, 0};
     const plan::Problem& q = *w.problem;
     const plan::Matrix* m = s == VKGEMM_SLOT_A                                ? &q.a
@@ -95,7 +100,7 @@ plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
                             : s == VKGEMM_SLOT_C                              ? &q.c
                             : s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_RESIDUAL ? &q.d
                                                                               : nullptr;
-    if (!m || (*w.slots)[size_t(s)].packed) return f;
+    if (!m || (*w.slots)[size_t(s)].packed || (*w.slots)[size_t(s)].least) return f;
     const plan::TypeInfo& type = plan::info(m->type);
     const bool rows = m->layout == plan::rowMajor;
     const uint64_t inner = s == VKGEMM_SLOT_A   ? (rows ? q.k : q.m)
@@ -195,10 +200,48 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
                                                      BIND_COUNT, writes.data());
 }
 
+abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
+
+// Lists the tiles of a table of groups in the workspace, and dispatches the product from there.
+void record_groups(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
+                   const ResolvedOperands& operands) {
+    const DeviceFunctions& f = p.context->device.functions;
+    const plan::Step &list = w.steps[0], &product = w.steps[1];
+    const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
+    const auto operand = [&](size_t binding) -> const Resolved& { return operands[bound_slot(w, product, binding)]; };
+    const auto end = [](const Resolved& x) { return two_words(x.address + x.bytes); };
+    abi::TableArgs table = *w.table;
+    table.a = two_words(operand(BIND_A).address), table.end_a = end(operand(BIND_A));
+    table.b = two_words(operand(BIND_B).address), table.end_b = end(operand(BIND_B));
+    table.c = two_words(operand(BIND_C).address), table.end_c = end(operand(BIND_C));
+    table.d = two_words(operand(BIND_D).address), table.end_d = end(operand(BIND_D));
+    table.table = two_words(operands[VKGEMM_SLOT_GROUPS].address), table.list = two_words(workspace.address);
+    table.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
+    table.index_count =
+        static_cast<uint32_t>(std::min<uint64_t>(operands[VKGEMM_SLOT_INDICES].bytes / sizeof(uint32_t), UINT32_MAX));
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[0]);
+    f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, list.kernel->module),
+                       VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof table, &table);
+    f.CmdDispatch(cmd, list.groups_x, list.groups_y, 1);
+    memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
+
+    abi::GemmArgs args = product.args;
+    plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
+    bind(p, w, product, cmd, operands, args);
+    args.a = two_words(workspace.address);
+    const plan::Module& m = product.kernel->module;
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[1]);
+    f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                       plan::argument_bytes(m.accumulate), &args);
+    f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
+}
+
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
-    Work out = {&p.problem, &p.steps.slots, p.steps.steps, {}};
+    Work out = {&p.problem, &p.steps.slots, p.steps.steps, {}, p.steps.table ? &*p.steps.table : nullptr};
     std::ranges::copy(p.pipelines, out.pipelines.begin());
     return out;
 }
@@ -206,7 +249,7 @@ Work work_of(const VkgemmPlan_T& p) {
 Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& sized) {
     const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
     plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
-    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {}};
+    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {}, nullptr};
     if (!b || p.dry) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
     out.pipelines = pipelines.steps;
@@ -224,6 +267,10 @@ std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const
         if (!one) return one.status();
         out[i] = *one;
     }
+    if (w.table && !out[VKGEMM_SLOT_WORKSPACE].buffer)
+        return bad_operand(VKGEMM_SLOT_WORKSPACE,
+                           "has an address, but a dispatch of groups is read from it: give its buffer, which needs "
+                           "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT");
     if (auto why = overlap_with_d(w, out)) return why;
     return overlap_with_workspace(w, out);
 }
@@ -234,7 +281,8 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
     if (run.flags & VKGEMM_RECORD_BARRIER_BEFORE)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-    for (size_t i = 0; i < w.steps.size(); ++i) {
+    if (w.table) record_groups(p, cmd, run, w, operands);
+    for (size_t i = 0; i < w.steps.size() && !w.table; ++i) {
         const plan::Step& step = w.steps[i];
         if (step.waits)
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,

@@ -10,6 +10,7 @@ struct Resolved {
     VkBuffer buffer;
     VkDeviceSize offset;      // from the buffer's start
     VkDeviceAddress address;  // of the operand's first byte, where addresses are used; else 0
+    VkDeviceSize bytes;       // that the run may use from there on
 };
 using ResolvedOperands = std::array<Resolved, size_t{VKGEMM_SLOT_COUNT}>;
 
@@ -19,6 +20,7 @@ struct Work {
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
     std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null for a dry plan
+    const abi::TableArgs* table;                               // of groups; null: there are none
 };
 
 /// Of a plan whose sizes do not vary.

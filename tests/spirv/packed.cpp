@@ -43,11 +43,15 @@ Words copy_of(std::span<const uint32_t> words) { return {words.begin(), words.en
 TEST_CASE("every module unpacks to the SPIR-V that the shader compiler wrote") {
     CHECK(modules().size() >= 40);
     for (const plan::Module* m : modules())
-        for (const Variant v : {Variant::descriptors, Variant::addresses}) {
-            const std::string name = std::string(m->name) + (v == Variant::descriptors ? "_descriptors" : "_addresses");
+        for (const auto& [v, ending] : {std::pair{Variant::descriptors, "_descriptors"},
+                                        {Variant::addresses, "_addresses"},
+                                        {Variant::grouped, "_grouped"}}) {
+            const std::string name = std::string(m->name) + ending;
             CAPTURE(name);
             const auto words = unpack(m->packed(), v);
-            REQUIRE(words);
+            const bool has = v != Variant::grouped || m->family.takes_groups;
+            REQUIRE(words.has_value() == has);
+            if (!has) continue;
             CHECK(words->front() == 0x07230203);
             // A build from an archive has no files to compare with; the archive's own build had them.
             if (*VKGEMM_SPIRV_DIR) CHECK(*words == file_words(name + ".spv"));
@@ -57,18 +61,21 @@ TEST_CASE("every module unpacks to the SPIR-V that the shader compiler wrote") {
 TEST_CASE("what is not SPIR-V is packed and unpacked all the same") {
     std::mt19937 random(1);
     for (int round = 0; round < 300; ++round) {
-        Words pair[2];
-        for (Words& words : pair) {
+        Words three[3];
+        for (Words& words : three) {
             words.resize(random() % (round < 100 ? 12 : 400));
             for (uint32_t& w : words) {
                 const uint32_t r = static_cast<uint32_t>(random());
                 w = r % 3 == 0 ? r : r % 3 == 1 ? (r >> 8 & 7) << 16 | (r >> 16 & 0xf) : r >> 24;
             }
         }
-        if (round % 5 == 0) pair[1] = pair[0];
-        const Words packed = spirv::pack(pair[0], pair[1]);
-        CHECK(unpack(packed, Variant::descriptors) == pair[0]);
-        CHECK(unpack(packed, Variant::addresses) == pair[1]);
+        if (round % 5 == 0) three[1] = three[0];
+        const auto variants = std::span(three).first(2 + round % 2);
+        const Words packed = spirv::pack(variants);
+        CHECK(unpack(packed, Variant::descriptors) == three[0]);
+        CHECK(unpack(packed, Variant::addresses) == three[1]);
+        CHECK(unpack(packed, Variant::grouped).has_value() == (variants.size() == 3));
+        if (variants.size() == 3) CHECK(unpack(packed, Variant::grouped) == three[2]);
     }
 }
 
@@ -88,7 +95,7 @@ TEST_CASE("a packed module that is damaged gives its own SPIR-V or none") {
     for (size_t round = 0; round < rounds; ++round) {
         Words words = copy_of(m->packed());
         for (size_t n = 1 + round % 3; n; --n) {
-            const size_t header = 2 * spirv::header_words;
+            const size_t header = 1 + 2 * spirv::header_words;
             const size_t at = round % 4 ? random() % words.size() : random() % header;
             words[at] ^= round % 2 ? 1u << random() % 32 : static_cast<uint32_t>(random());
         }
@@ -100,9 +107,12 @@ TEST_CASE("a packed module that is damaged gives its own SPIR-V or none") {
 }
 
 TEST_CASE("a packed module may not ask for more memory than a module can need") {
-    const Words words = {UINT32_MAX, 0, 0, UINT32_MAX, 0, 0};
+    const Words words = {2, UINT32_MAX, 0, 0, UINT32_MAX, 0, 0};
     CHECK_FALSE(unpack(words, Variant::descriptors));
     CHECK_FALSE(unpack(words, Variant::addresses));
-    const Words wraps = {5, 0, UINT32_MAX, 5, 0, 2, 0};  // the sum of the sizes is 1 if it is added in 32 bits
+    const Words many = {UINT32_MAX, 5, 0, 0}, none = {0};  // variants
+    CHECK_FALSE(unpack(many, Variant::descriptors));
+    CHECK_FALSE(unpack(none, Variant::descriptors));
+    const Words wraps = {2, 5, 0, UINT32_MAX, 5, 0, 2, 0};  // the sum of the sizes is 1 if it is added in 32 bits
     CHECK_FALSE(unpack(wraps, Variant::addresses));
 }

@@ -84,6 +84,8 @@ DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
         if (k.module.is_product()) {
             const Product x = {&k, fits, KernelCost(k, k.tile, caps)};
             products_.insert(std::upper_bound(products_.begin(), products_.end(), x, by_types), x);
+        } else if (fits && k.module.role == Role::lister) {
+            lister_ = &k;
         } else if (fits) {
             (k.module.role == Role::packer ? packers_ : reducers_).push_back(&k);
         }

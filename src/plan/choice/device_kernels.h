@@ -28,11 +28,13 @@ class DeviceKernels {
     /// Those that fit, in the order of the table.
     std::span<const Kernel* const> packers() const { return packers_; }
     std::span<const Kernel* const> reducers() const { return reducers_; }
+    const Kernel* lister() const { return lister_; }  // null: the device has no addresses
 
    private:
     const DeviceCaps* caps_;
     std::vector<Product> products_;  // sorted by types
     std::vector<const Kernel*> packers_, reducers_;
+    const Kernel* lister_ = nullptr;
 };
 
 }  // namespace vkgemm::plan

@@ -41,7 +41,8 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
                        concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
     for (const auto& [name, x, rows, cols, ragged, padded] : operands(p)) {
         if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
-        const uint64_t span = span_elements(*x, rows, cols, p.batch).value_or(UINT64_MAX);
+        const uint64_t matrices = p.grouping == VKGEMM_GROUPING_NONE ? p.batch : 1;  // each group has its own place
+        const uint64_t span = span_elements(*x, rows, cols, matrices).value_or(UINT64_MAX);
         if (x->ld > max_span)
             return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", name, " is ", x->ld,
                                                        ", above the limit of ", max_span, "; split the product"})};
@@ -100,6 +101,8 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"multiplies ", types_of(m), ", not ", types_text(p)})};
     if (p.accuracy < m.family.accuracy) return Refusal{VKGEMM_ERROR_UNSUPPORTED, less_exact(m.family.accuracy)};
     if (auto why = unfit_device(k, tile, dev)) return why;
+    if (p.grouping != VKGEMM_GROUPING_NONE && !m.family.takes_groups)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "computes one product, not the groups of a table"};
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
     if (const char* why = m.family.refuses(p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
@@ -150,6 +153,7 @@ bool take_below(double limit, Choice& choice, const TiledKernel& k, const Device
                 const Request& request) {
     const Family& family = k.kernel.module.family;
     if (!groups_fit(k.tile, device.caps(), p) || family.refuses(p)) return false;
+    if (p.grouping != VKGEMM_GROUPING_NONE && !family.takes_groups) return false;
     if (request.least && family.refuses(*request.least)) return false;
     const auto schedule = schedule_below(limit, k, device, p, request);
     if (schedule) choice.kernel = &k.kernel, choice.tile = k.tile, choice.schedule = *schedule;

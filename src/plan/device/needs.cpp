@@ -5,6 +5,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/steps/buckets.h"
+#include "plan/steps/grouped.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -34,6 +35,10 @@ Result<Needs> needs_of_one(const DeviceCaps& caps, const Problem& completed, con
     if (is_empty(completed)) return out;
     const DeviceKernels dev(caps);
     const Normalised n = normalise(completed);
+    if (completed.grouping != VKGEMM_GROUPING_NONE) {
+        const GroupedSearch search(n.problem, request);
+        return needs_of_sizes(dev, search.expected, search.request);
+    }
     if (!completed.upTo) return needs_of_sizes(dev, n.problem, request);
     for (const SizeRange& range : size_ranges(completed, request.operand_alignment)) {
         const Problem least = at_least(range, n, completed).problem;

@@ -69,6 +69,7 @@ inline constexpr Family coopmat = {
         return nullptr;
     },
     .uses_matrix_units = true,
+    .takes_groups = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;

@@ -105,6 +105,7 @@ struct Family {
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
+    bool takes_groups = false;               // its modules have the variant for groups of a table
     bool packs_fragments = false;            // A and B are in the workspace, in the layout of the shader pack_fragments
     OperandSplit operand_split = {};
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // the least exact accuracy that a problem must allow

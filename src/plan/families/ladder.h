@@ -37,6 +37,7 @@ inline constexpr Family tiled = {
         return uint64_t{e.accumulator} * (TILED_A(t.BM, t.BN, t.BK) + TILED_B(t.BM, t.BN, t.BK));
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .takes_groups = true,
     .gpu_cost = {.mac = 0.066, .step = 900, .misaligned = 1.4},
     .cpu_weight = 7,
 };

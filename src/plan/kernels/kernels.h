@@ -13,7 +13,7 @@ namespace vkgemm::plan {
 
 /// What the kernels of a module do in a plan. Only products are chosen, the others are added to one. A packed product
 /// reads A and B from the workspace, where a packer has put them; a product needs no other dispatch.
-enum class Role : uint8_t { product, packed_product, packer, reducer };
+enum class Role : uint8_t { product, packed_product, packer, reducer, lister };
 
 /// In the columns A and B of a module: any type or block format that shaders/formats.glsl decodes. Such a module serves
 /// the problems that none with types of its own does, and reads A and B as words of 32 bits.

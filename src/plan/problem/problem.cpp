@@ -2,6 +2,7 @@
 #include "plan/problem/problem.h"
 
 #include "plan/base/concat.h"
+#include "plan/base/rounding.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
@@ -144,6 +145,24 @@ std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
     return "";
 }
 
+// What groups of a table rule out.
+std::string check_grouping(const Problem& p) {
+    if (p.grouping != VKGEMM_GROUPING_INDEXED && p.indicesPerRow)
+        return concat({"indicesPerRow is ", p.indicesPerRow, ", but is for VKGEMM_GROUPING_INDEXED; leave it 0"});
+    if (p.grouping == VKGEMM_GROUPING_NONE) return "";
+    if (p.batch > most_groups_of_table)
+        return concat({"a table has at most ", most_groups_of_table, " groups, not ", p.batch});
+    if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
+        return "the groups of a table read A and B as they are; neither may come packed";
+    if (p.upTo & VKGEMM_UP_TO_BATCH)
+        return "the number of groups cannot vary; leave it out of upTo, and let a group's m be 0 instead";
+    if (p.grouping == VKGEMM_GROUPING_TABLE) return "";
+    if (!(p.upTo & VKGEMM_UP_TO_M)) return "groups with indices have m of their own; add it to upTo";
+    for (const auto& [name, x] : {std::pair{"A", &p.a}, {"C", &p.c}, {"D", &p.d}})
+        if (x->layout != rowMajor) return concat({"indices choose rows, so ", name, " must be row-major"});
+    return "";
+}
+
 Layout flipped(Layout l) { return l == rowMajor ? columnMajor : rowMajor; }
 
 Problem transposed(Problem p) {
@@ -190,6 +209,8 @@ Result<Problem> complete(Problem p) {
                 return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                                concat({"the accuracy ", accuracy_name(p.accuracy), " is for f32 throughout, not for ",
                                        info(t).name, "; leave it at its default"})};
+    if (std::string why = check_grouping(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    if (p.grouping == VKGEMM_GROUPING_INDEXED && p.indicesPerRow == 0) p.indicesPerRow = 1;
     if (p.c.type != p.d.type)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"C must have D's type in this version: ", info(p.c.type).name,
                                                          " is not ", info(p.d.type).name})};
@@ -218,6 +239,7 @@ Normalised normalise(const Problem& completed) {
     Normalised out{completed, completed.d.layout == columnMajor};
     Problem& p = out.problem;
     if (out.swapped) p = transposed(p);
+    if (p.grouping != VKGEMM_GROUPING_NONE) return out;  // whose places and leading dimensions are in memory
     // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16
     // bytes at a time.
     if (p.n == 1 && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
@@ -245,13 +267,15 @@ Normalised with_sizes(const Normalised& n, const Problem& completed, const Sizes
     return out;
 }
 
+uint64_t rows_of_a(const Problem& p) { return p.indicesPerRow ? div_up(p.m, p.indicesPerRow) : p.m; }
+
 std::array<Operand, 4> operands(const Problem& p) {
     using namespace std::string_view_literals;  // whose lengths are known when this is compiled
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
     const auto ragged = [&](const Matrix& x, uint32_t rows, uint32_t cols) {
         return (p.upTo & (x.layout == rowMajor ? cols : rows)) != 0;
     };
-    return {Operand{"A"sv, &p.a, p.m, p.k, ragged(p.a, m, k)},
+    return {Operand{"A"sv, &p.a, rows_of_a(p), p.k, ragged(p.a, m, k)},
             {"B"sv, &p.b, p.k, p.n, ragged(p.b, k, n)},
             {"C"sv, &p.c, p.m, p.n, ragged(p.c, m, n)},
             {"D"sv, &p.d, p.m, p.n, ragged(p.d, m, n)}};

@@ -45,6 +45,9 @@ struct Operand {
     bool padded = false;  // in the workspace, where zeros follow each row up to a multiple of 16 bytes
 };
 std::array<Operand, 4> operands(const Problem&);
+uint64_t rows_of_a(const Problem& completed);  // m, but fewer if indices share them
+
+inline constexpr uint64_t most_groups_of_table = 1 << 20;
 
 /// Whether every row (column, if it is column-major) begins at and spans a multiple of 16 bytes, if the operand itself
 /// begins at a multiple of `operand_alignment` bytes. Then it can be loaded and stored 16 bytes at a time.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "plan/base/concat.h"
@@ -102,7 +103,8 @@ std::optional<Layout> layout_of(char c) {
     return std::nullopt;
 }
 
-constexpr string_view up_to_letters = "mnkb";  // by the bits of VkgemmUpToFlagBits
+constexpr string_view grouping_words[] = {"", "table", "indexed"};  // by VkgemmGrouping
+constexpr string_view up_to_letters = "mnkb";                       // by the bits of VkgemmUpToFlagBits
 
 // The options. There is one reader for each kind of value.
 struct Reader {
@@ -205,6 +207,17 @@ struct Reader {
         }
         return v.empty() ? std::optional<Status>(wrong(at, "a size is wanted: m, n, k or b (batch)")) : std::nullopt;
     }
+    std::optional<Status> grouping(string_view v, size_t at) {
+        for (size_t i = 1; i < std::size(grouping_words); ++i)
+            if (v == grouping_words[i]) return out.problem.grouping = VkgemmGrouping(i), std::nullopt;
+        return wrong(at, not_one_of(v, std::span(grouping_words).subspan(1)));
+    }
+    std::optional<Status> per_row(string_view v, size_t at) {
+        uint64_t n = 0;
+        if (auto r = whole(v, at, n)) return r;
+        if (n == 0 || n > UINT32_MAX) return wrong(at, concat({"1 to ", UINT32_MAX, " indices share a row, not ", n}));
+        return out.problem.indicesPerRow = static_cast<uint32_t>(n), std::nullopt;
+    }
     std::optional<Status> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
         for (size_t i = 0; i < std::size(words); ++i)
@@ -213,9 +226,10 @@ struct Reader {
     }
 };
 
-constexpr string_view option_words[] = {"batch=", "layout=",   "layout_c=", "layout_d=", "lda=",      "ldb=",   "ldc=",
-                                        "ldd=",   "stride_a=", "stride_b=", "stride_c=", "stride_d=", "alpha=", "beta=",
-                                        "c=",     "accuracy=", "packed_a=", "packed_b=", "upto="};
+constexpr string_view option_words[] = {
+    "batch=", "layout=",   "layout_c=", "layout_d=", "lda=",      "ldb=",    "ldc=",
+    "ldd=",   "stride_a=", "stride_b=", "stride_c=", "stride_d=", "alpha=",  "beta=",
+    "c=",     "accuracy=", "packed_a=", "packed_b=", "upto=",     "groups=", "per_row="};
 
 bool is_step_key(string_view key) {
     return std::any_of(std::begin(step_info), std::end(step_info), [&](const StepInfo& s) { return s.key() == key; });
@@ -258,6 +272,8 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "packed_a=") return packed(v, at, p.packedA);
     if (key == "packed_b=") return packed(v, at, p.packedB);
     if (key == "upto=") return up_to(v, at);
+    if (key == "groups=") return grouping(v, at);
+    if (key == "per_row=") return per_row(v, at);
     if (const string_view option = option_of(token.text); !option.empty())
         return wrong(token.at, concat({quoted(token.text), " is not known; did you mean ", quoted(option), "?"}));
     std::vector<string_view> known(std::begin(option_words), std::end(option_words));
@@ -323,6 +339,8 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.upTo) s += " upto=";
     for (size_t i = 0; i < up_to_letters.size(); ++i)
         if (p.upTo & 1u << i) s += up_to_letters[i];
+    if (p.grouping != VKGEMM_GROUPING_NONE) s += concat({" groups=", grouping_words[p.grouping]});
+    if (p.indicesPerRow > 1) s += concat({" per_row=", p.indicesPerRow});
     if (p.a.layout != rowMajor || p.b.layout != rowMajor)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
     if (p.d.layout != rowMajor) s += string(" layout_d=") + letter(p.d.layout);

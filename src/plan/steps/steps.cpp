@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 
 namespace vkgemm::plan {
@@ -170,7 +171,8 @@ Step reducing_step(Step& product, const Schedule& schedule) {
 }  // namespace
 
 std::string_view slot_name(VkgemmSlot s) {
-    constexpr std::string_view names[] = {"a", "b", "c", "d", "bias", "scale", "residual", "workspace"};
+    constexpr std::string_view names[] = {"a",     "b",        "c",         "d",      "bias",
+                                          "scale", "residual", "workspace", "groups", "indices"};
     return names[size_t(s)];
 }
 
@@ -180,14 +182,15 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
     const auto matrix = [&](VkgemmSlot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
         const TypeInfo& type = info(x.type);
         const bool in_words = is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B);
-        const uint64_t bytes = type.bytes_of(*span_elements(x, rows, cols, p.batch));
+        const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
+        const uint64_t bytes = type.bytes_of(*span_elements(x, rows, cols, is_one ? 1 : p.batch));
         const uint32_t unit = in_words ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
         out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
         out[size_t(s)] = {elements * d_bytes, d_bytes, true, false};
     };
-    matrix(VKGEMM_SLOT_A, p.a, p.m, p.k, true, false);
+    matrix(VKGEMM_SLOT_A, p.a, rows_of_a(p), p.k, true, false);
     matrix(VKGEMM_SLOT_B, p.b, p.k, p.n, true, false);
     matrix(VKGEMM_SLOT_D, p.d, p.m, p.n, p.cSource == VKGEMM_C_IS_D, true);
     if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, p.c, p.m, p.n, true, false);
@@ -260,6 +263,75 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     }
     set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
     set_own_slots(out.slots, schedule, n.swapped, dev);
+    return out;
+}
+
+namespace {
+
+// The pass that lists the tiles. `product` is the one that it is for.
+Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
+    Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
+    s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
+    ProblemConstants& c = s.constants;
+    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
+    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
+    for (const auto& [bit, has] :
+         {std::pair{VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}})
+        if (p.upTo & bit) c.TABLE_HAS |= has;
+    if (swapped) c.TABLE_HAS |= TABLE_SWAPPED;
+    if (p.cSource == VKGEMM_C_IS_D) c.TABLE_HAS |= TABLE_C_IS_D;
+    s.slots.fill(VKGEMM_SLOT_D);
+    return s;
+}
+
+// Bytes of one matrix where the slot may hold many, so that the largest group fits.
+uint64_t one_matrix(Problem p, VkgemmSlot slot, uint32_t operand_alignment) {
+    p.batch = 1;
+    return requirements_of(p, operand_alignment)[slot].bytes;
+}
+
+}  // namespace
+
+Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& n,
+                                 const DeviceKernels& device, const Request& request) {
+    const DeviceCaps& dev = device.caps();
+    const Problem& p = n.problem;
+    const Tile& t = choice.tile;
+    const double most_tiles = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
+    if (most_tiles > std::min(double(dev.max_groups_x) * double(dev.max_groups_y), double(UINT32_MAX)))
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"the largest groups would take ", uint64_t(std::min(most_tiles, 1e18)),
+                               " work groups; use a larger tile, fewer groups or smaller ones"})};
+    Steps out;
+    out.binding = Binding::addresses;
+    out.error_bound = error_bound_of(completed, choice.kernel);
+    out.slots = requirements_of(completed, request.operand_alignment);
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_RESIDUAL})
+        out.slots[slot].least = one_matrix(completed, slot, request.operand_alignment);
+    out.slots[VKGEMM_SLOT_GROUPS] = {p.batch * sizeof(VkgemmGroup), 4, true, false};
+    if (p.grouping == VKGEMM_GROUPING_INDEXED) out.slots[VKGEMM_SLOT_INDICES] = {4 * p.m, 4, true, false, false, 4};
+    out.slots[VKGEMM_SLOT_WORKSPACE] = {4 * (LIST_HEADER_WORDS + p.batch * LISTED_WORDS),
+                                        std::max(dev.offset_alignment, 16u), true, true};
+
+    Schedule schedule = choice.schedule;
+    schedule.problem = p;
+    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 0, 0,
+                    slots_of(p, n.swapped)};
+    product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
+    product.args.raster = t.RASTER;
+    product.is_grouped = true;
+    product.constants.WHOLE = 0;
+    product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
+    product.constants.INDICES_PER_ROW = p.indicesPerRow;
+    Step list = listing_step(*device.lister(), product, p, n.swapped);
+    abi::TableArgs table = {};
+    table.m = product.args.m, table.n = product.args.n, table.k = product.args.k, table.count = product.args.batch;
+    table.lda = product.args.lda, table.ldb = product.args.ldb;
+    table.ldc = product.args.ldc, table.ldd = product.args.ldd;
+    table.max_groups_x = dev.max_groups_x;
+    out.table = table;
+    list.waits = false;
+    out.steps = {list, product};
     return out;
 }
 

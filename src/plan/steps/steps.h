@@ -30,6 +30,7 @@ struct Step {
     std::array<uint64_t, BIND_COUNT> offsets{};  // by BIND_*: bytes past the beginning of that operand
     std::array<uint64_t, BIND_COUNT> bytes{};    // from there on; 0: to the operand's end
     bool waits = true;                           // for the steps before it
+    bool is_grouped = false;                     // its module's variant for groups of a table
 };
 
 /// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
@@ -47,6 +48,7 @@ struct Requirement {
     uint32_t alignment = 1;  // of the offset, bytes
     bool reads = false, writes = false;
     bool packed = false;  // without the rows and strides of its matrix
+    uint64_t least = 0;   // bytes; above 0: a run states how many there are, if not `bytes`, for groups of a table
 };
 
 struct Steps {
@@ -55,6 +57,7 @@ struct Steps {
     Binding binding = Binding::descriptors;
     double error_bound = 0;                 // as VkgemmPlanInfo::errorBound
     std::array<uint64_t, 2> packed_keys{};  // as VkgemmPlanInfo::packedA and packedB
+    std::optional<abi::TableArgs> table;    // of groups: the first of two steps lists them; without addresses
 };
 
 /// The parts of make_steps() that depend on the sizes of the problem: the operands but the workspace, the workspace,
@@ -69,6 +72,11 @@ bool is_whole(const Tile&, const Problem& p);  // m, n and k are multiples of th
 
 /// `completed` is the caller's problem, `n` the same normalised. An empty problem has no steps.
 Steps make_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&, const Request&);
+
+/// Both steps of groups of a table: the first lists their tiles in the workspace, the second is dispatched from there.
+/// `choice` has addresses and neither slices nor packed operands. Refused if there are too many tiles.
+Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceKernels&,
+                                 const Request&);
 
 /// The one step that packs the operand of `slot` (A or B) ahead, from there to D. Empty if the choice packs none ahead.
 Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& n, VkgemmSlot slot, const DeviceCaps&,

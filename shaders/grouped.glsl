@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The arguments of a work group whose product is one of many: list_tiles has written a list of them (abi.h), with the
+// number of tiles before each. The groups of one dispatch are numbered through all tiles of all products. gemm.glsl
+// includes this in place of arguments that all work groups share.
+#ifndef VKGEMM_GROUPED_GLSL
+#define VKGEMM_GROUPED_GLSL
+
+// What the products share. a: the list; d: where D as a whole begins; m: the number of rows of D as a whole, where an
+// index list gives its rows.
+layout(push_constant, std430) uniform Push { GemmArgs common_args; };
+GemmArgs args;  // of this product, as every family reads them
+
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer word_list { uint at[]; };
+uvec2 indices;  // the address of this product's first index
+
+uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 1]); }
+
+// Finds the product of tile `linear` of all, sets its arguments, and counts `linear` from its first tile. False: there
+// is no such tile.
+bool find_group(inout uint linear) {
+    word_list list = word_list(common_args.a);
+    uint low = 0, high = list.at[LIST_HEADER_WORDS - 1];
+    while (high - low > 1) {  // the last one whose first tile is not above
+        const uint middle = (low + high) / 2;
+        const bool above = list.at[LIST_HEADER_WORDS + middle * LISTED_WORDS + LISTED_FIRST_TILE] > linear;
+        high = above ? middle : high;
+        low = above ? low : middle;
+    }
+    const uint at = LIST_HEADER_WORDS + low * LISTED_WORDS;
+    args = common_args;
+    args.m = list.at[at + LISTED_M], args.n = list.at[at + LISTED_N], args.k = args.k_chunk = list.at[at + LISTED_K];
+    args.lda = list.at[at + LISTED_LD], args.ldb = list.at[at + LISTED_LD + 1];
+    args.ldc = list.at[at + LISTED_LD + 2], args.ldd = list.at[at + LISTED_LD + 3];
+    args.a = address_at(list, at + LISTED_ADDRESS), args.b = address_at(list, at + LISTED_ADDRESS + 2);
+    args.c = address_at(list, at + LISTED_ADDRESS + 4), args.d = address_at(list, at + LISTED_ADDRESS + 6);
+    indices = address_at(list, at + LISTED_ADDRESS + 8);
+    args.batch = 1, args.batch_a = args.batch_b = args.batch_c = args.batch_d = 0;
+    uint borrow, carry;  // the residual lies as D does
+    const uint low_word = usubBorrow(args.d.x, common_args.d.x, borrow);
+    args.residual.x = uaddCarry(common_args.residual.x, low_word, carry);
+    args.residual.y = common_args.residual.y + args.d.y - common_args.d.y - borrow + carry;
+    linear -= list.at[at + LISTED_FIRST_TILE];
+    return linear < (args.m + BM - 1) / BM * ((args.n + BN - 1) / BN);
+}
+
+// The rows of A and of D as a whole, and those of them that row `row` of this product is. An index beyond reads the
+// last row of A, and is not written.
+uint rows_of_a() {
+    return BY_INDEX != 0 ? (common_args.m + INDICES_PER_ROW - 1) / INDICES_PER_ROW : args.m;
+}
+uint row_of_d(uint row) { return BY_INDEX != 0 ? word_list(indices).at[min(row, args.m - 1)] : row; }
+uint row_of_a(uint row) { return BY_INDEX != 0 ? min(row_of_d(row) / INDICES_PER_ROW, rows_of_a() - 1) : row; }
+bool has_row(uint row) { return BY_INDEX == 0 || row_of_d(row) < common_args.m; }
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// How a kernel is chosen for groups of a table, whose sizes are not known before they run.
+#pragma once
+#include "plan/steps/steps.h"
+
+namespace vkgemm::plan {
+
+/// What select() is asked: for groups as large as is expected, which is as large as they may be, but with index lists
+/// an even share of the rows; by a kernel that also serves the smallest.
+struct GroupedSearch {
+    Problem expected, least;
+    Request request;
+
+    GroupedSearch(const Problem& normalised, const Request&);
+    GroupedSearch(const GroupedSearch&) = delete;  // request refers to `least`
+};
+
+}  // namespace vkgemm::plan

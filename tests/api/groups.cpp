@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Groups of a table: what plans and runs refuse, what they ask for, and a table that the GPU wrote.
+#include "api/api.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+VkgemmRun run_of(const vkgemm::host::Buffer& memory) {
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    r.a = {memory.handle(), 0, 0, 0}, r.b = {memory.handle(), 1 << 18, 0, 0}, r.d = {memory.handle(), 2 << 18, 0, 0};
+    r.groups = {memory.handle(), 3 << 18, 0, 0}, r.indices = {memory.handle(), 4 << 18, 0, 0};
+    r.workspace = {memory.handle(), 5 << 18, 0, 0};
+    return r;
+}
+Said check(const OwnedPlan& plan, const VkgemmRun& run) {
+    return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
+}
+
+}  // namespace
+
+TEST_CASE("groups: problems that cannot have them") {
+    OwnedPlan none;
+    const auto refused = [&](const char* line, VkgemmResult code, const std::vector<std::string>& words) {
+        expect(make_plan(none, problem(line)), code, words);
+        CHECK(none.handle == nullptr);
+    };
+    refused("64x32x16 groups=table packed_b=any", VKGEMM_ERROR_UNSUPPORTED, {"neither may come packed"});
+    refused("64x32x16 groups=table upto=mb", VKGEMM_ERROR_UNSUPPORTED, {"number of groups"});
+    refused("64x32x16 groups=table batch=1048577", VKGEMM_ERROR_UNSUPPORTED, {"1048576", "1048577"});
+    refused("64x32x16 groups=indexed", VKGEMM_ERROR_UNSUPPORTED, {"upTo"});
+    refused("64x32x16 groups=indexed upto=m layout=tn", VKGEMM_ERROR_UNSUPPORTED, {"A must be row-major"});
+    refused("64x32x16 groups=indexed upto=m layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"D must be row-major"});
+    refused("q8_0*f32 64x32x64 groups=table upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary"});
+    refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
+}
+
+TEST_CASE("groups: a kernel that computes one product is refused by name") {
+    OwnedPlan none;
+    VkgemmPlanOptions o = options();
+    o.kernel = "naive_f32_8x8";
+    expect(make_plan(none, problem("64x32x16 groups=table upto=m"), o), VKGEMM_ERROR_UNSUPPORTED,
+           {"naive_f32_8x8", "groups of a table"});
+    VkgemmProblem p = problem("64x32x16");
+    p.grouping = VkgemmGrouping(3);
+    expect(make_plan(none, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"grouping is 3"});
+}
+
+TEST_CASE("groups: what a run must bring") {
+    const auto memory = buffer(6 << 18);
+    OwnedPlan table, indexed;
+    plan_for(table, "40x30x20 batch=7 groups=table upto=m");
+    plan_for(indexed, "40x30x20 batch=7 groups=indexed per_row=4 upto=m");
+    const VkgemmPlanInfo info = info_of(table.handle), of_indexed = info_of(indexed.handle);
+    CHECK(info.requiredBytes[VKGEMM_SLOT_GROUPS] == 7 * sizeof(VkgemmGroup));
+    CHECK(info.requiredBytes[VKGEMM_SLOT_INDICES] == 0);
+    CHECK(info.requiredBytes[VKGEMM_SLOT_A] == 7 * 40 * 20 * 4);
+    CHECK(info.dispatchCount == 2);
+    CHECK(info.usesAddresses == 1);
+    CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_A] == 10 * 20 * 4);
+    CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_B] == 7 * 20 * 30 * 4);
+    CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_D] == 40 * 30 * 4);
+    CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_INDICES] == 40 * 4);
+
+    VkgemmRun r = run_of(memory);
+    expect(check(table, r), VKGEMM_SUCCESS, {});
+    expect(check(indexed, r), VKGEMM_SUCCESS, {});
+    r.a.size = 40 * 20 * 4;  // one group's, where more are not stated
+    expect(check(table, r), VKGEMM_SUCCESS, {});
+    r.a.size -= 1;
+    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand a", "3199", "3200"});
+    r = run_of(memory), r.groups.size = 7 * 64 - 1;
+    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "447", "448"});
+    r = run_of(memory), r.groups.offset += 2;
+    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "4 bytes"});
+    r = run_of(memory), r.groups = {};
+    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "missing"});
+    r = run_of(memory), r.indices = {};
+    expect(check(table, r), VKGEMM_SUCCESS, {});
+    expect(check(indexed, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
+    r = run_of(memory), r.groups.offset = r.d.offset;
+    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "overlaps D"});
+    r = run_of(memory), r.flags = VKGEMM_RECORD_SIZES, r.m = 3, r.n = 30, r.k = 20, r.batch = 7;
+    expect(check(table, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_RECORD_SIZES", "table"});
+
+    OwnedPlan by_address;
+    VkgemmPlanOptions o = options();
+    o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    plan_for(by_address, "40x30x20 batch=7 groups=table upto=m", o);
+    r = run_of(memory), r.workspace = {VK_NULL_HANDLE, 0, 0, 1 << 20};
+    expect(check(by_address, r), VKGEMM_ERROR_OPERAND, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
+}
+
+TEST_CASE("groups: a size that a command before wrote") {
+    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
+    const auto update = reinterpret_cast<PFN_vkCmdUpdateBuffer>(get(device().handle(), "vkCmdUpdateBuffer"));
+    const auto memory = buffer(6 << 18);
+    std::vector<float> a(8 * 4), b(4 * 4), d(8 * 4, -1);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = float(i % 7) - 3;
+    for (size_t i = 0; i < b.size(); ++i) b[i] = float(i % 5) - 2;
+    OwnedPlan plan;
+    plan_for(plan, "8x4x4 groups=table upto=m");
+    VkgemmRun r = run_of(memory);
+    r.flags = VKGEMM_RECORD_BARRIER_BEFORE;
+    REQUIRE(device().upload(memory, a).code == VKGEMM_SUCCESS);
+    REQUIRE(device().upload(memory, b, 1 << 18).code == VKGEMM_SUCCESS);
+    for (const uint32_t rows : {0u, 1u, 5u, 8u, 9u, UINT32_MAX}) {
+        REQUIRE(device().upload(memory, d, 2 << 18).code == VKGEMM_SUCCESS);
+        const vkgemm::Status done = device().submit([&](VkCommandBuffer commands) {
+            VkgemmGroup group{};
+            group.m = rows;
+            update(commands, memory.handle(), r.groups.offset, sizeof group, &group);
+            VkgemmError error{};
+            const VkgemmResult code = vkgemmRecord(plan.handle, commands, &r, &error);
+            return vkgemm::Status{code, error.vkResult, error.text};
+        });
+        REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
+        std::vector<float> got(d.size());
+        REQUIRE(device().download(memory, got, 2 << 18).code == VKGEMM_SUCCESS);
+        for (size_t i = 0; i < 8; ++i)
+            for (size_t j = 0; j < 4; ++j) {
+                float sum = i < rows ? 0.f : -1.f;
+                for (size_t k = 0; k < 4 && i < rows; ++k) sum += a[i * 4 + k] * b[k * 4 + j];
+                CHECK_MESSAGE(got[i * 4 + j] == sum, rows, " rows, element ", i, ", ", j);
+            }
+    }
+}

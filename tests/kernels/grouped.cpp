@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Groups of a table: sizes and places from memory, index lists, and tables full of nonsense.
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <random>
+
+#include "kernels/rows.h"
+#include "plan/base/concat.h"
+#include "plan/problem/problem_text.h"
+#include "support/guarded.h"
+#include "support/owned.h"
+#include "vkgemm/text.hpp"
+
+namespace vkgemm::test {
+namespace {
+
+using plan::Kernel;
+using plan::Problem;
+
+constexpr uint64_t a_rows = 61;
+
+/// The problem's operands, with rows for several groups.
+struct Groups {
+    Problem p;  // completed
+    std::vector<VkgemmGroup> table;
+    std::vector<uint32_t> indices;
+    Guarded a, b, d;
+
+    static Problem completed(const std::string& line) {
+        const auto parsed = plan::parse_problem(line);
+        REQUIRE_MESSAGE(bool(parsed), line);
+        const auto p = plan::complete(parsed->problem);
+        REQUIRE_MESSAGE(bool(p), line, ": ", p.status().text);
+        return *p;
+    }
+    static bool is_indexed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_INDEXED; }
+    static uint64_t d_rows(const Problem& p) { return is_indexed(p) ? p.m : p.m * p.batch; }
+
+    Groups(const std::string& line, uint64_t seed)
+        : p(completed(line)),
+          a(p.a.type, one(p.a, p), is_indexed(p) ? plan::rows_of_a(p) : a_rows, p.k, 1),
+          b(p.b.type, p.b, p.k, p.n, p.batch),
+          d(p.d.type, one(p.d, p), d_rows(p), p.n, 1),
+          random_(seed) {
+        for (Guarded* x : {&a, &b, &d}) x->fill([&] { return double(int64_t(random_() % 9) - 4); });
+        if (is_indexed(p))
+            choose_indices();
+        else
+            choose_rows();
+    }
+
+   private:
+    // Column-major A and D have a leading dimension for all rows.
+    static plan::Matrix one(plan::Matrix x, const Problem& p) {
+        x.batchStride = 0;
+        if (x.layout == plan::columnMajor) x.ld = std::max({x.ld, a_rows, d_rows(p)});
+        return x;
+    }
+    uint64_t below(uint64_t n) { return random_() % n; }
+    uint64_t along(const plan::Matrix& x, uint64_t ld, uint64_t row) const {
+        return x.layout == plan::rowMajor ? row * ld : row;
+    }
+
+    // Every group some rows of A, which others may share, any B, and rows of D of its own.
+    void choose_rows() {
+        uint64_t row = 0;
+        for (uint64_t i = 0; i < p.batch; ++i) {
+            VkgemmGroup g{};
+            g.m = uint32_t(i == 1 ? p.m : below(p.m + 1)), g.n = uint32_t(below(p.n + 1)),
+            g.k = uint32_t(below(p.k + 1));
+            if (i == 2) g.m = UINT32_MAX, g.n = UINT32_MAX, g.k = UINT32_MAX;  // counts as the largest
+            if (p.a.layout == plan::columnMajor) g.lda = uint32_t(std::max(p.a.ld, std::max(a_rows, d_rows(p))));
+            if (p.d.layout == plan::columnMajor) g.ldd = uint32_t(std::max(p.d.ld, std::max(a_rows, d_rows(p))));
+            const uint64_t lda = g.lda ? g.lda : p.a.ld, ldd = g.ldd ? g.ldd : p.d.ld;
+            const uint64_t grain = p.a.layout == plan::columnMajor ? 4 : 1;  // stays aligned if it was
+            g.offsetA = along(p.a, lda, below(a_rows - p.m) / grain * grain);
+            g.offsetB = below(p.batch) * p.b.batchStride;
+            g.offsetD = along(p.d, ldd, row);
+            row += p.m;
+            table.push_back(g);
+        }
+    }
+    void choose_indices() {
+        indices.resize(p.m);
+        std::iota(indices.begin(), indices.end(), 0);
+        std::shuffle(indices.begin(), indices.end(), random_);
+        uint32_t first = 0;
+        for (uint64_t i = 0; i < p.batch; ++i) {
+            VkgemmGroup g{};
+            g.firstIndex = first;
+            g.m = uint32_t(i + 1 == p.batch ? p.m - first : below((p.m - first) / 2 + 1));
+            g.offsetB = below(p.batch) * p.b.batchStride;
+            first += g.m;
+            table.push_back(g);
+        }
+    }
+
+    std::mt19937_64 random_;
+};
+
+uint64_t at(const plan::Matrix& x, uint64_t ld, uint64_t row, uint64_t col) {
+    return x.layout == plan::rowMajor ? row * ld + col : col * ld + row;
+}
+
+/// D after the groups were computed one after the other, in the order of its operand.
+std::vector<double> expected(const Groups& g, double alpha, double beta) {
+    const Problem& p = g.p;
+    const std::vector<double> a = g.a.numbers(), b = g.b.numbers();
+    std::vector<double> d = g.d.numbers();
+    for (const VkgemmGroup& x : g.table) {
+        const auto own = [&](uint32_t bit, uint32_t size, uint64_t most) {
+            return p.upTo & bit ? std::min<uint64_t>(size, most) : most;
+        };
+        uint64_t m = own(VKGEMM_UP_TO_M, x.m, p.m);
+        const uint64_t n = own(VKGEMM_UP_TO_N, x.n, p.n), k = own(VKGEMM_UP_TO_K, x.k, p.k);
+        if (Groups::is_indexed(p))
+            m = std::min<uint64_t>(m, g.indices.size() - std::min<size_t>(x.firstIndex, g.indices.size()));
+        for (uint64_t i = 0; i < m; ++i)
+            for (uint64_t j = 0; j < n; ++j) {
+                const uint64_t to = Groups::is_indexed(p) ? g.indices[x.firstIndex + i] : i;
+                const uint64_t from = Groups::is_indexed(p) ? to / p.indicesPerRow : i;
+                if (Groups::is_indexed(p) && to >= p.m) continue;
+                double sum = 0;
+                for (uint64_t q = 0; q < k; ++q)
+                    sum += a[x.offsetA + at(p.a, x.lda ? x.lda : p.a.ld, from, q)] *
+                           b[x.offsetB + at(p.b, x.ldb ? x.ldb : p.b.ld, q, j)];
+                double& value = d[x.offsetD + at(p.d, x.ldd ? x.ldd : p.d.ld, to, j)];
+                value = rounded(p.d.type, alpha * sum + beta * value);
+            }
+    }
+    return d;
+}
+
+host::Buffer uploaded(const void* bytes, size_t size) {
+    auto made = device().createBuffer(std::max<size_t>(size, 4), host::Memory::host);
+    REQUIRE_MESSAGE(bool(made), made.status().text);
+    if (size) {
+        const Status done = device().upload(*made, 0, std::span(static_cast<const std::byte*>(bytes), size));
+        REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
+    }
+    return *made;
+}
+
+VkgemmOperand operand(const host::Buffer& buffer, const Guarded& x) {
+    return {buffer.handle(), x.offset(), x.span_bytes(), 0};
+}
+
+/// Runs `run.table` where the reference is `good`, and compares all of D.
+std::string run_groups(const Groups& run, const Groups& good, const char* kernel, const char* tile, double alpha,
+                       double beta) {
+    const size_t messages = device().messageCount();
+    const VkgemmProblem problem = convert::toC(plan::restated(run.p));
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.kernel = kernel, options.tile = tile;
+    options.operandAlignment = plan::info(run.p.d.type).unit_bytes();
+    OwnedPlan plan;
+    VkgemmError error{};
+    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+        return std::string("no plan: ") + error.text;
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
+    const auto upload = [](const auto& bytes) { return uploaded(bytes.data(), bytes.size() * sizeof bytes[0]); };
+    const host::Buffer a = upload(run.a.bytes()), b = upload(run.b.bytes()), d = upload(run.d.bytes()),
+                       groups = upload(run.table), indices = upload(run.indices),
+                       workspace = upload(
+                           std::vector<std::byte>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] + 64, std::byte{0x5a}));
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    r.a = operand(a, run.a), r.b = operand(b, run.b), r.d = operand(d, run.d);
+    r.groups.buffer = groups.handle(), r.indices.buffer = indices.handle();
+    r.indices.size = run.indices.size() * sizeof(uint32_t);
+    r.workspace.buffer = workspace.handle();
+    r.alpha = alpha, r.beta = beta;
+    const Status done = device().submit([&](VkCommandBuffer commands) {
+        VkgemmError why{};
+        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &r, &why);
+        return Status{code, why.vkResult, why.text};
+    });
+    if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
+    if (device().messageCount() > messages) return "validation: " + device().messages()[messages].text;
+
+    std::vector<std::byte> after(run.d.bytes().size());
+    REQUIRE(device().download(d, after).code == VKGEMM_SUCCESS);
+    if (const auto byte = run.d.trespass(after)) return plan::concat({"byte ", *byte, " outside D was written"});
+    const std::vector<double> got = run.d.numbers_of(after), want = expected(good, alpha, beta);
+    for (size_t i = 0; i < want.size(); ++i)
+        if (got[i] != want[i] && !(std::isnan(got[i]) && std::isnan(want[i])))
+            return plan::concat(
+                {"element ", i, " of D is ", numberText(got[i]), " and should be ", numberText(want[i])});
+    return "";
+}
+
+struct Line {
+    const char* sizes;
+    double alpha, beta;
+};
+constexpr Line lines[] = {
+    {"29x35x40 batch=5 groups=table upto=m", 1, 0},
+    {"29x36x40 batch=6 groups=table upto=mnk layout=nt", 2, 0},
+    {"24x33x38 batch=4 groups=table upto=mk layout=tn c=d", 1, 2},
+    {"20x33x32 batch=4 groups=table upto=m layout_d=t", 1, 0},
+    {"20x17x0 batch=3 groups=table upto=m", 1, 0},
+    {"29x35x40 batch=4 groups=table", 1, 0},
+    {"40x36x48 batch=5 groups=indexed upto=m layout=nt", 1, 0},
+    {"45x35x38 batch=7 groups=indexed per_row=4 upto=m layout=nn c=d", 1, 2},
+    {"33x20x64 batch=1 groups=indexed per_row=2 upto=m layout=nt", -1, 0},
+};
+
+/// Calls `each` with the types, the name and a small tile of every kernel that takes groups and fits.
+template <class Each>
+void for_each_grouped(const Each& each) {
+    size_t ran = 0;
+    for (const Kernel& k : plan::kernels()) {
+        const plan::Module& m = k.module;
+        if (!m.is_product() || !m.family.takes_groups || !is_chosen(k) || !fits(k)) continue;
+        if (is_quick() && ran++ % 4) continue;
+        const bool narrow = m.is_mixed() && m.family.uses_matrix_units;
+        const auto types = [&](plan::Type a, plan::Type b) {
+            return typesText(a, b, m.accumulate, m.d) + (narrow ? " accuracy=narrow " : " ");
+        };
+        const char* const tile = m.family.name == "simt" ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4" : nullptr;
+        if (!m.is_mixed()) each(k, types(m.a, m.b), tile);
+        if (m.is_mixed()) each(k, types(plan::f32, plan::f16), tile);
+        if (m.is_mixed()) each(k, types(plan::f32, VKGEMM_TYPE_Q8_0), tile);
+    }
+}
+
+/// With accuracy=narrow the words come after the sizes.
+std::string line_of(std::string types, const char* sizes) {
+    const size_t space = types.find(' ');
+    return types.substr(0, space + 1) + sizes + types.substr(space);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("groups");
+
+TEST_CASE("groups of a table, and with index lists: every kernel that takes them") {
+    for_each_grouped([](const Kernel& kernel, const std::string& types, const char* tile) {
+        uint64_t seed = 0;
+        for (const Line& x : lines) {
+            const std::string line = line_of(types, x.sizes);
+            const auto parsed = plan::parse_problem(line);
+            REQUIRE_MESSAGE(bool(parsed), line);
+            const auto p = plan::complete(parsed->problem);
+            if (!p) continue;  // blocks along the other side
+            const Groups groups(line, ++seed);
+            const std::string why = run_groups(groups, groups, kernel.name.data(), tile, x.alpha, x.beta);
+            const auto says = [&](const char* words) { return why.find(words) != std::string::npos; };
+            if (says("is for operands") || says("is not for operands") || says("not for bf16")) continue;
+            CHECK_MESSAGE(why.empty(), kernel.name, " ", line, ": ", why);
+        }
+    });
+}
+
+TEST_CASE("groups that are not inside their operands are left out") {
+    const char* const all[] = {"29x36x40 batch=12 groups=table upto=mnk layout=nt",
+                               "i32*i32 29x36x40 batch=12 groups=table upto=mn layout=tn ldd=41 c=d",
+                               "45x35x37 batch=12 groups=indexed per_row=3 upto=m"};
+    uint64_t seed = 10;
+    for (const char* line : all) {
+        const Groups good(line, ++seed);
+        Groups run = good, reference = good;
+        const auto leave_out = [&](size_t i, auto change) {
+            change(run.table[i]);
+            reference.table[i].m = reference.table[i].n = 0;
+        };
+        const bool indexed = Groups::is_indexed(good.p);
+        leave_out(0, [](VkgemmGroup& g) { g.offsetA = UINT64_MAX; });
+        leave_out(1, [](VkgemmGroup& g) { g.offsetA = uint64_t{1} << 63; });
+        leave_out(2, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.k = 30, g.offsetB = uint64_t{1} << 40; });
+        leave_out(3, [&](VkgemmGroup& g) { g.m = 20, g.n = 30, g.offsetD = good.d.span_bytes() / 4; });
+        leave_out(4, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.k = 30, g.ldb = 29; });
+        leave_out(5, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.ldd = 0x80000000u; });
+        leave_out(6, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.k = 30, g.lda = UINT32_MAX; });
+        if (indexed) {
+            leave_out(7, [](VkgemmGroup& g) { g.firstIndex = UINT32_MAX; });
+            run.indices.back() = reference.indices.back() = UINT32_MAX;  // no such row
+            run.indices.front() = reference.indices.front() = uint32_t(good.p.m);
+        }
+        const std::string why =
+            run_groups(run, reference, nullptr, nullptr, 1, good.p.cSource == VKGEMM_C_NONE ? 0 : 2);
+        CHECK_MESSAGE(why.empty(), line, ": ", why);
+    }
+}
+
+TEST_CASE("tables of random words touch nothing outside the operands") {
+    std::mt19937_64 random(5);
+    for (int round = 0; round < 40; ++round) {
+        const Groups good(round % 2 ? "29x36x40 batch=30 groups=table upto=mnk layout=nt"
+                                    : "45x35x37 batch=30 groups=indexed per_row=3 upto=m",
+                          uint64_t(round));
+        Groups run = good;
+        for (VkgemmGroup& g : run.table) {
+            uint32_t words[sizeof g / 4];
+            for (uint32_t& w : words) w = static_cast<uint32_t>(random() >> random() % 64);
+            std::memcpy(&g, words, sizeof g);
+            if (random() % 2) g.offsetA %= 100, g.offsetB %= 100, g.offsetD %= 100, g.lda = g.ldb = g.ldc = g.ldd = 0;
+        }
+        for (uint32_t& i : run.indices) i = static_cast<uint32_t>(random() >> random() % 64);
+        const std::string why = run_groups(run, good, nullptr, nullptr, 1, 0);
+        CHECK_MESSAGE((why.empty() || why.starts_with("element ")), round, ": ",
+                      why);  // which D there is, nobody knows
+    }
+}
+
+TEST_SUITE_END();
+
+}  // namespace vkgemm::test
