@@ -183,8 +183,8 @@ typedef enum VkgemmUpToFlagBits {
     VKGEMM_UP_TO_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmUpToFlagBits;
 
-/* Many products in one dispatch, whose sizes and places are in memory that earlier work on the GPU may have written. One
- * group is enough for a product whose size only the GPU knows. */
+/* Many products in one dispatch, whose sizes and places are in memory that earlier work on the GPU may have written.
+ * One group is enough for a product whose size only the GPU knows. */
 typedef enum VkgemmGrouping {
     VKGEMM_GROUPING_NONE = 0,
     /* `batch` products, each described by a VkgemmGroup. The problem has the largest sizes; those in `upTo` are each

@@ -160,8 +160,8 @@ typedef enum VkgemmSeverity {
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
 /* Called by each vkgemmRecord of a product that succeeds (not of a pack), on its thread and without any lock held, so
- * that calls can be captured (vkgemm::host does, for VKGEMM_CAPTURE). Not called for groups. `problem` is the line of the problem with alpha
- * and beta; with VKGEMM_RECORD_SIZES it has the sizes of the run, the plan's strides, and no upto=. `run` is the run as
+ * that calls can be captured (vkgemm::host does, for VKGEMM_CAPTURE). Not called for groups. `problem` is the line of
+ * the problem with alpha and beta; with VKGEMM_RECORD_SIZES it has the sizes of the run, the plan's strides, and no upto=. `run` is the run as
  * this library reads it: its structSize is the library's. All pointers are valid during the call only. Must not record
  * with the same context, or throw. */
 struct VkgemmRun;
@@ -460,8 +460,8 @@ typedef struct VkgemmRun {
      * m, n or batch is 0, only the barriers of `flags` are recorded, and no operand is needed. */
     uint64_t m, n, k, batch;
     /* With VkgemmProblem::grouping: `batch` VkgemmGroup, and with INDEXED the lists of indices, which are uint32_t. Both
-     * at a multiple of 4 bytes. `size` of the matrices then says how many bytes a group may use, from `offset` on; if it
-     * is 0, they are those of the problem's batch with its strides. */
+     * at a multiple of 4 bytes. `size` of the matrices then says how many bytes a group may use, from `offset` on; if
+     * it is 0, they are those of the problem's batch with its strides. */
     VkgemmOperand groups, indices; /* the workspace must be given as a buffer, which also needs
                                       VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
 } VkgemmRun;
