@@ -247,6 +247,18 @@ class Plan {
     std::vector<VkgemmAccess> accesses() const { return list<VkgemmAccess>(vkgemmGetPlanAccesses); }
     std::vector<VkPipeline> pipelines() const { return list<VkPipeline>(vkgemmGetPlanPipelines); }
 
+    /// vkgemmCompilePlan, for a plan that was made with VKGEMM_PLAN_DEFER_COMPILE.
+    Status compile() const {
+        VkgemmError error{};
+        return convert::toStatus(vkgemmCompilePlan(handle(), &error), error);
+    }
+
+    /// vkgemmGetPlanKeys
+    Result<std::string> keys() const {
+        VkgemmError none{};
+        return convert::text([&](char* s, size_t* size) { return vkgemmGetPlanKeys(handle(), s, size); }, none);
+    }
+
     /// vkgemmCreatePack: the plan that packs A or B for this one.
     Result<Plan> createPack(VkgemmSlot slot) const {
         VkgemmPlan pack = nullptr;
@@ -338,6 +350,24 @@ class Context {
         VkgemmError error{};
         return convert::text([&](char* s, size_t* size) { return vkgemmExplain(handle(), &p, &o, s, size, &error); },
                              error);
+    }
+
+    /// vkgemmGetPipelineKeys
+    Result<std::string> pipelineKeys() const {
+        VkgemmError none{};
+        return convert::text([&](char* s, size_t* size) { return vkgemmGetPipelineKeys(handle(), s, size); }, none);
+    }
+
+    Status compilePipelines(const char* keys) const {
+        VkgemmError error{};
+        return convert::toStatus(vkgemmCompilePipelines(handle(), keys, &error), error);
+    }
+
+    /// vkgemmTrimPipelines: how many were destroyed.
+    uint32_t trimPipelines() const {
+        uint32_t destroyed = 0;
+        static_cast<void>(vkgemmTrimPipelines(handle(), &destroyed));  // fails for a null handle alone
+        return destroyed;
     }
 
     Result<std::string> describeDevice() const {

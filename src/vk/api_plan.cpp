@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The public functions about contexts, plans and recording: they check the caller's structs and call the parts.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
+#include "vk/plan_pipelines.h"
 #include "vk/planned_problem.h"
 #include "vk/record.h"
 #include "vkgemm/text.hpp"
@@ -25,10 +27,15 @@ using plan::Result;
 namespace {
 
 std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
-    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
+    constexpr uint32_t when = VKGEMM_PLAN_DRY | VKGEMM_PLAN_DEFER_COMPILE | VKGEMM_PLAN_FAIL_ON_COMPILE;
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_IGNORE_TUNED | when;
     if (flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmPlanOptions::flags has unknown bits: ", flags & ~known})};
+    if (std::popcount(flags & when) > 1)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmPlanOptions::flags is ", flags,
+                                     ": of VKGEMM_PLAN_DRY, _DEFER_COMPILE and _FAIL_ON_COMPILE set at most one"})};
     if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(caps.features & plan::need::executable_info))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
@@ -155,36 +162,12 @@ void set_steps(VkgemmPlan_T& p, plan::Steps steps) {
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) p.required_bytes[i] = p.steps.slots[i].bytes;
 }
 
-std::optional<Status> make_pipelines(VkgemmPlan_T& p, bool capture) {
-    for (const plan::Step& s : p.steps.steps) {
-        auto pipeline = p.context->pipelines.get(s, p.steps.binding, capture);
-        if (!pipeline) return pipeline.status();
-        p.pipelines.push_back(*pipeline);
-    }
-    return std::nullopt;
-}
-
-Result<vk::BucketPipelines> make_pipelines(VkgemmContext_T& c, const plan::Bucket& b, bool capture) {
-    vk::BucketPipelines out{};
-    for (size_t i = 0; i < b.steps.steps.size(); ++i) {
-        auto pipeline = c.pipelines.get(b.steps.steps[i], b.steps.binding, capture);
-        if (!pipeline) return pipeline.status();
-        out.steps[i] = *pipeline;
-    }
-    if (!b.may_be_whole) return out;
-    auto pipeline = c.pipelines.get(plan::whole_product(b), b.steps.binding, capture);
-    if (!pipeline) return pipeline.status();
-    out.whole_product = *pipeline;
-    return out;
-}
-
 Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProblem& t, const plan::Request& request,
                                                 uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
-    const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
     p->context = c;
     p->given = t.given, p->problem = t.problem;
-    p->dry = flags & VKGEMM_PLAN_DRY;
+    p->flags = flags;
     p->cost = t.choice.schedule.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
@@ -194,13 +177,7 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     p->packs = std::move(t.packs);
     p->normalised = t.normalised, p->buckets = std::move(t.buckets);
     set_steps(*p, std::move(t.steps));
-    if (p->dry) return p;
-    if (auto why = make_pipelines(*p, capture)) return *why;
-    for (const plan::Bucket& b : p->buckets) {
-        auto pipelines = make_pipelines(*c, b, capture);
-        if (!pipelines) return pipelines.status();
-        p->bucket_pipelines.push_back(*pipelines);
-    }
+    if (auto why = vk::give_pipelines(*p)) return *why;
     return p;
 }
 
@@ -218,11 +195,11 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_pack(const VkgemmPlan_T& product, Vkg
     p->context = product.context;
     p->given = product.given, p->problem = product.problem;
     p->given.upTo = p->problem.upTo = 0;  // what is packed has one size
-    p->dry = product.dry, p->operands = product.operands, p->packs_operand = true;
+    p->flags = product.flags & ~uint32_t{VKGEMM_PLAN_CAPTURE_STATISTICS}, p->operands = product.operands,
+    p->packs_operand = true;
     p->kernel = steps.steps[0].kernel->name, p->tile = plan::to_text(steps.steps[0].tile);
     set_steps(*p, steps);
-    if (p->dry) return p;
-    if (auto why = make_pipelines(*p, false)) return *why;
+    if (auto why = vk::give_pipelines(*p)) return *why;
     return p;
 }
 
@@ -360,10 +337,7 @@ VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const 
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
         CheckedRun checked;
         if (auto why = check(checked, plan, run)) return vk::to_result(error, *why);
-        if (plan->dry)
-            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                                                "this plan was made with VKGEMM_PLAN_DRY: it has no "
-                                                "pipelines and cannot be recorded"});
+        if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
         const VkgemmRun& r = checked.run;
         vk::record(*plan, commandBuffer, r, checked.work, checked.operands);
         if (auto* const c = plan->context; c->recorded && !plan->packs_operand)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vk/pipelines.h"
 
+#include <algorithm>
 #include <array>
 
 #include "plan/base/concat.h"
@@ -93,28 +94,76 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
     return static_cast<size_t>(hash ^ hash >> 32);
 }
 
-Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
-    const Key key = {&step.kernel->module, plan::constant_values(step), binding, capture_statistics};
+Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capture) {
+    return {&step.kernel->module, plan::constant_values(step), binding, capture};
+}
+
+Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
+    const Key key = table_key(step, binding, capture_statistics);
     std::unique_lock lock(mutex_);
-    Entry& entry = entries_[key];  // the reference stays good when others are added
+    Entry& entry = entries_.try_emplace(key).first->second;  // the reference stays good when others are added
+    if (!entry.key.kernel) entry.key = key_of(step, binding);
+    ++entry.uses;  // so that nobody trims it
     compiled_.wait(lock, [&] { return !entry.compiling; });
-    if (entry.pipeline) return entry.pipeline;
+    if (entry.pipeline) return Use(*this, entry);
     entry.compiling = true;
     lock.unlock();
     const auto done = [&](VkPipeline pipeline) {
         lock.lock();
         entry.compiling = false;
         entry.pipeline = pipeline;
+        if (!pipeline) --entry.uses;
         compiled_.notify_all();
     };
     try {
-        Result<VkPipeline> made = compile(step, key);
+        const Result<VkPipeline> made = compile(step, key);
         done(made ? *made : VK_NULL_HANDLE);
-        return made;
+        if (!made) return made.status();
+        return Use(*this, entry);
     } catch (...) {  // out of memory: wake the threads that wait for this pipeline
         done(VK_NULL_HANDLE);
         throw;
     }
+}
+
+std::optional<Pipelines::Use> Pipelines::find(const Step& step, Binding binding, bool capture_statistics) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(table_key(step, binding, capture_statistics));
+    if (found == entries_.end() || !found->second.pipeline) return std::nullopt;
+    ++found->second.uses;
+    return Use(*this, found->second);
+}
+
+void Pipelines::release(Entry& entry) {
+    const std::lock_guard lock(mutex_);
+    --entry.uses;
+}
+
+uint32_t Pipelines::trim() {
+    const std::lock_guard lock(mutex_);
+    uint32_t destroyed = 0;
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        const Entry& entry = at->second;
+        if (entry.uses) {
+            ++at;
+            continue;
+        }
+        if (entry.pipeline) ++destroyed;
+        device_->functions.DestroyPipeline(device_->handle, entry.pipeline, device_->allocator);
+        at = entries_.erase(at);
+    }
+    return destroyed;
+}
+
+std::vector<std::string> Pipelines::keys() {
+    std::vector<std::string> out;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, entry] : entries_)
+            if (entry.pipeline && !key.capture) out.push_back(to_text(entry.key));
+    }
+    std::ranges::sort(out);
+    return out;
 }
 
 Result<VkShaderModule> Pipelines::make_module(const Key& key) {

@@ -199,7 +199,7 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
 
 Work work_of(const VkgemmPlan_T& p) {
     Work out = {&p.problem, &p.steps.slots, p.steps.steps, {}};
-    std::ranges::copy(p.pipelines, out.pipelines.begin());
+    if (p.compiled) std::ranges::copy(p.pipelines, out.pipelines.begin());
     return out;
 }
 
@@ -207,7 +207,7 @@ Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& 
     const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
     plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
     Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {}};
-    if (!b || p.dry) return out;
+    if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
     out.pipelines = pipelines.steps;
     if (sized.is_whole) out.pipelines[plan::product_of(*b)] = pipelines.whole_product;

@@ -18,7 +18,7 @@ struct Work {
     const plan::Problem* problem;  // completed, with the run's sizes
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
-    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null for a dry plan
+    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null if the plan is not compiled
 };
 
 /// Of a plan whose sizes do not vary.
