@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For engines, which decide when a pipeline is compiled. Included by vkgemm.h, whose general rules hold here too.
+ * For engines, which decide when a pipeline is compiled and place barriers themselves. Included by vkgemm.h, whose
+ * general rules hold here too.
  */
 #ifndef VKGEMM_ENGINE_H
 #define VKGEMM_ENGINE_H
@@ -44,6 +45,40 @@ VKGEMM_API VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char
  * yet uses none. Those of a plan that was destroyed may go only when the command buffers that were recorded with it
  * have ended, as vkgemmDestroyPlan demands anyhow. Any thread, also while plans are made, compiled and destroyed. */
 VKGEMM_API VkgemmResult vkgemmTrimPipelines(VkgemmContext context, uint32_t* destroyed);
+
+/* ----------------------------------------------------------------------------------------------------
+ * What a run touches, and how much workspace a program needs
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* One operand of one run, in the words of synchronization2, for a render graph or a VkBufferMemoryBarrier2. Never
+ * changes. */
+typedef struct VkgemmRunAccess {
+    VkgemmSlot slot;
+    uint32_t reserved;           /* 0 */
+    VkPipelineStageFlags2 stage; /* always VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT */
+    VkAccessFlags2 access;       /* VK_ACCESS_2_SHADER_STORAGE_READ_BIT, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT or both */
+    VkBuffer buffer;             /* of the operand; VK_NULL_HANDLE if the run states its address */
+    VkDeviceSize offset;         /* of the first byte in `buffer`; 0 without one */
+    VkDeviceSize size;           /* bytes from there on that may be touched */
+    VkDeviceAddress address;     /* of the first byte, if VkgemmPlanInfo::usesAddresses; otherwise 0 */
+} VkgemmRunAccess;
+
+/* What vkgemmRecord would read and write with this run: its sizes, and only what its factors leave to be read. If alpha
+ * is 0 (VKGEMM_RECORD_ZERO_ALPHA), A and B are left out; if beta is 0, so is C, and D that is C is written only. C and
+ * the residual have entries of their own also if they are D. Nothing is touched outside [offset, offset + size).
+ *
+ * The run is refused as vkgemmCheckRun refuses it. accesses may be NULL; count is as in vkgemmGetPlanAccesses. The plan
+ * may be dry, or not compiled yet. error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* run, uint32_t* count,
+                                             VkgemmRunAccess* accesses, VkgemmError* error);
+
+/* The largest workspace that a plan for any of the problems needs with these options: the size of one buffer that all
+ * of them can share, with a barrier between two runs. Its offset in the buffer is a multiple of the device's
+ * minStorageBufferOffsetAlignment and of 16. Compiles nothing. A refusal names the problem: "problems[2]: ...".
+ * options and error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmQueryWorkspace(VkgemmContext context, const VkgemmProblem* problems,
+                                             uint32_t problemCount, const VkgemmPlanOptions* options, uint64_t* bytes,
+                                             VkgemmError* error);
 
 #ifdef __cplusplus
 }

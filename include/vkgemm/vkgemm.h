@@ -39,10 +39,10 @@
  *   - In an array, all structs have the same structSize, and it is the distance in bytes from one to the next.
  *   - Input structs have a pNext for structs that only some callers need. Each begins with a VkgemmChainHeader. This
  *     version defines no such struct, so it refuses whatever is chained (INVALID_ARGUMENT, with its type).
- *   - Five structs have no structSize and never change: VkgemmMatrix, VkgemmEpilogueStep and VkgemmOperand, which
- *     others contain by value; VkgemmAccess, which is only an array element; and VkgemmChainHeader. A property that
- *     they lack would become a field of the struct around them, or a new function. VkgemmError never changes either: it
- *     must work before any other call does.
+ *   - Six structs have no structSize and never change: VkgemmMatrix, VkgemmEpilogueStep and VkgemmOperand, which
+ *     others contain by value; VkgemmAccess and VkgemmRunAccess, which are only array elements; and
+ *     VkgemmChainHeader. A property that they lack would become a field of the struct around them, or a new function.
+ *     VkgemmError never changes either: it must work before any other call does.
  */
 #ifndef VKGEMM_H
 #define VKGEMM_H
@@ -364,7 +364,8 @@ typedef struct VkgemmPlanInfo {
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanInfo(VkgemmPlan plan, VkgemmPlanInfo* info);
 
-/* What recording reads and writes, for a render graph or for your own barriers. Never changes. */
+/* What recording reads and writes, for a render graph or for your own barriers. The flags mean the same in
+ * synchronization2. vkgemmGetRunAccesses (engine.h) leaves out what one run does not read. Never changes. */
 typedef struct VkgemmAccess {
     VkgemmSlot slot;
     VkPipelineStageFlags stage; /* always VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT */
@@ -461,7 +462,8 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
  * (vkgemm's layout is compatible with no other), and the push constants of all stages. Bind yours again afterwards. The
  * graphics pipeline, its descriptor sets and all dynamic state are unchanged.
  *
- * vkgemm records the barriers between its own dispatches; before and after them only with the flags. */
+ * vkgemm records the barriers between its own dispatches; before and after them only with the flags. If the instance
+ * has VK_EXT_debug_utils, a label with the problem and the kernel is around them. */
 VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
                                      VkgemmError* error);
 

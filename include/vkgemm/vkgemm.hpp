@@ -247,6 +247,18 @@ class Plan {
     std::vector<VkgemmAccess> accesses() const { return list<VkgemmAccess>(vkgemmGetPlanAccesses); }
     std::vector<VkPipeline> pipelines() const { return list<VkPipeline>(vkgemmGetPlanPipelines); }
 
+    /// vkgemmGetRunAccesses
+    Result<std::vector<VkgemmRunAccess>> accesses(const Run& run) const {
+        std::vector<VkgemmRunAccess> all(VKGEMM_SLOT_COUNT);
+        auto count = static_cast<uint32_t>(all.size());
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        const VkgemmResult code = vkgemmGetRunAccesses(handle(), &c, &count, all.data(), &error);
+        if (code < 0) return convert::toStatus(code, error);
+        all.resize(count);
+        return all;
+    }
+
     /// vkgemmCompilePlan, for a plan that was made with VKGEMM_PLAN_DEFER_COMPILE.
     Status compile() const {
         VkgemmError error{};
@@ -350,6 +362,19 @@ class Context {
         VkgemmError error{};
         return convert::text([&](char* s, size_t* size) { return vkgemmExplain(handle(), &p, &o, s, size, &error); },
                              error);
+    }
+
+    /// The largest workspace of any of the problems.
+    Result<uint64_t> queryWorkspace(std::span<const Problem> problems, const PlanOptions& options = {}) const {
+        std::vector<VkgemmProblem> all;
+        for (const Problem& p : problems) all.push_back(convert::toC(p));
+        const VkgemmPlanOptions o = convert::toC(options);
+        uint64_t bytes = 0;
+        VkgemmError error{};
+        const VkgemmResult code =
+            vkgemmQueryWorkspace(handle(), all.data(), static_cast<uint32_t>(all.size()), &o, &bytes, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return bytes;
     }
 
     /// vkgemmGetPipelineKeys

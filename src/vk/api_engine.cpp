@@ -3,8 +3,12 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "plan/device/needs.h"
+#include "plan/problem/factors.h"
 #include "vk/api_guard.h"
+#include "vk/checked_run.h"
 #include "vk/plan_pipelines.h"
+#include "vk/planned_problem.h"
 
 using namespace vkgemm;
 using plan::Refusal;
@@ -66,6 +70,33 @@ Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::
     return out;
 }
 
+// What the run does with one operand; 0: nothing.
+VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, VkgemmSlot slot) {
+    const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
+    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, p.problem.accumulate); };
+    const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
+    bool reads = need.reads;
+    if (is_factor && is_zero(checked.run.alpha)) reads = false;
+    if (slot == VKGEMM_SLOT_C && is_zero(checked.run.beta)) reads = false;
+    if (slot == VKGEMM_SLOT_D && p.problem.cSource == VKGEMM_C_IS_D && is_zero(checked.run.beta)) reads = false;
+    return need.bytes == 0 ? 0
+                           : (reads ? VK_ACCESS_2_SHADER_STORAGE_READ_BIT : 0) |
+                                 (need.writes ? VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT : 0);
+}
+
+// The bytes that a plan for element `i` of a caller's array asks for.
+Result<uint64_t> workspace_of(const VkgemmContext_T& c, const VkgemmProblem* problems, uint32_t i,
+                              const plan::Request& request) {
+    const VkgemmProblem* const problem = vk::array_element(problems, i);
+    if (problem->structSize != problems->structSize)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmProblem::structSize is ", problem->structSize,
+                                     ", but that of problems[0] is ", problems->structSize, "; all must be the same"})};
+    const auto planned = vk::plan_problem(c, problem, request);
+    if (!planned) return planned.status();
+    return planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
+}
+
 }  // namespace
 
 VkgemmResult vkgemmCompilePlan(VkgemmPlan plan, VkgemmError* error) {
@@ -116,5 +147,56 @@ VkgemmResult vkgemmTrimPipelines(VkgemmContext context, uint32_t* destroyed) {
         const uint32_t count = context->pipelines.trim();
         if (destroyed) *destroyed = count;
         return VKGEMM_SUCCESS;
+    });
+}
+
+VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* run, uint32_t* count, VkgemmRunAccess* accesses,
+                                  VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!count) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "count is null"});
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        const uint32_t capacity = *count;
+        *count = 0;
+        for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+            const VkAccessFlags2 access = access_of(*plan, checked, VkgemmSlot(i));
+            if (!access) continue;
+            const vk::Resolved& x = checked.operands[i];
+            if (accesses && *count < capacity)
+                accesses[*count] = {VkgemmSlot(i),
+                                    0,
+                                    VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                                    access,
+                                    x.buffer,
+                                    x.buffer ? x.offset : 0,
+                                    (*checked.work.slots)[i].bytes,
+                                    x.address};
+            ++*count;
+        }
+        if (accesses && capacity < *count)
+            return vk::to_result(error, VKGEMM_INCOMPLETE,
+                                 plan::concat({"there are ", *count, " accesses, and room for ", capacity}));
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmQueryWorkspace(VkgemmContext context, const VkgemmProblem* problems, uint32_t problemCount,
+                                  const VkgemmPlanOptions* options, uint64_t* bytes, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        const char* const null = !context                    ? "context is null"
+                                 : !bytes                    ? "bytes is null"
+                                 : !problems && problemCount ? "problems is null (with a count above 0)"
+                                                             : nullptr;
+        if (null) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, null});
+        const auto request = vk::request_from(options, *context);
+        if (!request) return vk::to_result(error, request.status());
+        uint64_t most = 0;
+        for (uint32_t i = 0; i < problemCount; ++i) {
+            const auto needed = workspace_of(*context, problems, i, *request);
+            if (!needed) return vk::to_result(error, plan::about_problem(i, needed.status()));
+            most = std::max(most, *needed);
+        }
+        *bytes = most;
+        return vk::success(error);
     });
 }

@@ -13,11 +13,11 @@
 #include "plan/kernels/renamed.h"
 #include "plan/problem/problem_text.h"
 #include "vk/api_guard.h"
+#include "vk/checked_run.h"
 #include "vk/device.h"
 #include "vk/features.h"
 #include "vk/plan_pipelines.h"
 #include "vk/planned_problem.h"
-#include "vk/record.h"
 #include "vkgemm/text.hpp"
 
 using namespace vkgemm;
@@ -162,6 +162,13 @@ void set_steps(VkgemmPlan_T& p, plan::Steps steps) {
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) p.required_bytes[i] = p.steps.slots[i].bytes;
 }
 
+// What a debugger shows around the plan's commands, if one asks for labels.
+void set_label(VkgemmPlan_T& p) {
+    if (!p.context->device.functions.CmdBeginDebugUtilsLabelEXT) return;
+    p.label = plan::concat({"vkgemm ", (p.packs_operand ? "pack " : ""), plan::to_text(p.given, 1, 0),
+                            (p.kernel.empty() ? "" : ", "), p.kernel});
+}
+
 Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProblem& t, const plan::Request& request,
                                                 uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
@@ -177,6 +184,7 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     p->packs = std::move(t.packs);
     p->normalised = t.normalised, p->buckets = std::move(t.buckets);
     set_steps(*p, std::move(t.steps));
+    set_label(*p);
     if (auto why = vk::give_pipelines(*p)) return *why;
     return p;
 }
@@ -199,6 +207,7 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_pack(const VkgemmPlan_T& product, Vkg
     p->packs_operand = true;
     p->kernel = steps.steps[0].kernel->name, p->tile = plan::to_text(steps.steps[0].tile);
     set_steps(*p, steps);
+    set_label(*p);
     if (auto why = vk::give_pipelines(*p)) return *why;
     return p;
 }
@@ -211,13 +220,6 @@ std::optional<Status> unfit_alone(const plan::DeviceCaps& caps, const plan::Requ
     if (!kernel.module.is_product()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), caps);
 }
-
-struct CheckedRun {
-    VkgemmRun run;                          // alpha is the factor that is meant
-    std::optional<plan::SizedSteps> sized;  // what `work` refers to, if sizes vary
-    vk::Work work;
-    vk::ResolvedOperands operands;
-};
 
 // The sizes of a run, or what is wrong with them.
 Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
@@ -233,8 +235,9 @@ Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     return plan::sizes_of(plan.problem);
 }
 
-// Everything that could be wrong with a run, found before anything is recorded.
-std::optional<Status> check(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
+}  // namespace
+
+std::optional<Status> vk::check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
     if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
     Result<VkgemmRun> run = vk::read_struct(given);
     if (!run) return run.status();
@@ -256,8 +259,10 @@ std::optional<Status> check(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* g
     return vk::resolve(*plan, *run, out.work, out.operands);
 }
 
+namespace {
+
 // The problem of one run, with its sizes: the same strides, which are no longer dense, and nothing that varies.
-plan::Problem recorded_problem(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+plan::Problem recorded_problem(const VkgemmPlan_T& plan, const vk::CheckedRun& checked) {
     if (!(checked.run.flags & VKGEMM_RECORD_SIZES)) return plan.given;
     plan::Problem p = plan::restated(*checked.work.problem);
     if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
@@ -325,8 +330,8 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
 
 VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        CheckedRun checked;
-        const auto why = check(checked, plan, run);
+        vk::CheckedRun checked;
+        const auto why = vk::check_run(checked, plan, run);
         return why ? vk::to_result(error, *why) : vk::success(error);
     });
 }
@@ -335,8 +340,8 @@ VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const 
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!commandBuffer)
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
-        CheckedRun checked;
-        if (auto why = check(checked, plan, run)) return vk::to_result(error, *why);
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
         if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
         const VkgemmRun& r = checked.run;
         vk::record(*plan, commandBuffer, r, checked.work, checked.operands);

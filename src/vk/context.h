@@ -49,6 +49,7 @@ struct VkgemmPlan_T {
     std::mutex compiling;               // of the thread that compiles it
     std::vector<vkgemm::vk::Pipelines::Use> uses;
     std::string kernel, tile;
+    std::string label;  // for debuggers; "" if there is no function for it
     double cost, flops;
     std::array<vkgemm::plan::Steps, 2>
         packs;           // for vkgemmCreatePack, by slot; empty if the operand is not packed ahead

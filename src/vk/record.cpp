@@ -195,6 +195,26 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
                                                      BIND_COUNT, writes.data());
 }
 
+// A label around the commands that are recorded while it lives, unless its text is "".
+class Label {
+   public:
+    Label(const DeviceFunctions& f, VkCommandBuffer cmd, const std::string& text) : f_(f), cmd_(cmd) {
+        shown_ = !text.empty() && f.CmdBeginDebugUtilsLabelEXT && f.CmdEndDebugUtilsLabelEXT;
+        const VkDebugUtilsLabelEXT info = {VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, nullptr, text.c_str(), {}};
+        if (shown_) f.CmdBeginDebugUtilsLabelEXT(cmd, &info);
+    }
+    Label(const Label&) = delete;
+    Label& operator=(const Label&) = delete;
+    ~Label() {
+        if (shown_) f_.CmdEndDebugUtilsLabelEXT(cmd_);
+    }
+
+   private:
+    const DeviceFunctions& f_;
+    VkCommandBuffer cmd_;
+    bool shown_;
+};
+
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
@@ -231,6 +251,7 @@ std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const
 void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
             const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
+    const Label label(f, cmd, p.label);
     if (run.flags & VKGEMM_RECORD_BARRIER_BEFORE)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
