@@ -458,9 +458,10 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
  * NULL commandBuffer are refused, and nothing is recorded; any other run succeeds. error may be NULL. Any thread: many
  * may record one plan at once, into different command buffers.
  *
- * Changes these states of the command buffer: the compute pipeline, all descriptor sets of the compute bind point
- * (vkgemm's layout is compatible with no other), and the push constants of all stages. Bind yours again afterwards. The
- * graphics pipeline, its descriptor sets and all dynamic state are unchanged.
+ * Changes these states of the command buffer: the compute pipeline, the push constants of all stages, and, unless
+ * VkgemmPlanInfo::usesAddresses is 1, all descriptor sets of the compute bind point (vkgemm's layout is compatible with
+ * no other). Bind yours again afterwards. The graphics pipeline, its descriptor sets and all dynamic state stay as they
+ * are.
  *
  * vkgemm records the barriers between its own dispatches; before and after them only with the flags. If the instance
  * has VK_EXT_debug_utils, a label with the problem and the kernel is around them. */

@@ -50,6 +50,7 @@ VkgemmPlanOptions dry() {
 
 // What a mocked driver was told, one word a call.
 std::string commands;
+bool described = false;  // descriptors were pushed
 VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelEXT* label) {
     CHECK(label->sType == VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT);
     commands += "begin(" + std::string(label->pLabelName) + ") ";
@@ -65,7 +66,9 @@ VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline
 VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
                                 const void*) {}
 VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t, uint32_t,
-                                    const VkWriteDescriptorSet*) {}
+                                    const VkWriteDescriptorSet*) {
+    described = true;
+}
 bool has_labels = true;
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkDevice d, const char* name) {
@@ -211,9 +214,10 @@ TEST_CASE("a label with problem and kernel is around a product, if the driver ha
         VkgemmRun run = run_in(memory);
         run.a.offset = 1 << 16, run.b.offset = 1 << 17, run.d.offset = 1 << 18, run.workspace.offset = 1 << 19;
         run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-        commands.clear();
+        commands.clear(), described = false;
         const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
         REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+        CHECK(described == !info_of(plan.handle).usesAddresses);
         const std::string inside = "barrier dispatch barrier dispatch barrier ";
         CHECK(commands ==
               (labels ? "begin(vkgemm f32*f32+f32->f32 16x8x512 upto=m, tiled_f32_8x8) " + inside + "end " : inside));
