@@ -80,6 +80,28 @@ VKGEMM_API VkgemmResult vkgemmQueryWorkspace(VkgemmContext context, const Vkgemm
                                              uint32_t problemCount, const VkgemmPlanOptions* options, uint64_t* bytes,
                                              VkgemmError* error);
 
+/* ----------------------------------------------------------------------------------------------------
+ * A run in parts, for frames that must not wait and for watchdogs
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* The dispatches of this run: what vkgemmRecord would record. They depend on its sizes, and on
+ * VkgemmPlanOptions::dispatchSeconds. The run is refused as vkgemmCheckRun refuses it. The plan may be dry, or not
+ * compiled yet. error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCountDispatches(VkgemmPlan plan, const VkgemmRun* run, uint32_t* count,
+                                              VkgemmError* error);
+
+/* Records `count` of those dispatches, or as many as are left, from number `first` on; else as vkgemmRecord, which
+ * records all. A run whose dispatches are recorded in their order, by any number of calls with the same run, into
+ * command buffers that are submitted to one queue in that order, gives D the same bits as one call. Until the last one
+ * has ended, D is incomplete, and operands and workspace must stay as they are.
+ *
+ * VKGEMM_RECORD_BARRIER_BEFORE takes effect with dispatch 0 only, VKGEMM_RECORD_BARRIER_AFTER with the last one only.
+ * A barrier between passes is recorded by the call that records the first dispatch of the later one.
+ * VkgemmContextInfo::recorded is called only if one call records the whole run. INVALID_ARGUMENT if `first` is not
+ * below the number of dispatches (0 is allowed of a run without any). */
+VKGEMM_API VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
+                                               uint32_t first, uint32_t count, VkgemmError* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -293,6 +293,16 @@ typedef struct VkgemmPlanOptions {
      * 16-byte chunks, because it can be copied into a better layout first (that takes a little more than its size). The
      * bytes that a plan needs are VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
     uint64_t workspaceLimit;
+
+    /* The longest time that one dispatch should take, in seconds: 0.5 for watchdogs of 2 s, 0.004 beside a frame. 0:
+     * any time. A pass that may take longer is recorded as several dispatches, each with a part of its work groups; D
+     * has the same bits. See vkgemmRecordDispatches (engine.h). A single work group is never split, and a pass never
+     * has more than 4096 dispatches. */
+    double dispatchSeconds;
+
+    /* What a run of this problem takes on the device, of the largest sizes, in seconds, as you measured it. 0: an
+     * estimate, which is too high for most devices, so that there are more dispatches than necessary. */
+    double runSeconds;
 } VkgemmPlanOptions;
 
 /* Checks whether vkgemmCreatePlan would accept options->kernel (required). Compiles nothing. SUCCESS, or the refusal
@@ -348,8 +358,10 @@ typedef struct VkgemmPlanInfo {
                                   16 for an operand that comes packed */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* vkCmdDispatch calls of one recording: one for the product, one for each operand
-                                      that is packed, one to add up the slices of K. Like kernel and tile, for the
-                                      largest sizes; vkgemmExplain has those of the smaller ones */
+                                      that is packed, one to add up the slices of K; each of these is several if
+                                      VkgemmPlanOptions::dispatchSeconds demands it. Like kernel and tile, for the
+                                      largest sizes; vkgemmExplain has the kernels of the smaller ones,
+                                      vkgemmCountDispatches (engine.h) the dispatches of a run */
     double flops;              /* 2 m n k batch */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                       epilogue, if the device rounds to nearest and nothing underflows. 0 for integers.

@@ -31,6 +31,7 @@ struct PlanOptions {
     uint32_t operandAlignment = 0;
     uint32_t flags = 0;
     uint64_t workspaceLimit = 0;
+    double dispatchSeconds = 0, runSeconds = 0;
 };
 
 /// VkgemmOperand
@@ -105,7 +106,9 @@ inline VkgemmPlanOptions toC(const PlanOptions& o) {
             .tile = o.tile,
             .operands = o.operands,
             .operandAlignment = o.operandAlignment,
-            .workspaceLimit = o.workspaceLimit};
+            .workspaceLimit = o.workspaceLimit,
+            .dispatchSeconds = o.dispatchSeconds,
+            .runSeconds = o.runSeconds};
 }
 
 inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
@@ -290,6 +293,23 @@ class Plan {
         VkgemmError error{};
         const VkgemmRun c = convert::toC(run);
         return convert::toStatus(vkgemmRecord(handle(), commands, &c, &error), error);
+    }
+
+    /// vkgemmCountDispatches
+    Result<uint32_t> countDispatches(const Run& run) const {
+        uint32_t count = 0;
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        const VkgemmResult code = vkgemmCountDispatches(handle(), &c, &count, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return count;
+    }
+
+    /// vkgemmRecordDispatches
+    Status record(VkCommandBuffer commands, const Run& run, uint32_t first, uint32_t count) const {
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        return convert::toStatus(vkgemmRecordDispatches(handle(), commands, &c, first, count, &error), error);
     }
 
    private:

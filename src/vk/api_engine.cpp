@@ -200,3 +200,13 @@ VkgemmResult vkgemmQueryWorkspace(VkgemmContext context, const VkgemmProblem* pr
         return vk::success(error);
     });
 }
+
+VkgemmResult vkgemmCountDispatches(VkgemmPlan plan, const VkgemmRun* run, uint32_t* count, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!count) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "count is null"});
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        *count = plan::dispatch_count(checked.work.steps);
+        return vk::success(error);
+    });
+}

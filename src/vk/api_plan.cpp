@@ -2,6 +2,7 @@
 // The public functions about contexts, plans and recording: they check the caller's structs and call the parts.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
@@ -43,6 +44,19 @@ std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) 
     return std::nullopt;
 }
 
+std::optional<Status> check_seconds(const VkgemmPlanOptions& o, const VkgemmContext_T& c) {
+    for (const auto& [name, x] : {std::pair{"dispatchSeconds", o.dispatchSeconds}, {"runSeconds", o.runSeconds}})
+        if (!(x >= 0) || std::isinf(x))
+            return Refusal{
+                VKGEMM_ERROR_INVALID_ARGUMENT,
+                plan::concat({"VkgemmPlanOptions::", name, " is ", numberText(x), "; it is 0 or a time in seconds"})};
+    if (o.dispatchSeconds > 0 && !c.device.functions.CmdDispatchBase)
+        return Refusal{VKGEMM_ERROR_MISSING_FUNCTION,
+                       "VkgemmPlanOptions::dispatchSeconds needs the function vkCmdDispatchBase (Vulkan 1.1, or "
+                       "VK_KHR_device_group), which was not found through vkGetDeviceProcAddr"};
+    return std::nullopt;
+}
+
 constexpr uint32_t max_operand_alignment = 1 << 20;
 
 }  // namespace
@@ -69,6 +83,8 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
                        plan::concat({"operandAlignment is ", r.operand_alignment,
                                      "; it must be a power of two, at most ", max_operand_alignment})};
     if (auto why = check_flags(o->flags, c.caps)) return *why;
+    if (auto why = check_seconds(*o, c)) return *why;
+    r.dispatch_seconds = o->dispatchSeconds, r.run_seconds = o->runSeconds;
     if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
     if (flags) *flags = o->flags;
     return r;
@@ -130,6 +146,26 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
 
 }  // namespace
 
+namespace {
+
+// What one unit of cost takes at most, in seconds: a cycle of a GPU's multiprocessor, or an operation of a CPU's
+// thread. A multiprocessor of the device that the costs were measured on takes a seventh of it.
+constexpr double seconds_per_cost = 4e-9;
+
+// Cuts passes whose dispatches would take too long. The largest sizes take the time that the caller measured.
+void limit_dispatches(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
+    const double most = t.choice.schedule.cost;
+    const double unit = request.run_seconds > 0 && most > 0 ? request.run_seconds / most : seconds_per_cost;
+    const auto limit = [&](plan::Steps& steps, double cost) {
+        plan::limit_dispatches(steps.steps, cost * unit, request.dispatch_seconds, c.caps);
+    };
+    limit(t.steps, most);
+    for (plan::Bucket& b : t.buckets) limit(b.steps, b.choice.schedule.cost);
+    for (plan::Steps& pack : t.packs) limit(pack, most);
+}
+
+}  // namespace
+
 Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
                                             const plan::Request& request) {
     PlannedProblem t;
@@ -142,6 +178,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     const bool is_empty = plan::is_empty(t.problem);
     if (t.problem.upTo && !is_empty) {
         if (auto why = plan_buckets(c, t, request)) return *why;
+        limit_dispatches(c, t, request);
         return t;
     }
     if (!is_empty) {
@@ -151,6 +188,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     }
     t.steps = plan::make_steps(t.choice, t.problem, t.normalised, c.caps, request);
     add_packs(c, t, t.normalised, request);
+    limit_dispatches(c, t, request);
     return t;
 }
 
@@ -337,15 +375,26 @@ VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* 
 }
 
 VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
+    return vkgemmRecordDispatches(plan, commandBuffer, run, 0, UINT32_MAX, error);
+}
+
+VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
+                                    uint32_t first, uint32_t count, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!commandBuffer)
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
         vk::CheckedRun checked;
         if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
         if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
+        const uint32_t all = plan::dispatch_count(checked.work.steps);
+        if (first && first >= all)
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"first is ", first, ", but the run has ",
+                                                                            all, " dispatches, numbered from 0"})});
         const VkgemmRun& r = checked.run;
-        vk::record(*plan, commandBuffer, r, checked.work, checked.operands);
-        if (auto* const c = plan->context; c->recorded && !plan->packs_operand)
+        vk::record(*plan, commandBuffer, r, checked.work, checked.operands, {first, count});
+        const bool is_whole = first == 0 && count >= all;
+        if (auto* const c = plan->context; is_whole && c->recorded && !plan->packs_operand)
             c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
                         plan, &r);
         return vk::success(error);

@@ -33,6 +33,7 @@ namespace vkgemm::vk {
 #define VKGEMM_OPTIONAL_DEVICE_FUNCTIONS(X) \
     X(CmdPushDescriptorSet, "KHR")          \
     X(GetBufferDeviceAddress, "KHR")        \
+    X(CmdDispatchBase, "KHR")               \
     X(SetDebugUtilsObjectNameEXT, "")       \
     X(CmdBeginDebugUtilsLabelEXT, "")       \
     X(CmdEndDebugUtilsLabelEXT, "")

@@ -91,11 +91,12 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
     const auto add = [&](uint64_t x) { hash = (hash ^ x) * 0x100000001b3; };
     for (const uint32_t x : key.constants) add(x);
     add(std::hash<const void*>{}(key.module) << 2 | uint64_t(key.binding) << 1 | uint64_t(key.capture));
+    add(key.dispatch_base);
     return static_cast<size_t>(hash ^ hash >> 32);
 }
 
 Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capture) {
-    return {&step.kernel->module, plan::constant_values(step), binding, capture};
+    return {&step.kernel->module, plan::constant_values(step), binding, capture, step.is_sliced()};
 }
 
 Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
@@ -210,6 +211,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     if (key.capture)
         info.flags =
             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+    if (key.dispatch_base) info.flags |= VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
     // The kernels test their own bounds, so the driver need not.
     constexpr auto off = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
     const VkPipelineRobustnessCreateInfoEXT robustness = {

@@ -82,7 +82,7 @@ class Pipelines {
         const plan::Module* module;
         plan::ConstantValues constants;
         plan::Binding binding;
-        bool capture;
+        bool capture, dispatch_base;
         bool operator==(const Key&) const = default;
     };
     struct Hash {

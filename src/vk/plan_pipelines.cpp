@@ -32,7 +32,8 @@ std::vector<plan::Step> different_steps(const VkgemmPlan_T& p) {
     std::vector<plan::Step> out;
     for (const plan::Step& s : pipeline_steps(p))
         if (std::ranges::none_of(out, [&](const plan::Step& x) {
-                return &x.kernel->module == &s.kernel->module && x.tile == s.tile && x.constants == s.constants;
+                return &x.kernel->module == &s.kernel->module && x.tile == s.tile && x.constants == s.constants &&
+                       x.is_sliced() == s.is_sliced();
             }))
             out.push_back(s);
     return out;

@@ -195,6 +195,15 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
                                                      BIND_COUNT, writes.data());
 }
 
+// The dispatches [begin, end) of a step. They need no barrier between them, because no work group reads what another
+// one of the step writes.
+void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, uint32_t begin, uint32_t end) {
+    if (!step.is_sliced()) return f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
+    const uint32_t rows = step.rows_per_dispatch();
+    for (uint32_t i = begin; i < end; ++i)
+        f.CmdDispatchBase(cmd, 0, i * rows, 0, step.groups_x, std::min(rows, step.groups_y - i * rows), 1);
+}
+
 // A label around the commands that are recorded while it lives, unless its text is "".
 class Label {
    public:
@@ -249,15 +258,21 @@ std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const
 }
 
 void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
-            const ResolvedOperands& operands) {
+            const ResolvedOperands& operands, const DispatchRange& range) {
     const DeviceFunctions& f = p.context->device.functions;
+    if (range.count == 0 && !w.steps.empty()) return;
     const Label label(f, cmd, p.label);
-    if (run.flags & VKGEMM_RECORD_BARRIER_BEFORE)
+    const uint32_t last = range.count > UINT32_MAX - range.first ? UINT32_MAX : range.first + range.count;
+    if ((run.flags & VKGEMM_RECORD_BARRIER_BEFORE) && range.first == 0)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+    uint32_t done = 0;  // dispatches of earlier steps
     for (size_t i = 0; i < w.steps.size(); ++i) {
         const plan::Step& step = w.steps[i];
-        if (step.waits)
+        const uint32_t begin = done, end = done + step.dispatch_count();
+        done = end;
+        if (end <= range.first || begin >= last) continue;
+        if (step.waits && begin >= range.first)
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
@@ -267,9 +282,9 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
         const plan::Module& m = step.kernel->module;
         f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            plan::argument_bytes(m.accumulate), &args);
-        f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
+        dispatch(f, cmd, step, std::max(begin, range.first) - begin, std::min(end, last) - begin);
     }
-    if (run.flags & VKGEMM_RECORD_BARRIER_AFTER)
+    if ((run.flags & VKGEMM_RECORD_BARRIER_AFTER) && last >= done)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);
 }

@@ -29,7 +29,14 @@ Work work_of(const VkgemmPlan_T&, const plan::Sizes&, plan::SizedSteps& sized);
 /// Finds the run's operands. Returns the first thing that is wrong with the run.
 std::optional<Status> resolve(const VkgemmPlan_T&, const VkgemmRun&, const Work&, ResolvedOperands&);
 
-/// Cannot fail: everything that could be wrong was found by resolve().
-void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const Work&, const ResolvedOperands&);
+/// Some of a run's dispatches, in their order: `count` from number `first` on.
+struct DispatchRange {
+    uint32_t first = 0, count = UINT32_MAX;
+};
+
+/// Cannot fail: everything that could be wrong was found by resolve(). The barrier before comes with the first
+/// dispatch, the one after with the last.
+void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const Work&, const ResolvedOperands&,
+            const DispatchRange& = {});
 
 }  // namespace vkgemm::vk

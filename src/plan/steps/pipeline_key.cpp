@@ -69,22 +69,28 @@ std::string_view next_word(std::string_view& line) {
 }
 
 constexpr std::string_view binding_names[] = {"descriptors", "addresses"};
+constexpr std::string_view base_name = "DISPATCH_BASE";  // among the constants, last
 
 }  // namespace
 
-PipelineKey key_of(const Step& s, Binding b) { return {s.kernel, s.tile, s.constants, b}; }
+PipelineKey key_of(const Step& s, Binding b) { return {s.kernel, s.tile, s.constants, b, s.is_sliced()}; }
 
-Step step_of(const PipelineKey& key) { return {key.kernel, key.tile, key.constants, {}, 0, 0, {}}; }
+Step step_of(const PipelineKey& key) {
+    Step out = {key.kernel, key.tile, key.constants, {}, 0, 0, {}};
+    out.groups_per_dispatch = key.dispatch_base;
+    return out;
+}
 
 std::string to_text(const PipelineKey& key) {
-    const std::string set = to_text(key.constants);
+    std::string set = to_text(key.constants);
+    if (key.dispatch_base) set += concat({(set.empty() ? "" : ","), base_name, "=1"});
     return concat({key.kernel->name, " ", binding_names[static_cast<size_t>(key.binding)], " ", to_text(key.tile),
                    (set.empty() ? "" : " "), set});
 }
 
 Result<PipelineKey> parse_pipeline_key(std::string_view text) {
-    const std::string_view name = next_word(text), binding = next_word(text), tile = next_word(text),
-                           set = next_word(text);
+    const std::string_view name = next_word(text), binding = next_word(text), tile = next_word(text);
+    std::string_view set = next_word(text);
     if (tile.empty() || !next_word(text).empty())
         return malformed("it is not KERNEL BINDING TILE CONSTANTS, as in 'naive_f32_8x8 addresses WG=64,BM=8 WHOLE=1'");
     const auto* const known = std::ranges::find(binding_names, binding);
@@ -92,11 +98,15 @@ Result<PipelineKey> parse_pipeline_key(std::string_view text) {
         return malformed(concat({"'", binding, "' is neither descriptors nor addresses"}));
     const auto values = with_constants({}, tile);
     if (!values) return malformed(values.status().text);
+    const std::string base_item = concat({base_name, "=1"});
+    const bool base = set.ends_with(base_item);
+    if (base) set.remove_suffix(base_item.size());
+    if (base && set.ends_with(',')) set.remove_suffix(1);
     const auto constants_set = parse_constants(set);
     if (!constants_set) return constants_set.status();
     const Kernel* const kernel = find_kernel(name);
     if (!kernel) return Refusal{VKGEMM_ERROR_UNSUPPORTED, unknown_kernel(std::string(name))};
-    return PipelineKey{kernel, *values, *constants_set, Binding(known - binding_names)};
+    return PipelineKey{kernel, *values, *constants_set, Binding(known - binding_names), base};
 }
 
 std::optional<Status> unfit(const PipelineKey& key, const DeviceCaps& dev) {

@@ -11,6 +11,7 @@ struct PipelineKey {
     Tile tile;
     ProblemConstants constants;
     Binding binding = Binding::descriptors;
+    bool dispatch_base = false;  // of a sliced step, whose dispatches begin at any work group
 };
 PipelineKey key_of(const Step&, Binding);
 /// The step that asks for this pipeline; it has no sizes.
