@@ -235,6 +235,31 @@ TEST_CASE("the dispatches of a pass follow one another, with barriers where pass
     CHECK(info.dispatchCount == count);
 }
 
+TEST_CASE("dispatches of several rows of work groups end with the grid") {
+    OwnedContext c;
+    make_mocked(c);
+    OwnedPlan plan;
+    plan_for(plan, "5240x4000x8", cut(2, "tiled_f32_8x8"), c.handle);  // 327,500 groups, up to 65,535 to a row
+    const auto memory = buffer(4096);                                  // nothing runs
+    VkgemmRun run{};
+    run.structSize = sizeof run;
+    run.a = {memory.handle(), 0, 0, 0}, run.b = {memory.handle(), 1 << 20, 0, 0},
+    run.d = {memory.handle(), 2 << 20, 0, 0};
+    if (info_of(plan.handle).usesAddresses && memory.address() == 0) return;
+    commands.clear();
+    REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+    REQUIRE(commands.size() >= 2);
+    uint64_t rows = 0, across = 0;
+    for (const std::string& line : commands) {
+        REQUIRE(line.find(" of ") != std::string::npos);
+        CHECK(std::stoull(line) == rows);
+        rows += std::stoull(line.substr(line.find('+') + 1));
+        across = std::stoull(line.substr(line.find(" of ") + 4));
+    }
+    CHECK(rows * across >= 327500);
+    CHECK((rows - 1) * across < 327500);
+}
+
 TEST_CASE("times that make no sense, and how few dispatches are enough") {
     OwnedPlan plan;
     VkgemmPlanOptions o = cut(0, "tiled_f32_8x8");
