@@ -50,8 +50,27 @@ VKGEMM_API VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, doubl
                                              VkgemmError* error);
 
 /* ----------------------------------------------------------------------------------------------------
- * Kernels: more about the rows that vkgemmGetKernel lists
+ * Kernels and tiles
  * ---------------------------------------------------------------------------------------------------- */
+
+/* One built-in kernel: a row of src/plan/kernels/kernels.def. The strings live as long as the library is loaded. */
+typedef struct VkgemmKernelInfo {
+    uint32_t structSize;
+    VkgemmType a, b, d, accumulate;
+    uint32_t built;     /* 0: the shader compiler of this build could not compile it */
+    uint32_t helper;    /* 1: it only prepares operands for another kernel, or adds up the slices of K; it cannot be
+                           asked for by name */
+    const char* name;   /* as in VkgemmPlanOptions::kernel */
+    const char* family; /* "tiled" */
+    const char* tile;   /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
+    const char* needs;  /* device features by their names in src/plan/device/features.def, space-separated; "": none */
+} VkgemmKernelInfo;
+
+/* The number of built-in kernels, with those that were not built. Any thread. */
+VKGEMM_API uint32_t vkgemmKernelCount(void);
+
+/* INVALID_ARGUMENT if index >= vkgemmKernelCount(). Any thread. */
+VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
 
 typedef enum VkgemmKernelRole {
     VKGEMM_KERNEL_PRODUCT = 0, /* multiplies; the only role that can be chosen or named */

@@ -47,6 +47,7 @@ typedef enum VkgemmResult {
     VKGEMM_ERROR_DEVICE_LOST = -10,     /* the driver returned VK_ERROR_DEVICE_LOST */
     VKGEMM_ERROR_VULKAN = -11,          /* another Vulkan call failed: see VkgemmError::vkResult */
     VKGEMM_ERROR_PARSE = -12,           /* a text is malformed; VkgemmError::text names the character, line or byte */
+    VKGEMM_ERROR_NOT_COMPILED = -13,    /* a pipeline is not compiled, and this call may not compile it */
     VKGEMM_RESULT_MAX_ENUM = 0x7fffffff
 } VkgemmResult;
 

@@ -39,10 +39,10 @@
  *   - In an array, all structs have the same structSize, and it is the distance in bytes from one to the next.
  *   - Input structs have a pNext for structs that only some callers need. Each begins with a VkgemmChainHeader. This
  *     version defines no such struct, so it refuses whatever is chained (INVALID_ARGUMENT, with its type).
- *   - Five structs have no structSize and never change: VkgemmMatrix, VkgemmEpilogueStep and VkgemmOperand, which
- *     others contain by value; VkgemmAccess, which is only an array element; and VkgemmChainHeader. A property that
- *     they lack would become a field of the struct around them, or a new function. VkgemmError never changes either: it
- *     must work before any other call does.
+ *   - Six structs have no structSize and never change: VkgemmMatrix, VkgemmEpilogueStep and VkgemmOperand, which
+ *     others contain by value; VkgemmAccess and VkgemmRunAccess, which are only array elements; and
+ *     VkgemmChainHeader. A property that they lack would become a field of the struct around them, or a new function.
+ *     VkgemmError never changes either: it must work before any other call does.
  */
 #ifndef VKGEMM_H
 #define VKGEMM_H
@@ -252,30 +252,7 @@ VKGEMM_API void vkgemmDestroyContext(VkgemmContext context);
 VKGEMM_API VkgemmResult vkgemmDescribeDevice(VkgemmContext context, char* text, size_t* size);
 
 /* ----------------------------------------------------------------------------------------------------
- * Kernels and tiles
- * ---------------------------------------------------------------------------------------------------- */
-
-/* One built-in kernel: a row of src/plan/kernels/kernels.def. The strings live as long as the library is loaded. */
-typedef struct VkgemmKernelInfo {
-    uint32_t structSize;
-    VkgemmType a, b, d, accumulate;
-    uint32_t built;     /* 0: the shader compiler of this build could not compile it */
-    uint32_t helper;    /* 1: it only prepares operands for another kernel, or adds up the slices of K; it cannot be
-                           asked for by name */
-    const char* name;   /* as in VkgemmPlanOptions::kernel */
-    const char* family; /* "tiled" */
-    const char* tile;   /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
-    const char* needs;  /* device features by their names in src/plan/device/features.def, space-separated; "": none */
-} VkgemmKernelInfo;
-
-/* The number of built-in kernels, with those that were not built. Any thread. */
-VKGEMM_API uint32_t vkgemmKernelCount(void);
-
-/* INVALID_ARGUMENT if index >= vkgemmKernelCount(). Any thread. */
-VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
-
-/* ----------------------------------------------------------------------------------------------------
- * The plan: immutable once created
+ * The plan: immutable once created, but for vkgemmCompilePlan
  * ---------------------------------------------------------------------------------------------------- */
 
 typedef enum VkgemmPlanFlagBits {
@@ -283,6 +260,12 @@ typedef enum VkgemmPlanFlagBits {
                                            ..._CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR; needs pipelineExecutableInfo */
     VKGEMM_PLAN_DRY = 2,          /* compile nothing: for sizes, explanations and vkgemmCheckRun. Cannot be recorded */
     VKGEMM_PLAN_IGNORE_TUNED = 4, /* ignore tuned rows; the cost model chooses */
+    /* Compile nothing yet. The plan can be recorded once vkgemmCompilePlan has compiled it (engine.h), or at once if
+     * the context has all of its pipelines. */
+    VKGEMM_PLAN_DEFER_COMPILE = 8,
+    /* Refuse the plan (NOT_COMPILED) if a pipeline would have to be compiled, or is being compiled. At most one of DRY,
+     * DEFER_COMPILE and FAIL_ON_COMPILE. */
+    VKGEMM_PLAN_FAIL_ON_COMPILE = 16,
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmPlanFlagBits;
 
@@ -310,6 +293,16 @@ typedef struct VkgemmPlanOptions {
      * 16-byte chunks, because it can be copied into a better layout first (that takes a little more than its size). The
      * bytes that a plan needs are VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE]. */
     uint64_t workspaceLimit;
+
+    /* The longest time that one dispatch should take, in seconds: 0.5 for watchdogs of 2 s, 0.004 beside a frame. 0:
+     * any time. A pass that may take longer is recorded as several dispatches, each with a part of its work groups; D
+     * has the same bits. See vkgemmRecordDispatches (engine.h). A single work group is never split, and a pass never
+     * has more than 4096 dispatches. */
+    double dispatchSeconds;
+
+    /* What a run of this problem takes on the device, of the largest sizes, in seconds, as you measured it. 0: an
+     * estimate, which is too high for most devices, so that there are more dispatches than necessary. */
+    double runSeconds;
 } VkgemmPlanOptions;
 
 /* Checks whether vkgemmCreatePlan would accept options->kernel (required). Compiles nothing. SUCCESS, or the refusal
@@ -322,9 +315,9 @@ VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmPro
  * *plan is NULL on failure. options and error may be NULL. Any thread; threads that need the same pipeline wait for the
  * one that compiles it.
  *
- * Plans share pipelines, which live until the context is destroyed. There is one for each combination of kernel, tile
- * and constants that the problem sets: layout, alignment, edges and epilogue. Sizes, factors and the bounds of a clamp
- * are arguments and need no new pipeline. */
+ * Plans share pipelines, which live until the context is destroyed or trimmed (vkgemmTrimPipelines). There is one for
+ * each combination of kernel, tile and constants that the problem sets: layout, alignment, edges and epilogue. Sizes,
+ * factors and the bounds of a clamp are arguments and need no new pipeline. */
 VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
                                          const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
@@ -343,8 +336,9 @@ VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProb
  * vkgemm and, if the matrix units define the layout, the device and its driver. So packed bytes may be kept in a file
  * with their key.
  *
- * INVALID_ARGUMENT if the slot is neither A nor B, or comes as the problem describes it. A pack of a dry plan is dry.
- * *pack is NULL on failure. error may be NULL. Any thread. Destroy it like any plan; `product` need not outlive it. */
+ * INVALID_ARGUMENT if the slot is neither A nor B, or comes as the problem describes it. The pack has the flags of the
+ * plan: that of a dry one is dry. *pack is NULL on failure. error may be NULL. Any thread. Destroy it like any plan;
+ * `product` need not outlive it. */
 VKGEMM_API VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* pack, VkgemmError* error);
 
 /* First wait for every command buffer that was recorded with the plan. Its pipelines stay with the context. plan may be
@@ -364,8 +358,10 @@ typedef struct VkgemmPlanInfo {
                                   16 for an operand that comes packed */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* vkCmdDispatch calls of one recording: one for the product, one for each operand
-                                      that is packed, one to add up the slices of K. Like kernel and tile, for the
-                                      largest sizes; vkgemmExplain has those of the smaller ones */
+                                      that is packed, one to add up the slices of K; each of these is several if
+                                      VkgemmPlanOptions::dispatchSeconds demands it. Like kernel and tile, for the
+                                      largest sizes; vkgemmExplain has the kernels of the smaller ones,
+                                      vkgemmCountDispatches (engine.h) the dispatches of a run */
     double flops;              /* 2 m n k batch */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                       epilogue, if the device rounds to nearest and nothing underflows. 0 for integers.
@@ -373,12 +369,15 @@ typedef struct VkgemmPlanInfo {
     double predictedCost;      /* by the cost model; comparable only for one problem on one device */
     uint64_t packedA, packedB; /* the keys of the layouts in which A and B must come packed; VKGEMM_PACKED_NONE: as the
                                   problem describes them */
+    uint32_t pipelineCount;    /* different pipelines that the plan needs, for all sizes */
+    uint32_t missingPipelines; /* of those, how many the context has not compiled; also of a dry plan */
 } VkgemmPlanInfo;
 
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanInfo(VkgemmPlan plan, VkgemmPlanInfo* info);
 
-/* What recording reads and writes, for a render graph or for your own barriers. Never changes. */
+/* What recording reads and writes, for a render graph or for your own barriers. The flags mean the same in
+ * synchronization2. vkgemmGetRunAccesses (engine.h) leaves out what one run does not read. Never changes. */
 typedef struct VkgemmAccess {
     VkgemmSlot slot;
     VkPipelineStageFlags stage; /* always VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT */
@@ -392,7 +391,7 @@ typedef struct VkgemmAccess {
 VKGEMM_API VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan plan, uint32_t* count, VkgemmAccess* accesses);
 
 /* The pipelines of the plan's dispatches in order, for VK_KHR_pipeline_executable_properties or a debugger. The context
- * owns them. There are none for an empty product or a dry plan. pipelines may be NULL; count is as in
+ * owns them. There are none for an empty product, or before the plan is compiled. pipelines may be NULL; count is as in
  * vkgemmGetPlanAccesses. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count, VkPipeline* pipelines);
 
@@ -466,21 +465,23 @@ typedef struct VkgemmRun {
                                       VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
 } VkgemmRun;
 
-/* Checks a run without recording it. The plan may be dry; of any other, SUCCESS means that vkgemmRecord accepts the
- * run. error may be NULL. Any thread. */
+/* Checks a run without recording it. The plan may be dry, or not compiled yet; of any other, SUCCESS means that
+ * vkgemmRecord accepts the run. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error);
 
 /* Adds the plan's dispatches to `commandBuffer`, which must be recording, outside a render pass, for a queue family
  * with compute. A call that succeeds allocates nothing, unless VkgemmContextInfo::recorded is set. It takes no lock and
- * submits nothing. A run that vkgemmCheckRun refuses, a dry plan and a NULL commandBuffer are refused, and nothing is
- * recorded; any other run succeeds. error may be NULL. Any thread: many may record one plan at once, into different
- * command buffers.
+ * submits nothing. A run that vkgemmCheckRun refuses, a dry plan, one that is not compiled yet (NOT_COMPILED) and a
+ * NULL commandBuffer are refused, and nothing is recorded; any other run succeeds. error may be NULL. Any thread: many
+ * may record one plan at once, into different command buffers.
  *
- * Changes these states of the command buffer: the compute pipeline, all descriptor sets of the compute bind point
- * (vkgemm's layout is compatible with no other), and the push constants of all stages. Bind yours again afterwards. The
- * graphics pipeline, its descriptor sets and all dynamic state are unchanged.
+ * Changes these states of the command buffer: the compute pipeline, the push constants of all stages, and, unless
+ * VkgemmPlanInfo::usesAddresses is 1, all descriptor sets of the compute bind point (vkgemm's layout is compatible with
+ * no other). Bind yours again afterwards. The graphics pipeline, its descriptor sets and all dynamic state stay as they
+ * are.
  *
- * vkgemm records the barriers between its own dispatches; before and after them only with the flags. */
+ * vkgemm records the barriers between its own dispatches; before and after them only with the flags. If the instance
+ * has VK_EXT_debug_utils, a label with the problem and the kernel is around them. */
 VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
                                      VkgemmError* error);
 
@@ -488,6 +489,7 @@ VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuf
 }
 #endif
 
+#include "vkgemm/engine.h"
 #include "vkgemm/explain.h"
 
 #endif

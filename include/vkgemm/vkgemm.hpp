@@ -31,6 +31,7 @@ struct PlanOptions {
     uint32_t operandAlignment = 0;
     uint32_t flags = 0;
     uint64_t workspaceLimit = 0;
+    double dispatchSeconds = 0, runSeconds = 0;
 };
 
 /// VkgemmOperand
@@ -106,7 +107,9 @@ inline VkgemmPlanOptions toC(const PlanOptions& o) {
             .tile = o.tile,
             .operands = o.operands,
             .operandAlignment = o.operandAlignment,
-            .workspaceLimit = o.workspaceLimit};
+            .workspaceLimit = o.workspaceLimit,
+            .dispatchSeconds = o.dispatchSeconds,
+            .runSeconds = o.runSeconds};
 }
 
 inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
@@ -250,6 +253,30 @@ class Plan {
     std::vector<VkgemmAccess> accesses() const { return list<VkgemmAccess>(vkgemmGetPlanAccesses); }
     std::vector<VkPipeline> pipelines() const { return list<VkPipeline>(vkgemmGetPlanPipelines); }
 
+    /// vkgemmGetRunAccesses
+    Result<std::vector<VkgemmRunAccess>> accesses(const Run& run) const {
+        std::vector<VkgemmRunAccess> all(VKGEMM_SLOT_COUNT);
+        auto count = static_cast<uint32_t>(all.size());
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        const VkgemmResult code = vkgemmGetRunAccesses(handle(), &c, &count, all.data(), &error);
+        if (code < 0) return convert::toStatus(code, error);
+        all.resize(count);
+        return all;
+    }
+
+    /// vkgemmCompilePlan, for a plan that was made with VKGEMM_PLAN_DEFER_COMPILE.
+    Status compile() const {
+        VkgemmError error{};
+        return convert::toStatus(vkgemmCompilePlan(handle(), &error), error);
+    }
+
+    /// vkgemmGetPlanKeys
+    Result<std::string> keys() const {
+        VkgemmError none{};
+        return convert::text([&](char* s, size_t* size) { return vkgemmGetPlanKeys(handle(), s, size); }, none);
+    }
+
     /// vkgemmCreatePack: the plan that packs A or B for this one.
     Result<Plan> createPack(VkgemmSlot slot) const {
         VkgemmPlan pack = nullptr;
@@ -269,6 +296,23 @@ class Plan {
         VkgemmError error{};
         const VkgemmRun c = convert::toC(run);
         return convert::toStatus(vkgemmRecord(handle(), commands, &c, &error), error);
+    }
+
+    /// vkgemmCountDispatches
+    Result<uint32_t> countDispatches(const Run& run) const {
+        uint32_t count = 0;
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        const VkgemmResult code = vkgemmCountDispatches(handle(), &c, &count, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return count;
+    }
+
+    /// vkgemmRecordDispatches
+    Status record(VkCommandBuffer commands, const Run& run, uint32_t first, uint32_t count) const {
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        return convert::toStatus(vkgemmRecordDispatches(handle(), commands, &c, first, count, &error), error);
     }
 
    private:
@@ -341,6 +385,37 @@ class Context {
         VkgemmError error{};
         return convert::text([&](char* s, size_t* size) { return vkgemmExplain(handle(), &p, &o, s, size, &error); },
                              error);
+    }
+
+    /// The largest workspace of any of the problems.
+    Result<uint64_t> queryWorkspace(std::span<const Problem> problems, const PlanOptions& options = {}) const {
+        std::vector<VkgemmProblem> all;
+        for (const Problem& p : problems) all.push_back(convert::toC(p));
+        const VkgemmPlanOptions o = convert::toC(options);
+        uint64_t bytes = 0;
+        VkgemmError error{};
+        const VkgemmResult code =
+            vkgemmQueryWorkspace(handle(), all.data(), static_cast<uint32_t>(all.size()), &o, &bytes, &error);
+        if (code < 0) return convert::toStatus(code, error);
+        return bytes;
+    }
+
+    /// vkgemmGetPipelineKeys
+    Result<std::string> pipelineKeys() const {
+        VkgemmError none{};
+        return convert::text([&](char* s, size_t* size) { return vkgemmGetPipelineKeys(handle(), s, size); }, none);
+    }
+
+    Status compilePipelines(const char* keys) const {
+        VkgemmError error{};
+        return convert::toStatus(vkgemmCompilePipelines(handle(), keys, &error), error);
+    }
+
+    /// vkgemmTrimPipelines: how many were destroyed.
+    uint32_t trimPipelines() const {
+        uint32_t destroyed = 0;
+        static_cast<void>(vkgemmTrimPipelines(handle(), &destroyed));  // fails for a null handle alone
+        return destroyed;
     }
 
     Result<std::string> describeDevice() const {

@@ -84,15 +84,17 @@ Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Proble
     return out;
 }
 
-Explanation::Dispatch dispatch_of(const plan::Step& s) {
+/// Number `i` of those of a step.
+Explanation::Dispatch dispatch_of(const plan::Step& s, uint32_t i) {
     Explanation::Dispatch out;
     out.tile = plan::to_text(s.tile);
     out.data.kernelIndex = index_of(*s.kernel);
-    out.data.groupsX = s.groups_x, out.data.groupsY = s.groups_y;
+    out.data.groupsX = s.groups_x;
+    out.data.groupsY = std::min(s.rows_per_dispatch(), s.groups_y - i * s.rows_per_dispatch());
     out.data.invocations = s.tile.WG;
     out.data.sharedBytes = shared_bytes(*s.kernel, s.tile);
     for (const VkgemmSlot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
-    out.data.waits = s.waits;
+    out.data.waits = s.waits && i == 0;
     return out;
 }
 
@@ -122,7 +124,8 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.info.chosen = index_of(*c.kernel);
     e.info.usesAddresses = planned->steps.binding == plan::Binding::addresses;
     e.info.workspaceBytes = planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
-    for (const plan::Step& s : planned->steps.steps) e.dispatches.push_back(dispatch_of(s));
+    for (const plan::Step& s : planned->steps.steps)
+        for (uint32_t i = 0; i < s.dispatch_count(); ++i) e.dispatches.push_back(dispatch_of(s, i));
     for (const plan::Bucket& b : planned->buckets) e.notes.push_back(bucket_text(b));
     if (c.tuned) e.tuned = c.tuned->text;
     if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);

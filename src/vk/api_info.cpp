@@ -9,6 +9,7 @@
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
+#include "vk/plan_pipelines.h"
 
 using namespace vkgemm;
 using plan::Refusal;
@@ -129,6 +130,8 @@ const char* vkgemmResultName(VkgemmResult result) {
             return "vulkan";
         case VKGEMM_ERROR_PARSE:
             return "parse";
+        case VKGEMM_ERROR_NOT_COMPILED:
+            return "not compiled";
         default:
             return "unknown result";
     }
@@ -236,10 +239,11 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D})
             info.operandAlignment = std::max(info.operandAlignment, p->steps.slots[size_t(slot)].alignment);
         info.usesAddresses = p->steps.binding == plan::Binding::addresses;
-        info.dispatchCount = static_cast<uint32_t>(p->steps.steps.size());
+        info.dispatchCount = plan::dispatch_count(p->steps.steps);
         info.flops = p->flops;
         info.errorBound = p->steps.error_bound;
         info.predictedCost = p->cost;
+        info.pipelineCount = p->pipeline_count, info.missingPipelines = vk::missing_pipelines(*p);
         info.packedA = p->steps.packed_keys[VKGEMM_SLOT_A], info.packedB = p->steps.packed_keys[VKGEMM_SLOT_B];
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
@@ -265,7 +269,7 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
 
 VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan p, uint32_t* count, VkPipeline* pipelines) {
     if (!p || !count) return VKGEMM_ERROR_INVALID_ARGUMENT;
-    const size_t capacity = *count, n = p->pipelines.size();
+    const size_t capacity = *count, n = p->compiled ? p->pipelines.size() : 0;
     *count = static_cast<uint32_t>(n);
     if (!pipelines) return VKGEMM_SUCCESS;
     std::copy_n(p->pipelines.begin(), std::min(capacity, n), pipelines);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The public functions about contexts, plans and recording: they check the caller's structs and call the parts.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
@@ -13,10 +15,11 @@
 #include "plan/problem/problem_text.h"
 #include "plan/steps/grouped.h"
 #include "vk/api_guard.h"
+#include "vk/checked_run.h"
 #include "vk/device.h"
 #include "vk/features.h"
+#include "vk/plan_pipelines.h"
 #include "vk/planned_problem.h"
-#include "vk/record.h"
 #include "vkgemm/text.hpp"
 
 using namespace vkgemm;
@@ -26,14 +29,32 @@ using plan::Result;
 namespace {
 
 std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
-    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
+    constexpr uint32_t when = VKGEMM_PLAN_DRY | VKGEMM_PLAN_DEFER_COMPILE | VKGEMM_PLAN_FAIL_ON_COMPILE;
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_IGNORE_TUNED | when;
     if (flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmPlanOptions::flags has unknown bits: ", flags & ~known})};
+    if (std::popcount(flags & when) > 1)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmPlanOptions::flags is ", flags,
+                                     ": of VKGEMM_PLAN_DRY, _DEFER_COMPILE and _FAIL_ON_COMPILE set at most one"})};
     if ((flags & VKGEMM_PLAN_CAPTURE_STATISTICS) && !(caps.features & plan::need::executable_info))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "VKGEMM_PLAN_CAPTURE_STATISTICS needs the feature pipelineExecutableInfo, which is not enabled "
                        "on the device"};
+    return std::nullopt;
+}
+
+std::optional<Status> check_seconds(const VkgemmPlanOptions& o, const VkgemmContext_T& c) {
+    for (const auto& [name, x] : {std::pair{"dispatchSeconds", o.dispatchSeconds}, {"runSeconds", o.runSeconds}})
+        if (!(x >= 0) || std::isinf(x))
+            return Refusal{
+                VKGEMM_ERROR_INVALID_ARGUMENT,
+                plan::concat({"VkgemmPlanOptions::", name, " is ", numberText(x), "; it is 0 or a time in seconds"})};
+    if (o.dispatchSeconds > 0 && !c.device.functions.CmdDispatchBase)
+        return Refusal{VKGEMM_ERROR_MISSING_FUNCTION,
+                       "VkgemmPlanOptions::dispatchSeconds needs the function vkCmdDispatchBase (Vulkan 1.1, or "
+                       "VK_KHR_device_group), which was not found through vkGetDeviceProcAddr"};
     return std::nullopt;
 }
 
@@ -63,6 +84,8 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
                        plan::concat({"operandAlignment is ", r.operand_alignment,
                                      "; it must be a power of two, at most ", max_operand_alignment})};
     if (auto why = check_flags(o->flags, c.caps)) return *why;
+    if (auto why = check_seconds(*o, c)) return *why;
+    r.dispatch_seconds = o->dispatchSeconds, r.run_seconds = o->runSeconds;
     if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
     if (flags) *flags = o->flags;
     return r;
@@ -134,6 +157,26 @@ std::optional<Status> plan_groups(const VkgemmContext_T& c, vk::PlannedProblem& 
 
 }  // namespace
 
+namespace {
+
+// What one unit of cost takes at most, in seconds: a cycle of a GPU's multiprocessor, or an operation of a CPU's
+// thread. A multiprocessor of the device that the costs were measured on takes a seventh of it.
+constexpr double seconds_per_cost = 4e-9;
+
+// Cuts passes whose dispatches would take too long. The largest sizes take the time that the caller measured.
+void limit_dispatches(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
+    const double most = t.choice.schedule.cost;
+    const double unit = request.run_seconds > 0 && most > 0 ? request.run_seconds / most : seconds_per_cost;
+    const auto limit = [&](plan::Steps& steps, double cost) {
+        plan::limit_dispatches(steps.steps, cost * unit, request.dispatch_seconds, c.caps);
+    };
+    limit(t.steps, most);
+    for (plan::Bucket& b : t.buckets) limit(b.steps, b.choice.schedule.cost);
+    for (plan::Steps& pack : t.packs) limit(pack, most);
+}
+
+}  // namespace
+
 Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
                                             const plan::Request& request) {
     PlannedProblem t;
@@ -150,6 +193,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     }
     if (t.problem.upTo && !is_empty) {
         if (auto why = plan_buckets(c, t, request)) return *why;
+        limit_dispatches(c, t, request);
         return t;
     }
     if (!is_empty) {
@@ -159,6 +203,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     }
     t.steps = plan::make_steps(t.choice, t.problem, t.normalised, c.caps, request);
     add_packs(c, t, t.normalised, request);
+    limit_dispatches(c, t, request);
     return t;
 }
 
@@ -170,36 +215,19 @@ void set_steps(VkgemmPlan_T& p, plan::Steps steps) {
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) p.required_bytes[i] = p.steps.slots[i].bytes;
 }
 
-std::optional<Status> make_pipelines(VkgemmPlan_T& p, bool capture) {
-    for (const plan::Step& s : p.steps.steps) {
-        auto pipeline = p.context->pipelines.get(s, p.steps.binding, capture);
-        if (!pipeline) return pipeline.status();
-        p.pipelines.push_back(*pipeline);
-    }
-    return std::nullopt;
-}
-
-Result<vk::BucketPipelines> make_pipelines(VkgemmContext_T& c, const plan::Bucket& b, bool capture) {
-    vk::BucketPipelines out{};
-    for (size_t i = 0; i < b.steps.steps.size(); ++i) {
-        auto pipeline = c.pipelines.get(b.steps.steps[i], b.steps.binding, capture);
-        if (!pipeline) return pipeline.status();
-        out.steps[i] = *pipeline;
-    }
-    if (!b.may_be_whole) return out;
-    auto pipeline = c.pipelines.get(plan::whole_product(b), b.steps.binding, capture);
-    if (!pipeline) return pipeline.status();
-    out.whole_product = *pipeline;
-    return out;
+// What a debugger shows around the plan's commands, if one asks for labels.
+void set_label(VkgemmPlan_T& p) {
+    if (!p.context->device.functions.CmdBeginDebugUtilsLabelEXT) return;
+    p.label = plan::concat({"vkgemm ", (p.packs_operand ? "pack " : ""), plan::to_text(p.given, 1, 0),
+                            (p.kernel.empty() ? "" : ", "), p.kernel});
 }
 
 Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProblem& t, const plan::Request& request,
                                                 uint32_t flags) {
     auto p = std::make_unique<VkgemmPlan_T>();
-    const bool capture = flags & VKGEMM_PLAN_CAPTURE_STATISTICS;
     p->context = c;
     p->given = t.given, p->problem = t.problem;
-    p->dry = flags & VKGEMM_PLAN_DRY;
+    p->flags = flags;
     p->cost = t.choice.schedule.cost;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
@@ -209,13 +237,8 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     p->packs = std::move(t.packs);
     p->normalised = t.normalised, p->buckets = std::move(t.buckets);
     set_steps(*p, std::move(t.steps));
-    if (p->dry) return p;
-    if (auto why = make_pipelines(*p, capture)) return *why;
-    for (const plan::Bucket& b : p->buckets) {
-        auto pipelines = make_pipelines(*c, b, capture);
-        if (!pipelines) return pipelines.status();
-        p->bucket_pipelines.push_back(*pipelines);
-    }
+    set_label(*p);
+    if (auto why = vk::give_pipelines(*p)) return *why;
     return p;
 }
 
@@ -233,11 +256,12 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_pack(const VkgemmPlan_T& product, Vkg
     p->context = product.context;
     p->given = product.given, p->problem = product.problem;
     p->given.upTo = p->problem.upTo = 0;  // what is packed has one size
-    p->dry = product.dry, p->operands = product.operands, p->packs_operand = true;
+    p->flags = product.flags & ~uint32_t{VKGEMM_PLAN_CAPTURE_STATISTICS}, p->operands = product.operands,
+    p->packs_operand = true;
     p->kernel = steps.steps[0].kernel->name, p->tile = plan::to_text(steps.steps[0].tile);
     set_steps(*p, steps);
-    if (p->dry) return p;
-    if (auto why = make_pipelines(*p, false)) return *why;
+    set_label(*p);
+    if (auto why = vk::give_pipelines(*p)) return *why;
     return p;
 }
 
@@ -249,13 +273,6 @@ std::optional<Status> unfit_alone(const plan::DeviceCaps& caps, const plan::Requ
     if (!kernel.module.is_product()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, kernel.module.family.refuses({})};
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), caps);
 }
-
-struct CheckedRun {
-    VkgemmRun run;                          // alpha is the factor that is meant
-    std::optional<plan::SizedSteps> sized;  // what `work` refers to, if sizes vary
-    vk::Work work;
-    vk::ResolvedOperands operands;
-};
 
 // The sizes of a run, or what is wrong with them.
 Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
@@ -274,8 +291,9 @@ Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     return plan::sizes_of(plan.problem);
 }
 
-// Everything that could be wrong with a run, found before anything is recorded.
-std::optional<Status> check(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
+}  // namespace
+
+std::optional<Status> vk::check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
     if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
     Result<VkgemmRun> run = vk::read_struct(given);
     if (!run) return run.status();
@@ -297,8 +315,10 @@ std::optional<Status> check(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* g
     return vk::resolve(*plan, *run, out.work, out.operands);
 }
 
+namespace {
+
 // The problem of one run, with its sizes: the same strides, which are no longer dense, and nothing that varies.
-plan::Problem recorded_problem(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+plan::Problem recorded_problem(const VkgemmPlan_T& plan, const vk::CheckedRun& checked) {
     if (!(checked.run.flags & VKGEMM_RECORD_SIZES)) return plan.given;
     plan::Problem p = plan::restated(*checked.work.problem);
     if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
@@ -366,25 +386,33 @@ VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* probl
 
 VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
-        CheckedRun checked;
-        const auto why = check(checked, plan, run);
+        vk::CheckedRun checked;
+        const auto why = vk::check_run(checked, plan, run);
         return why ? vk::to_result(error, *why) : vk::success(error);
     });
 }
 
 VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
+    return vkgemmRecordDispatches(plan, commandBuffer, run, 0, UINT32_MAX, error);
+}
+
+VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
+                                    uint32_t first, uint32_t count, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
         if (!commandBuffer)
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
-        CheckedRun checked;
-        if (auto why = check(checked, plan, run)) return vk::to_result(error, *why);
-        if (plan->dry)
-            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                                                "this plan was made with VKGEMM_PLAN_DRY: it has no "
-                                                "pipelines and cannot be recorded"});
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
+        const uint32_t all = plan::dispatch_count(checked.work.steps);
+        if (first && first >= all)
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"first is ", first, ", but the run has ",
+                                                                            all, " dispatches, numbered from 0"})});
         const VkgemmRun& r = checked.run;
-        vk::record(*plan, commandBuffer, r, checked.work, checked.operands);
-        if (auto* const c = plan->context; c->recorded && !plan->packs_operand && !plan->steps.table)
+        vk::record(*plan, commandBuffer, r, checked.work, checked.operands, {first, count});
+        const bool is_whole = first == 0 && count >= all;
+        if (auto* const c = plan->context; is_whole && c->recorded && !plan->packs_operand && !plan->steps.table)
             c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
                         plan, &r);
         return vk::success(error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the two public handles point to.
 #pragma once
+#include <atomic>
 #include <string>
 
 #include "vk/pipelines.h"
@@ -36,14 +37,19 @@ struct VkgemmPlan_T {
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
     std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to
-    std::vector<VkPipeline> pipelines;                       // one a step; empty for a dry plan
+    std::vector<VkPipeline> pipelines;                       // one a step; to be read only if `compiled`
     vkgemm::plan::Normalised normalised;
     std::vector<vkgemm::plan::Bucket> buckets;                  // if the problem has upTo and is not empty
-    std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each; empty for a dry plan
+    std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each; to be read only if `compiled`
     uint32_t operand_alignment;                                 // VkgemmPlanOptions::operandAlignment
     VkgemmOperandKind operands;
-    bool dry;
+    uint32_t flags = 0;                 // VkgemmPlanFlagBits
+    uint32_t pipeline_count = 0;        // different ones
+    std::atomic<bool> compiled{false};  // never goes back; what depends on it was written before
+    std::mutex compiling;               // of the thread that compiles it
+    std::vector<vkgemm::vk::Pipelines::Use> uses;
     std::string kernel, tile;
+    std::string label;  // for debuggers; "" if there is no function for it
     double cost, flops;
     std::array<vkgemm::plan::Steps, 2>
         packs;           // for vkgemmCreatePack, by slot; empty if the operand is not packed ahead

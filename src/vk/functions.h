@@ -34,7 +34,10 @@ namespace vkgemm::vk {
 #define VKGEMM_OPTIONAL_DEVICE_FUNCTIONS(X) \
     X(CmdPushDescriptorSet, "KHR")          \
     X(GetBufferDeviceAddress, "KHR")        \
-    X(SetDebugUtilsObjectNameEXT, "")
+    X(CmdDispatchBase, "KHR")               \
+    X(SetDebugUtilsObjectNameEXT, "")       \
+    X(CmdBeginDebugUtilsLabelEXT, "")       \
+    X(CmdEndDebugUtilsLabelEXT, "")
 
 struct InstanceFunctions {
 #define X(name, alternative) PFN_vk##name name = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vk/pipelines.h"
 
+#include <algorithm>
 #include <array>
 
 #include "plan/base/concat.h"
@@ -89,33 +90,81 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
     uint64_t hash = 0xcbf29ce484222325;
     const auto add = [&](uint64_t x) { hash = (hash ^ x) * 0x100000001b3; };
     for (const uint32_t x : key.constants) add(x);
-    add(std::hash<const void*>{}(key.module) << 3 | uint64_t(key.is_grouped) << 2 | uint64_t(key.binding) << 1 |
-        uint64_t(key.capture));
+    add(std::hash<const void*>{}(key.module) << 2 | uint64_t(key.binding) << 1 | uint64_t(key.capture));
+    add(uint64_t(key.is_grouped) << 1 | uint64_t(key.dispatch_base));
     return static_cast<size_t>(hash ^ hash >> 32);
 }
 
-Result<VkPipeline> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
-    const Key key = {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture_statistics};
+Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capture) {
+    return {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture, step.is_sliced()};
+}
+
+Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
+    const Key key = table_key(step, binding, capture_statistics);
     std::unique_lock lock(mutex_);
-    Entry& entry = entries_[key];  // the reference stays good when others are added
+    Entry& entry = entries_.try_emplace(key).first->second;  // the reference stays good when others are added
+    if (!entry.key.kernel) entry.key = key_of(step, binding);
+    ++entry.uses;  // so that nobody trims it
     compiled_.wait(lock, [&] { return !entry.compiling; });
-    if (entry.pipeline) return entry.pipeline;
+    if (entry.pipeline) return Use(*this, entry);
     entry.compiling = true;
     lock.unlock();
     const auto done = [&](VkPipeline pipeline) {
         lock.lock();
         entry.compiling = false;
         entry.pipeline = pipeline;
+        if (!pipeline) --entry.uses;
         compiled_.notify_all();
     };
     try {
-        Result<VkPipeline> made = compile(step, key);
+        const Result<VkPipeline> made = compile(step, key);
         done(made ? *made : VK_NULL_HANDLE);
-        return made;
+        if (!made) return made.status();
+        return Use(*this, entry);
     } catch (...) {  // out of memory: wake the threads that wait for this pipeline
         done(VK_NULL_HANDLE);
         throw;
     }
+}
+
+std::optional<Pipelines::Use> Pipelines::find(const Step& step, Binding binding, bool capture_statistics) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(table_key(step, binding, capture_statistics));
+    if (found == entries_.end() || !found->second.pipeline) return std::nullopt;
+    ++found->second.uses;
+    return Use(*this, found->second);
+}
+
+void Pipelines::release(Entry& entry) {
+    const std::lock_guard lock(mutex_);
+    --entry.uses;
+}
+
+uint32_t Pipelines::trim() {
+    const std::lock_guard lock(mutex_);
+    uint32_t destroyed = 0;
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        const Entry& entry = at->second;
+        if (entry.uses) {
+            ++at;
+            continue;
+        }
+        if (entry.pipeline) ++destroyed;
+        device_->functions.DestroyPipeline(device_->handle, entry.pipeline, device_->allocator);
+        at = entries_.erase(at);
+    }
+    return destroyed;
+}
+
+std::vector<std::string> Pipelines::keys() {
+    std::vector<std::string> out;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, entry] : entries_)
+            if (entry.pipeline && !key.capture) out.push_back(to_text(entry.key));
+    }
+    std::ranges::sort(out);
+    return out;
 }
 
 Result<VkShaderModule> Pipelines::make_module(const Key& key) {
@@ -164,6 +213,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     if (key.capture)
         info.flags =
             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+    if (key.dispatch_base) info.flags |= VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
     // The kernels test their own bounds, so the driver need not.
     constexpr auto off = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
     const VkPipelineRobustnessCreateInfoEXT robustness = {

@@ -3,9 +3,13 @@
 #pragma once
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "plan/steps/buckets.h"
+#include "plan/steps/pipeline_key.h"
 #include "vk/functions.h"
 
 namespace vkgemm::vk {
@@ -24,7 +28,30 @@ struct Device {
 };
 
 class Pipelines {
+    struct Entry;
+
    public:
+    /// A pipeline of the table that stays there at least as long as this.
+    class Use {
+       public:
+        Use() = default;
+        Use(Use&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)), entry_(other.entry_) {}
+        Use& operator=(Use&& other) noexcept {
+            std::swap(owner_, other.owner_), std::swap(entry_, other.entry_);
+            return *this;
+        }
+        ~Use() {
+            if (owner_) owner_->release(*entry_);
+        }
+        VkPipeline pipeline() const { return entry_->pipeline; }
+
+       private:
+        friend class Pipelines;
+        Use(Pipelines& owner, Entry& entry) : owner_(&owner), entry_(&entry) {}
+        Pipelines* owner_ = nullptr;
+        Entry* entry_ = nullptr;
+    };
+
     Pipelines() = default;
     Pipelines(const Pipelines&) = delete;
     Pipelines& operator=(const Pipelines&) = delete;
@@ -35,7 +62,16 @@ class Pipelines {
 
     /// The pipeline of one step. The first thread that asks compiles it; others that want the same one wait for it, and
     /// different ones are compiled in parallel. A failure is not kept: the next call tries again.
-    plan::Result<VkPipeline> get(const plan::Step&, plan::Binding, bool capture_statistics);
+    plan::Result<Use> get(const plan::Step&, plan::Binding, bool capture_statistics);
+
+    /// The same if it is compiled already; nullopt if it is not, or not yet.
+    std::optional<Use> find(const plan::Step&, plan::Binding, bool capture_statistics);
+
+    /// Destroys the pipelines without a Use. Returns their number.
+    uint32_t trim();
+
+    /// The keys of all that are compiled, sorted; without those that capture statistics.
+    std::vector<std::string> keys();
 
     VkPipelineLayout layout(plan::Binding b, const plan::Module& m) const {
         return layouts_[m.accumulate == plan::f64][static_cast<size_t>(b)];
@@ -46,7 +82,7 @@ class Pipelines {
         const plan::Module* module;
         plan::ConstantValues constants;
         plan::Binding binding;
-        bool is_grouped, capture;
+        bool is_grouped, capture, dispatch_base;
         bool operator==(const Key&) const = default;
     };
     struct Hash {
@@ -54,9 +90,13 @@ class Pipelines {
     };
     struct Entry {
         bool compiling = false;
+        uint32_t uses = 0;  // also of threads that wait for it
         VkPipeline pipeline = VK_NULL_HANDLE;
+        plan::PipelineKey key;
     };
 
+    void release(Entry&);
+    static Key table_key(const plan::Step&, plan::Binding, bool capture);
     plan::Result<VkPipeline> compile(const plan::Step&, const Key&);
     plan::Result<VkShaderModule> make_module(const Key&);
 

@@ -202,9 +202,8 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
 
 abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
 
-// Lists the tiles of a table of groups in the workspace, and dispatches the product from there.
-void record_groups(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
-                   const ResolvedOperands& operands) {
+// Lists the tiles of a table of groups in the workspace.
+void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& w, const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
     const plan::Step &list = w.steps[0], &product = w.steps[1];
     const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
@@ -223,6 +222,14 @@ void record_groups(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, list.kernel->module),
                        VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof table, &table);
     f.CmdDispatch(cmd, list.groups_x, list.groups_y, 1);
+}
+
+// Dispatches the product of a table of groups from that list.
+void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
+                   const ResolvedOperands& operands) {
+    const DeviceFunctions& f = p.context->device.functions;
+    const plan::Step& product = w.steps[1];
+    const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
     memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
@@ -238,11 +245,40 @@ void record_groups(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
 }
 
+// The dispatches [begin, end) of a step. They need no barrier between them, because no work group reads what another
+// one of the step writes.
+void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, uint32_t begin, uint32_t end) {
+    if (!step.is_sliced()) return f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
+    const uint32_t rows = step.rows_per_dispatch();
+    for (uint32_t i = begin; i < end; ++i)
+        f.CmdDispatchBase(cmd, 0, i * rows, 0, step.groups_x, std::min(rows, step.groups_y - i * rows), 1);
+}
+
+// A label around the commands that are recorded while it lives, unless its text is "".
+class Label {
+   public:
+    Label(const DeviceFunctions& f, VkCommandBuffer cmd, const std::string& text) : f_(f), cmd_(cmd) {
+        shown_ = !text.empty() && f.CmdBeginDebugUtilsLabelEXT && f.CmdEndDebugUtilsLabelEXT;
+        const VkDebugUtilsLabelEXT info = {VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, nullptr, text.c_str(), {}};
+        if (shown_) f.CmdBeginDebugUtilsLabelEXT(cmd, &info);
+    }
+    Label(const Label&) = delete;
+    Label& operator=(const Label&) = delete;
+    ~Label() {
+        if (shown_) f_.CmdEndDebugUtilsLabelEXT(cmd_);
+    }
+
+   private:
+    const DeviceFunctions& f_;
+    VkCommandBuffer cmd_;
+    bool shown_;
+};
+
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
     Work out = {&p.problem, &p.steps.slots, p.steps.steps, {}, p.steps.table ? &*p.steps.table : nullptr};
-    std::ranges::copy(p.pipelines, out.pipelines.begin());
+    if (p.compiled) std::ranges::copy(p.pipelines, out.pipelines.begin());
     return out;
 }
 
@@ -250,7 +286,7 @@ Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& 
     const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
     plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
     Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {}, nullptr};
-    if (!b || p.dry) return out;
+    if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
     out.pipelines = pipelines.steps;
     if (sized.is_whole) out.pipelines[plan::product_of(*b)] = pipelines.whole_product;
@@ -276,15 +312,23 @@ std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const
 }
 
 void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
-            const ResolvedOperands& operands) {
+            const ResolvedOperands& operands, const DispatchRange& range) {
     const DeviceFunctions& f = p.context->device.functions;
-    if (run.flags & VKGEMM_RECORD_BARRIER_BEFORE)
+    if (range.count == 0 && !w.steps.empty()) return;
+    const Label label(f, cmd, p.label);
+    const uint32_t last = range.count > UINT32_MAX - range.first ? UINT32_MAX : range.first + range.count;
+    if ((run.flags & VKGEMM_RECORD_BARRIER_BEFORE) && range.first == 0)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-    if (w.table) record_groups(p, cmd, run, w, operands);
+    if (w.table && range.first == 0) record_list(p, cmd, w, operands);
+    if (w.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, w, operands);
+    uint32_t done = 0;  // dispatches of earlier steps
     for (size_t i = 0; i < w.steps.size() && !w.table; ++i) {
         const plan::Step& step = w.steps[i];
-        if (step.waits)
+        const uint32_t begin = done, end = done + step.dispatch_count();
+        done = end;
+        if (end <= range.first || begin >= last) continue;
+        if (step.waits && begin >= range.first)
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
@@ -294,9 +338,9 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
         const plan::Module& m = step.kernel->module;
         f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            plan::argument_bytes(m.accumulate), &args);
-        f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
+        dispatch(f, cmd, step, std::max(begin, range.first) - begin, std::min(end, last) - begin);
     }
-    if (run.flags & VKGEMM_RECORD_BARRIER_AFTER)
+    if ((run.flags & VKGEMM_RECORD_BARRIER_AFTER) && last >= done)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);
 }

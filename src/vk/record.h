@@ -19,7 +19,7 @@ struct Work {
     const plan::Problem* problem;  // completed, with the run's sizes
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
-    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null for a dry plan
+    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null if the plan is not compiled
     const abi::TableArgs* table;                               // of groups; null: there are none
 };
 
@@ -31,7 +31,14 @@ Work work_of(const VkgemmPlan_T&, const plan::Sizes&, plan::SizedSteps& sized);
 /// Finds the run's operands. Returns the first thing that is wrong with the run.
 std::optional<Status> resolve(const VkgemmPlan_T&, const VkgemmRun&, const Work&, ResolvedOperands&);
 
-/// Cannot fail: everything that could be wrong was found by resolve().
-void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const Work&, const ResolvedOperands&);
+/// Some of a run's dispatches, in their order: `count` from number `first` on.
+struct DispatchRange {
+    uint32_t first = 0, count = UINT32_MAX;
+};
+
+/// Cannot fail: everything that could be wrong was found by resolve(). The barrier before comes with the first
+/// dispatch, the one after with the last.
+void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const Work&, const ResolvedOperands&,
+            const DispatchRange& = {});
 
 }  // namespace vkgemm::vk

@@ -72,6 +72,35 @@ TEST_CASE("the grid covers every tile once and stays within the device's limits"
         }
 }
 
+TEST_CASE("a sliced grid covers every tile once, in no more dispatches than the time demands") {
+    for (const uint32_t limit_x : {7u, 100u, 65535u})
+        for (uint64_t seed = 1; seed <= 300; ++seed) {
+            Random random(seed);
+            DeviceCaps d = device("huge");
+            d.max_groups_x = limit_x, d.max_groups_y = 65535;
+            const std::string size =
+                std::to_string(1 + random.below(900)) + "x" + std::to_string(1 + random.below(900)) + "x40";
+            Made x = made(size, d, forced("tiled_f32_8x8"));
+            const uint64_t tiles = x.steps.steps[0].groups, parts = 1 + random.below(seed % 2 ? 20 : 9000);
+            limit_dispatches(x.steps.steps, double(parts), 1, d);
+            const Step& step = x.steps.steps[0];
+            INFO(size, ", at most ", limit_x, " groups in x, ", parts, " parts");
+            CHECK(step.is_sliced() == (parts > 1));
+            CHECK(step.groups == tiles);
+            CHECK(step.groups_x <= limit_x);
+            CHECK(step.groups_y <= d.max_groups_y);
+            const uint64_t groups = uint64_t{step.groups_x} * step.groups_y;
+            CHECK(groups >= tiles);
+            CHECK(groups - tiles < step.groups_x);
+            if (!step.is_sliced()) continue;
+            const uint64_t of_one = uint64_t{step.groups_x} * step.rows_per_dispatch();
+            CHECK(of_one <= step.groups_per_dispatch);
+            CHECK(of_one * step.dispatch_count() >= groups);
+            CHECK(of_one * (step.dispatch_count() - 1) < groups);
+            CHECK((of_one <= (tiles + parts - 1) / parts || parts > max_dispatches));
+        }
+}
+
 TEST_CASE("a band of tiles may be higher than the grid, and changes neither grid nor pipeline") {
     Request plain = forced("tiled_f32_8x8"), banded = plain;
     banded.tile = "RASTER=4096";

@@ -17,6 +17,8 @@ struct Request {
     uint32_t operand_alignment = 16;   // bytes; a promise about every matrix operand
     uint64_t workspace_limit = 0;      // bytes that the caller is ready to bring; slices and packed operands want some
     const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
+    double dispatch_seconds = 0;       // that a dispatch may take; 0: any time
+    double run_seconds = 0;            // that the problem takes; 0: it is estimated from its cost
     const Problem* least = nullptr;    // smaller sizes that the kernel must serve too; null: none. Normalised
 };
 

@@ -90,8 +90,13 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     return sum + rounding * (k + sum);
 }
 
+// A sliced step is dispatched by rows, so a row has no more groups than a dispatch.
 void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
-    step.groups_x = static_cast<uint32_t>(std::min<uint64_t>(groups, dev.max_groups_x));
+    step.groups = groups;
+    uint64_t row = dev.max_groups_x;
+    if (step.is_sliced())
+        row = std::clamp<uint64_t>(step.groups_per_dispatch, div_up(groups, uint64_t{dev.max_groups_y}), row);
+    step.groups_x = static_cast<uint32_t>(std::min(groups, row));
     step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
 }
 
@@ -169,6 +174,28 @@ Step reducing_step(Step& product, const Schedule& schedule) {
 }
 
 }  // namespace
+
+uint32_t Step::rows_per_dispatch() const {
+    return is_sliced() ? std::max(1u, groups_per_dispatch / groups_x) : groups_y;
+}
+
+uint32_t Step::dispatch_count() const { return static_cast<uint32_t>(div_up(groups_y, rows_per_dispatch())); }
+
+uint32_t dispatch_count(std::span<const Step> steps) {
+    uint32_t out = 0;
+    for (const Step& s : steps) out += s.dispatch_count();
+    return out;
+}
+
+// Each step is cut as if it took all the time: a short one then has more dispatches than it needs, and no longer ones.
+void limit_dispatches(std::span<Step> steps, double whole, double limit, const DeviceCaps& dev) {
+    if (!(limit > 0) || !(whole > limit)) return;
+    const auto parts = static_cast<uint64_t>(std::min<double>(std::ceil(whole / limit), max_dispatches));
+    for (Step& s : steps) {
+        s.groups_per_dispatch = static_cast<uint32_t>(std::min<uint64_t>(div_up(s.groups, parts), UINT32_MAX));
+        set_grid(s, s.groups, dev);
+    }
+}
 
 std::string_view slot_name(VkgemmSlot s) {
     constexpr std::string_view names[] = {"a",     "b",        "c",         "d",      "bias",

@@ -18,7 +18,8 @@ struct ProblemConstants {
     bool operator==(const ProblemConstants&) const = default;
 };
 
-/// One dispatch. Recording fills in alpha, beta and the operands' offsets in `args`.
+/// One pass: a dispatch, or several that have a part of its work groups each. Recording fills in alpha, beta and the
+/// operands' offsets in `args`.
 struct Step {
     const Kernel* kernel;
     Tile tile;
@@ -31,7 +32,24 @@ struct Step {
     std::array<uint64_t, BIND_COUNT> bytes{};    // from there on; 0: to the operand's end
     bool waits = true;                           // for the steps before it
     bool is_grouped = false;                     // its module's variant for groups of a table
+    uint64_t groups = 0;                         // with work; the last row of the grid may have more
+    uint32_t groups_per_dispatch = 0;            // 0: it is one dispatch
+
+    bool is_sliced() const { return groups_per_dispatch != 0; }
+    /// Rows of work groups (groups_x each) that a dispatch has; the last one may have fewer.
+    uint32_t rows_per_dispatch() const;
+    uint32_t dispatch_count() const;
 };
+
+/// Of all steps together.
+uint32_t dispatch_count(std::span<const Step>);
+
+/// A step is never cut into more dispatches, whatever the time that they may take.
+inline constexpr uint32_t max_dispatches = 4096;
+
+/// Cuts each step into so many dispatches that each takes at most `limit` seconds, if all steps together take `whole`
+/// seconds. Every work group computes what it does in one dispatch.
+void limit_dispatches(std::span<Step>, double whole, double limit, const DeviceCaps&);
 
 /// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
 inline constexpr uint32_t constant_ids[] = {

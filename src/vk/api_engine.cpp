@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// The public functions of engine.h.
+#include <algorithm>
+
+#include "plan/base/concat.h"
+#include "plan/device/needs.h"
+#include "plan/problem/factors.h"
+#include "vk/api_guard.h"
+#include "vk/checked_run.h"
+#include "vk/plan_pipelines.h"
+#include "vk/planned_problem.h"
+
+using namespace vkgemm;
+using plan::Refusal;
+using plan::Result;
+
+namespace {
+
+std::string version_of_keys() {
+    return plan::concat({VKGEMM_VERSION_MAJOR, ".", VKGEMM_VERSION_MINOR, ".", VKGEMM_VERSION_PATCH});
+}
+
+// One a line, each once.
+std::string text_of_keys(std::vector<std::string> keys) {
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    std::string out;
+    for (const std::string& key : keys) out += plan::concat({version_of_keys(), " ", key, "\n"});
+    return out;
+}
+
+// "0.2.0", or another version of the same form.
+bool is_version(std::string_view word) {
+    return !word.empty() && word.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::string_view trimmed(std::string_view line) {
+    line = line.substr(0, line.find('#'));
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t')) line.remove_suffix(1);
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+    return line;
+}
+
+// The keys of a text that this version and device can compile. What is ignored is logged.
+Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::string_view text) {
+    std::vector<plan::PipelineKey> out;
+    for (size_t number = 1; !text.empty(); ++number) {
+        const std::string_view line = text.substr(0, text.find('\n')), key = trimmed(line);
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        if (key.empty()) continue;
+        const std::string where = plan::concat({"pipeline keys, line ", number, ": "});
+        const std::string_view version = key.substr(0, key.find(' '));
+        if (!is_version(version))
+            return Refusal{VKGEMM_ERROR_PARSE,
+                           plan::concat({where, "'", version, "' is no version of vkgemm, as in '", version_of_keys(),
+                                         " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
+        if (version != version_of_keys()) {
+            vk::log(c, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored, it is of vkgemm ", version}));
+            continue;
+        }
+        const auto read = plan::parse_pipeline_key(key.substr(version.size()));
+        if (!read && read.status().code == VKGEMM_ERROR_PARSE)
+            return Refusal{VKGEMM_ERROR_PARSE, where + read.status().text};
+        const auto why = read ? plan::unfit(*read, c.caps) : read.status();
+        if (why)
+            vk::log(c, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored: ", why->text}));
+        else
+            out.push_back(*read);
+    }
+    return out;
+}
+
+// What the run does with one operand; 0: nothing.
+VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, VkgemmSlot slot) {
+    const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
+    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, p.problem.accumulate); };
+    const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
+    bool reads = need.reads;
+    if (is_factor && is_zero(checked.run.alpha)) reads = false;
+    if (slot == VKGEMM_SLOT_C && is_zero(checked.run.beta)) reads = false;
+    if (slot == VKGEMM_SLOT_D && p.problem.cSource == VKGEMM_C_IS_D && is_zero(checked.run.beta)) reads = false;
+    return need.bytes == 0 ? 0
+                           : (reads ? VK_ACCESS_2_SHADER_STORAGE_READ_BIT : 0) |
+                                 (need.writes ? VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT : 0);
+}
+
+// The bytes that a plan for element `i` of a caller's array asks for.
+Result<uint64_t> workspace_of(const VkgemmContext_T& c, const VkgemmProblem* problems, uint32_t i,
+                              const plan::Request& request) {
+    const VkgemmProblem* const problem = vk::array_element(problems, i);
+    if (problem->structSize != problems->structSize)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmProblem::structSize is ", problem->structSize,
+                                     ", but that of problems[0] is ", problems->structSize, "; all must be the same"})};
+    const auto planned = vk::plan_problem(c, problem, request);
+    if (!planned) return planned.status();
+    return planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
+}
+
+}  // namespace
+
+VkgemmResult vkgemmCompilePlan(VkgemmPlan plan, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!plan) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"});
+        if (plan->flags & VKGEMM_PLAN_DRY)
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                                                "this plan was made with VKGEMM_PLAN_DRY and is never compiled; make "
+                                                "it with VKGEMM_PLAN_DEFER_COMPILE"});
+        const auto why = vk::compile_pipelines(*plan);
+        return why ? vk::to_result(error, *why) : vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmGetPlanKeys(VkgemmPlan plan, char* text, size_t* size) {
+    if (!plan) return VKGEMM_ERROR_INVALID_ARGUMENT;
+    return vk::guarded(nullptr, [&] {
+        std::vector<std::string> keys;
+        if (!(plan->flags & VKGEMM_PLAN_CAPTURE_STATISTICS))
+            for (const plan::Step& s : vk::pipeline_steps(*plan))
+                keys.push_back(to_text(plan::key_of(s, plan->steps.binding)));
+        return vk::copy_text(text_of_keys(std::move(keys)), text, size);
+    });
+}
+
+VkgemmResult vkgemmGetPipelineKeys(VkgemmContext context, char* text, size_t* size) {
+    if (!context) return VKGEMM_ERROR_INVALID_ARGUMENT;
+    return vk::guarded(nullptr, [&] { return vk::copy_text(text_of_keys(context->pipelines.keys()), text, size); });
+}
+
+VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!context || !keys)
+            return vk::to_result(error,
+                                 Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, context ? "keys is null" : "context is null"});
+        const auto all = read_keys(*context, keys);
+        if (!all) return vk::to_result(error, all.status());
+        for (const plan::PipelineKey& key : *all)
+            if (const auto made = context->pipelines.get(plan::step_of(key), key.binding, false); !made)
+                return vk::to_result(error, made.status());
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmTrimPipelines(VkgemmContext context, uint32_t* destroyed) {
+    if (!context) return VKGEMM_ERROR_INVALID_ARGUMENT;
+    return vk::guarded(nullptr, [&] {
+        const uint32_t count = context->pipelines.trim();
+        if (destroyed) *destroyed = count;
+        return VKGEMM_SUCCESS;
+    });
+}
+
+VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* run, uint32_t* count, VkgemmRunAccess* accesses,
+                                  VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!count) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "count is null"});
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        const uint32_t capacity = *count;
+        *count = 0;
+        for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+            const VkAccessFlags2 access = access_of(*plan, checked, VkgemmSlot(i));
+            if (!access) continue;
+            const vk::Resolved& x = checked.operands[i];
+            if (accesses && *count < capacity)
+                accesses[*count] = {VkgemmSlot(i),
+                                    0,
+                                    VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                                    access,
+                                    x.buffer,
+                                    x.buffer ? x.offset : 0,
+                                    (*checked.work.slots)[i].bytes,
+                                    x.address};
+            ++*count;
+        }
+        if (accesses && capacity < *count)
+            return vk::to_result(error, VKGEMM_INCOMPLETE,
+                                 plan::concat({"there are ", *count, " accesses, and room for ", capacity}));
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmQueryWorkspace(VkgemmContext context, const VkgemmProblem* problems, uint32_t problemCount,
+                                  const VkgemmPlanOptions* options, uint64_t* bytes, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        const char* const null = !context                    ? "context is null"
+                                 : !bytes                    ? "bytes is null"
+                                 : !problems && problemCount ? "problems is null (with a count above 0)"
+                                                             : nullptr;
+        if (null) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, null});
+        const auto request = vk::request_from(options, *context);
+        if (!request) return vk::to_result(error, request.status());
+        uint64_t most = 0;
+        for (uint32_t i = 0; i < problemCount; ++i) {
+            const auto needed = workspace_of(*context, problems, i, *request);
+            if (!needed) return vk::to_result(error, plan::about_problem(i, needed.status()));
+            most = std::max(most, *needed);
+        }
+        *bytes = most;
+        return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmCountDispatches(VkgemmPlan plan, const VkgemmRun* run, uint32_t* count, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!count) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "count is null"});
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        *count = plan::dispatch_count(checked.work.steps);
+        return vk::success(error);
+    });
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// A caller's run, with everything that could be wrong with it found. Defined in api_plan.cpp.
+#pragma once
+#include "vk/record.h"
+
+namespace vkgemm::vk {
+
+struct CheckedRun {
+    VkgemmRun run;                          // alpha is the factor that is meant
+    std::optional<plan::SizedSteps> sized;  // what `work` refers to, if sizes vary
+    Work work;
+    ResolvedOperands operands;
+};
+
+/// Fills `out`, or says what is wrong with the run. Allocates nothing unless it is refused.
+std::optional<Status> check_run(CheckedRun& out, VkgemmPlan, const VkgemmRun*);
+
+}  // namespace vkgemm::vk

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// Time slices: plans whose dispatches may take so long only, recorded at once or dispatch by dispatch.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "api/api.h"
+#include "support/random.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+/// Options for about `parts` dispatches of each pass.
+VkgemmPlanOptions cut(double parts, const char* kernel, const char* tile = nullptr) {
+    VkgemmPlanOptions o = options();
+    o.kernel = kernel, o.tile = tile, o.workspaceLimit = 1 << 22;
+    o.dispatchSeconds = parts > 0 ? 0.01 : 0, o.runSeconds = 0.01 * parts;
+    return o;
+}
+uint32_t dispatches(const OwnedPlan& plan, const VkgemmRun& run) {
+    uint32_t n = 0;
+    expect(said([&](VkgemmError* e) { return vkgemmCountDispatches(plan.handle, &run, &n, e); }), VKGEMM_SUCCESS, {});
+    return n;
+}
+
+/// A, B, bias, C and the workspace in one buffer, and D between guards.
+constexpr VkDeviceSize place = 1 << 19;
+struct Memory {
+    vkgemm::host::Buffer buffer = vkgemm::test::buffer(place * 6);
+    float* at(size_t slot) const { return reinterpret_cast<float*>(buffer.mapped().data() + slot * place); }
+    VkgemmRun run(double beta) const {
+        VkgemmRun r{};
+        r.structSize = sizeof r;
+        r.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+        r.a = {buffer.handle(), 0, 0, 0}, r.b = {buffer.handle(), place, 0, 0};
+        r.d = {buffer.handle(), 2 * place + 1024, 0, 0}, r.bias = {buffer.handle(), 3 * place, 0, 0};
+        r.workspace = {buffer.handle(), 4 * place, 0, 0};
+        r.alpha = 0.75, r.beta = beta;
+        return r;
+    }
+    void fill(uint64_t seed) const {
+        Random random(seed);
+        for (const size_t slot : {size_t{0}, size_t{1}, size_t{2}, size_t{3}})
+            for (size_t i = 0; i < place / 4; ++i) at(slot)[i] = float(random.below(2000)) / 999.f - 1;
+        for (size_t i = 0; i < 2 * place / 4; ++i) at(4)[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    /// Whatever D's slot holds, its guards too.
+    std::string d() const { return {reinterpret_cast<const char*>(at(2)), place}; }
+};
+
+void submit(const std::function<VkgemmResult(VkCommandBuffer, VkgemmError*)>& record) {
+    const auto submitted = device().submit([&](VkCommandBuffer commands) -> vkgemm::Status {
+        expect(said([&](VkgemmError* e) { return record(commands, e); }), VKGEMM_SUCCESS, {});
+        return {};
+    });
+    CHECK_MESSAGE(bool(submitted), submitted.text);
+}
+
+/// D after one call, or after a submission for each `step` dispatches.
+std::string result(const OwnedPlan& plan, const Memory& memory, const VkgemmRun& run, uint32_t step = 0) {
+    memory.fill(7);
+    if (step == 0) submit([&](VkCommandBuffer c, VkgemmError* e) { return vkgemmRecord(plan.handle, c, &run, e); });
+    const uint32_t all = dispatches(plan, run);
+    for (uint32_t first = 0; step && first < all; first += step)
+        submit([&](VkCommandBuffer c, VkgemmError* e) {
+            return vkgemmRecordDispatches(plan.handle, c, &run, first, step, e);
+        });
+    return memory.d();
+}
+
+// What a mocked driver was told: "barrier", "whole XxY", "Y0+Y of X".
+std::vector<std::string> commands;
+VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer, uint32_t x, uint32_t y, uint32_t) {
+    commands.push_back("whole " + std::to_string(x) + "x" + std::to_string(y));
+}
+VKAPI_ATTR void VKAPI_CALL dispatch_base(VkCommandBuffer, uint32_t x0, uint32_t y0, uint32_t z0, uint32_t x, uint32_t y,
+                                         uint32_t z) {
+    CHECK((x0 == 0 && z0 == 0 && z == 1));
+    commands.push_back(std::to_string(y0) + "+" + std::to_string(y) + " of " + std::to_string(x));
+}
+VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags,
+                                   uint32_t, const VkMemoryBarrier*, uint32_t, const VkBufferMemoryBarrier*, uint32_t,
+                                   const VkImageMemoryBarrier*) {
+    commands.push_back("barrier");
+}
+VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
+VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
+                                const void*) {}
+VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t, uint32_t,
+                                    const VkWriteDescriptorSet*) {}
+bool no_base = false;
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkDevice d, const char* name) {
+    const auto is = [&](const char* begin) { return std::strncmp(name, begin, std::strlen(begin)) == 0; };
+    if (is("vkCmdDispatchBase")) return no_base ? nullptr : reinterpret_cast<PFN_vkVoidFunction>(dispatch_base);
+    if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
+    if (is("vkCmdPipelineBarrier")) return reinterpret_cast<PFN_vkVoidFunction>(barrier);
+    if (is("vkCmdBindPipeline")) return reinterpret_cast<PFN_vkVoidFunction>(bind);
+    if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
+    if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
+    if (is("vkCmdBeginDebugUtilsLabel") || is("vkCmdEndDebugUtilsLabel")) return nullptr;
+    return reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"))(d, name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_loader(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(mocked_function);
+    return device().getInstanceProcAddr()(instance, name);
+}
+void make_mocked(OwnedContext& c) {
+    VkgemmContextInfo info = context_info();
+    info.getInstanceProcAddr = mocked_loader;
+    REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
+}
+
+const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
+
+}  // namespace
+
+TEST_CASE("sliced products have the same bits, in one submission or in many") {
+    const struct {
+        const char *problem, *kernel, *tile;
+        double beta;
+    } rows[] = {
+        {"203x117x129 layout=nt", "naive_f32_8x8", "", 0},
+        {"203x117x129 batch=3 bias=col c=d", "tiled_f32_8x8", "", 0.5},
+        {"203x117x129 batch=2 layout=tn", "tiled_f32_8x8", "RASTER=4", 0},
+        {"61x57x1029 bias=row act=relu c=d", "tiled_f32_8x8", "SPLIT=3,PACK=4", -1},
+        {"203x117x129", "vec4_f32_64x64", "", 0},
+        {"33x517x129 layout=nt c=d", "cpu_f32_2x32", "", 2},
+    };
+    const Memory memory;
+    for (const auto& row : rows) {
+        CAPTURE(row.problem);
+        CAPTURE(row.kernel);
+        OwnedPlan whole;
+        plan_for(whole, row.problem, cut(0, row.kernel, row.tile));
+        const VkgemmRun run = memory.run(row.beta);
+        const std::string expected = result(whole, memory, run);
+        memory.fill(7);
+        CHECK(memory.d() != expected);
+        for (const double parts : {2.0, 5.0, 40.0}) {
+            CAPTURE(parts);
+            OwnedPlan sliced;
+            plan_for(sliced, row.problem, cut(parts, row.kernel, row.tile));
+            CHECK(dispatches(sliced, run) > dispatches(whole, run));
+            CHECK(info_of(sliced.handle).dispatchCount == dispatches(sliced, run));
+            CHECK(result(sliced, memory, run) == expected);
+            CHECK(result(sliced, memory, run, 3) == expected);
+            if (parts == 2) CHECK(result(sliced, memory, run, 1) == expected);
+        }
+    }
+}
+
+TEST_CASE("sliced products of sizes that vary, and sliced packing ahead") {
+    const Memory memory;
+    OwnedPlan whole, sliced;
+    const char* const line = "203x117x129 upto=mk lda=129 layout=nt ldb=129";
+    plan_for(whole, line, cut(0, "tiled_f32_8x8"));
+    plan_for(sliced, line, cut(8, "tiled_f32_8x8"));
+    VkgemmRun run = memory.run(0);
+    uint32_t most = 0;
+    for (const uint64_t m : {uint64_t{203}, uint64_t{101}, uint64_t{7}, uint64_t{0}}) {
+        run.flags |= VKGEMM_RECORD_SIZES;
+        run.m = m, run.n = 117, run.k = m / 2, run.batch = 1;
+        CAPTURE(m);
+        if (m == 203) most = dispatches(sliced, run);
+        CHECK(dispatches(sliced, run) <= most);
+        CHECK((dispatches(sliced, run) == 0) == (m == 0));
+        CHECK(result(sliced, memory, run) == result(whole, memory, run));
+        CHECK(result(sliced, memory, run, 2) == result(whole, memory, run));
+    }
+    CHECK(most >= 4);
+
+    VkgemmProblem p = problem("64x117x129");
+    p.packedB = VKGEMM_PACKED_ANY;
+    OwnedPlan product, pack, sliced_product, sliced_pack;
+    REQUIRE(make_plan(product, p, cut(0, "tiled_f32_8x8", "PACK=3")).code == VKGEMM_SUCCESS);
+    REQUIRE(make_plan(sliced_product, p, cut(4, "tiled_f32_8x8", "PACK=3")).code == VKGEMM_SUCCESS);
+    REQUIRE(vkgemmCreatePack(product.handle, VKGEMM_SLOT_B, &pack.handle, nullptr) == VKGEMM_SUCCESS);
+    REQUIRE(vkgemmCreatePack(sliced_product.handle, VKGEMM_SLOT_B, &sliced_pack.handle, nullptr) == VKGEMM_SUCCESS);
+    VkgemmRun once = memory.run(0);
+    once.alpha = 1;
+    CHECK(dispatches(sliced_pack, once) > 1);
+    CHECK(result(sliced_pack, memory, once, 1) == result(pack, memory, once));
+}
+
+TEST_CASE("the dispatches of a pass follow one another, with barriers where passes and runs meet") {
+    OwnedContext c;
+    make_mocked(c);
+    OwnedPlan plan;
+    plan_for(plan, "80x80x1000", cut(4, "tiled_f32_8x8", "SPLIT=2"), c.handle);
+    const auto memory = buffer(1 << 22);
+    VkgemmRun run{};
+    run.structSize = sizeof run, run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    run.a = {memory.handle(), 0, 0, 0}, run.b = {memory.handle(), 1 << 19, 0, 0};
+    run.d = {memory.handle(), 1 << 20, 0, 0}, run.workspace = {memory.handle(), 1 << 21, 0, 0};
+    commands.clear();
+    REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+    const std::vector<std::string> all = commands;
+    const std::vector<std::string> product = {"barrier",   "0+1 of 50", "1+1 of 50",
+                                              "2+1 of 50", "3+1 of 50", "barrier"};  // 10 x 10 tiles, 2 slices of K
+    REQUIRE(all.size() > product.size());
+    CHECK(std::vector(all.begin(), all.begin() + 6) == product);
+    CHECK(all.back() == "barrier");
+    const uint32_t count = dispatches(plan, run);
+    CHECK(all.size() == count + 3);
+    std::vector<std::string> in_parts;
+    for (uint32_t first = 0; first < count; ++first) {
+        commands.clear();
+        REQUIRE(vkgemmRecordDispatches(plan.handle, some_commands, &run, first, 1, nullptr) == VKGEMM_SUCCESS);
+        in_parts.insert(in_parts.end(), commands.begin(), commands.end());
+    }
+    CHECK(in_parts == all);
+    commands.clear();
+    REQUIRE(vkgemmRecordDispatches(plan.handle, some_commands, &run, 3, UINT32_MAX, nullptr) == VKGEMM_SUCCESS);
+    CHECK(commands == std::vector(all.begin() + 4, all.end()));
+    commands.clear();
+    REQUIRE(vkgemmRecordDispatches(plan.handle, some_commands, &run, 0, 0, nullptr) == VKGEMM_SUCCESS);
+    CHECK(commands.empty());
+    expect(said([&](VkgemmError* e) { return vkgemmRecordDispatches(plan.handle, some_commands, &run, count, 1, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"first is " + std::to_string(count), std::to_string(count) + " dispatches"});
+    expect(said([&](VkgemmError* e) { return vkgemmCountDispatches(plan.handle, &run, nullptr, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"count is null"});
+
+    const auto explained = device().context().explain({.m = 80, .n = 80, .k = 1000});
+    CHECK(bool(explained));
+    VkgemmPlanOptions o = cut(4, "tiled_f32_8x8", "SPLIT=2");
+    const VkgemmProblem p = problem("80x80x1000");
+    OwnedExplanation why;
+    REQUIRE(vkgemmCreateExplanation(c.handle, &p, &o, &why.handle, nullptr) == VKGEMM_SUCCESS);
+    VkgemmExplanationInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetExplanationInfo(why.handle, &info) == VKGEMM_SUCCESS);
+    CHECK(info.dispatchCount == count);
+}
+
+TEST_CASE("dispatches of several rows of work groups end with the grid") {
+    OwnedContext c;
+    make_mocked(c);
+    OwnedPlan plan;
+    plan_for(plan, "5240x4000x8", cut(2, "tiled_f32_8x8"), c.handle);  // 327,500 groups, up to 65,535 to a row
+    const auto memory = buffer(4096);                                  // nothing runs
+    VkgemmRun run{};
+    run.structSize = sizeof run;
+    run.a = {memory.handle(), 0, 0, 0}, run.b = {memory.handle(), 1 << 20, 0, 0},
+    run.d = {memory.handle(), 2 << 20, 0, 0};
+    if (info_of(plan.handle).usesAddresses && memory.address() == 0) return;
+    commands.clear();
+    REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+    REQUIRE(commands.size() >= 2);
+    uint64_t rows = 0, across = 0;
+    for (const std::string& line : commands) {
+        REQUIRE(line.find(" of ") != std::string::npos);
+        CHECK(std::stoull(line) == rows);
+        rows += std::stoull(line.substr(line.find('+') + 1));
+        across = std::stoull(line.substr(line.find(" of ") + 4));
+    }
+    CHECK(rows * across >= 327500);
+    CHECK((rows - 1) * across < 327500);
+}
+
+TEST_CASE("times that make no sense, and how few dispatches are enough") {
+    OwnedPlan plan;
+    VkgemmPlanOptions o = cut(0, "tiled_f32_8x8");
+    o.flags = VKGEMM_PLAN_DRY;
+    for (const double x : {-1.0, std::nan(""), double(INFINITY)})
+        for (double VkgemmPlanOptions::*field : {&VkgemmPlanOptions::dispatchSeconds, &VkgemmPlanOptions::runSeconds}) {
+            VkgemmPlanOptions wrong = o;
+            wrong.*field = x;
+            expect(make_plan(plan, problem("80x80x8"), wrong), VKGEMM_ERROR_INVALID_ARGUMENT,
+                   {field == &VkgemmPlanOptions::runSeconds ? "runSeconds" : "dispatchSeconds", "in seconds"});
+        }
+    const auto count = [&](double dispatch, double run, const char* line = "80x80x8") {
+        OwnedPlan p;
+        o.dispatchSeconds = dispatch, o.runSeconds = run;
+        plan_for(p, line, o);
+        return info_of(p.handle).dispatchCount;
+    };
+    CHECK(count(0, 1) == 1);
+    CHECK(count(1, 1) == 1);
+    CHECK(count(1, 1.01) == 2);
+    CHECK(count(0.125, 1) == 8);
+    CHECK(count(1e-30, 1) == 100);                 // one work group each
+    CHECK(count(1e-30, 1, "8000x800x8") == 4000);  // 100,000 work groups, at most 4096 dispatches
+    CHECK(count(1, 0) == 1);                       // estimated
+    CHECK(count(1e-9, 0) == 100);
+    CHECK(count(1e-9, 0, "0x80x8") == 0);
+
+    no_base = true;
+    OwnedContext c;
+    make_mocked(c);
+    no_base = false;
+    o.dispatchSeconds = 1;
+    expect(make_plan(plan, problem("80x80x8"), o, c.handle), VKGEMM_ERROR_MISSING_FUNCTION, {"vkCmdDispatchBase"});
+}
+
+TEST_CASE("pipelines of sliced passes have keys of their own") {
+    OwnedPlan whole, sliced, again;
+    plan_for(whole, "80x80x8 layout=nt", cut(0, "naive_f32_8x8"));
+    VkgemmPlanOptions o = cut(4, "naive_f32_8x8");
+    o.flags = VKGEMM_PLAN_DRY;
+    OwnedContext c;
+    const VkgemmContextInfo info = context_info();
+    REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
+    plan_for(sliced, "80x80x8 layout=nt", o, c.handle);
+    const auto keys = [](VkgemmPlan plan) {
+        char text[400];
+        size_t size = sizeof text;
+        REQUIRE(vkgemmGetPlanKeys(plan, text, &size) == VKGEMM_SUCCESS);
+        return std::string(text);
+    };
+    CHECK(has_words(keys(sliced.handle), "DISPATCH_BASE=1"));
+    CHECK(!has_words(keys(whole.handle), "DISPATCH_BASE"));
+    REQUIRE(vkgemmCompilePipelines(c.handle, keys(sliced.handle).c_str(), nullptr) == VKGEMM_SUCCESS);
+    o.flags = VKGEMM_PLAN_FAIL_ON_COMPILE;
+    plan_for(again, "80x80x8 layout=nt", o, c.handle);
+    const auto mixed = device().context().createPlan(
+        {.m = 80, .n = 80, .k = 8},
+        {.kernel = "naive_f32_8x8", .flags = VKGEMM_PLAN_DRY, .dispatchSeconds = 1, .runSeconds = 3});
+    REQUIRE(mixed);
+    CHECK(mixed->info().dispatchCount == 3);
+}
