@@ -115,8 +115,13 @@ TEST_CASE("packed: nothing is packed for an empty sum, and a tile that forbids i
                                      {"PACK=3", VKGEMM_SUCCESS},
                                      {"PACK=4", VKGEMM_SUCCESS}}) {
         x.request.tile = tile;
-        CHECK(select(x.caps, x.n.problem, x.request).status().code == code);
+        const Status got = select(x.caps, x.n.problem, x.request).status();
+        CHECK(got.code == code);
+        if (code) CHECK(got.text.find("B comes packed; PACK must be 0, 3 or 4") != std::string::npos);
     }
+    x = planned("64x64x64 packed_a=any packed_b=any", "simt_f32_64x64x16");
+    x.request.tile = "PACK=3";
+    CHECK(select(x.caps, x.n.problem, x.request).status().text.find("must be 0 or 4") != std::string::npos);
 }
 
 TEST_CASE("packed: the text of a problem has the keys") {

@@ -274,8 +274,15 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
     }
     const uint32_t ahead = packed_ahead(p);
     if (t.PACK && ahead & ~(t.PACK - 1))
-        return search.refusal(VKGEMM_ERROR_TILE,
-                              {"PACK is ", t.PACK, ", but ", (ahead & 1 ? "A" : "B"), " comes packed; PACK must be 0"});
+        return search.refusal(VKGEMM_ERROR_TILE, {"PACK is ", t.PACK, ", but ",
+                                                  (ahead == 3   ? "A and B come"
+                                                   : ahead == 1 ? "A comes"
+                                                                : "B comes"),
+                                                  " packed; PACK must be 0",
+                                                  (ahead == 3   ? ""
+                                                   : ahead == 1 ? ", 2"
+                                                                : ", 3"),
+                                                  " or 4"});
     if (t.PACK) return hopeless(t.PACK - 1) ? too_dear : schedule_of(t.PACK - 1, k, t, p, cost, search);
     if (hopeless(ahead)) return too_dear;
     Result<Schedule> best = schedule_of(ahead, k, t, p, cost, search);
