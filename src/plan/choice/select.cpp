@@ -124,9 +124,16 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
             reasons += concat({(reasons.empty() ? "" : "; "), x.kernel->name, ": ", x.why->text});
         }
     }
+    for (const Type t : {p.a.type, p.b.type})
+        if (is_mixed(p) && !is_decoded(t))
+            return {VKGEMM_ERROR_UNSUPPORTED,
+                    concat({"no kernel of this library multiplies ", types_text(p), "; ", info(t).name,
+                            " goes beside its own type alone: give A and B the type ", info(t).name,
+                            ", or neither of them"})};
     if (reasons.empty())
         return {VKGEMM_ERROR_UNSUPPORTED,
-                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types})};
+                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types,
+                        (types.find("mixed") == std::string::npos ? "" : " (mixed: all but f64 and i32)")})};
     return {kind, concat({"no kernel serves this problem on the device: ", reasons})};
 }
 
