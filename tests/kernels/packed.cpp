@@ -36,4 +36,16 @@ TEST_CASE("packed ahead: every kernel, A, B and both, ragged sizes, layouts, bat
     });
 }
 
+TEST_CASE("packed ahead: one layout for all ranges of sizes, whichever kernel each of them takes") {
+    Case x = case_of("", "f16*f16 512x512x256 layout=nt packed_b=any upto=m");
+    for (const uint32_t invocations : {0u, as_on_a_gpu}) {
+        x.invocations = invocations;
+        if (!is_planned(x)) continue;  // the device may lack f16
+        for (const uint64_t m : {1, 5, 33, 512}) {
+            x.sizes = vkgemm::plan::Sizes{m, 512, 256, 1};
+            CHECK(run(x) == "");
+        }
+    }
+}
+
 TEST_SUITE_END();
