@@ -191,7 +191,8 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
         if (search.wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({x.name, " is packed for another layout: its key is ", key_text(ahead),
-                               ", and this kernel reads ", key_text(packing.key)})};
+                               ", and this kernel reads ", key_text(packing.key),
+                               "; pack it by a plan that is made with packed", x.name, " = VKGEMM_PACKED_ANY"})};
     }
     const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
     schedule.cost += packing_cost(search.dev(), packing.bytes, prefers_transposed(k.module.family.gpu_cost, x), groups);
