@@ -105,17 +105,23 @@ auto visit(Type type, const Body& body) {
 
 }  // namespace elements
 
-constexpr size_t bytesOf(Type type) {
+/// What a type is stored as: elements one by one, or in blocks of several.
+struct BlockSize {
+    size_t bytes;
+    uint32_t elements;
+};
+constexpr BlockSize blockSize(Type type) {
     switch (type) {
 #define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
     case name:                                                                                \
-        return bytes;
+        return {bytes, elements};
         VKGEMM_TYPE_ROWS(VKGEMM_ROW)  // NOLINT(bugprone-branch-clone): some types have one size
 #undef VKGEMM_ROW
         default:
-            return 0;
+            return {0, 1};
     }
 }
+constexpr size_t bytesOf(Type type) { return blockSize(type).bytes; }
 
 /// The value of the element at `bytes`. Exact, because a double holds every value of every type.
 inline double decode(Type type, const std::byte* bytes) {

@@ -11,17 +11,7 @@
 namespace vkgemm {
 
 /// Elements in a block; 1 for a plain type.
-constexpr uint32_t blockElements(Type type) {
-    switch (type) {
-#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
-    case name:                                                                                \
-        return elements;
-        VKGEMM_TYPE_ROWS(VKGEMM_ROW)  // NOLINT(bugprone-branch-clone): some types have one size
-#undef VKGEMM_ROW
-        default:
-            return 1;
-    }
-}
+constexpr uint32_t blockElements(Type type) { return blockSize(type).elements; }
 inline constexpr uint32_t mostBlockElements = 256, mostBlockBytes = 256;
 
 namespace formats {

@@ -87,7 +87,7 @@ const char* forced_kernel() {
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
     auto rows = plan::parse_tuned(of_caller ? of_caller : "");
     if (!rows) return rows.status();
-    auto built_in = plan::parse_tuned(plan::built_in_tuned());
+    auto built_in = plan::parse_tuned(plan::built_in_tuned(), &caps);  // no other device's
     if (!built_in) return built_in.status();
     rows->insert(rows->end(), std::make_move_iterator(built_in->begin()), std::make_move_iterator(built_in->end()));
     return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));

@@ -169,7 +169,7 @@ VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* run, uint32_
                                     access,
                                     x.buffer,
                                     x.buffer ? x.offset : 0,
-                                    (*checked.work.slots)[i].bytes,
+                                    x.bytes,
                                     x.address};
             ++*count;
         }

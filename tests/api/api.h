@@ -88,6 +88,14 @@ inline VkgemmPlanInfo info_of(VkgemmPlan plan) {
     return info;
 }
 
+/// The driver's own function, for a mock that stands before it.
+template <class Function>
+Function device_command(const char* name) {
+    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
+    return reinterpret_cast<Function>(get(device().handle(), name));
+}
+
 inline host::Buffer buffer(VkDeviceSize bytes) {
     auto made = device().createBuffer(bytes, host::Memory::host);
     REQUIRE_MESSAGE(bool(made), made.status().text);

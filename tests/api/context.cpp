@@ -28,11 +28,9 @@ bool is_hidden(const char* name) {
 }
 std::string real_name(const char* name) { return only_khr && hidden + "KHR" == name ? hidden : name; }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
     if (is_hidden(name)) return nullptr;
-    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        vkgemm::test::device().getInstanceProcAddr()(vkgemm::test::device().instance(), "vkGetDeviceProcAddr"));
-    return get(device, real_name(name).c_str());
+    return device_command<PFN_vkVoidFunction>(real_name(name).c_str());
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
     if (is_hidden(name)) return nullptr;

@@ -62,10 +62,8 @@ PFN_vkVoidFunction stand_in(PFN_vkVoidFunction found, Function* function) {
     return reinterpret_cast<PFN_vkVoidFunction>(function);
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice d, const char* name) {
-    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
-    const PFN_vkVoidFunction found = get(d, name);
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
+    const auto found = device_command<PFN_vkVoidFunction>(name);
     const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
     if (is("vkCreateShaderModule"))
         return stand_in<Call::module>(found, create<Call::module, VkShaderModuleCreateInfo, VkShaderModule>);

@@ -94,6 +94,35 @@ TEST_CASE("packing: a dry product has a dry pack") {
     expect(pack_of(product.handle, VKGEMM_SLOT_B, pack), VKGEMM_SUCCESS, {});
     const vkgemm::host::Buffer b = buffer(1 << 16), packed = buffer(1 << 16);
     expect(check(pack.handle, run_with(b, packed)), VKGEMM_SUCCESS, {});
+    uint32_t pipelines = 1;
+    CHECK(vkgemmGetPlanPipelines(pack.handle, &pipelines, nullptr) == VKGEMM_SUCCESS);
+    CHECK(pipelines == 0);
+    const VkgemmRun run = run_with(b, packed);
+    const auto commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});  // refused before it is used
+    if (pipelines == 0)
+        expect(said([&](VkgemmError* e) { return vkgemmRecord(pack.handle, commands, &run, e); }),
+               VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY"});
+}
+
+TEST_CASE("packing: a captured problem is a product, never a pack") {
+    VkgemmContextInfo info = context_info();
+    std::string line;
+    info.recorded = [](void* user, const char* problem, VkgemmPlan, const VkgemmRun*) {
+        *static_cast<std::string*>(user) += problem;
+    };
+    info.recordedUser = &line;
+    OwnedContext c;
+    REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
+    OwnedPlan product, pack;
+    plan_for(product, "40x50x60 packed_b=any", options(), c.handle);
+    expect(pack_of(product.handle, VKGEMM_SLOT_B, pack), VKGEMM_SUCCESS, {});
+    const vkgemm::host::Buffer b = buffer(1 << 16), packed = buffer(1 << 16);
+    const vkgemm::Status done = device().submit([&](VkCommandBuffer commands) {
+        const VkgemmRun run = run_with(b, packed);
+        return vkgemm::Status{vkgemmRecord(pack.handle, commands, &run, nullptr), 0, ""};
+    });
+    CHECK(done.code == VKGEMM_SUCCESS);
+    CHECK(line.empty());
 }
 
 TEST_CASE("packing: sizes may vary where the packed operand's do not") {
@@ -108,4 +137,22 @@ TEST_CASE("packing: sizes may vary where the packed operand's do not") {
         expect(make_plan(none, problem(std::string("40x50x60 packed_b=any upto=") + sizes)), VKGEMM_ERROR_UNSUPPORTED,
                {"B comes packed"});
     expect(make_plan(none, problem("40x50x60 packed_a=any upto=m")), VKGEMM_ERROR_UNSUPPORTED, {"A comes packed"});
+    // A batch may vary where its matrices share the packed operand.
+    for (const char* x : {"a", "b"}) {
+        const std::string line = std::string("40x50x60 batch=3 upto=b packed_") + x + "=any";
+        expect(make_plan(none, problem(line)), VKGEMM_ERROR_UNSUPPORTED, {" comes packed", "batch"});
+        OwnedPlan shared;
+        plan_for(shared, line + " stride_" + x + "=0");
+    }
+}
+
+TEST_CASE("packing: a pack has the sizes of the plan, also where a run may have others") {
+    OwnedPlan product, pack;
+    plan_for(product, "40x50x60 packed_b=any upto=m");
+    expect(pack_of(product.handle, VKGEMM_SLOT_B, pack), VKGEMM_SUCCESS, {});
+    const vkgemm::host::Buffer b = buffer(1 << 16), packed = buffer(1 << 16);
+    VkgemmRun r = run_with(b, packed);
+    expect(check(pack.handle, r), VKGEMM_SUCCESS, {});
+    r.flags = VKGEMM_RECORD_SIZES, r.m = 7, r.n = 50, r.k = 60, r.batch = 1;
+    expect(check(pack.handle, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"m is 7", "40 alone"});
 }

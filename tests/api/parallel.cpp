@@ -21,13 +21,6 @@ struct Compiler {
 };
 Compiler* compiler = nullptr;
 
-template <class Function>
-Function real(const char* name) {
-    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
-    return reinterpret_cast<Function>(get(device().handle(), name));
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
                                        const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* a,
                                        VkPipeline* out) {
@@ -39,16 +32,16 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32
         compiler->changed.wait_for(lock, compiler->patience,
                                    [] { return compiler->most_inside >= compiler->expected; });
     }
-    const VkResult r = real<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+    const VkResult r =
+        device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
     const std::lock_guard lock(compiler->mutex);
     --compiler->inside;
     return r;
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice d, const char* name) {
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
     if (std::strcmp(name, "vkCreateComputePipelines") == 0) return reinterpret_cast<PFN_vkVoidFunction>(compile);
-    return reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"))(d, name);
+    return device_command<PFN_vkVoidFunction>(name);
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
     if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
@@ -60,12 +53,14 @@ struct OwnedCache {
     VkPipelineCache handle = VK_NULL_HANDLE;
     OwnedCache() {
         const VkPipelineCacheCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, 0, nullptr};
-        REQUIRE(real<PFN_vkCreatePipelineCache>("vkCreatePipelineCache")(device().handle(), &info, nullptr, &handle) ==
-                VK_SUCCESS);
+        REQUIRE(device_command<PFN_vkCreatePipelineCache>("vkCreatePipelineCache")(device().handle(), &info, nullptr,
+                                                                                   &handle) == VK_SUCCESS);
     }
     OwnedCache(const OwnedCache&) = delete;
     OwnedCache& operator=(const OwnedCache&) = delete;
-    ~OwnedCache() { real<PFN_vkDestroyPipelineCache>("vkDestroyPipelineCache")(device().handle(), handle, nullptr); }
+    ~OwnedCache() {
+        device_command<PFN_vkDestroyPipelineCache>("vkDestroyPipelineCache")(device().handle(), handle, nullptr);
+    }
 };
 
 /// Makes a plan with each of these kernels, each on a thread of its own, in a context of their own with a cache.

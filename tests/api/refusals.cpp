@@ -122,6 +122,40 @@ TEST_CASE("problems that are refused") {
     CHECK(vkgemmCreatePlan(nullptr, nullptr, nullptr, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_CASE("mixed types, block formats and their sizes that are refused") {
+    const struct {
+        const char* line;
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"f32*f64 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"f32*f64+f32->f32", "f64", "beside its own type alone"}},
+        {"f64*q8_0 8x8x32 layout=nt", VKGEMM_ERROR_UNSUPPORTED, {"f64*q8_0", "beside its own type alone"}},
+        {"i32*f32 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"i32*f32+f32->f32", "i32", "beside its own type alone"}},
+        {"f16*f16->q8_0 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be q8_0"}},
+        {"f16*f16+q8_0->f16 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"accumulator cannot be q8_0"}},
+        {"q4_k*f16 8x8x200", VKGEMM_ERROR_UNSUPPORTED, {"A", "256 elements (q4_k)", "k is 200", "pad it to 256"}},
+        {"f16*q4_k 8x8x300 layout=nt", VKGEMM_ERROR_UNSUPPORTED, {"B", "q4_k", "k is 300", "512"}},
+        {"f16*q8_0 8x8x64 layout=nt ldb=70", VKGEMM_ERROR_UNSUPPORTED, {"B", "32", "dimension is 70", "96"}},
+        {"f16*q8_0 8x8x64 layout=nt batch=2 stride_b=530", VKGEMM_ERROR_UNSUPPORTED, {"B", "stride is 530", "544"}},
+        {"q4_k*f16 8x8x256 layout=tn", VKGEMM_ERROR_UNSUPPORTED, {"A must be row-major", "'n'"}},
+        {"f16*q4_k 8x8x256", VKGEMM_ERROR_UNSUPPORTED, {"B must be column-major", "'t'"}},
+        {"f16*q8_0 8x8x64 layout=nt upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary", "blocks", "upTo"}},
+        {"f16*f16 8x8x8 accuracy=narrow", VKGEMM_ERROR_UNSUPPORTED, {"narrow", "two of f16", "default"}},
+        {"f16*q8_0 8x8x64 layout=nt accuracy=f32_split", VKGEMM_ERROR_UNSUPPORTED, {"f32_split", "f16", "default"}},
+    };
+    for (const auto& row : rows) {
+        INFO(std::string(row.line));
+        const VkgemmProblem p = problem(row.line);
+        expect(plan_with(&p, nullptr), row.code, row.words);
+    }
+    VkgemmProblem p = problem("f16*q8_0 8x8x64 layout=nt");
+    p.cSource = VKGEMM_C_SEPARATE, p.c.type = VKGEMM_TYPE_BF16;
+    expect(plan_with(&p, nullptr), VKGEMM_ERROR_UNSUPPORTED, {"C must have D's type", "bf16", "f16"});
+    for (const char* sound : {"q4_k*f16 8x8x256", "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=0",
+                              "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=544 ldb=96", "f16*q8_0 8x8x0 layout=nt"})
+        CHECK_MESSAGE(vkgemm::completeProblem(vkgemm::parseProblem(sound)->problem), std::string(sound));
+}
+
 TEST_CASE("options that are refused") {
     const struct {
         std::string what;

@@ -47,17 +47,11 @@ VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer, uint32_t x, uint32_t y, uin
 }
 VKAPI_ATTR VkDeviceAddress VKAPI_CALL address(VkDevice, const VkBufferDeviceAddressInfo*) { return 1 << 20; }
 
-template <class Function>
-Function real(const char* name) {
-    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
-    return reinterpret_cast<Function>(get(device().handle(), name));
-}
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
                                        const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* a,
                                        VkPipeline* out) {
     ++compilations;
-    return real<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+    return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
@@ -69,7 +63,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* n
     if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
     if (is("vkGetBufferDeviceAddress")) return reinterpret_cast<PFN_vkVoidFunction>(address);
     if (is("vkCreateComputePipelines")) return reinterpret_cast<PFN_vkVoidFunction>(compile);
-    return real<PFN_vkVoidFunction>(name);
+    return device_command<PFN_vkVoidFunction>(name);
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
     if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A case as one line of text.
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> fills = {"exact", "special", "random", "wide",
                                                    "great", "digits",  "placed"};  // by Fill
+constexpr std::array<std::string_view, 3> aliases = {"none", "c", "residual"};     // by Alias
 std::optional<Fill> fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);
@@ -36,6 +38,7 @@ std::string to_text(const Case& x) {
     if (x.invocations) s += "invocations=" + std::to_string(x.invocations) + " ";
     if (x.samples) s += "samples=" + std::to_string(x.samples) + " ";
     if (x.sizes) s += "sizes=" + sizes_text(*x.sizes) + " ";
+    if (x.alias != Alias::none) s += "alias=" + std::string(aliases[static_cast<size_t>(x.alias)]) + " ";
     s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
     return s + plan::to_text(x.problem, x.alpha, x.beta);
 }
@@ -62,6 +65,8 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.samples = readNumber<uint64_t>(value).value_or(0);
         else if (key == "sizes")
             x.sizes = sizes_named(value);
+        else if (key == "alias")
+            x.alias = static_cast<Alias>(std::find(aliases.begin(), aliases.end(), value) - aliases.begin());
         else if (key == "fill") {
             const auto fill = fill_named(value);
             if (!fill) return unknown_fill(value);

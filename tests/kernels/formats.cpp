@@ -16,11 +16,6 @@ using vkgemm::plan::Type;
 
 namespace {
 
-/// A smaller tile of `simt`, whose own takes seconds to compile on a CPU.
-Twist small_tile(const Kernel& kernel) {
-    return {kernel.module.family.name == "simt" ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4" : ""};
-}
-
 /// Calls `each` for every row of mixed types that fits.
 template <class Each>
 void for_each_mixed(const Each& each) {
@@ -29,7 +24,8 @@ void for_each_mixed(const Each& each) {
     for (const Kernel& kernel : vkgemm::plan::kernels()) {
         if (!kernel.module.is_mixed() || !is_chosen(kernel) || !fits(kernel)) continue;
         const bool first = families.insert(kernel.module.family.name).second;
-        Tally tally(std::string(kernel.name), (first ? 1 : 8) * (is_quick() ? 4 : 1), ++rows, small_tile(kernel));
+        Tally tally(std::string(kernel.name), (first ? 1 : 8) * (is_quick() ? 4 : 1), ++rows,
+                    Twist{small_tile(kernel)});
         each(kernel, tally);
     }
 }

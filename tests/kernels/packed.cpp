@@ -2,6 +2,8 @@
 // Operands that were packed before the run give the same product.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "kernels/tally.h"
 
 using namespace vkgemm::test;
@@ -34,6 +36,36 @@ TEST_CASE("packed ahead: every kernel, A, B and both, ragged sizes, layouts, bat
             offer();
         }
     });
+}
+
+TEST_CASE("packed ahead: one layout for all ranges of sizes, whichever kernel each of them takes") {
+    Case x = case_of("", "f16*f16 512x512x256 layout=nt packed_b=any upto=m");
+    for (const uint32_t invocations : {0u, as_on_a_gpu}) {
+        x.invocations = invocations;
+        if (!is_planned(x)) continue;  // the device may lack f16
+        for (const uint64_t m : {1, 5, 33, 512}) {
+            x.sizes = vkgemm::plan::Sizes{m, 512, 256, 1};
+            CHECK(run(x) == "");
+        }
+    }
+}
+
+TEST_CASE("packed ahead: fragments of a batch, of a shared operand, and with the scales of rows") {
+    std::set<std::string_view> families;
+    for (const Kernel& kernel : vkgemm::plan::kernels()) {
+        if (!kernel.module.is_product() || !kernel.module.family.packs_fragments || !is_chosen(kernel)) continue;
+        if (!fits(kernel) || !families.insert(kernel.module.family.name).second) continue;
+        for (const char* line : {"33x37x70 batch=3 packed_b=any", "33x37x70 batch=3 layout=tt stride_b=0 packed_b=any",
+                                 "33x37x70 batch=3 layout_d=t stride_a=0 packed_a=any packed_b=any"}) {
+            Case x = case_for(kernel, 33, 37, 70);
+            const auto types = x.problem;
+            x.problem = case_of("", line).problem;
+            x.problem.a.type = types.a.type, x.problem.b.type = types.b.type, x.problem.d.type = types.d.type;
+            x.problem.accumulate = types.accumulate, x.problem.accuracy = types.accuracy;
+            if (!can_be_exact(x)) x.fill = Fill::random;
+            CHECK(run(x) == "");
+        }
+    }
 }
 
 TEST_SUITE_END();

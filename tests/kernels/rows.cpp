@@ -133,9 +133,10 @@ size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
 
 /// Does the small tile keep the rules, together with the constants of the row that it leaves alone? The matrices of a
 /// GPU may be larger than it.
-bool suits(const Row& row, const SmallTile& small) {
-    const auto tile = plan::with_constants(row.product->tile, small.constants);
-    return tile && plan::broken_rules(row.family(), *tile, row.module().element_bytes()).count == 0;
+bool suits(const Kernel& k, const SmallTile& small) {
+    const auto tile = plan::with_constants(k.tile, small.constants);
+    return k.module.family.name == small.family && tile &&
+           plan::broken_rules(k.module.family, *tile, k.module.element_bytes()).count == 0;
 }
 
 void walk_shared(bool with_helpers, const OnKernel& each) {
@@ -148,7 +149,7 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
         const bool first_of_module = modules.insert(row.module().name).second;
         bool has_small_tile = false;
         for (const SmallTile& small : small_tiles) {
-            if (everything() || row.family().name != small.family || !suits(row, small)) continue;
+            if (everything() || !suits(*row.product, small)) continue;
             has_small_tile = true;
             if (first_of_module) visit(row, (first_of_family ? 1 : 5) * small.step, small.constants);
         }
@@ -181,7 +182,7 @@ void for_each_row(const OnKernel& each) {
         const bool first = seen.insert(std::string(row.family().name) + " " + to_text(row.product->tile)).second;
         if (!first && !everything() && !row.helper && !row.family().uses_matrix_units)
             for (const SmallTile& small : small_tiles)
-                if (row.family().name == small.family && suits(row, small)) twist.tile = small.constants;
+                if (suits(*row.product, small)) twist.tile = small.constants;
         if (walk(row, each, every_own, twist) && row.helper && !row.family().packs_fragments &&
             every_own == 1)  // the products of those that pack_fragments run with no other
             CHECK_MESSAGE(limited_plan_made(row.kernel().name).value_or(true), row.kernel().name, " was not taken");
@@ -198,6 +199,12 @@ void for_each_tile(const OnKernel& each) {
 void for_each_product(const OnKernel& each) { walk_shared(false, each); }
 
 void for_each_kernel(const OnKernel& each) { walk_shared(true, each); }
+
+const char* small_tile(const Kernel& kernel) {
+    for (const SmallTile& small : small_tiles)
+        if (suits(kernel, small)) return small.constants;
+    return "";
+}
 
 uint32_t grain(const Kernel& kernel) { return grain_of(kernel.module); }
 

@@ -56,6 +56,9 @@ Case widened(Case x);
 /// Does the family refuse the case by its shape or its alignment?
 bool refused(const Case& x);
 
+/// Constants for a tile of the kernel's family that compiles several times as fast as its own; "": there are none.
+const char* small_tile(const plan::Kernel& kernel);
+
 /// A case of the types of `kernel`, of size m x n x k or a little more (see widened).
 Case case_for(const plan::Kernel& kernel, uint64_t m, uint64_t n, uint64_t k);
 

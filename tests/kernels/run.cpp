@@ -76,6 +76,7 @@ struct Data {
         fill(bias, range.others);
         fill(residual, range.others);
         scale.fill([&] { return random.pick(factors); });
+        if (x.alias != Alias::none) d = x.alias == Alias::c ? c : residual;
         if (x.fill == Fill::wide) widen(p);
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
@@ -285,7 +286,8 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
                    std::to_string(info.requiredBytes[slot]) + ", not " + std::to_string(want);
     }
     if ((info.dispatchCount == 0) != plan::is_empty(p)) return "dispatchCount is " + std::to_string(info.dispatchCount);
-    if (x.addresses && !info.usesAddresses) return "addresses were asked for, descriptors are used";
+    if (x.addresses && !info.usesAddresses && !plan::is_empty(p))
+        return "addresses were asked for, descriptors are used";
     if (info.workspaceAlignment == 0) return "workspaceAlignment is 0";
     return "";
 }
@@ -293,7 +295,8 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
 VkgemmOperand operand(const Case& x, const plan::Problem& p, const Guarded& g, size_t slot) {
     const uint64_t bytes = bytes_needed(p, g, slot);
     if (bytes == 0) return {};
-    const host::Buffer& buffer = pool().buffers[slot];
+    const bool on_d = x.alias != Alias::none && slot == (x.alias == Alias::c ? VKGEMM_SLOT_C : VKGEMM_SLOT_RESIDUAL);
+    const host::Buffer& buffer = pool().buffers[on_d ? d_slot : slot];
     if (x.addresses) return {VK_NULL_HANDLE, g.offset(), bytes, buffer.address()};
     return {buffer.handle(), g.offset(), bytes, 0};
 }
@@ -325,11 +328,6 @@ struct Workspace {
         return addresses ? VkgemmOperand{VK_NULL_HANDLE, 0, size, buffer.address()}
                          : VkgemmOperand{buffer.handle(), 0, size, 0};
     }
-};
-
-struct OwnedPlan {
-    VkgemmPlan handle = nullptr;
-    ~OwnedPlan() { vkgemmDestroyPlan(handle); }
 };
 
 Status submit(VkgemmPlan plan, const VkgemmRun& r) {
@@ -391,6 +389,21 @@ uint32_t alignment_of(const Case& x, const plan::Problem& p) {
     return static_cast<uint32_t>(x.shift ? alignment : 16);
 }
 
+VkgemmPlanOptions options_of(const Case& x, const plan::Problem& p) {
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.kernel = x.kernel.empty() ? nullptr : x.kernel.c_str();
+    options.tile = x.tile.empty() ? nullptr : x.tile.c_str();
+    options.operands = x.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
+    options.operandAlignment = alignment_of(x, p);
+    options.workspaceLimit = 64 << 20;
+    return options;
+}
+
+VkgemmContext context_of(const Case& x) {
+    return x.invocations ? limited_context(x.invocations) : device().context().handle();
+}
+
 /// A case that has been run, before D is checked.
 struct Ran {
     plan::Problem problem;
@@ -410,17 +423,10 @@ std::string execute_case(const Case& x, Ran& out) {
         if (std::string why = pool().hold(slot, all[slot]->bytes()); !why.empty()) return why;
 
     const VkgemmProblem problem = for_api(x.problem);
-    VkgemmPlanOptions options{};
-    options.structSize = sizeof options;
-    options.kernel = x.kernel.empty() ? nullptr : x.kernel.c_str();
-    options.tile = x.tile.empty() ? nullptr : x.tile.c_str();
-    options.operands = x.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
-    options.operandAlignment = alignment_of(x, p);
-    options.workspaceLimit = 64 << 20;
+    const VkgemmPlanOptions options = options_of(x, p);
     OwnedPlan plan;
     VkgemmError error{};
-    const VkgemmContext context = x.invocations ? limited_context(x.invocations) : device().context().handle();
-    if (vkgemmCreatePlan(context, &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+    if (vkgemmCreatePlan(context_of(x), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
         return std::string("no plan: ") + error.text;
     VkgemmPlanInfo info{};
     info.structSize = sizeof info;
@@ -445,6 +451,16 @@ void set_command(std::string name) { command = std::move(name); }
 bool can_be_exact(const Case& x) {
     const auto completed = plan::complete(x.problem);
     return is_inexact(x.fill, x.problem.accuracy) || !completed || exact_fill(*completed, x.alpha, x.beta).ab != 0;
+}
+
+bool is_planned(const Case& x) {
+    const auto completed = plan::complete(x.problem);
+    if (!completed) return false;
+    const VkgemmProblem problem = for_api(x.problem);
+    VkgemmPlanOptions options = options_of(x, *completed);
+    options.flags = VKGEMM_PLAN_DRY;
+    OwnedPlan plan;
+    return vkgemmCreatePlan(context_of(x), &problem, &options, &plan.handle, nullptr) == VKGEMM_SUCCESS;
 }
 
 bool fits(const plan::Kernel& kernel) {

@@ -31,6 +31,9 @@ enum class Fill { exact, special, random, wide, great, digits, placed };
 /// The seed of Fill::placed that puts `special` (0: NaN, 1: infinity, 2: -infinity) at `k` of A or of B.
 constexpr uint64_t placed_seed(uint64_t k, bool in_b, unsigned special) { return 6 * k + 3 * in_b + special; }
 
+/// An operand that lies exactly on D, which the run overwrites.
+enum class Alias { none, c, residual };
+
 struct Case {
     std::string kernel;     // "": the context chooses
     std::string tile;       // constants to replace
@@ -43,6 +46,7 @@ struct Case {
     uint32_t invocations = 0;            // plan for a GPU that allows so many in a work group; 0: for this device
     uint64_t samples = 0;                // elements of D to compare; 0: all of them
     std::optional<plan::Sizes> sizes{};  // of the run, where the problem has upTo; nullopt: the problem's
+    Alias alias = Alias::none;           // c: of a problem with cSource SEPARATE, whose C is laid out like D
 };
 
 /// "kernel=tiled_f32_8x8 shift=1 fill=exact seed=7 f32*f32+f32->f32 9x9x9": what --one takes.
@@ -64,6 +68,9 @@ plan::Result<std::vector<double>> result_of(const Case&);
 bool can_be_exact(const Case&);
 
 bool fits(const plan::Kernel&);  // on this device
+
+/// Is there a plan for it? Nothing is compiled.
+bool is_planned(const Case&);
 
 /// The command that started this program, for the line that repeats a case.
 void set_command(std::string name);

@@ -70,16 +70,6 @@ Sizes sizes_for(Random& random, const Problem& p) {
             size(VKGEMM_UP_TO_BATCH, p.batch)};
 }
 
-bool is_planned(const Case& x) {
-    Problem p = x.problem;
-    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {};
-    return bool(device().context().createPlan(p, {.kernel = x.kernel.empty() ? nullptr : x.kernel.c_str(),
-                                                  .tile = x.tile.empty() ? nullptr : x.tile.c_str(),
-                                                  .operandAlignment = x.shift ? 1u : 16u,
-                                                  .flags = VKGEMM_PLAN_DRY,
-                                                  .workspaceLimit = 64 << 20}));
-}
-
 // Asks for a kernel of the problem's types and for a schedule, if all sizes can have them. Left alone, a CPU would
 // always take the same family.
 void ask_for_kernel(Random& random, Case& x) {

@@ -2,6 +2,9 @@
 // Operands that come packed: which plans read the same bytes, and which are refused.
 #include <doctest/doctest.h>
 
+#include <set>
+
+#include "plan/choice/layout_key.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/steps.h"
 #include "support/files.h"
@@ -64,6 +67,53 @@ TEST_CASE("packed: a key is the same for every M and every tile, and differs wit
           planned(plain, "simt_f32_64x64x16", newer).key(VKGEMM_SLOT_B));
 }
 
+TEST_CASE("packed: each of a key's ingredients changes it, one at a time") {
+    const Kernel& packer = *find_kernel("pack_fragments_f16_64x64");
+    const Kernel& plain = *find_kernel("pack_16_64x64");
+    const DeviceCaps caps = h200();
+    const Matrix from{f16, columnMajor, 64, 0}, to{f16, columnMajor, 64, 4096};
+    const Operand x{"B", &from, 64, 64};
+    const auto key = [&](const Kernel& k, const Operand& operand, const Matrix& layout, uint64_t batch,
+                         const DeviceCaps& dev) { return layout_key(k, operand, layout, batch, dev); };
+    std::set<uint64_t> keys = {key(packer, x, to, 1, caps)};
+    const auto changed = [&](const char* what, uint64_t other) {
+        CHECK_MESSAGE(keys.insert(other).second, "the same key with another ", std::string(what));
+    };
+    changed("operand", key(packer, {"A", &from, 64, 64}, to, 1, caps));
+    changed("row count", key(packer, {"B", &from, 65, 64}, to, 1, caps));
+    changed("column count", key(packer, {"B", &from, 64, 65}, to, 1, caps));
+    changed("batch", key(packer, x, to, 2, caps));
+    for (const auto& [what, change] : std::initializer_list<std::pair<const char*, void (*)(Matrix&)>>{
+             {"type", [](Matrix& m) { m.type = bf16; }},
+             {"layout", [](Matrix& m) { m.layout = rowMajor; }},
+             {"leading dimension", [](Matrix& m) { ++m.ld; }},
+             {"stride", [](Matrix& m) { ++m.batchStride; }}}) {
+        Matrix other = to;
+        change(other);
+        changed(what, key(packer, x, other, 1, caps));
+    }
+    for (const auto& [what, member] :
+         {std::pair{"MM", &Tile::MM}, {"MN", &Tile::MN}, {"MK", &Tile::MK}, {"SG", &Tile::SG}}) {
+        Tile tile = packer.tile;
+        tile.*member *= 2;
+        changed(what, key({packer.name, packer.module, packer.needs, tile}, x, to, 1, caps));
+    }
+    changed("module", key({packer.name, find_kernel("pack_fragments_bf16_64x64")->module, packer.needs, packer.tile}, x,
+                          to, 1, caps));
+    std::set<uint64_t> plain_keys = {key(plain, x, to, 1, caps)};
+    for (const auto& [what, change] : std::initializer_list<std::pair<const char*, void (*)(DeviceCaps&)>>{
+             {"vendor", [](DeviceCaps& d) { ++d.vendor; }},
+             {"device", [](DeviceCaps& d) { ++d.device; }},
+             {"driver version", [](DeviceCaps& d) { ++d.driver_version; }},
+             {"device name", [](DeviceCaps& d) { d.name += "x"; }},
+             {"driver", [](DeviceCaps& d) { d.driver += "x"; }}}) {
+        DeviceCaps other = caps;
+        change(other);
+        changed(what, key(packer, x, to, 1, other));
+        CHECK_MESSAGE(!plain_keys.insert(key(plain, x, to, 1, other)).second, std::string(what));
+    }
+}
+
 TEST_CASE("packed: a plan takes the layout that it reads, and names any other") {
     const std::string line = "f16*f16 64x512x256 layout=nt";
     const uint64_t key = key_of(line + " packed_b=any");
@@ -115,8 +165,13 @@ TEST_CASE("packed: nothing is packed for an empty sum, and a tile that forbids i
                                      {"PACK=3", VKGEMM_SUCCESS},
                                      {"PACK=4", VKGEMM_SUCCESS}}) {
         x.request.tile = tile;
-        CHECK(select(x.caps, x.n.problem, x.request).status().code == code);
+        const Status got = select(x.caps, x.n.problem, x.request).status();
+        CHECK(got.code == code);
+        if (code) CHECK(got.text.find("B comes packed; PACK must be 0, 3 or 4") != std::string::npos);
     }
+    x = planned("64x64x64 packed_a=any packed_b=any", "simt_f32_64x64x16");
+    x.request.tile = "PACK=3";
+    CHECK(select(x.caps, x.n.problem, x.request).status().text.find("must be 0 or 4") != std::string::npos);
 }
 
 TEST_CASE("packed: the text of a problem has the keys") {

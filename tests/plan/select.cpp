@@ -399,3 +399,21 @@ TEST_CASE("a feature that is missing is named") {
     const Module unbuilt = {"unbuilt", injected.family, Role::product, f32, f32, f32, f32, missing};
     CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->text, "unbuilt"));
 }
+
+TEST_CASE("a kernel fits a device exactly if no reason is against it") {
+    size_t fit = 0, unfit = 0;
+    for (const char* name : {"bare", "h200", "huge", "lavapipe", "swiftshader"}) {
+        DeviceCaps caps = device(name);
+        caps.disabled.push_back({"tiled_f32_8x8", "injected"});
+        for (const Kernel& k : kernels())
+            for (const char* tile : {"", "SG=32", "BM=24", "SG=3", "MM=3"}) {
+                const Tile t = *with_constants(k.tile, tile);
+                const bool fits = fits_device(k, t, caps);
+                CHECK_MESSAGE(fits == !unfit_device(k, t, caps), k.name, " ", tile, " on ", name);
+                ++(fits ? fit : unfit);
+            }
+        CHECK(!fits_device(*find_kernel("tiled_f32_8x8"), find_kernel("tiled_f32_8x8")->tile, caps));
+    }
+    CHECK(fit > 500);
+    CHECK(unfit > 500);
+}

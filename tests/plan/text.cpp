@@ -147,7 +147,7 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"f32*f32+f33 1x1x1", 9, {"'f33'", "f32"}},
         {"f32*f32+f32->i33 1x1x1", 14, {"'i33'", "i32"}},
         {"f32*f32-> 1x1x1", 10, {"''"}},
-        {"f32 1x1x1", 1, {"MxNxK", "'f32'"}},
+        {"f32 1x1x1", 1, {"'f32'", "f32*f32"}},
         {"12", 3, {"ends after M"}},
         {"1x2", 4, {"ends after N"}},
         {"1x2x", 4, {"ends after N"}},

@@ -71,6 +71,25 @@ TEST_CASE("tuned rows are read") {
     CHECK(parse_tuned("# nothing")->empty());
 }
 
+TEST_CASE("with a device, the rows are those that tuned_for() keeps, and a broken one of its own is refused") {
+    const std::string text = "H200 | 8x8x8 | naive_f32_8x8 |\nother | 8x8 | |\nNVIDIA H | 9x9x9 | gone_f32 |\n";
+    const DeviceCaps h200 = *parse_device_caps(file_text("devices/h200.txt"));
+    const auto rows = parse_tuned(text, &h200);
+    REQUIRE_MESSAGE(bool(rows), rows.status().text);
+    REQUIRE(rows->size() == 2);
+    CHECK((*rows)[0].kernel == "naive_f32_8x8");
+    CHECK((*rows)[1].kernel == "gone_f32");
+    CHECK(!parse_tuned(text));
+    const auto broken = parse_tuned(text + "H200 | 8x8 | naive_f32_8x8 |\n", &h200);
+    REQUIRE(!broken);
+    CHECK(has_words(broken.status().text, "line 4"));
+    for (const std::string& file : device_files()) {
+        const DeviceCaps caps = *parse_device_caps(file_text(file));
+        CHECK(parse_tuned(built_in_tuned(), &caps)->size() ==
+              tuned_for(caps, rows_of(std::string(built_in_tuned()))).size());
+    }
+}
+
 TEST_CASE("a zero byte, where a C string would end, is refused by its line") {
     const auto cut = parse_tuned(std::string_view("H200|8x8x8|naive_f32_8x8|\n# a\0comment\n", 38));
     REQUIRE(!cut);

@@ -37,8 +37,10 @@ std::set<std::string> tiles_of(const std::string& line, uint64_t workspace = muc
 }  // namespace
 
 TEST_CASE("candidates: all that serve, each once, the cost model's choice, then by predicted cost") {
-    for (const char* line : {"64x64x64", "1000x1000x1000", "1x4096x4096", "128x128x65536 layout=nt",
-                             "65x33x17 layout_d=t", "f16*f16 512x512x512", "i8*i8 64x64x1000"}) {
+    for (const char* line :
+         {"64x64x64", "1000x1000x1000", "1x4096x4096", "128x128x65536 layout=nt", "65x33x17 layout_d=t",
+          "f16*f16 512x512x512", "i8*i8 64x64x1000", "64x64x64 packed_b=any", "65x33x517 layout_d=t packed_b=any",
+          "f16*f16 65x33x17 packed_a=any packed_b=any", "q4_k*f16 33x65x512 layout=nt"}) {
         CAPTURE(std::string(line));
         const Problem p = tool::parse_case(line)->problem;
         const PlanOptions with_workspace{.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = much};
@@ -69,6 +71,15 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
         for (const VkgemmCandidate& c : e->candidates()) serving += c.reason == VKGEMM_SUCCESS;
         CHECK(kernels.size() == serving);
     }
+}
+
+TEST_CASE("candidates: an operand that comes packed stays so, beside any other that is packed or not") {
+    const auto odd = tiles_of("1023x1023x1023 packed_b=any"),
+               swapped = tiles_of("1023x1023x1023 layout_d=t packed_b=any");
+    for (const char* tile : {"SPLIT=1,PACK=3", "SPLIT=1,PACK=4"}) CHECK_MESSAGE(odd.contains(tile), std::string(tile));
+    for (const char* tile : {"SPLIT=1,PACK=2", "SPLIT=1,PACK=4"})
+        CHECK_MESSAGE(swapped.contains(tile), std::string(tile));
+    for (const std::string& tile : odd) CHECK_MESSAGE((tile.ends_with("PACK=3") || tile.ends_with("PACK=4")), tile);
 }
 
 TEST_CASE("candidates: K is split otherwise, and misaligned operands are packed and not") {

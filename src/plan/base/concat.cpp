@@ -15,4 +15,8 @@ std::string concat(std::initializer_list<TextPiece> pieces) {
     return out;
 }
 
+Refusal refusal(Wording wording, VkgemmResult code, std::initializer_list<TextPiece> text) {
+    return {code, wording == Wording::in_words ? concat(text) : std::string()};
+}
+
 }  // namespace vkgemm::plan

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "plan/base/result.h"
+
 namespace vkgemm::plan {
 
 /// Characters, to which it refers, or a whole number, of an enum too, in decimal.
@@ -32,5 +34,8 @@ class TextPiece {
 
 /// concat({"m is ", m, ", above the limit of ", limit})
 std::string concat(std::initializer_list<TextPiece> pieces);
+
+/// A refusal with this text, if it is to be in words.
+Refusal refusal(Wording wording, VkgemmResult code, std::initializer_list<TextPiece> text);
 
 }  // namespace vkgemm::plan

@@ -13,6 +13,10 @@ struct Refusal : Status {
     Refusal(VkgemmResult why, std::string sentence, int32_t vulkan = 0) : Status{why, vulkan, std::move(sentence)} {}
 };
 
+/// How much a refusal says. Most candidates are rejected without a reader, and a text takes far longer to make than the
+/// judgement.
+enum class Wording : bool { code_alone, in_words };
+
 /// The message for text that holds one: read as a C string, it would be cut there.
 inline constexpr const char* zero_byte = "a zero byte, which no text has";
 

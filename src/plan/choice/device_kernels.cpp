@@ -10,30 +10,45 @@
 namespace vkgemm::plan {
 namespace {
 
+// Why a kernel cannot run, or its code alone.
+struct Judge {
+    const DeviceCaps& dev;
+    Wording wording;
+
+    Refusal refusal(VkgemmResult code, std::initializer_list<TextPiece> text) const {
+        return plan::refusal(wording, code, text);
+    }
+    std::optional<Status> wrong_subgroup(const Tile&, VkgemmResult kind) const;
+    std::optional<Status> no_such_matrix(const Module&, const Tile&) const;
+    std::optional<Status> unfit(const Kernel&, const Tile&) const;
+};
+
 // A required subgroup size that the driver would not grant.
-std::optional<Status> wrong_subgroup(const Tile& t, const DeviceCaps& dev, VkgemmResult kind) {
+std::optional<Status> Judge::wrong_subgroup(const Tile& t, VkgemmResult kind) const {
     if (t.SG == 0) return std::nullopt;
-    const auto broken = [&](const std::string& why) { return Refusal{kind, concat({"SG is ", t.SG, ", ", why})}; };
     if (!(dev.features & need::subgroup_size_control))
-        return broken(std::string("but the feature subgroupSizeControl is ") + dev.not_there());
+        return refusal(kind, {"SG is ", t.SG, ", but the feature subgroupSizeControl is ", dev.not_there()});
     if (!std::has_single_bit(t.SG) || t.SG < dev.subgroup_min || t.SG > dev.subgroup_max)
-        return broken(concat({"not one of the device's subgroup sizes: powers of two from ", dev.subgroup_min, " to ",
-                              dev.subgroup_max}));
+        return refusal(kind, {"SG is ", t.SG, ", not one of the device's subgroup sizes: powers of two from ",
+                              dev.subgroup_min, " to ", dev.subgroup_max});
     if (!dev.subgroup_required && dev.subgroup_min != dev.subgroup_max)
-        return broken(concat({"but a compute pipeline of the device cannot ask for one of its sizes, ",
-                              dev.subgroup_min, " to ", dev.subgroup_max}));
+        return refusal(kind,
+                       {"SG is ", t.SG, ", but a compute pipeline of the device cannot ask for one of its sizes, ",
+                        dev.subgroup_min, " to ", dev.subgroup_max});
     if (dev.max_subgroups && t.WG / t.SG > dev.max_subgroups)
-        return broken(concat({"so the work group of ", t.WG, " would be ", t.WG / t.SG, " subgroups; the limit is ",
-                              dev.max_subgroups}));
-    if (t.WG % t.SG) return broken(concat({"and the work group of ", t.WG, " is not whole subgroups"}));
+        return refusal(kind, {"SG is ", t.SG, ", so the work group of ", t.WG, " would be ", t.WG / t.SG,
+                              " subgroups; the limit is ", dev.max_subgroups});
+    if (t.WG % t.SG)
+        return refusal(kind, {"SG is ", t.SG, ", and the work group of ", t.WG, " is not whole subgroups"});
     return std::nullopt;
 }
 
-std::optional<Status> no_such_matrix(const Module& m, const Tile& t, const DeviceCaps& dev) {
+std::optional<Status> Judge::no_such_matrix(const Module& m, const Tile& t) const {
     const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
     const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
     if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
         return std::nullopt;
+    if (wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
     std::string there;
     for (const MatrixShape& s : dev.matrix_shapes)
         if (s.a == a && s.b == b && s.accumulate == m.accumulate && s.result == m.accumulate)
@@ -43,63 +58,63 @@ std::optional<Status> no_such_matrix(const Module& m, const Tile& t, const Devic
                            (there.empty() ? "" : concat({"; they have", there}))})};
 }
 
+std::optional<Status> Judge::unfit(const Kernel& k, const Tile& tile) const {
+    const Module& m = k.module;
+    if (!m.built()) return refusal(VKGEMM_ERROR_UNSUPPORTED, {"not built: ", m.spirv.why_missing});
+    for (const DisabledKernel& x : dev.disabled)
+        if (x.kernel == k.name)
+            return refusal(VKGEMM_ERROR_UNSUPPORTED, {"disabled: the self-test failed on this device: ", x.why});
+    const bool in_words = wording == Wording::in_words;
+    if (const FeatureSet lacks = k.needs & ~dev.features)
+        return refusal(VKGEMM_ERROR_UNSUPPORTED,
+                       {"needs what is ", dev.not_there(), ": ", in_words ? feature_names(lacks) : ""});
+    if (const uint32_t bytes = argument_bytes(m.accumulate); bytes > dev.max_push_constant_bytes)
+        return refusal(VKGEMM_ERROR_LIMIT,
+                       {"needs ", bytes, " bytes of push constants; the device has ", dev.max_push_constant_bytes});
+    const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
+    // A tile of the table keeps every rule but those of the device, which the caller cannot change.
+    const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
+    if (rules.count) return Refusal{kind, in_words ? to_text(rules) : ""};
+    if (auto why = wrong_subgroup(tile, kind)) return why;
+    return m.family.uses_matrix_units ? no_such_matrix(m, tile) : std::nullopt;
+}
+
 // One number for the four types of a product.
 uint32_t types_key(Type a, Type b, Type accumulate, Type d) {
     static_assert(std::size(type_info) < 256);
     return uint32_t(a) << 24 | uint32_t(b) << 16 | uint32_t(accumulate) << 8 | uint32_t(d);
 }
-uint32_t types_key(const DeviceKernels::Product& x) {
-    const Module& m = x.kernel->module;
-    return types_key(m.a, m.b, m.accumulate, m.d);
-}
-
-bool by_types(const DeviceKernels::Product& x, const DeviceKernels::Product& y) { return types_key(x) < types_key(y); }
+uint32_t types_key(const Module& m) { return types_key(m.a, m.b, m.accumulate, m.d); }
 
 }  // namespace
 
 std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
-    const Module& m = k.module;
-    if (!m.built()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"not built: ", m.spirv.why_missing})};
-    for (const DisabledKernel& x : dev.disabled)
-        if (x.kernel == k.name)
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                           concat({"disabled: the self-test failed on this device: ", x.why})};
-    if (const FeatureSet lacks = k.needs & ~dev.features)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"needs what is ", dev.not_there(), ": ", feature_names(lacks)})};
-    if (const uint32_t bytes = argument_bytes(m.accumulate); bytes > dev.max_push_constant_bytes)
-        return Refusal{VKGEMM_ERROR_LIMIT, concat({"needs ", bytes, " bytes of push constants; the device has ",
-                                                   dev.max_push_constant_bytes})};
-    const TileRules rules = broken_rules(m.family, tile, m.element_bytes(), {dev.shared_bytes, dev.max_invocations});
-    // A tile of the table keeps every rule but those of the device, which the caller cannot change.
-    const VkgemmResult kind = tile == k.tile ? VKGEMM_ERROR_LIMIT : VKGEMM_ERROR_TILE;
-    if (rules.count) return Refusal{kind, to_text(rules)};
-    if (auto why = wrong_subgroup(tile, dev, kind)) return why;
-    return m.family.uses_matrix_units ? no_such_matrix(m, tile, dev) : std::nullopt;
+    return Judge{dev, Wording::in_words}.unfit(k, tile);
+}
+
+bool fits_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
+    return !Judge{dev, Wording::code_alone}.unfit(k, tile);
 }
 
 DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
+    products_.reserve(kernels().size());
     for (const Kernel& k : kernels()) {
-        const bool fits = !unfit_device(k, k.tile, caps);
-        if (k.module.is_product()) {
-            const Product x = {&k, fits, KernelCost(k, k.tile, caps)};
-            products_.insert(std::upper_bound(products_.begin(), products_.end(), x, by_types), x);
-        } else if (fits && k.module.role == Role::lister) {
+        const bool fits = fits_device(k, k.tile, caps);
+        if (k.module.is_product())
+            products_.push_back({types_key(k.module), &k, fits, KernelCost(k, k.tile, caps)});
+        else if (fits && k.module.role == Role::lister)
             lister_ = &k;
-        } else if (fits) {
+        else if (fits)
             (k.module.role == Role::packer ? packers_ : reducers_).push_back(&k);
-        }
     }
+    std::ranges::stable_sort(products_, {}, &Product::types);
 }
 
 std::span<const DeviceKernels::Product> DeviceKernels::products(const Problem& p) const {
     const bool is_mixed = plan::is_mixed(p);
     if (is_mixed && !(is_decoded(p.a.type) && is_decoded(p.b.type))) return {};
     const uint32_t key = types_key(is_mixed ? mixed : p.a.type, is_mixed ? mixed : p.b.type, p.accumulate, p.d.type);
-    size_t begin = 0, end = 0;
-    while (begin < products_.size() && types_key(products_[begin]) < key) ++begin;
-    for (end = begin; end < products_.size() && types_key(products_[end]) == key;) ++end;
-    return {products_.data() + begin, end - begin};
+    return std::ranges::equal_range(products_, key, {}, &Product::types);
 }
 
 }  // namespace vkgemm::plan

@@ -9,6 +9,8 @@ namespace vkgemm::plan {
 
 /// The reason why `kernel` with `tile` cannot run on this device, whatever the problem.
 std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&);
+/// Whether there is none. Takes far less time, because nothing is put into words.
+bool fits_device(const Kernel&, const Tile&, const DeviceCaps&);
 
 /// Immutable, so that many threads may choose by it. Making one judges every kernel; make one for a device and keep it.
 /// The constructor is implicit for programs that ask once. The capabilities must outlive it.
@@ -19,8 +21,9 @@ class DeviceKernels {
     const DeviceCaps& caps() const { return *caps_; }
 
     struct Product {
+        uint32_t types;  // one number for those of the kernel's module
         const Kernel* kernel;
-        bool fits;  // no reason of unfit_device() is against it with its own tile
+        bool fits;  // fits_device() with its own tile
         KernelCost cost;
     };
     /// The products that have the problem's types, in the order of the table; also those that do not fit the device.

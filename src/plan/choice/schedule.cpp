@@ -20,12 +20,12 @@ constexpr uint64_t factor_bytes = 4;        // of the scale of a row
 struct Search {
     const DeviceKernels& device;
     const Request& request;
-    double limit;   // schedules that cost as much are not wanted
-    bool in_words;  // whether refusals have their text: most are never read
+    double limit;  // schedules that cost as much are not wanted
+    Wording wording;
 
     const DeviceCaps& dev() const { return device.caps(); }
     Refusal refusal(VkgemmResult code, std::initializer_list<TextPiece> text) const {
-        return {code, in_words ? concat(text) : std::string()};
+        return plan::refusal(wording, code, text);
     }
 };
 
@@ -71,7 +71,7 @@ uint64_t most_workspace(const Schedule& schedule, const Search& search) {
 }
 
 Refusal too_much_workspace(const Schedule& schedule, const Search& search) {
-    if (!search.in_words) return {VKGEMM_ERROR_WORKSPACE, ""};
+    if (search.wording == Wording::code_alone) return {VKGEMM_ERROR_WORKSPACE, ""};
     std::string what = schedule.split.slices > 1 ? concat({schedule.split.slices, " slices of K"}) : "";
     if (schedule.a.in_workspace() || schedule.b.in_workspace())
         what += what.empty() ? "packed operands" : " and packed operands";
@@ -143,7 +143,7 @@ Matrix packed(const Operand& x, bool transposes) {
 Matrix coopmat_packed(const Operand& x, const Family& family, const Tile& t) {
     Matrix out = *x.matrix;
     const uint32_t step = family.operand_split.count > 1 ? t.BK : 2 * t.MK;
-    const bool is_a = x.name == "A";
+    const bool is_a = x.name.front() == 'A';
     out.layout = is_a ? rowMajor : columnMajor;
     out.ld = round_up(is_a ? x.cols : x.rows, step);
     out.batchStride = x.matrix->batchStride ? round_up(is_a ? x.rows : x.cols, PACKED_ROW_BLOCK) * out.ld : 0;
@@ -188,10 +188,11 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
         const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
         packing.key = layout_key(*packer, x, matrix, batch, search.dev());
         if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
-        if (!search.in_words) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
+        if (search.wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({x.name, " is packed for another layout: its key is ", key_text(ahead),
-                               ", and this kernel reads ", key_text(packing.key)})};
+                               ", and this kernel reads ", key_text(packing.key),
+                               "; pack it by a plan that is made with packed", x.name, " = VKGEMM_PACKED_ANY"})};
     }
     const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
     schedule.cost += packing_cost(search.dev(), packing.bytes, prefers_transposed(k.module.family.gpu_cost, x), groups);
@@ -274,8 +275,15 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
     }
     const uint32_t ahead = packed_ahead(p);
     if (t.PACK && ahead & ~(t.PACK - 1))
-        return search.refusal(VKGEMM_ERROR_TILE,
-                              {"PACK is ", t.PACK, ", but ", (ahead & 1 ? "A" : "B"), " comes packed; PACK must be 0"});
+        return search.refusal(VKGEMM_ERROR_TILE, {"PACK is ", t.PACK, ", but ",
+                                                  (ahead == 3   ? "A and B come"
+                                                   : ahead == 1 ? "A comes"
+                                                                : "B comes"),
+                                                  " packed; PACK must be 0",
+                                                  (ahead == 3   ? ""
+                                                   : ahead == 1 ? ", 2"
+                                                                : ", 3"),
+                                                  " or 4"});
     if (t.PACK) return hopeless(t.PACK - 1) ? too_dear : schedule_of(t.PACK - 1, k, t, p, cost, search);
     if (hopeless(ahead)) return too_dear;
     Result<Schedule> best = schedule_of(ahead, k, t, p, cost, search);
@@ -330,12 +338,12 @@ Schedule resized(const Schedule& chosen, const Kernel& k, const Tile& t, const P
 
 Result<Schedule> best_schedule(const TiledKernel& k, const DeviceKernels& device, const Problem& p,
                                const Request& request) {
-    return best_of_all(k, p, {device, request, INFINITY, true});
+    return best_of_all(k, p, {device, request, INFINITY, Wording::in_words});
 }
 
 std::optional<Schedule> schedule_below(double limit, const TiledKernel& k, const DeviceKernels& device,
                                        const Problem& p, const Request& request) {
-    const Result<Schedule> best = best_of_all(k, p, {device, request, limit, false});
+    const Result<Schedule> best = best_of_all(k, p, {device, request, limit, Wording::code_alone});
     return best && best->cost < limit ? std::optional(*best) : std::nullopt;
 }
 

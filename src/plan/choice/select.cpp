@@ -127,9 +127,16 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
             reasons += concat({(reasons.empty() ? "" : "; "), x.kernel->name, ": ", x.why->text});
         }
     }
+    for (const Type t : {p.a.type, p.b.type})
+        if (is_mixed(p) && !is_decoded(t))
+            return {VKGEMM_ERROR_UNSUPPORTED,
+                    concat({"no kernel of this library multiplies ", types_text(p), "; ", info(t).name,
+                            " goes beside its own type alone: give A and B the type ", info(t).name,
+                            ", or neither of them"})};
     if (reasons.empty())
         return {VKGEMM_ERROR_UNSUPPORTED,
-                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types})};
+                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types,
+                        (types.find("mixed") == std::string::npos ? "" : " (mixed: all but f64 and i32)")})};
     return {kind, concat({"no kernel serves this problem on the device: ", reasons})};
 }
 
@@ -170,37 +177,43 @@ void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p,
     (taken ? choice.tuned : choice.tuned_unfit) = row;
 }
 
-// The cost of the kernel that promises the least. With it as its first limit a search soon rejects most others.
-double first_limit(const DeviceKernels& device, const Problem& p, const Request& request) {
-    const Kernel* first = nullptr;
-    const KernelCost* cost = nullptr;
-    double least = INFINITY;
-    for (const DeviceKernels::Product& x : device.products(p)) {
-        if (!x.fits || p.accuracy < x.kernel->module.family.accuracy) continue;
-        const double bound = least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p);
-        if (bound < least) first = x.kernel, cost = &x.cost, least = bound;
+bool may_serve(const DeviceKernels::Product& x, const Problem& p) {
+    return x.fits && p.accuracy >= x.kernel->module.family.accuracy;
+}
+
+// For a choice among all kernels with their own tiles. The one that promises the least is tried first: with its cost
+// as the limit, the promises of most others rule them out.
+void take_cheapest_of_all(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+    const auto products = device.products(p);
+    std::vector<double> least(products.size(), INFINITY);
+    size_t first = products.size();
+    for (size_t i = 0; i < products.size(); ++i) {
+        const DeviceKernels::Product& x = products[i];
+        if (may_serve(x, p)) least[i] = least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p);
+        if (least[i] < (first == products.size() ? INFINITY : least[first])) first = i;
     }
-    Choice choice;
-    if (!first || !take_below(INFINITY, choice, {*first, first->tile, *cost}, device, p, request)) return INFINITY;
-    return std::nextafter(choice.schedule.cost, INFINITY);  // an earlier one that costs the same is preferred
+    const auto take_below_limit = [&](size_t i, double limit) {
+        const DeviceKernels::Product& x = products[i];
+        return least[i] < limit && take_below(limit, choice, {*x.kernel, x.kernel->tile, x.cost}, device, p, request);
+    };
+    double limit = INFINITY;
+    if (first != products.size() && take_below_limit(first, limit))
+        limit = std::nextafter(choice.schedule.cost, INFINITY);  // an earlier one that costs the same is preferred
+    for (size_t i = 0; i < products.size(); ++i)
+        if (take_below_limit(i, limit)) limit = choice.schedule.cost;
 }
 
 void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
-    const bool is_free = request.kernel.empty() && request.tile.empty();
-    double limit = is_free ? first_limit(device, p, request) : INFINITY;
-    const auto take = [&](const TiledKernel& k) {
-        if (take_below(limit, choice, k, device, p, request)) limit = choice.schedule.cost;
-    };
+    if (request.kernel.empty() && request.tile.empty()) return take_cheapest_of_all(choice, device, p, request);
+    double limit = INFINITY;
     for (const DeviceKernels::Product& x : device.products(p)) {
         const Kernel& k = *x.kernel;
         if (p.accuracy < k.module.family.accuracy) continue;
         if (!request.kernel.empty() && request.kernel != k.name) continue;
-        if (request.tile.empty()) {
-            if (x.fits) take({k, k.tile, x.cost});
-            continue;
-        }
         const Tile tile = *with_constants(k.tile, request.tile);  // select() has read it
-        if (!unfit_device(k, tile, device.caps())) take({k, tile, KernelCost(k, tile, device.caps())});
+        if (request.tile.empty() ? !x.fits : !fits_device(k, tile, device.caps())) continue;
+        if (take_below(limit, choice, {k, tile, KernelCost(k, tile, device.caps())}, device, p, request))
+            limit = choice.schedule.cost;
     }
 }
 

@@ -38,8 +38,10 @@ Fields fields_of(string_view line) {
     return f;
 }
 
-Result<TunedRow> read_row(string_view line, size_t number) {
+// nullopt: the row is for another device than `of_device`.
+Result<std::optional<TunedRow>> read_row(string_view line, size_t number, const string* of_device) {
     const Fields f = fields_of(line);
+    if (of_device && of_device->find(f.text[0]) == string::npos) return std::optional<TunedRow>();
     if (f.count != f.text.size())
         return wrong_row(number, concat({"a row is DEVICE | PROBLEM | KERNEL | TILE, and '", line, "' has ", f.count,
                                          (f.count == 1 ? " field" : " fields")}));
@@ -56,7 +58,7 @@ Result<TunedRow> read_row(string_view line, size_t number) {
     row.device = device, row.kernel = kernel, row.tile = tile, row.text = line;
     row.problem = normalise(*completed).problem;
     if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
-    return row;
+    return std::optional(std::move(row));
 }
 
 // Why the row's kernel cannot do the row's own problem on this device; "": it can.
@@ -93,7 +95,8 @@ std::vector<string> in_short(std::span<const TunedRow> rows, const char* one, co
 
 }  // namespace
 
-Result<std::vector<TunedRow>> parse_tuned(string_view text) {
+Result<std::vector<TunedRow>> parse_tuned(string_view text, const DeviceCaps* for_device) {
+    const string* const name = for_device ? &for_device->name : nullptr;
     std::vector<TunedRow> out;
     for (size_t number = 1; !text.empty(); ++number) {
         string_view line = text.substr(0, text.find('\n'));
@@ -101,9 +104,9 @@ Result<std::vector<TunedRow>> parse_tuned(string_view text) {
         if (line.find('\0') != string_view::npos) return wrong_row(number, zero_byte);
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
-        Result<TunedRow> row = read_row(line, number);
+        Result<std::optional<TunedRow>> row = read_row(line, number, name);
         if (!row) return row.status();
-        out.push_back(std::move(*row));
+        if (*row) out.push_back(std::move(**row));
     }
     return out;
 }

@@ -100,7 +100,7 @@ Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems,
     }
     if (problems.empty())
         for (const Kernel& k : kernels())
-            if (!unfit_device(k, k.tile, dev)) out.optional |= k.needs;
+            if (fits_device(k, k.tile, dev)) out.optional |= k.needs;
     out.optional &= ~out.required;
     return out;
 }

@@ -12,7 +12,7 @@ namespace coopmat_rules {
 constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
 
 // One operand is copied in chunks of 16 bytes (per_chunk elements), whichever its layout: `side` is BM or BN.
-constexpr void copied(const Tile& t, TileRules& r, std::string_view side_name, uint32_t side, uint32_t per_chunk) {
+constexpr void copied(const Tile& t, TileRules& r, const char* side_name, uint32_t side, uint32_t per_chunk) {
     r.multiple("a tile is copied in 16-byte chunks", side_name, side, "elements", per_chunk);
     r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "elements", per_chunk);
     if (r.count) return;
@@ -62,9 +62,9 @@ inline constexpr Family coopmat = {
         return 16 * std::max<uint64_t>(a + b, COOPMAT_D(coopmat_rules::subgroups(t), t.WN, t.MM));
     },
     .refuses = [](const Problem& p) -> const char* {
-        for (const Operand& x : operands(p))
-            if ((x.name == "A" || x.name == "B") &&
-                span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
+        const auto [a, b, c, d] = operands(p);
+        for (const Operand* x : {&a, &b})
+            if (span_elements(*x->matrix, x->rows, x->cols, p.batch).value_or(0) * info(x->matrix->type).bytes < 16)
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },

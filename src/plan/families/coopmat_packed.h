@@ -45,7 +45,7 @@ constexpr void product(const Tile& t, TileRules& r, uint32_t sets = 1) {
 
 inline const char* too_short(const Problem& p) {
     for (const Operand& x : operands(p))
-        if ((x.name == "A" || x.name == "B") &&
+        if ((x.matrix == &p.a || x.matrix == &p.b) &&
             span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
             return "is not for operands shorter than 16 bytes";
     return nullptr;

@@ -44,9 +44,10 @@ struct TileLimits {
     uint32_t shared_bytes = UINT32_MAX, max_invocations = UINT32_MAX;
 };
 
-/// A broken rule, and the two numbers that disagree, each with its name.
+/// A broken rule, and the two numbers that disagree, each with its name. The texts are literals whose lengths nobody
+/// takes unless the rule is put into words.
 struct BrokenRule {
-    std::string_view rule, left_name, right_name;
+    const char *rule = nullptr, *left_name = nullptr, *right_name = nullptr;
     uint64_t left = 0, right = 0;
 };
 
@@ -57,12 +58,12 @@ struct TileRules {
     std::string_view family{};  // set if the tile sets a constant that the family does not read
     Constants reads = 0;        // the constants that the family reads
 
-    constexpr void check(bool holds, std::string_view rule, std::string_view left_name, uint64_t left,
-                         std::string_view right_name, uint64_t right) {
+    constexpr void check(bool holds, const char* rule, const char* left_name, uint64_t left, const char* right_name,
+                         uint64_t right) {
         if (!holds && count < broken.size()) broken[count++] = {rule, left_name, right_name, left, right};
     }
-    constexpr void multiple(std::string_view rule, std::string_view left_name, uint64_t left,
-                            std::string_view right_name, uint64_t right) {
+    constexpr void multiple(const char* rule, const char* left_name, uint64_t left, const char* right_name,
+                            uint64_t right) {
         check(left && right && left % right == 0, rule, left_name, left, right_name, right);
     }
 };

@@ -116,16 +116,18 @@ std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k,
     const std::string blocks = concat({name, " has blocks of ", type.block, " elements (", type.name, ")"});
     if (x.layout != along_k)
         return concat({blocks, ", which lie along k: ", name, " must be ",
-                       (along_k == rowMajor ? "row-major" : "column-major"), ", not the other way"});
+                       (along_k == rowMajor ? "row-major ('n' in layout=)" : "column-major ('t' in layout=)")});
     const bool strided = x.batchStride != broadcast;
     for (const auto& [what, value] :
          {std::pair{"k", k}, {"its leading dimension", x.ld}, {"its batch stride", strided ? x.batchStride : 0}})
-        if (value % type.block) return concat({blocks, ", but ", what, " is ", value, ", not a multiple of that"});
+        if (value % type.block)
+            return concat({blocks, ", but ", what, " is ", value, ", not a multiple of that; pad it to ",
+                           value + (type.block - value % type.block)});
     return "";
 }
 
 std::string check_formats(const Problem& p) {
-    for (const auto& [name, type] : {std::pair{"C", p.c.type}, {"D", p.d.type}, {"the accumulator", p.accumulate}})
+    for (const auto& [name, type] : {std::pair{"D", p.d.type}, {"C", p.c.type}, {"the accumulator", p.accumulate}})
         if (!info(type).is_plain())
             return concat({name, " cannot be ", info(type).name, "; only A and B can have a block format"});
     if (std::string why = check_blocks(p.a, "A", rowMajor, p.k); !why.empty()) return why;
@@ -140,8 +142,10 @@ std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
         return "A comes packed, so m, k and its batch cannot vary; leave them out of upTo, or A unpacked";
     if (p.packedB != VKGEMM_PACKED_NONE && varies(n | k | (batched_b ? batch : 0)))
         return "B comes packed, so n, k and its batch cannot vary; leave them out of upTo, or B unpacked";
-    if (varies(k) && !(info(p.a.type).is_plain() && info(p.b.type).is_plain()))
-        return "k cannot vary where an operand has blocks along it; leave it out of upTo";
+    for (const auto& [name, type] : {std::pair{"A", p.a.type}, {"B", p.b.type}})
+        if (varies(k) && !info(type).is_plain())
+            return concat({"k cannot vary, because ", name, " has blocks of ", info(type).block, " elements along it (",
+                           info(type).name, "); leave k out of upTo"});
     return "";
 }
 

@@ -80,6 +80,9 @@ std::optional<Status> read_types(const Token& token, Problem& p) {
 std::optional<Status> read_size(const Token& token, Problem& p) {
     string_view rest = token.text;
     size_t at = token.at;
+    if (find_type(rest))
+        return wrong(at, concat({quoted(rest), " is the type of one matrix; name those of A and B, as in ", rest, "*",
+                                 (info(*find_type(rest)).is_plain() ? rest : "f16")}));
     for (auto [name, value] : {std::pair{'M', &p.m}, {'N', &p.n}, {'K', &p.k}}) {
         const string_view word = rest.substr(0, name == 'K' ? rest.size() : rest.find('x'));
         const auto number = readNumber<uint64_t>(word);

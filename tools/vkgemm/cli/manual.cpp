@@ -65,11 +65,14 @@ string problem_parts() {
     out.resize(out.size() - 2);
     out +=
         "), the sizes MxNxK, and options: batch= layout= layout_c= layout_d= lda= ldb= ldc= ldd= stride_a= stride_b= "
-        "stride_c= stride_d= alpha= beta= c= accuracy=, and steps of the epilogue:";
+        "stride_c= stride_d= alpha= beta= c= accuracy= packed_a= packed_b= upto=, and steps of the epilogue:";
 #define VKGEMM_ROW(id, number, text, ...) out += " " text;
     VKGEMM_STEP_ROWS(VKGEMM_ROW)
 #undef VKGEMM_ROW
-    return out + "LOW:HIGH. Only the sizes are required. docs/design.md explains each of them.";
+    return out +
+           "LOW:HIGH. Only the sizes are required. upto=mn lets M and N vary up to those sizes; packed_b=any takes "
+           "a B that was packed ahead. A block format (from q8_0 on) is for A or B alone: its blocks lie along K, so "
+           "that A is row-major, B column-major (layout=nt), and K whole blocks. docs/design.md explains all.";
 }
 
 string codes() {

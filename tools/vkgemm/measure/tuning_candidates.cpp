@@ -14,14 +14,14 @@ constexpr size_t varied = 8;  // kernels that are tried with other schedules, to
 /// A candidate that serves.
 struct Row {
     std::string kernel;
-    uint32_t slices, packed;  // packed: bit 0 for A, bit 1 for B
+    uint32_t slices, packed;  // packed: bit 0 for A, bit 1 for B, as the kernel sees them
     double cost;
     bool chosen;
 };
 
-Row row_of(const VkgemmCandidate& c) {
+Row row_of(const VkgemmCandidate& c, uint32_t ahead) {
     static_assert(VKGEMM_SLOT_A == 0 && VKGEMM_SLOT_B == 1, "packedOperands is the mask itself");
-    return {c.kernel, c.slices, c.packedOperands, c.cost, c.state == VKGEMM_CANDIDATE_CHOSEN};
+    return {c.kernel, c.slices, c.packedOperands | ahead, c.cost, c.state == VKGEMM_CANDIDATE_CHOSEN};
 }
 
 bool serves(const VkgemmCandidate& c) { return c.reason == VKGEMM_SUCCESS; }
@@ -32,12 +32,21 @@ bool is_wide(const MatrixInfo& m) {
     return run * m.bytes % 16 == 0 && step * m.bytes % 16 == 0 && m.batch_step * m.bytes % 16 == 0;
 }
 
-/// The operands, as the kernel sees them, that cannot be read in 16-byte chunks. A column-major D is computed as its
-/// transpose, which exchanges A and B.
+/// A and B as bits of Row::packed. A column-major D is computed as its transpose, which exchanges A and B.
+uint32_t operand_bits(const Problem& problem, bool a, bool b) {
+    if (problem.d.layout == columnMajor) std::swap(a, b);
+    return (a ? 1u : 0u) | (b ? 2u : 0u);
+}
+
+/// The operands that cannot be read in 16-byte chunks.
 uint32_t misaligned(const Problem& problem) {
     const Resolved r = resolve(problem);
-    const bool swapped = problem.d.layout == columnMajor;
-    return (is_wide(swapped ? r.b : r.a) ? 0u : 1u) | (is_wide(swapped ? r.a : r.b) ? 0u : 2u);
+    return operand_bits(problem, !is_wide(r.a), !is_wide(r.b));
+}
+
+/// Those that come packed: no pass copies them, but a kernel that reads them has them in its PACK.
+uint32_t packed_ahead(const Problem& problem) {
+    return operand_bits(problem, problem.packedA != VKGEMM_PACKED_NONE, problem.packedB != VKGEMM_PACKED_NONE);
 }
 
 std::string tile_text(uint32_t slices, uint32_t packed) {
@@ -51,7 +60,7 @@ std::optional<Row> varied_row(const Context& context, const Problem& problem, Pl
     options.kernel = row.kernel.c_str(), options.tile = tile.c_str();
     const auto e = Explanation::create(context, problem, options);
     if (!e || e->info().chosen == UINT32_MAX) return std::nullopt;
-    return row_of(e->candidates()[e->info().chosen]);
+    return row_of(e->candidates()[e->info().chosen], packed_ahead(problem));
 }
 
 }  // namespace
@@ -60,9 +69,10 @@ Result<std::vector<Candidate>> candidates(const Context& context, const Problem&
     const PlanOptions options{.flags = VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace};
     const auto explanation = Explanation::create(context, problem, options);
     if (!explanation) return explanation.status();
+    const uint32_t ahead = packed_ahead(problem);
     std::vector<Row> rows;
     for (const VkgemmCandidate& c : explanation->candidates())
-        if (serves(c)) rows.push_back(row_of(c));
+        if (serves(c)) rows.push_back(row_of(c, ahead));
     std::ranges::stable_sort(rows, {}, &Row::cost);
     std::vector<Candidate> all;
     std::set<std::pair<std::string, std::string>> seen;
@@ -74,7 +84,7 @@ Result<std::vector<Candidate>> candidates(const Context& context, const Problem&
     for (size_t i = 0; i < std::min(varied, rows.size()); ++i) {
         const uint32_t slices = rows[i].slices;
         for (const uint32_t split : {slices, 1u, std::max(1u, slices / 2), slices * 2})
-            for (const uint32_t pack : {rows[i].packed, 0u, misaligned(problem)})
+            for (const uint32_t pack : {rows[i].packed, ahead, misaligned(problem) | ahead})
                 if (const auto row = varied_row(context, problem, options, rows[i], split, pack)) add(*row);
     }
     if (all.empty()) return all;
