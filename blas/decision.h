@@ -13,7 +13,8 @@ inline constexpr double auto_min = 1024;
 /// The harmonic mean of m, n and k, which are above 0: the size of the cube with as many multiplications per element of
 /// A, B and C. A product with one short side moves much for what it computes, and counts as little more than that side.
 inline double effective_size(int64_t m, int64_t n, int64_t k) {
-    return 3 / (1 / static_cast<double>(m) + 1 / static_cast<double>(n) + 1 / static_cast<double>(k));
+    const double x = static_cast<double>(m), y = static_cast<double>(n), z = static_cast<double>(k);
+    return 3 * x * y * z / (x * y + y * z + z * x);  // one division: every small call computes this
 }
 
 inline bool is_worth_device(const Settings& s, Routine routine, int64_t m, int64_t n, int64_t k) {

@@ -72,8 +72,9 @@ void run(const std::optional<Gemm<T>>& g, const Whole& whole, const Next& next) 
     };
     const bool done = multiply(*g, [&](const Gemm<T>& part) { guarded(next, part); });
     ++(done ? counts().device_calls : counts().next_calls);
-    log_call(routine_of<T>, op_letters[static_cast<size_t>(g->op_a)], op_letters[static_cast<size_t>(g->op_b)], g->m,
-             g->n, g->k, done ? "on the device" : "by the next BLAS");
+    if (settings().log == LogLevel::calls)
+        log_call(routine_of<T>, op_letters[static_cast<size_t>(g->op_a)], op_letters[static_cast<size_t>(g->op_b)],
+                 g->m, g->n, g->k, done ? "on the device" : "by the next BLAS");
     if (!done) guarded(whole);
 }
 

@@ -92,7 +92,6 @@ void complain(const std::string& text) {
 }
 
 void log_call(Routine routine, char op_a, char op_b, int64_t m, int64_t n, int64_t k, const char* where) {
-    if (settings().log != LogLevel::calls) return;
     complain(std::string(routine_names[static_cast<size_t>(routine)]) + " " + op_a + op_b + " " + std::to_string(m) +
              "x" + std::to_string(n) + "x" + std::to_string(k) + " " + where);
 }

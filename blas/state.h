@@ -15,7 +15,7 @@ const Settings& settings();
 
 /// Prints a line to stderr, after the name of the library.
 void complain(const std::string& text);
-/// Prints it if VKGEMM_BLAS_LOG asks for calls.
+/// For VKGEMM_BLAS_LOG=calls.
 void log_call(Routine routine, char op_a, char op_b, int64_t m, int64_t n, int64_t k, const char* where);
 /// For the summary.
 void set_next_library(const std::string& file);
