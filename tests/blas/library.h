@@ -26,6 +26,14 @@ struct Entry {
 
 template <class T>
 std::vector<Entry<T>> entries();
+template <>
+std::vector<Entry<float>> entries();
+template <>
+std::vector<Entry<double>> entries();
+template <>
+std::vector<Entry<std::complex<float>>> entries();
+template <>
+std::vector<Entry<std::complex<double>>> entries();
 
 /// Operands of small whole numbers, with poison (NaN) between the columns of A, B and C and behind them, and the call
 /// of them. `gap` elements lie between columns.
