@@ -33,21 +33,23 @@ constexpr Failure failures[] = {
     {"vkWaitForFences", timeout, 3, false},
 };
 
-/// In a child: two calls of several tiles, the first of which fails. 0 if everything is as it should be.
-int run(const Failure& failure) {
+/// In a child, by a name of Fortran, or of CBLAS with row-major matrices: two calls of several tiles, the first of
+/// which fails. 0 if everything is as it should be.
+int run(const Failure& failure, bool row_major) {
     using Fail = void(const char*, int, int);
     auto* const fail = reinterpret_cast<Fail*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan"));
     if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
     fail(failure.function, failure.result, failure.after);
-    const Entry<float> sgemm = entries<float>().front();
+    const Entry<float> fortran = entries<float>().front(), cblas = entries<float>().back();
+    const auto& sgemm = row_major ? cblas.call_row_major : fortran.call;
     Operands<float> failed(Op::transpose, Op::none, 13, 12, 11, 2, 1, 1), next(Op::none, Op::none, 6, 7, 8, 2, 1, 2);
-    sgemm.call(failed.call());
+    sgemm(failed.call());
     const int after_failure = cpu_calls();
     if (after_failure == 0) return std::printf("nothing fell back\n"), 2;
     if (after_failure > 9) return std::printf("%d calls for 9 tiles\n", after_failure), 3;
     if (!failed.is_right()) return 4;
     fail("", 0, 0);
-    sgemm.call(next.call());
+    sgemm(next.call());
     if (!next.is_right()) return 5;
     if (failure.ends != (cpu_calls() == after_failure))
         return std::printf("%d calls for the second product\n", cpu_calls() - after_failure), 6;
@@ -58,13 +60,15 @@ int run(const Failure& failure) {
 
 TEST_SUITE("failures") {
     TEST_CASE("what fails on the device is computed by the next BLAS") {
+        bool row_major = false;
         for (const Failure& failure : failures) {
+            row_major = !row_major;
             std::fflush(nullptr);
             const pid_t child = fork();
             REQUIRE(child >= 0);
             if (child == 0) {
                 alarm(60);
-                const int code = run(failure);
+                const int code = run(failure, row_major);
                 std::fflush(nullptr);
                 _exit(code);
             }
