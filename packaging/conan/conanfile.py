@@ -68,7 +68,7 @@ class VkgemmConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for part in ("TOOLS", "EXAMPLES", "TESTS"):
+        for part in ("TOOLS", "BLAS", "EXAMPLES", "TESTS"):
             toolchain.cache_variables[f"VKGEMM_{part}"] = False
         toolchain.cache_variables["VKGEMM_HOST"] = bool(self.options.host)
         toolchain.cache_variables["VKGEMM_INSTALL"] = True

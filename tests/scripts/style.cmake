@@ -4,7 +4,7 @@
 #   cmake -DTOOL=format|tidy -DSOURCE=<vkgemm> [-DBUILD=<with compile_commands.json>] -P style.cmake
 cmake_minimum_required(VERSION 3.24)
 set(files)
-foreach(folder src include tests tools examples)
+foreach(folder src include blas tests tools examples)
   file(GLOB_RECURSE some ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.hpp)
   if(NOT some)
     message(FATAL_ERROR "no sources below ${SOURCE}/${folder}")

@@ -14,7 +14,7 @@ vcpkg_cmake_configure(
   OPTIONS ${features} ${volk}
     -DVKGEMM_VULKAN_INCLUDE=${CURRENT_INSTALLED_DIR}/include
     -DVKGEMM_GLSLC=${CURRENT_HOST_INSTALLED_DIR}/tools/shaderc/glslc${VCPKG_HOST_EXECUTABLE_SUFFIX}
-    -DVKGEMM_TOOLS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
+    -DVKGEMM_TOOLS=OFF -DVKGEMM_BLAS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/vkgemm)
 vcpkg_fixup_pkgconfig()

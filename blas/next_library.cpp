@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "blas/next_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "blas/state.h"
+
+namespace vkgemm::blas {
+namespace {
+
+// Of both integer widths: which one is right follows from the symbol, because 64-bit names end with 64 or 64_.
+constexpr const char* usual_names[] = {"libopenblas.so.0", "libblis.so.4",        "libmkl_rt.so.2",
+                                       "libblas.so.3",     "libopenblas64_.so.0", "libblas.so"};
+
+bool is_own(const void* address) {
+    Dl_info own{}, other{};
+    return dladdr(reinterpret_cast<const void*>(&find_next), &own) && dladdr(address, &other) &&
+           own.dli_fbase == other.dli_fbase;
+}
+
+void* symbol_of(void* library, const char* symbol) {
+    void* found = library ? dlsym(library, symbol) : nullptr;
+    return found && !is_own(found) ? found : nullptr;
+}
+
+int collect(dl_phdr_info* object, size_t, void* names) {
+    if (object->dlpi_name && *object->dlpi_name)
+        static_cast<std::vector<std::string>*>(names)->emplace_back(object->dlpi_name);
+    return 0;
+}
+
+}  // namespace
+
+void* find_next(const char* symbol, const std::string& file) {
+    if (!file.empty()) {
+        void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library) complain("VKGEMM_BLAS_CPU=" + file + " cannot be loaded: " + dlerror());
+        if (void* found = symbol_of(library, symbol)) return found;
+    }
+    if (void* found = symbol_of(RTLD_NEXT, symbol)) return found;
+    std::vector<std::string> loaded;
+    dl_iterate_phdr(collect, &loaded);  // no dlopen inside: the linker's list is locked there
+    for (const std::string& name : loaded)
+        if (void* found = symbol_of(dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD), symbol)) return found;
+    for (const char* name : usual_names)
+        if (void* found = symbol_of(dlopen(name, RTLD_LAZY | RTLD_LOCAL), symbol)) return found;
+    return nullptr;
+}
+
+std::string library_of(const void* address) {
+    Dl_info info{};
+    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+void* NextSymbol::find() const {
+    void* found = find_next(name_, settings().next_library);
+    if (!found) {
+        complain(std::string("no BLAS library defines ") + name_ + "; VKGEMM_BLAS_CPU=FILE names one");
+        std::abort();
+    }
+    set_next_library(library_of(found));
+    return found;
+}
+
+}  // namespace vkgemm::blas

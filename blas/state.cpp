@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "blas/state.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "blas/decision.h"
+
+namespace vkgemm::blas {
+namespace {
+
+thread_local bool inside_next = false;
+
+/// Never destroyed: another library's destructor may call BLAS after ours ran, and drivers have threads of their own.
+struct Process {
+    Settings settings;
+    Counts counts;
+    std::mutex engine_mutex;  // of the next two
+    std::unique_ptr<Engine> engine;
+    bool tried = false;
+    std::atomic<bool> unusable = false;  // the device failed, is not there or not wanted
+    std::atomic<bool> complained = false;
+    std::atomic<Support> support_f32 = Support::unknown, support_f64 = Support::unknown;
+    std::mutex text_mutex;  // of the next two
+    std::string device, next_library;
+};
+
+Process* create_process();
+
+Process& process() {
+    static Process& the = *create_process();
+    return the;
+}
+
+// A forked child has neither the driver's threads nor a usable queue, and the mutex may be held by a thread that it
+// lacks. It keeps the settings, and computes on the CPU. `opened` is set before the device is opened.
+std::atomic<bool> opened = false;
+void in_child() {
+    Process& p = process();
+    p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = 0;
+    if (opened) p.unusable = true;
+}
+
+void print_summary() {
+    Process& p = process();
+    const std::unique_lock lock(p.text_mutex, std::try_to_lock);
+    const uint64_t device = p.counts.device_calls, next = p.counts.next_calls, failed = p.counts.failed_tiles;
+    const auto name = [](const std::string& s) { return s.empty() ? std::string("none") : s; };
+    complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" + name(p.device) +
+             "), " + std::to_string(next) + " by the next BLAS (" + name(p.next_library) + "); " +
+             std::to_string(failed) + " tiles fell back");
+}
+
+Process* create_process() {
+    auto* p = new Process;
+    std::vector<std::string> complaints;
+    p->settings = read_settings([](const char* name) { return std::getenv(name); }, complaints);
+    for (const std::string& text : complaints) complain(text);
+    if (p->settings.log != LogLevel::failures) std::atexit(print_summary);
+    return p;
+}
+
+Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
+    const auto devices = host::listDevices();
+    if (!devices) return devices.status();
+    const auto index = host::chooseDevice(*devices, s.device);
+    if (!index) return index.status();
+    for (const host::DeviceInfo& info : *devices)
+        if (info.index == *index && !is_worth_opening(s, info.kind))
+            return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                          info.name + " computes on the CPU; VKGEMM_BLAS=always uses it nevertheless"};
+    return Engine::open(std::to_string(*index));
+}
+
+// A missing device is worth a line only if the user asked for one.
+void report_no_device(Process& p, const Status& why) {
+    if (p.settings.mode == Mode::always || !p.settings.device.empty() || p.settings.log != LogLevel::failures)
+        complain("no device: " + why.text);
+}
+
+}  // namespace
+
+const Settings& settings() { return process().settings; }
+Counts& counts() { return process().counts; }
+
+void complain(const std::string& text) {
+    const std::string line = "vkgemm_blas: " + text + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);  // in one piece, also from several threads
+}
+
+void log_call(Routine routine, char op_a, char op_b, int64_t m, int64_t n, int64_t k, const char* where) {
+    complain(std::string(routine_names[static_cast<size_t>(routine)]) + " " + op_a + op_b + " " + std::to_string(m) +
+             "x" + std::to_string(n) + "x" + std::to_string(k) + " " + where);
+}
+
+void set_next_library(const std::string& file) {
+    Process& p = process();
+    const std::unique_lock lock(p.text_mutex, std::try_to_lock);  // a forked child may find it locked for good
+    if (lock) p.next_library = file;
+}
+
+LockedEngine lock_engine() {
+    Process& p = process();
+    if (p.unusable) return {};
+    LockedEngine locked{.lock = std::unique_lock(p.engine_mutex)};
+    if (!p.tried) {
+        p.tried = true;
+        static const int registered = pthread_atfork(nullptr, nullptr, in_child);
+        opened = true;
+        auto engine = registered == 0 ? open_engine(p.settings)
+                                      : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
+        if (engine) {
+            p.engine = *std::move(engine);
+            const std::lock_guard lock(p.text_mutex);
+            p.device = p.engine->info().name;
+        } else {
+            report_no_device(p, engine.status());
+            p.unusable = true;
+        }
+    }
+    if (!p.unusable) locked.engine = p.engine.get();
+    return locked;
+}
+
+void report_failure(const LockedEngine&, const Status& status) {
+    Process& p = process();
+    ++p.counts.failed_tiles;
+    const bool stays = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
+    if (!stays) p.unusable = true;
+    if (!p.complained.exchange(true))
+        complain(status.text + "; the next BLAS computes " + (stays ? "this tile" : "from now on") +
+                 "; further failures are counted (VKGEMM_BLAS_LOG=summary)");
+}
+
+Support support_of(Type type) { return type == f64 ? process().support_f64 : process().support_f32; }
+
+void set_support(Type type, Support support, const Status& why) {
+    Process& p = process();
+    const Support before = (type == f64 ? p.support_f64 : p.support_f32).exchange(support);
+    if (support == Support::no && before != support && p.settings.log != LogLevel::failures)
+        complain(std::string(type == f64 ? "f64" : "f32") + " goes to the next BLAS: " + why.text);
+}
+
+bool is_usable() { return !process().unusable; }
+
+InsideNext::InsideNext() : outer_(inside_next) { inside_next = true; }
+InsideNext::~InsideNext() { inside_next = outer_; }
+bool InsideNext::active() { return inside_next; }
+
+}  // namespace vkgemm::blas

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// The exported functions on a device: every name and transpose, what must not be read or written, what goes to the next
+// BLAS, threads, fork. The variables make every product go to the device, in tiles of 5.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "blas/library.h"
+
+using namespace vkgemm::blas;
+using namespace vkgemm::test;
+
+namespace {
+
+constexpr Op ops[] = {Op::none, Op::transpose, Op::conjugate_transpose};
+
+/// Fortran's name of a type with 32-bit integers.
+template <class T>
+Entry<T> first_entry() {
+    return entries<T>().front();
+}
+
+/// True if the device has this type: then a product does not reach the next BLAS.
+template <class T>
+bool is_on_device() {
+    Operands<T> operands(Op::none, Op::none, 2, 2, 2, T{1}, T{}, 1);
+    const int before = cpu_calls();
+    first_entry<T>().call(operands.call());
+    CHECK(operands.is_right());
+    return cpu_calls() == before;
+}
+
+template <class T>
+T factor(int real, int imaginary) {
+    if constexpr (is_complex<T>)
+        return T(static_cast<typename T::value_type>(real), static_cast<typename T::value_type>(imaginary));
+    else
+        return static_cast<T>(real);
+}
+
+}  // namespace
+
+TEST_CASE("f32 is computed on the device") {
+    CHECK(is_on_device<float>());
+    CHECK(is_on_device<std::complex<float>>());
+}
+
+TEST_CASE_TEMPLATE("every name computes every transpose", T, float, double, std::complex<float>, std::complex<double>) {
+    const bool on_device = is_on_device<T>();
+    const int before = cpu_calls();
+    CHECK(entries<T>().size() == 9);
+    uint64_t seed = 0;
+    for (const Entry<T>& entry : entries<T>())
+        for (const Op a : ops)
+            for (const Op b : ops)
+                for (const T beta : {T{}, factor<T>(1, 0), factor<T>(-2, 3)}) {
+                    Operands<T> column(a, b, 7, 3, 11, factor<T>(2, -1), beta, ++seed);
+                    entry.call(column.call());
+                    CHECK_MESSAGE(column.is_right(), entry.name);
+                    if (!entry.call_row_major) continue;
+                    Operands<T> row(a, b, 3, 6, 2, factor<T>(3, 0), beta, ++seed);
+                    entry.call_row_major(row.call());
+                    CHECK_MESSAGE(row.is_right(), entry.name);
+                }
+    if (on_device) CHECK(cpu_calls() == before);
+}
+
+TEST_CASE_TEMPLATE("sizes around a tile", T, float, double, std::complex<float>, std::complex<double>) {
+    uint64_t seed = 100;
+    for (const int64_t m : {1, 2, 4, 5, 6, 16})
+        for (const int64_t n : {1, 4, 5, 6, 11})
+            for (const int64_t k : {1, 5, 6, 65}) {
+                Operands<T> operands(Op::none, Op::transpose, m, n, k, T{1}, T{1}, ++seed, m % 3);
+                first_entry<T>().call(operands.call());
+                CHECK_MESSAGE(operands.is_right(), m, "x", n, "x", k);
+            }
+}
+
+TEST_CASE_TEMPLATE("calls without a product, and calls with bad arguments, go to the next BLAS", T, float,
+                   std::complex<double>) {
+    const struct {
+        int64_t m, n, k;
+        T alpha;
+    } empty[] = {{0, 3, 2, T{1}}, {3, 0, 2, T{1}}, {3, 4, 0, T{1}}, {3, 4, 2, T{}}};
+    for (const auto& row : empty) {
+        Operands<T> operands(Op::none, Op::none, row.m, row.n, row.k, row.alpha, T{2}, 5);
+        const int before = cpu_calls();
+        first_entry<T>().call(operands.call());
+        CHECK(cpu_calls() == before + 1);
+        CHECK(operands.is_right());
+    }
+    for (const Entry<T>& entry : entries<T>()) {
+        Operands<T> operands(Op::none, Op::none, 3, 4, 2, T{1}, T{1}, 6);
+        const Gemm<T> good = operands.call();
+        Gemm<T> bad[] = {good, good, good, good, good, good};
+        bad[0].m = -1, bad[1].n = -1, bad[2].k = -1, bad[3].lda = 2, bad[4].ldb = 1, bad[5].ldc = 2;
+        const int before = cpu_bad_calls();
+        for (const Gemm<T>& g : bad) entry.call(g);
+        CHECK_MESSAGE(cpu_bad_calls() == before + 6, entry.name);
+        entry.call(good);  // C was not touched before
+        CHECK_MESSAGE(operands.is_right(), entry.name);
+    }
+    Gemm<T> unknown_op = Operands<T>(Op::none, Op::none, 1, 1, 1, T{1}, T{}, 7).call();
+    unknown_op.op_a = static_cast<Op>(3);  // the null after the letters, and ConjNoTrans
+    const int before = cpu_bad_calls();
+    for (const Entry<T>& entry : entries<T>()) entry.call(unknown_op);
+    CHECK(cpu_bad_calls() == before + 9);
+}
+
+TEST_CASE("threads") {
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (uint64_t t = 0; t < 16; ++t)
+        threads.emplace_back([&, t] {
+            for (uint64_t i = 0; i < 8; ++i) {
+                Operands<float> real(ops[t % 3], ops[i % 3], 7, 6, 12, 1, 1, 16 * i + t);
+                entries<float>()[t % 9].call(real.call());
+                Operands<std::complex<float>> complex(ops[i % 3], ops[t % 3], 3, 4, 5, 1, 0, 16 * i + t);
+                entries<std::complex<float>>()[i % 9].call(complex.call());
+                wrong += !real.is_right() + !complex.is_right();
+            }
+        });
+    for (std::thread& t : threads) t.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a forked child computes by the next BLAS, its parent still on the device") {
+    REQUIRE(is_on_device<float>());
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        Operands<float> operands(Op::none, Op::none, 7, 6, 12, 2, 1, 3);
+        const int before = cpu_calls();
+        first_entry<float>().call(operands.call());
+        _exit(operands.is_right() && cpu_calls() == before + 1 ? 0 : 1);
+    }
+    int status = 1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(is_on_device<float>());
+}

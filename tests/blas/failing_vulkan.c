@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A Vulkan loader for tests: the real one, of which one function fails when test_fail_vulkan has said so. Preloaded, it
+ * is what a program gets that opens libvulkan.so.1, because that is its soname. */
+#define VK_NO_PROTOTYPES
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vulkan/vulkan_core.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static const char* failing = "";
+static VkResult failure;
+static int works;
+static PFN_vkGetDeviceProcAddr device_functions;
+static PFN_vkAllocateMemory allocate_memory;
+static PFN_vkMapMemory map_memory;
+static PFN_vkQueueSubmit queue_submit;
+static PFN_vkWaitForFences wait_for_fences;
+
+/* After `after` calls of the function, the next ones return `result`. "" ends it. */
+EXPORT void test_fail_vulkan(const char* function, int result, int after) {
+    failing = function;
+    failure = (VkResult)result;
+    works = after;
+}
+
+static int fails(const char* function) { return strcmp(function, failing) == 0 && works-- <= 0; }
+
+static VKAPI_ATTR VkResult VKAPI_CALL failing_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
+                                                       const VkAllocationCallbacks* allocator, VkDeviceMemory* out) {
+    return fails("vkAllocateMemory") ? failure : allocate_memory(device, info, allocator, out);
+}
+static VKAPI_ATTR VkResult VKAPI_CALL failing_map(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset,
+                                                  VkDeviceSize size, VkMemoryMapFlags flags, void** out) {
+    return fails("vkMapMemory") ? failure : map_memory(device, memory, offset, size, flags, out);
+}
+static VKAPI_ATTR VkResult VKAPI_CALL failing_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
+                                                     VkFence fence) {
+    return fails("vkQueueSubmit") ? failure : queue_submit(queue, count, submits, fence);
+}
+static VKAPI_ATTR VkResult VKAPI_CALL failing_wait(VkDevice device, uint32_t count, const VkFence* fences, VkBool32 all,
+                                                   uint64_t timeout) {
+    return fails("vkWaitForFences") ? failure : wait_for_fences(device, count, fences, all, timeout);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
+    const PFN_vkVoidFunction real = device_functions(device, name);
+#define REPLACE(function, kept, replacement) \
+    if (strcmp(name, #function) == 0) return kept = (PFN_##function)real, (PFN_vkVoidFunction)replacement
+    REPLACE(vkAllocateMemory, allocate_memory, failing_allocate);
+    REPLACE(vkMapMemory, map_memory, failing_map);
+    REPLACE(vkQueueSubmit, queue_submit, failing_submit);
+    REPLACE(vkWaitForFences, wait_for_fences, failing_wait);
+    return real;
+}
+
+EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char* name) {
+    static PFN_vkGetInstanceProcAddr real;
+    if (!real) {
+        void* loader = dlopen(VKGEMM_TESTS_VULKAN, RTLD_NOW | RTLD_LOCAL);
+        if (!loader) abort();
+        real = (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr");
+    }
+    const PFN_vkVoidFunction function = real(instance, name);
+    if (strcmp(name, "vkGetDeviceProcAddr") != 0) return function;
+    device_functions = (PFN_vkGetDeviceProcAddr)function;
+    return (PFN_vkVoidFunction)device_function;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Vulkan calls that fail (failing_vulkan.c, which is preloaded). C is right, because the next BLAS computes the tiles
+// that failed. Each case is a process of its own, in which the library opens a device.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "blas/library.h"
+
+using namespace vkgemm::blas;
+using namespace vkgemm::test;
+
+namespace {
+
+struct Failure {
+    const char* function;
+    int result;  // a VkResult
+    int after;   // so many calls work
+    bool ends;   // before the second product, for which the device is used again
+};
+constexpr int timeout = 2, out_of_host_memory = -1, out_of_device_memory = -2, device_lost = -4;
+constexpr Failure failures[] = {
+    {"vkAllocateMemory", out_of_device_memory, 0, true},
+    {"vkAllocateMemory", out_of_host_memory, 3, true},
+    {"vkAllocateMemory", out_of_device_memory, 5, true},
+    {"vkMapMemory", out_of_host_memory, 1, true},
+    {"vkQueueSubmit", device_lost, 0, false},
+    {"vkQueueSubmit", device_lost, 2, false},
+    {"vkWaitForFences", device_lost, 1, false},
+    {"vkWaitForFences", timeout, 3, false},
+};
+
+/// In a child, by a name of Fortran, or of CBLAS with row-major matrices: two calls of several tiles, the first of
+/// which fails. 0 if everything is as it should be.
+int run(const Failure& failure, bool row_major) {
+    using Fail = void(const char*, int, int);
+    auto* const fail = reinterpret_cast<Fail*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan"));
+    if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
+    fail(failure.function, failure.result, failure.after);
+    const Entry<float> fortran = entries<float>().front(), cblas = entries<float>().back();
+    const auto& sgemm = row_major ? cblas.call_row_major : fortran.call;
+    Operands<float> failed(Op::transpose, Op::none, 13, 12, 11, 2, 1, 1), next(Op::none, Op::none, 6, 7, 8, 2, 1, 2);
+    sgemm(failed.call());
+    const int after_failure = cpu_calls();
+    if (after_failure == 0) return std::printf("nothing fell back\n"), 2;
+    if (after_failure > 9) return std::printf("%d calls for 9 tiles\n", after_failure), 3;
+    if (!failed.is_right()) return 4;
+    fail("", 0, 0);
+    sgemm(next.call());
+    if (!next.is_right()) return 5;
+    if (failure.ends != (cpu_calls() == after_failure))
+        return std::printf("%d calls for the second product\n", cpu_calls() - after_failure), 6;
+    return 0;
+}
+
+}  // namespace
+
+TEST_SUITE("failures") {
+    TEST_CASE("what fails on the device is computed by the next BLAS") {
+        bool row_major = false;
+        for (const Failure& failure : failures) {
+            row_major = !row_major;
+            std::fflush(nullptr);
+            const pid_t child = fork();
+            REQUIRE(child >= 0);
+            if (child == 0) {
+                alarm(60);
+                const int code = run(failure, row_major);
+                std::fflush(nullptr);
+                _exit(code);
+            }
+            int status = -1;
+            REQUIRE(waitpid(child, &status, 0) == child);
+            CHECK_MESSAGE(status == 0, failure.function, " ", failure.result, " after ", failure.after);
+        }
+    }
+}

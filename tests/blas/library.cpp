@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "blas/library.h"
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "blas/cpu_blas.h"
+#include "support/random.h"
+
+namespace vkgemm::test {
+namespace {
+
+using blas::Gemm;
+using blas::Op;
+
+void* loaded(const char* file) {
+    void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library) std::fprintf(stderr, "%s\n", dlerror()), std::abort();
+    return library;
+}
+
+int count_of(const char* name) {
+    static void* const library = loaded(VKGEMM_TESTS_CPU_BLAS);
+    return reinterpret_cast<int (*)()>(dlsym(library, name))();
+}
+
+template <class T, class Int>
+Entry<T> fortran(const char* name) {
+    using Function = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*, const Int*,
+                          const T*, const Int*, const T*, T*, const Int*);
+    return {name, [name](const Gemm<T>& g) {
+                auto* const f = reinterpret_cast<Function*>(blas_function(name));
+                const Int m = static_cast<Int>(g.m), n = static_cast<Int>(g.n), k = static_cast<Int>(g.k),
+                          lda = static_cast<Int>(g.lda), ldb = static_cast<Int>(g.ldb), ldc = static_cast<Int>(g.ldc);
+                f(&"NTC"[static_cast<int>(g.op_a)], &"ntc"[static_cast<int>(g.op_b)], &m, &n, &k, &g.alpha, g.a, &lda,
+                  g.b, &ldb, &g.beta, g.c, &ldc);
+            }};
+}
+
+template <class T, class Int>
+void call_cblas(const char* name, int order, const Gemm<T>& g) {
+    const auto i = [](int64_t x) { return static_cast<Int>(x); };
+    const int op_a = 111 + static_cast<int>(g.op_a), op_b = 111 + static_cast<int>(g.op_b);
+    if constexpr (blas::is_complex<T>) {
+        using Function = void(int, int, int, Int, Int, Int, const void*, const void*, Int, const void*, Int,
+                              const void*, void*, Int);
+        reinterpret_cast<Function*>(blas_function(name))(order, op_a, op_b, i(g.m), i(g.n), i(g.k), &g.alpha, g.a,
+                                                         i(g.lda), g.b, i(g.ldb), &g.beta, g.c, i(g.ldc));
+    } else {
+        using Function = void(int, int, int, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+        reinterpret_cast<Function*>(blas_function(name))(order, op_a, op_b, i(g.m), i(g.n), i(g.k), g.alpha, g.a,
+                                                         i(g.lda), g.b, i(g.ldb), g.beta, g.c, i(g.ldc));
+    }
+}
+
+template <class T, class Int>
+Entry<T> cblas(const char* name) {
+    return {name, [name](const Gemm<T>& g) { call_cblas<T, Int>(name, 102, g); },
+            [name](Gemm<T> g) {
+                std::swap(g.op_a, g.op_b), std::swap(g.m, g.n), std::swap(g.a, g.b), std::swap(g.lda, g.ldb);
+                call_cblas<T, Int>(name, 101, g);
+            }};
+}
+
+template <class T>
+T whole_number(Random& random) {
+    const auto one = [&] { return static_cast<double>(random.between(1, 4) * (random.one_in(2) ? 1 : -1)); };
+    if constexpr (blas::is_complex<T>) {
+        const double real = one();
+        return T(static_cast<typename T::value_type>(real), static_cast<typename T::value_type>(one()));
+    } else {
+        return static_cast<T>(one());
+    }
+}
+
+template <class T>
+std::vector<T> filled(int64_t rows, int64_t columns, int64_t ld, Random& random) {
+    std::vector<T> all(static_cast<size_t>(ld * columns + 5), T(std::numeric_limits<float>::quiet_NaN()));
+    for (int64_t c = 0; c < columns; ++c)
+        for (int64_t r = 0; r < rows; ++r) all[static_cast<size_t>(r + c * ld)] = whole_number<T>(random);
+    return all;
+}
+
+}  // namespace
+
+void* blas_function(const char* name) {
+    static void* const library = loaded(VKGEMM_TESTS_BLAS);
+    return dlsym(library, name);
+}
+
+int cpu_calls() { return count_of("test_cpu_blas_calls"); }
+int cpu_bad_calls() { return count_of("test_cpu_blas_bad_calls"); }
+
+// The rows of names.def as entries of one type.
+#define FORTRAN(Int, before, after) fortran<T, Int>(ENTRY(before, after)),
+#define CBLAS(Int, before, after) cblas<T, Int>(ENTRY(before, after)),
+#define TEXT(x) #x
+#define JOINED(before, letter, after) TEXT(before##letter##after)
+template <>
+std::vector<Entry<float>> entries() {
+    using T = float;
+#define ENTRY(before, after) JOINED(before, s, after)
+    return {
+#include "blas/names.def"
+    };
+}
+template <>
+std::vector<Entry<double>> entries() {
+    using T = double;
+#undef ENTRY
+#define ENTRY(before, after) JOINED(before, d, after)
+    return {
+#include "blas/names.def"
+    };
+}
+template <>
+std::vector<Entry<std::complex<float>>> entries() {
+    using T = std::complex<float>;
+#undef ENTRY
+#define ENTRY(before, after) JOINED(before, c, after)
+    return {
+#include "blas/names.def"
+    };
+}
+template <>
+std::vector<Entry<std::complex<double>>> entries() {
+    using T = std::complex<double>;
+#undef ENTRY
+#define ENTRY(before, after) JOINED(before, z, after)
+    return {
+#include "blas/names.def"
+    };
+}
+
+template <class T>
+Operands<T>::Operands(Op op_a, Op op_b, int64_t m, int64_t n, int64_t k, T alpha, T beta, uint64_t seed, int64_t gap) {
+    Random random(seed);
+    const bool a_plain = op_a == Op::none, b_plain = op_b == Op::none;
+    const int64_t lda = (a_plain ? m : k) + gap, ldb = (b_plain ? k : n) + gap, ldc = m + gap;
+    a_ = filled<T>(a_plain ? m : k, a_plain ? k : m, lda, random);
+    b_ = filled<T>(b_plain ? k : n, b_plain ? n : k, ldb, random);
+    c_ = filled<T>(beta == T{} ? 0 : m, n, ldc, random);  // NaN where C must not be read
+    wanted_ = c_;
+    g_ = {op_a, op_b, m, n, k, alpha, a_.data(), lda, b_.data(), ldb, beta, wanted_.data(), ldc};
+    multiply_plainly(g_);
+    g_.c = c_.data();
+}
+
+template <class T>
+Gemm<T> Operands<T>::call() {
+    return g_;
+}
+
+template <class T>
+bool Operands<T>::is_right() const {
+    for (size_t i = 0; i < c_.size(); ++i) {
+        const int64_t row = static_cast<int64_t>(i) % g_.ldc, column = static_cast<int64_t>(i) / g_.ldc;
+        const bool inside = row < g_.m && column < g_.n;
+        if (inside ? c_[i] == wanted_[i] : std::memcmp(&c_[i], &wanted_[i], sizeof(T)) == 0) continue;
+        std::printf("C[%d][%d] is %g and should be %g\n", static_cast<int>(row), static_cast<int>(column),
+                    static_cast<double>(std::real(c_[i])), static_cast<double>(std::real(wanted_[i])));
+        return false;
+    }
+    return true;
+}
+
+template class Operands<float>;
+template class Operands<double>;
+template class Operands<std::complex<float>>;
+template class Operands<std::complex<double>>;
+
+}  // namespace vkgemm::test

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// libvkgemm_blas.so as a program sees it: functions by name. The next BLAS is the tests' own (cpu_blas.cpp), which
+// counts its calls.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "blas/call.h"
+
+namespace vkgemm::test {
+
+/// A function of the library that is loaded, or null.
+void* blas_function(const char* name);
+/// The function of the tests' own BLAS, or null.
+int cpu_calls();
+int cpu_bad_calls();
+
+/// One exported name: calls it with the arguments of a Gemm, which is column-major.
+template <class T>
+struct Entry {
+    std::string name;
+    std::function<void(const blas::Gemm<T>&)> call;
+    std::function<void(const blas::Gemm<T>&)> call_row_major{};  // of the same memory, for CBLAS only
+};
+
+template <class T>
+std::vector<Entry<T>> entries();
+template <>
+std::vector<Entry<float>> entries();
+template <>
+std::vector<Entry<double>> entries();
+template <>
+std::vector<Entry<std::complex<float>>> entries();
+template <>
+std::vector<Entry<std::complex<double>>> entries();
+
+/// Operands of small whole numbers, with poison (NaN) between the columns of A, B and C and behind them, and the call
+/// of them. `gap` elements lie between columns.
+template <class T>
+class Operands {
+   public:
+    Operands(blas::Op op_a, blas::Op op_b, int64_t m, int64_t n, int64_t k, T alpha, T beta, uint64_t seed,
+             int64_t gap = 3);
+    blas::Gemm<T> call();
+    /// Whether C has the bits that it should have, poison included. Prints the first element that has not.
+    bool is_right() const;
+
+   private:
+    blas::Gemm<T> g_;
+    std::vector<T> a_, b_, c_, wanted_;
+};
+
+}  // namespace vkgemm::test

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// The settings and the decision, which need no device.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "blas/decision.h"
+
+using namespace vkgemm::blas;
+
+namespace {
+
+Settings read(const std::map<std::string, std::string>& variables, std::vector<std::string>* complaints = nullptr) {
+    std::vector<std::string> all;
+    const Settings s = read_settings(
+        [&](const char* name) {
+            const auto found = variables.find(name);
+            return found == variables.end() ? nullptr : found->second.c_str();
+        },
+        all);
+    if (complaints)
+        *complaints = all;
+    else
+        CHECK(all.empty());
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("settings: what is not set has its default") {
+    const Settings s = read({{"VKGEMM_BLAS", ""}, {"VKGEMM_BLAS_TILE", ""}});
+    CHECK(s.mode == Mode::automatic);
+    CHECK(!s.min);
+    CHECK(s.next_library == "");
+    CHECK(s.device == "");
+    CHECK(s.tile == 4096);
+    CHECK(s.log == LogLevel::failures);
+    CHECK(s.disabled == std::array<bool, 4>{});
+}
+
+TEST_CASE("settings: every variable is read") {
+    const Settings s = read({{"VKGEMM_BLAS", "always"},
+                             {"VKGEMM_BLAS_MIN", "96.5"},
+                             {"VKGEMM_BLAS_CPU", "/lib/x.so"},
+                             {"VKGEMM_BLAS_DEVICE", "radv"},
+                             {"VKGEMM_BLAS_TILE", "77"},
+                             {"VKGEMM_BLAS_LOG", "calls"},
+                             {"VKGEMM_BLAS_DISABLE", "dgemm,zgemm"}});
+    CHECK(s.mode == Mode::always);
+    CHECK(s.min == 96.5);
+    CHECK(s.next_library == "/lib/x.so");
+    CHECK(s.device == "radv");
+    CHECK(s.tile == 77);
+    CHECK(s.log == LogLevel::calls);
+    CHECK(s.disabled == std::array<bool, 4>{false, true, false, true});
+}
+
+TEST_CASE("settings: what cannot be read is ignored, with a line that names what can") {
+    const struct {
+        const char *name, *value, *wanted;
+    } rows[] = {
+        {"VKGEMM_BLAS", "on", "auto, never, always"},   {"VKGEMM_BLAS_LOG", "1", "failures, summary, calls"},
+        {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},   {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},
+        {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},   {"VKGEMM_BLAS_TILE", "16385", "from 1 to 16384"},
+        {"VKGEMM_BLAS_TILE", "2.5", "from 1 to 16384"}, {"VKGEMM_BLAS_DISABLE", "hgemm", "sgemm, dgemm, cgemm, zgemm"}};
+    for (const auto& row : rows) {
+        std::vector<std::string> complaints;
+        const Settings s = read({{row.name, row.value}}, &complaints);
+        REQUIRE(complaints.size() == 1);
+        CHECK(complaints[0].find(std::string(row.name) + "=" + row.value) == 0);
+        CHECK_MESSAGE(complaints[0].find(row.wanted) != std::string::npos, complaints[0]);
+        CHECK(s.mode == Mode::automatic);
+        CHECK(s.tile == 4096);
+        CHECK(!s.min);
+    }
+}
+
+TEST_CASE("decision: the harmonic mean of the sizes") {
+    CHECK(effective_size(512, 512, 512) == doctest::Approx(512));
+    CHECK(effective_size(8192, 8192, 128) == doctest::Approx(372.4).epsilon(1e-3));
+    CHECK(effective_size(1, 1000000, 1000000) < 3);
+}
+
+TEST_CASE("decision: which calls go to the device") {
+    const Settings automatic = read({}), always = read({{"VKGEMM_BLAS", "always"}}),
+                   never = read({{"VKGEMM_BLAS", "never"}, {"VKGEMM_BLAS_MIN", "0"}});
+    CHECK(is_worth_device(automatic, Routine::sgemm, 1024, 1024, 1024));
+    CHECK(!is_worth_device(automatic, Routine::sgemm, 1023, 1024, 1024));
+    CHECK(!is_worth_device(automatic, Routine::sgemm, 8192, 8192, 128));
+    CHECK(is_worth_device(always, Routine::sgemm, 1, 1, 1));
+    CHECK(!is_worth_device(never, Routine::sgemm, 4096, 4096, 4096));
+    const Settings some =
+        read({{"VKGEMM_BLAS", "always"}, {"VKGEMM_BLAS_MIN", "64"}, {"VKGEMM_BLAS_DISABLE", "cgemm"}});
+    CHECK(is_worth_device(some, Routine::sgemm, 64, 64, 64));
+    CHECK(!is_worth_device(some, Routine::sgemm, 63, 64, 64));
+    CHECK(!is_worth_device(some, Routine::cgemm, 64, 64, 64));
+}
+
+TEST_CASE("decision: drivers that compute on the CPU are used if they are asked for") {
+    CHECK(!is_worth_opening(read({}), VK_PHYSICAL_DEVICE_TYPE_CPU));
+    CHECK(is_worth_opening(read({}), VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU));
+    CHECK(is_worth_opening(read({{"VKGEMM_BLAS", "always"}}), VK_PHYSICAL_DEVICE_TYPE_CPU));
+}
