@@ -23,7 +23,7 @@ std::string version_of_keys() {
 // One a line, each once.
 std::string text_of_keys(std::vector<std::string> keys) {
     std::ranges::sort(keys);
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     std::string out;
     for (const std::string& key : keys) out += plan::concat({version_of_keys(), " ", key, "\n"});
     return out;

@@ -166,7 +166,7 @@ TEST_CASE("a plan that may not compile is refused until its pipelines are there"
     plan_for(dry, "2x3x4", with(VKGEMM_PLAN_DRY, "tiled_f32_8x8"), c.handle());
     CHECK(info_of(dry.handle).missingPipelines == 1);
     expect(compile(dry), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_PLAN_DRY", "DEFER_COMPILE"});
-    for (const uint32_t flags : {VKGEMM_PLAN_DRY | VKGEMM_PLAN_DEFER_COMPILE, VKGEMM_PLAN_DRY | 16, 8 | 16})
+    for (const uint32_t flags : {2u | 8u, 2u | 16u, 8u | 16u})
         expect(make_plan(refused, problem("2x3x4"), with(flags), c.handle()), VKGEMM_ERROR_INVALID_ARGUMENT,
                {"at most one", std::to_string(flags)});
     expect(said([&](VkgemmError* e) { return vkgemmCompilePlan(nullptr, e); }), VKGEMM_ERROR_INVALID_ARGUMENT,

@@ -45,6 +45,8 @@ VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer, uint32_t x, uint32_t y, uin
     CHECK(uint64_t{x} * y * z > 0);
     ++dispatches;
 }
+VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}
+VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) {}
 VKAPI_ATTR VkDeviceAddress VKAPI_CALL address(VkDevice, const VkBufferDeviceAddressInfo*) { return 1 << 20; }
 
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
@@ -60,6 +62,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* n
     if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
     if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
     if (is("vkCmdPipelineBarrier")) return reinterpret_cast<PFN_vkVoidFunction>(barrier);
+    if (is("vkCmdBeginDebugUtilsLabel")) return reinterpret_cast<PFN_vkVoidFunction>(begin_label);
+    if (is("vkCmdEndDebugUtilsLabel")) return reinterpret_cast<PFN_vkVoidFunction>(end_label);
     if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
     if (is("vkGetBufferDeviceAddress")) return reinterpret_cast<PFN_vkVoidFunction>(address);
     if (is("vkCreateComputePipelines")) return reinterpret_cast<PFN_vkVoidFunction>(compile);
