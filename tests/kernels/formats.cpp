@@ -54,7 +54,7 @@ TEST_CASE("every format, as A and as B: exact, and within the bound") {
             for (const bool is_a : {false, true}) {
                 Case x = is_a ? case_of_types(kernel, format.type, other) : case_of_types(kernel, other, format.type);
                 tally(x);
-                x.fill = Fill::random, x.shift = 1, x.problem.batch = 2, x.problem.k *= 2;
+                x.fill = Fill::random, x.shift = 4, x.problem.batch = 2, x.problem.k *= 2;
                 (is_a ? x.problem.a : x.problem.b).ld = x.problem.k + 2 * format.block;
                 tally(x);
             }
