@@ -129,11 +129,11 @@ struct FirstResult {
 FirstResult first_result(const host::DeviceOptions& options, std::vector<std::byte>& cache_data) {
     const host::Device device = value(host::Device::open(options));
     real_device = &device;
-    VkPipelineCacheCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
-    info.initialDataSize = cache_data.size(), info.pInitialData = cache_data.data();
+    VkPipelineCacheCreateInfo kept{};
+    kept.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    kept.initialDataSize = cache_data.size(), kept.pInitialData = cache_data.data();
     VkPipelineCache cache = VK_NULL_HANDLE;
-    check(VULKAN(vkCreatePipelineCache)(device.handle(), &info, nullptr, &cache), "vkCreatePipelineCache");
+    check(VULKAN(vkCreatePipelineCache)(device.handle(), &kept, nullptr, &cache), "vkCreatePipelineCache");
     const auto x = value(device.createBuffer(64 * 64 * 4, host::Memory::host));
     const auto d = value(device.createBuffer(64 * 64 * 4, host::Memory::host));
     FirstResult times{};

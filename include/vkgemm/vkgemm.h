@@ -159,11 +159,11 @@ typedef enum VkgemmSeverity {
  * the context. `text` is one line and valid during the call. Must not call vkgemm with the same context, or throw. */
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
-/* Called by each vkgemmRecord of a product that succeeds (not of a pack), on its thread and without any lock held, so
- * that calls can be captured (vkgemm::host does, for VKGEMM_CAPTURE). Not called for groups. `problem` is the line of
- * the problem with alpha and beta; with VKGEMM_RECORD_SIZES it has the sizes of the run, the plan's strides, and no upto=. `run` is the run as
- * this library reads it: its structSize is the library's. All pointers are valid during the call only. Must not record
- * with the same context, or throw. */
+/* Called by each vkgemmRecord of a product that succeeds (not of a pack, and not of groups), on its thread and without
+ * any lock held, so that calls can be captured (vkgemm::host does, for VKGEMM_CAPTURE). `problem` is the line of the
+ * problem with alpha and beta; with VKGEMM_RECORD_SIZES it has the sizes of the run, the plan's strides, and no upto=.
+ * `run` is the run as this library reads it: its structSize is the library's. All pointers are valid during the call
+ * only. Must not record with the same context, or throw. */
 struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 
@@ -458,9 +458,9 @@ typedef struct VkgemmRun {
      * exactly the problem's elsewhere (INVALID_ARGUMENT). The bytes that an operand needs are those of these sizes. If
      * m, n or batch is 0, only the barriers of `flags` are recorded, and no operand is needed. */
     uint64_t m, n, k, batch;
-    /* With VkgemmProblem::grouping: `batch` VkgemmGroup, and with INDEXED the lists of indices, which are uint32_t. Both
-     * at a multiple of 4 bytes. `size` of the matrices then says how many bytes a group may use, from `offset` on; if
-     * it is 0, they are those of the problem's batch with its strides. */
+    /* With VkgemmProblem::grouping: `batch` VkgemmGroup, and with INDEXED the lists of indices, uint32_t each. Both
+     * begin at multiples of 4 bytes. `size` of the matrices then says how many bytes a group may use, from `offset` on;
+     * if it is 0, they are those of the problem's batch with its strides. */
     VkgemmOperand groups, indices; /* the workspace must be given as a buffer, which also needs
                                       VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
 } VkgemmRun;

@@ -163,14 +163,9 @@ VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* run, uint32_
             if (!access) continue;
             const vk::Resolved& x = checked.operands[i];
             if (accesses && *count < capacity)
-                accesses[*count] = {VkgemmSlot(i),
-                                    0,
-                                    VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
-                                    access,
-                                    x.buffer,
-                                    x.buffer ? x.offset : 0,
-                                    x.bytes,
-                                    x.address};
+                accesses[*count] = {VkgemmSlot(i), 0,        VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                                    access,        x.buffer, x.buffer ? x.offset : 0,
+                                    x.bytes,       x.address};
             ++*count;
         }
         if (accesses && capacity < *count)

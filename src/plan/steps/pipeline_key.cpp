@@ -71,7 +71,7 @@ std::string_view next_word(std::string_view& line) {
 }
 
 constexpr std::string_view binding_names[] = {"descriptors", "addresses", "grouped"};  // the last one by addresses too
-constexpr std::string_view base_name = "DISPATCH_BASE";  // among the constants, last
+constexpr std::string_view base_name = "DISPATCH_BASE";                                // among the constants, last
 
 }  // namespace
 
@@ -86,8 +86,8 @@ Step step_of(const PipelineKey& key) {
 std::string to_text(const PipelineKey& key) {
     std::string set = to_text(key.constants);
     if (key.dispatch_base) set += concat({(set.empty() ? "" : ","), base_name, "=1"});
-    return concat({key.kernel->name, " ", binding_names[key.is_grouped ? 2 : static_cast<size_t>(key.binding)], " ", to_text(key.tile),
-                   (set.empty() ? "" : " "), set});
+    return concat({key.kernel->name, " ", binding_names[key.is_grouped ? 2 : static_cast<size_t>(key.binding)], " ",
+                   to_text(key.tile), (set.empty() ? "" : " "), set});
 }
 
 Result<PipelineKey> parse_pipeline_key(std::string_view text) {
