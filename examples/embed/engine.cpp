@@ -12,6 +12,9 @@ namespace {
 const uint32_t fill_code[] =
 #include "fill.inc"
     ;
+const uint32_t count_code[] =
+#include "count.inc"
+    ;
 const uint32_t reduce_code[] =
 #include "reduce.inc"
     ;
@@ -134,7 +137,7 @@ Buffer make_buffer(const Gpu& gpu, size_t floats, bool readable) {
     VkBufferCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.size = buffer.bytes;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                  (gpu.addresses ? VkBufferUsageFlags{VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT} : 0);
     check(vkCreateBuffer(gpu.device, &info, nullptr, &buffer.handle), "vkCreateBuffer");
     VkMemoryRequirements needs{};
@@ -187,20 +190,22 @@ Passes make_passes(const Gpu& gpu) {
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &push;
     check(vkCreatePipelineLayout(gpu.device, &layout, nullptr, &p.layout), "vkCreatePipelineLayout");
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 32};
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 64};
     VkDescriptorPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    pool.maxSets = 16;
+    pool.maxSets = 32;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
     check(vkCreateDescriptorPool(gpu.device, &pool, nullptr, &p.pool), "vkCreateDescriptorPool");
     p.fill = make_pipeline(gpu, p.layout, fill_code);
+    p.count = make_pipeline(gpu, p.layout, count_code);
     p.reduce = make_pipeline(gpu, p.layout, reduce_code);
     return p;
 }
 
 void destroy(const Gpu& gpu, Passes& p) {
     vkDestroyPipeline(gpu.device, p.fill, nullptr);
+    vkDestroyPipeline(gpu.device, p.count, nullptr);
     vkDestroyPipeline(gpu.device, p.reduce, nullptr);
     vkDestroyDescriptorPool(gpu.device, p.pool, nullptr);
     vkDestroyPipelineLayout(gpu.device, p.layout, nullptr);

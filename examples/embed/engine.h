@@ -44,7 +44,7 @@ struct Passes {
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorPool pool = VK_NULL_HANDLE;
-    VkPipeline fill = VK_NULL_HANDLE, reduce = VK_NULL_HANDLE;
+    VkPipeline fill = VK_NULL_HANDLE, count = VK_NULL_HANDLE, reduce = VK_NULL_HANDLE;
 };
 Passes make_passes(const Gpu& gpu);
 void destroy(const Gpu& gpu, Passes& passes);
