@@ -89,7 +89,7 @@ TEST_CASE("groups: what a run must bring") {
     o.operands = VKGEMM_OPERANDS_ADDRESSES;
     plan_for(by_address, "40x30x20 batch=7 groups=table upto=m", o);
     r = run_of(memory), r.workspace = {VK_NULL_HANDLE, 0, 0, 1 << 20};
-    expect(check(by_address, r), VKGEMM_ERROR_OPERAND, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
+    expect(check(by_address, r), VKGEMM_ERROR_WORKSPACE, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
 }
 
 TEST_CASE("groups: a size that a command before wrote") {

@@ -43,7 +43,7 @@ TEST_CASE("packed ahead: one layout for all ranges of sizes, whichever kernel ea
     for (const uint32_t invocations : {0u, as_on_a_gpu}) {
         x.invocations = invocations;
         if (!is_planned(x)) continue;  // the device may lack f16
-        for (const uint64_t m : {1, 5, 33, 512}) {
+        for (const uint64_t m : {1u, 5u, 33u, 512u}) {
             x.sizes = vkgemm::plan::Sizes{m, 512, 256, 1};
             CHECK(run(x) == "");
         }

@@ -86,7 +86,7 @@ Tile shaping(const Row& row, Tile tile) {
 std::vector<Row> rows_that_fit(bool with_helpers) {
     std::vector<Row> out;
     for (const Kernel& kernel : plan::kernels()) {
-        if (!is_chosen(kernel)) continue;
+        if (!is_chosen(kernel) || kernel.module.role == plan::Role::lister) continue;  // in grouped.cpp
         if (kernel.module.is_product()) {
             if (fits(kernel)) out.push_back({&kernel});
             continue;

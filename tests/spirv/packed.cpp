@@ -70,7 +70,7 @@ TEST_CASE("what is not SPIR-V is packed and unpacked all the same") {
             }
         }
         if (round % 5 == 0) three[1] = three[0];
-        const auto variants = std::span(three).first(2 + round % 2);
+        const auto variants = std::span(three).first(round % 2 ? 3 : 2);
         const Words packed = spirv::pack(variants);
         CHECK(unpack(packed, Variant::descriptors) == three[0]);
         CHECK(unpack(packed, Variant::addresses) == three[1]);

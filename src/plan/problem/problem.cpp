@@ -295,8 +295,6 @@ bool is_wide(const Operand& x, uint32_t operand_alignment) {
            type.bytes_of(m.ld) % unit == 0 && type.bytes_of(m.batchStride) % unit == 0;
 }
 
-bool is_mixed(const Problem& p) { return p.a.type != p.b.type || !info(p.a.type).is_plain(); }
-
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
 std::optional<uint64_t> span_elements(const Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch) {

@@ -56,7 +56,7 @@ uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: fou
 
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
 /// Whether A and B have different types, or one of them is a block format. Such operands are read in words of 32 bits.
-bool is_mixed(const Problem& completed);
+inline bool is_mixed(const Problem& p) { return p.a.type != p.b.type || !info(p.a.type).is_plain(); }
 bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
 
 /// Elements from the first to one past the last of a whole batched operand; 0 for an empty one; nullopt above 2^64.

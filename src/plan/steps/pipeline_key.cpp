@@ -10,17 +10,17 @@ namespace vkgemm::plan {
 namespace {
 
 // A constant that the problem sets, and the largest value that a plan gives it.
-struct Constant {
+struct ProblemConstant {
     std::string_view name;
     uint32_t ProblemConstants::*member;
 };
-constexpr Constant constants[] = {
+constexpr ProblemConstant problem_constants[] = {
 #define X(id, name, meaning) {#name, &ProblemConstants::name},
     VKGEMM_PROBLEM_CONSTANTS(X)
 #undef X
 };
 
-uint32_t most_of(const Constant& c) {
+uint32_t most_of(const ProblemConstant& c) {
     if (c.name == "ALIGNED") return WIDE_A | WIDE_B | WIDE_C | WIDE_D;
     uint32_t steps = 0, types = 0;
 #define VKGEMM_ROW(name, number, ...) steps = std::max<uint32_t>(steps, number);
@@ -38,7 +38,7 @@ uint32_t most_of(const Constant& c) {
 
 std::string to_text(const ProblemConstants& all) {
     std::string out;
-    for (const Constant& c : constants)
+    for (const ProblemConstant& c : problem_constants)
         if (all.*c.member) out += concat({(out.empty() ? "" : ","), c.name, "=", all.*c.member});
     return out;
 }
@@ -51,9 +51,9 @@ Result<ProblemConstants> parse_constants(std::string_view text) {
         const std::string_view item = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), item.size() + 1));
         const std::string_view name = item.substr(0, item.find('='));
-        const auto* const c = std::ranges::find(constants, name, &Constant::name);
+        const auto* const c = std::ranges::find(problem_constants, name, &ProblemConstant::name);
         const auto value = readNumber<uint32_t>(name == item ? item : item.substr(name.size() + 1));
-        if (c == std::end(constants) || !value)
+        if (c == std::end(problem_constants) || !value)
             return malformed(concat({"'", item, "' is no constant, as in TRANS_B=1,WHOLE=1"}));
         if (*value > most_of(*c))
             return malformed(concat({c->name, " is ", *value, ", above the limit of ", most_of(*c)}));

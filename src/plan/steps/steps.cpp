@@ -302,8 +302,9 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
     ProblemConstants& c = s.constants;
     c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
     c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
-    for (const auto& [bit, has] :
-         {std::pair{VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}})
+    constexpr std::pair<uint32_t, uint32_t> own[] = {
+        {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};
+    for (const auto& [bit, has] : own)
         if (p.upTo & bit) c.TABLE_HAS |= has;
     if (swapped) c.TABLE_HAS |= TABLE_SWAPPED;
     if (p.cSource == VKGEMM_C_IS_D) c.TABLE_HAS |= TABLE_C_IS_D;
@@ -342,7 +343,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
 
     Schedule schedule = choice.schedule;
     schedule.problem = p;
-    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 0, 0,
+    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 1, 1,
                     slots_of(p, n.swapped)};
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
     product.args.raster = t.RASTER;
