@@ -296,11 +296,11 @@ TEST_CASE("times that make no sense, and how few dispatches are enough") {
 }
 
 TEST_CASE("pipelines of sliced passes have keys of their own") {
+    OwnedContext c;  // destroyed after its plans
     OwnedPlan whole, sliced, again;
     plan_for(whole, "80x80x8 layout=nt", cut(0, "naive_f32_8x8"));
     VkgemmPlanOptions o = cut(4, "naive_f32_8x8");
     o.flags = VKGEMM_PLAN_DRY;
-    OwnedContext c;
     const VkgemmContextInfo info = context_info();
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
     plan_for(sliced, "80x80x8 layout=nt", o, c.handle);
