@@ -9,11 +9,13 @@
 #ifdef LIST_KERNELS
 static int is_helper_of_f32(const char* name) {
     return strncmp(name, "reduce_f32", 10) == 0 || strncmp(name, "pack_32", 7) == 0 ||
-           strncmp(name, "pack_fragments_bf16x3", 21) == 0 || strncmp(name, "pack_fragments_f16x2", 20) == 0;
+           strncmp(name, "pack_fragments_bf16x3", 21) == 0 || strncmp(name, "pack_fragments_f16x2", 20) == 0 ||
+           strncmp(name, "list_tiles", 10) == 0;
 }
 
 static int is_helper_of_tiled(const char* name, const char* family) {
-    return strcmp(family, "reduce_k") == 0 || (strcmp(family, "pack") == 0 && strncmp(name, "pack_", 5) == 0);
+    return strcmp(family, "reduce_k") == 0 || strcmp(family, "list_tiles") == 0 ||
+           (strcmp(family, "pack") == 0 && strncmp(name, "pack_", 5) == 0);
 }
 
 static int wanted(const VkgemmKernelInfo* k, const char* which) {

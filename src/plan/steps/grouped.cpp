@@ -2,13 +2,14 @@
 #include "plan/steps/grouped.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/base/rounding.h"
 
 namespace vkgemm::plan {
 
-GroupedSearch::GroupedSearch(const Problem& normalised, const Request& asked)
-    : expected(normalised), least(normalised), request(asked) {
+GroupedSearch::GroupedSearch(const Problem& normalised, Request asked)
+    : expected(normalised), least(normalised), request(std::move(asked)) {
     if (expected.grouping == VKGEMM_GROUPING_INDEXED)
         expected.m = std::max<uint64_t>(1, div_up(expected.m, expected.batch));
     for (const auto& [bit, size] :

@@ -11,7 +11,7 @@ struct GroupedSearch {
     Problem expected, least;
     Request request;
 
-    GroupedSearch(const Problem& normalised, const Request&);
+    GroupedSearch(const Problem& normalised, Request);
     GroupedSearch(const GroupedSearch&) = delete;  // request refers to `least`
 };
 
