@@ -200,7 +200,7 @@ typedef enum VkgemmGrouping {
 } VkgemmGrouping;
 
 /* One product of a group, in device memory. Whatever the table holds, nothing outside the operands is read or written:
- * sizes above the problem's count as those; a group that is not inside its operands, or breaks what is said here, is
+ * sizes above the problem's count as those; a group that is not inside its operands, or breaks the rules below, is
  * left out, as one is whose m or n is 0. Its size never changes. */
 typedef struct VkgemmGroup {
     uint32_t m, n, k;            /* read where `upTo` has them */

@@ -52,8 +52,8 @@ Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::
         const std::string_view version = key.substr(0, key.find(' '));
         if (!is_version(version))
             return Refusal{VKGEMM_ERROR_PARSE,
-                           plan::concat({where, "'", version, "' is no version of vkgemm, as in '", version_of_keys(),
-                                         " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
+                           plan::concat({where, "'", version, "' is not a version of vkgemm, as in '",
+                                         version_of_keys(), " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
         if (version != version_of_keys()) {
             vk::log(c, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored, it is of vkgemm ", version}));
             continue;

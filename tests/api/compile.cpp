@@ -215,7 +215,7 @@ TEST_CASE("keys that cannot be used") {
         std::string line;
         std::vector<std::string> words;
     } malformed[] = {
-        {"naive_f32_8x8 addresses WG=64,BM=8,BN=8", {"line 2", "'naive_f32_8x8' is no version"}},
+        {"naive_f32_8x8 addresses WG=64,BM=8,BN=8", {"line 2", "'naive_f32_8x8' is not a version"}},
         {"0.2.0", {"line 2", "KERNEL BINDING TILE"}},
         {"0.2.0 naive_f32_8x8 addresses", {"line 2", "KERNEL BINDING TILE"}},
         {"0.2.0 naive_f32_8x8 images WG=64,BM=8,BN=8", {"'images'", "descriptors", "addresses"}},

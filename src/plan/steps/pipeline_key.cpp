@@ -54,7 +54,7 @@ Result<ProblemConstants> parse_constants(std::string_view text) {
         const auto* const c = std::ranges::find(problem_constants, name, &ProblemConstant::name);
         const auto value = readNumber<uint32_t>(name == item ? item : item.substr(name.size() + 1));
         if (c == std::end(problem_constants) || !value)
-            return malformed(concat({"'", item, "' is no constant, as in TRANS_B=1,WHOLE=1"}));
+            return malformed(concat({"'", item, "' is not a constant, as in TRANS_B=1,WHOLE=1"}));
         if (*value > most_of(*c))
             return malformed(concat({c->name, " is ", *value, ", above the limit of ", most_of(*c)}));
         out.*c->member = *value;

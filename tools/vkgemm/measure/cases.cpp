@@ -83,8 +83,9 @@ Result<Case> parse_case(const std::string& line) {
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
     if (c && c->problem.grouping != VKGEMM_GROUPING_NONE)
-        return about(line, refuse("groups have their sizes in memory, and the tool has no table for them; "
-                                  "'vkgemm explain' says which kernel they take"));
+        return refuse(
+            "groups have their sizes in memory, and the tool has no table for them; 'vkgemm explain' says "
+            "which kernel they take");
     if (!c || (c->problem.m && c->problem.n)) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
