@@ -52,8 +52,13 @@ struct uvec2 {
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")                 \
     X(45, BY_INDEX, "grouped: 1: an index list gives the rows of A and D")                  \
     X(46, INDICES_PER_ROW, "grouped: how many indices a row of A has; 0 without a list")    \
-    X(47, FORMAT_D, "list_tiles: the type of C and D, a VKGEMM_TYPE_* number")              \
-    X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")
+    X(47, FORMAT_D, "list_tiles, scaled products: the type of D, a VKGEMM_TYPE_* number")   \
+    X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")          \
+    X(49, FORMAT_C, "the type of C, a VKGEMM_TYPE_* number; 0: D's")                        \
+    X(50, FORMAT_BIAS, "likewise of the bias")                                              \
+    X(51, FORMAT_SCALE, "likewise of the scale")                                            \
+    X(52, FORMAT_RESIDUAL, "likewise of the residual")                                      \
+    X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
 // of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
@@ -99,9 +104,13 @@ struct uvec2 {
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
-// What STEP_n may hold: VKGEMM_STEP_*. C++ has them as an enum.
+// What STEP_n and FORMAT_* may hold: VKGEMM_STEP_*, VKGEMM_TYPE_*. C++ has them as enums.
 #ifndef __cplusplus
 #    include "../include/vkgemm/tables.h"
+#    define VKGEMM_ROW(name, number, text, bytes, elements, digits, is_float, accumulator, result) \
+        const uint name = number;
+VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#    undef VKGEMM_ROW
 const uint VKGEMM_STEP_NONE = 0u;
 #    define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) const uint name = number;
 VKGEMM_STEP_ROWS(VKGEMM_ROW)

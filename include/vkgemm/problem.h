@@ -146,10 +146,27 @@ typedef enum VkgemmSlot {
 } VkgemmSlot;
 
 /* The epilogue: what is applied to each element of the product before it is stored in D. Steps run in the order given.
- * A list has each kind at most once, at most one bias and at most one scale. Bias, scale and residual are operands of
- * D's type. Bias and scale have m elements (ROW), n elements (COL) or one (ALL). The residual has the layout, ld and
- * batchStride of D, and may be D itself. GELU, SiLU and clamp are for floating-point accumulators.
- * GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
+ * A list has each kind at most once, at most one bias and at most one scale. Bias and scale have m elements (ROW), n
+ * elements (COL) or one (ALL). The residual has the layout, ld and batchStride of D, and may be D itself if it has D's
+ * type. GELU, SiLU, clamp and leaky ReLU are computed in floating point: in the accumulator's type, or in f32 if sums
+ * of whole numbers have a D of another type (below). GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+ *
+ * Types. Bias, scale, residual and C have D's type, unless the problem gives them one of their own (biasType,
+ * scaleType, residualType, c.type). If sums are f32 or f16, all of them may be f32, f16 or bf16, whatever D is. Such an
+ * operand of 16 bits whose type is not D's begins at a multiple of 4 bytes, and its length is rounded up to one.
+ *
+ * Sums of i8 in i32 may have a D of f32, f16, bf16 or i8. All of the epilogue is f32 then, alpha and beta too:
+ *
+ *     D = convert(steps(alpha * f32(sum) + beta * C))
+ *
+ * Converted to i8, a number becomes the nearest whole one (of two the even one), at least -128 and at most 127, and NaN
+ * becomes 0. Bias and scale are f32, f16 or bf16, and by default f32 if D is i8; C and the residual may be i8 too. A
+ * bias of i32 must be the first step, and is added to the sum as a whole number: alpha * f32(sum + bias).
+ *
+ * Zero points. Let A have the scale sa and the zero point za, and column j of B the scale sb[j], and let s[j] be the sum
+ * of that column's elements. The product of what they stand for is sa sb[j] (sum - za s[j]): the steps bias=col
+ * scale=col with an i32 bias of -za s[j] and a scale of sa sb[j]. With a bias f[j] and a zero point zd of D it is the
+ * steps scale=col bias=col with a bias of f[j] + zd - sa sb[j] za s[j]. */
 typedef enum VkgemmStepKind {
     VKGEMM_STEP_NONE = 0, /* an unset step, refused within epilogueCount (INVALID_ARGUMENT) */
 #define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = (number),
@@ -161,7 +178,7 @@ typedef enum VkgemmStepKind {
 /* Its size never changes, because VkgemmProblem contains it by value. */
 typedef struct VkgemmEpilogueStep {
     VkgemmStepKind kind;
-    float low, high; /* clamp: low <= high; ignored by other steps */
+    float low, high; /* clamp: low <= high; leaky ReLU: low is the slope below 0; ignored by other steps */
 } VkgemmEpilogueStep;
 
 /* Never changes, because fields follow `epilogue` in VkgemmProblem. */
@@ -235,6 +252,10 @@ typedef struct VkgemmProblem {
     VkgemmGrouping grouping;
     uint32_t indicesPerRow; /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
     uint32_t reserved;      /* 0 */
+
+    /* Types of the epilogue's operands; 0: D's, but f32 for bias and scale if D is i8. See VkgemmStepKind. */
+    VkgemmType biasType, scaleType, residualType;
+    uint32_t reservedEpilogue; /* 0 */
 } VkgemmProblem;
 
 /* A problem as one line of text, as the tool, logs, tests and bug reports write it, without what is at its default:

@@ -98,6 +98,7 @@ struct Problem {
     uint32_t upTo = 0;  ///< VkgemmUpToFlagBits
     VkgemmGrouping grouping = VKGEMM_GROUPING_NONE;
     uint32_t indicesPerRow = 0;
+    Type biasType = VKGEMM_TYPE_DEFAULT, scaleType = VKGEMM_TYPE_DEFAULT, residualType = VKGEMM_TYPE_DEFAULT;
 };
 
 /// One line of text: the problem, and the factors that belong to a run.
@@ -124,6 +125,7 @@ inline VkgemmProblem toC(const Problem& p) {
     c.packedA = p.packedA, c.packedB = p.packedB;
     c.upTo = p.upTo;
     c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
+    c.biasType = p.biasType, c.scaleType = p.scaleType, c.residualType = p.residualType;
     return c;
 }
 
@@ -137,6 +139,7 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.packedA = c.packedA, p.packedB = c.packedB;
     p.upTo = c.upTo;
     p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
+    p.biasType = c.biasType, p.scaleType = c.scaleType, p.residualType = c.residualType;
     return p;
 }
 

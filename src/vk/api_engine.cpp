@@ -73,7 +73,7 @@ Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::
 // What the run does with one operand; 0: nothing.
 VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, VkgemmSlot slot) {
     const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
-    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, p.problem.accumulate); };
+    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.problem)); };
     const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
     bool reads = need.reads;
     if (is_factor && is_zero(checked.run.alpha)) reads = false;

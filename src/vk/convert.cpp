@@ -97,6 +97,12 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_INDEXED)) return *why;
     if (from->reserved)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"reserved is ", from->reserved, ", not 0"})};
+    if (auto why = check_enum("biasType", from->biasType, 0, last_type)) return *why;
+    if (auto why = check_enum("scaleType", from->scaleType, 0, last_type)) return *why;
+    if (auto why = check_enum("residualType", from->residualType, 0, last_type)) return *why;
+    if (from->reservedEpilogue)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"reservedEpilogue is ", from->reservedEpilogue, ", not 0"})};
     Problem p = convert::fromC(*from);
     if (p.batch == 0) p.batch = 1;
     return p;

@@ -101,7 +101,7 @@ plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
                             : s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_RESIDUAL ? &q.d
                                                                               : nullptr;
     if (!m || (*w.slots)[size_t(s)].packed || (*w.slots)[size_t(s)].least) return f;
-    const plan::TypeInfo& type = plan::info(m->type);
+    const plan::TypeInfo& type = plan::info(plan::epilogue_type(q, s).value_or(m->type));
     const bool rows = m->layout == plan::rowMajor;
     const uint64_t inner = s == VKGEMM_SLOT_A   ? (rows ? q.k : q.m)
                            : s == VKGEMM_SLOT_B ? (rows ? q.n : q.k)
@@ -111,6 +111,7 @@ plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
 }
 
 bool same_place(const Work& w, VkgemmSlot s, const Resolved& x, const Resolved& d) {
+    if (plan::epilogue_type(*w.problem, s).value_or(w.problem->d.type) != w.problem->d.type) return false;
     const bool matrix = s == VKGEMM_SLOT_RESIDUAL || (s == VKGEMM_SLOT_C && w.problem->c.ld == w.problem->d.ld &&
                                                       w.problem->c.batchStride == w.problem->d.batchStride &&
                                                       w.problem->c.layout == w.problem->d.layout);
@@ -169,10 +170,7 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
                                                        &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
-    const uint32_t d_bytes = plan::info(m.d).bytes;
-    const auto counted_in = [](plan::Type t) { return t == plan::mixed ? 1 : plan::info(t).bytes; };
-    const std::array<uint32_t, BIND_COUNT> bytes = {counted_in(m.a), counted_in(m.b), d_bytes, d_bytes,
-                                                    d_bytes,         d_bytes,         d_bytes};
+    const std::array<uint32_t, BIND_COUNT> bytes = counted_in(step);
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
             const VkDeviceAddress a = operands[size_t(bound_slot(w, step, i))].address + step.offsets[i];
@@ -235,7 +233,7 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 
     abi::GemmArgs args = product.args;
-    plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
+    plan::set_factors(args, run.alpha, run.beta, plan::finished_in(p.problem));
     bind(p, w, product, cmd, operands, args);
     args.a = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
@@ -332,7 +330,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
-        plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
+        plan::set_factors(args, run.alpha, run.beta, plan::finished_in(p.problem));
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
         bind(p, w, step, cmd, operands, args);
         const plan::Module& m = step.kernel->module;

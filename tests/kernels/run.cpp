@@ -55,9 +55,9 @@ struct Data {
           b(p.b.type, p.b, p.k, p.n, p.batch, x.shift),
           c(p.c.type, p.c, p.cSource == VKGEMM_C_SEPARATE ? p.m : 0, p.n, p.batch, x.shift),
           d(p.d.type, p.d, p.m, p.n, p.batch, x.shift),
-          bias(Guarded::vector(p.d.type, vector_length(p, is_bias))),
-          scale(Guarded::vector(p.d.type, vector_length(p, is_scale))),
-          residual(p.d.type, p.d, has_residual(p) ? p.m : 0, p.n, p.batch, x.shift) {
+          bias(Guarded::vector(p.biasType, vector_length(p, is_bias))),
+          scale(Guarded::vector(p.scaleType, vector_length(p, is_scale))),
+          residual(p.residualType, p.d, has_residual(p) ? p.m : 0, p.n, p.batch, x.shift) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
         const ExactFill range = exact_fill(p, x.alpha, x.beta);
@@ -69,7 +69,7 @@ struct Data {
             return rounded(type, 2 * random.unit() - 1);
         };
         const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
-        const std::array<double, 3> factors = {1, 2, -1};
+        const std::array<double, 3> factors = {1, 2, plan::is_scaled(p) ? -0.5 : -1};
         if (x.alpha != 0) fill(a, most_of(p.a.type, range.ab)), fill(b, most_of(p.b.type, range.ab));
         if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
         if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
@@ -267,10 +267,11 @@ std::string compare(const Case& x, const plan::Problem& p, const Data& data, dou
     return "";
 }
 
-/// A and B of mixed types are read in words of 4 bytes.
+/// A and B of mixed types, and some operands of the epilogue, are read in words of 4 bytes.
 uint64_t bytes_needed(const plan::Problem& p, const Guarded& g, size_t slot) {
     const uint64_t bytes = g.span_bytes();
-    return plan::is_mixed(p) && slot < 2 ? (bytes + 3) / 4 * 4 : bytes;
+    const bool in_words = plan::is_mixed(p) && slot < 2;
+    return in_words || plan::is_read_in_words(p, VkgemmSlot(slot)) ? (bytes + 3) / 4 * 4 : bytes;
 }
 
 /// Do the plan's sizes and counts agree with the problem?
@@ -384,8 +385,8 @@ Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Dat
 /// The largest power of two up to 16 that all offsets are multiples of.
 uint32_t alignment_of(const Case& x, const plan::Problem& p) {
     uint64_t alignment = 16;
-    for (const plan::Matrix* m : {&p.a, &p.b, &p.c, &p.d})
-        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(m->type).unit_bytes()});
+    for (const plan::Type type : {p.a.type, p.b.type, p.c.type, p.d.type, p.residualType})
+        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(type).unit_bytes()});
     return static_cast<uint32_t>(x.shift ? alignment : 16);
 }
 

@@ -177,10 +177,53 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          [](Problem& p) { p.cSource = VKGEMM_C_IS_D, p.c.ld = 3; },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"C is D"}},
-        {"C of another type",
-         [](Problem& p) { p.cSource = VKGEMM_C_SEPARATE, p.c.type = f16; },
+        {"C of a type that D cannot have beside it",
+         [](Problem& p) { p.cSource = VKGEMM_C_SEPARATE, p.c.type = i8; },
          VKGEMM_ERROR_UNSUPPORTED,
-         {"C", "f16", "f32"}},
+         {"C is i8", "f32, f16 or bf16"}},
+        {"C is D and has a type",
+         [](Problem& p) { p.cSource = VKGEMM_C_IS_D, p.c.type = f16; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"C is D", "f32"}},
+        {"the type of a bias that there is not",
+         [](Problem& p) { p.biasType = f16; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"bias", "f16", "none"}},
+        {"f64 beside another type",
+         [](Problem& p) { p.a.type = f64, p.epilogue = {{VKGEMM_STEP_SCALE_ALL}}, p.scaleType = f32; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"scale is f32", "f64, D's type"}},
+        {"whole sums beside another type",
+         [](Problem& p) { p.a.type = i8, p.epilogue = {{VKGEMM_STEP_BIAS_COL}}, p.biasType = f32; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"bias is f32", "i32, D's type"}},
+        {"a whole bias that comes late",
+         [](Problem& p) {
+             p.a.type = i8, p.d.type = f16, p.biasType = i32;
+             p.epilogue = {{VKGEMM_STEP_SCALE_ALL}, {VKGEMM_STEP_BIAS_COL}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"bias is i32", "first step"}},
+        {"a scale of i8",
+         [](Problem& p) {
+             p.a.type = p.d.type = i8, p.scaleType = i8, p.accumulate = i32;
+             p.epilogue = {{VKGEMM_STEP_SCALE_ALL}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"scale is i8", "f32, f16 or bf16"}},
+        {"a residual of its own type, of groups",
+         [](Problem& p) {
+             p.grouping = VKGEMM_GROUPING_TABLE, p.residualType = f16;
+             p.epilogue = {{VKGEMM_STEP_RESIDUAL}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"residual is f16", "groups", "f32"}},
+        {"no slope",
+         [](Problem& p) {
+             p.epilogue = {{VKGEMM_STEP_LEAKY_RELU, NAN}};
+         },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"leaky=", "finite slope", "nan"}},
         {"split accuracy of f16",
          [](Problem& p) { p.accuracy = VKGEMM_ACCURACY_F32_SPLIT, p.a.type = p.b.type = f16; },
          VKGEMM_ERROR_UNSUPPORTED,
@@ -208,12 +251,12 @@ TEST_CASE("complete() names the rule that a problem breaks") {
              p.epilogue = {{VKGEMM_STEP_NONE}, {VKGEMM_STEP_RELU}};
          },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"kind 0", "1 to 10"}},
+         {"kind 0", "1 to 11"}},
         {"five steps", [](Problem& p) { p.epilogue.count = 5; }, VKGEMM_ERROR_INVALID_PROBLEM, {"5", "limit is 4"}},
         {"an unknown step",
-         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(11)}}; },
+         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(12)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"11"}},
+         {"12"}},
         {"an unknown step beyond every table",
          [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(255)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,

@@ -37,7 +37,7 @@ struct Reducer {
 Reducer find_reducer(const DeviceKernels& device, const Problem& p, uint32_t slices) {
     Reducer best;
     for (const Kernel* const k : device.reducers()) {
-        if (k->module.accumulate != p.accumulate || k->module.d != p.d.type) continue;
+        if (!k->module.has_result_of(p)) continue;
         const double cost = reducing_cost(*k, device.caps(), p, slices);
         if (!best.kernel || cost < best.cost) best = {k, cost};
     }

@@ -17,7 +17,9 @@ constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
 std::string types_of(const Module& m) {
-    return (m.is_mixed() ? "mixed*mixed" : "") + typesText(m.a, m.b, m.accumulate, m.d).substr(m.is_mixed());
+    const std::string of_sums = typesText(m.a, m.b, m.accumulate, m.d);
+    return (m.is_mixed() ? "mixed*mixed" : "") + of_sums.substr(m.is_mixed()) +
+           (m.d == scaled ? "f32|f16|bf16|i8" : "");
 }
 
 // What a family that is less exact does, and every accuracy of a problem that allows it.
@@ -56,6 +58,12 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
                            concat({name, " spans ", info(x->type).bytes_of(span),
                                    " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
                                    " less the offset alignment); device addresses have no such limit"})};
+        if (name == "D" && info(p.residualType).bytes > info(x->type).bytes && binding == Binding::descriptors &&
+            info(p.residualType).bytes_of(span) + dev.offset_alignment > dev.max_storage_range)
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({"the residual would span ", info(p.residualType).bytes_of(span),
+                                   " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
+                                   "); device addresses have no such limit"})};
     }
     return std::nullopt;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "plan/problem/problem.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "vkgemm/text.hpp"
@@ -89,12 +92,63 @@ std::string check_epilogue(const Problem& p) {
                                ", which read one operand; leave one of them out"});
             first = step.text;
         }
-        if (step.sums == StepSums::FLOATS && !info(p.accumulate).is_float)
+        if (step.sums == StepSums::FLOATS && !info(finished_in(p)).is_float)
             return concat({step.text, " is for floating-point accumulators; this one is ", info(p.accumulate).name});
         if (step.has_bounds() && !(s.low <= s.high))
             return concat({step.text, " wants low <= high, not ", numberText(s.low), " and ", numberText(s.high)});
+        if (step.has_slope() && !std::isfinite(s.low))
+            return concat({step.text, " wants a finite slope, not ", numberText(s.low)});
     }
     return "";
+}
+
+// The operands of the epilogue with a type of their own.
+constexpr std::pair<std::string_view, VkgemmSlot> typed_operands[] = {{"C", VKGEMM_SLOT_C},
+                                                                      {"the bias", VKGEMM_SLOT_BIAS},
+                                                                      {"the scale", VKGEMM_SLOT_SCALE},
+                                                                      {"the residual", VKGEMM_SLOT_RESIDUAL}};
+
+bool has_operand(const Problem& p, VkgemmSlot slot) {
+    if (slot == VKGEMM_SLOT_C) return p.cSource == VKGEMM_C_SEPARATE;
+    return std::any_of(p.epilogue.begin(), p.epilogue.end(),
+                       [&](const EpilogueStep& s) { return info(s.kind).operand == slot; });
+}
+
+// Why an operand of the epilogue cannot have its type, which is not the one by default.
+std::string check_operand_type(const Problem& p, std::string_view name, VkgemmSlot slot, Type type) {
+    const std::string is = concat({name, " is ", info(type).name});
+    const bool matrix = slot == VKGEMM_SLOT_C || slot == VKGEMM_SLOT_RESIDUAL;
+    if (slot == VKGEMM_SLOT_RESIDUAL && p.grouping != VKGEMM_GROUPING_NONE)
+        return concat(
+            {is, ", but the groups of a table find it where D is, so it must have D's type, ", info(p.d.type).name});
+    if (slot == VKGEMM_SLOT_BIAS && type == i32 && is_scaled(p)) {
+        if (info(p.epilogue.begin()->kind).operand == slot) return "";
+        return concat({is, " and is added to the sum itself, so it must be the first step"});
+    }
+    if (type == i8 && matrix && is_scaled(p)) return "";
+    const bool open = info(finished_in(p)).is_float && finished_in(p) != f64;
+    if (open && (type == f32 || type == f16 || type == bf16)) return "";
+    const std::string others = !open                      ? std::string(info(p.d.type).name) + ", D's type"
+                               : !is_scaled(p)            ? "f32, f16 or bf16"
+                               : matrix                   ? "f32, f16, bf16 or i8"
+                               : slot == VKGEMM_SLOT_BIAS ? "f32, f16, bf16 or i32"
+                                                          : "f32, f16 or bf16";
+    return concat({is, ", but beside sums of ", info(p.accumulate).name, " and a D of ", info(p.d.type).name,
+                   " it must be ", others});
+}
+
+std::optional<Status> check_operand_types(const Problem& p) {
+    for (const auto& [name, slot] : typed_operands) {
+        const Type type = *epilogue_type(p, slot);
+        const bool factor = slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE;
+        if (type == (factor ? default_factor_type(p.d.type) : p.d.type)) continue;
+        if (!has_operand(p, slot))
+            return broken(concat({name, " has a type of its own, ", info(type).name, ", but the problem has none",
+                                  (slot == VKGEMM_SLOT_C ? " beside D" : ""), "; leave it at its default"}));
+        if (std::string why = check_operand_type(p, name, slot, type); !why.empty())
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    }
+    return std::nullopt;
 }
 
 void fill_types(Problem& p) {
@@ -107,6 +161,8 @@ void fill_types(Problem& p) {
     fill(p.accumulate, leads.default_accumulator);
     fill(p.d.type, leads.default_result);
     fill(p.c.type, p.d.type);
+    fill(p.biasType, default_factor_type(p.d.type)), fill(p.scaleType, default_factor_type(p.d.type));
+    fill(p.residualType, p.d.type);
 }
 
 // The blocks of a format lie along k and are whole.
@@ -215,10 +271,9 @@ Result<Problem> complete(Problem p) {
                                        info(t).name, "; leave it at its default"})};
     if (std::string why = check_grouping(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     if (p.grouping == VKGEMM_GROUPING_INDEXED && p.indicesPerRow == 0) p.indicesPerRow = 1;
-    if (p.c.type != p.d.type)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"C must have D's type in this version: ", info(p.c.type).name,
-                                                         " is not ", info(p.d.type).name})};
     if (std::string why = check_c(p); !why.empty()) return broken(why);
+    if (p.cSource == VKGEMM_C_IS_D && p.c.type != p.d.type)
+        return broken(concat({"C is D, so its type is D's, ", info(p.d.type).name, ", and must be left out"}));
     if (p.cSource == VKGEMM_C_IS_D) p.c = p.d;
     const bool broadcast_d = p.d.batchStride == broadcast;
     if (std::string why = check_up_to(p, p.a.batchStride != broadcast, p.b.batchStride != broadcast); !why.empty())
@@ -229,6 +284,7 @@ Result<Problem> complete(Problem p) {
         if (!why.empty()) return broken(why);
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);
+    if (const auto why = check_operand_types(p)) return *why;
     return p;
 }
 
@@ -293,6 +349,26 @@ bool is_wide(const Operand& x, uint32_t operand_alignment) {
     const uint64_t run = m.layout == rowMajor ? x.cols : x.rows, unit = wide_bytes(m.type);
     return operand_alignment % 16 == 0 && (x.padded || (!x.ragged && type.bytes_of(run) % unit == 0)) &&
            type.bytes_of(m.ld) % unit == 0 && type.bytes_of(m.batchStride) % unit == 0;
+}
+
+std::optional<Type> epilogue_type(const Problem& p, VkgemmSlot slot) {
+    switch (slot) {
+        case VKGEMM_SLOT_C:
+            return p.c.type;
+        case VKGEMM_SLOT_BIAS:
+            return p.biasType;
+        case VKGEMM_SLOT_SCALE:
+            return p.scaleType;
+        case VKGEMM_SLOT_RESIDUAL:
+            return p.residualType;
+        default:
+            return std::nullopt;
+    }
+}
+
+bool is_read_in_words(const Problem& p, VkgemmSlot slot) {
+    const std::optional<Type> type = epilogue_type(p, slot);
+    return type && *type != p.d.type && info(*type).bytes == 2 && !is_scaled(p);
 }
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }

@@ -159,6 +159,7 @@ struct Reader {
         for (const StepInfo& s : step_info) {
             if (s.key() != key) continue;
             if (s.has_bounds()) return bounds(s, v, at);
+            if (s.has_slope()) return slope(s, v, at);
             const string_view word = s.text.substr(key.size());
             if (word == v) return add(at - (v.empty() ? key.size() : 0), {s.kind});
             known.push_back(word);
@@ -172,6 +173,11 @@ struct Reader {
         EpilogueStep s = {step.kind, 0, 0};
         if (auto r = bound(v.substr(0, colon), at, s.low)) return r;
         if (auto r = bound(v.substr(colon + 1), at + colon + 1, s.high)) return r;
+        return add(at, s);
+    }
+    std::optional<Status> slope(const StepInfo& step, string_view v, size_t at) {
+        EpilogueStep s = {step.kind, 0, 0};
+        if (auto r = bound(v, at, s.low)) return r;
         return add(at, s);
     }
     std::optional<Status> bound(string_view v, size_t at, float& to) {
@@ -230,9 +236,10 @@ struct Reader {
 };
 
 constexpr string_view option_words[] = {
-    "batch=", "layout=",   "layout_c=", "layout_d=", "lda=",      "ldb=",    "ldc=",
-    "ldd=",   "stride_a=", "stride_b=", "stride_c=", "stride_d=", "alpha=",  "beta=",
-    "c=",     "accuracy=", "packed_a=", "packed_b=", "upto=",     "groups=", "per_row="};
+    "batch=",  "layout=",    "layout_c=",   "layout_d=",     "lda=",      "ldb=",    "ldc=",
+    "ldd=",    "stride_a=",  "stride_b=",   "stride_c=",     "stride_d=", "alpha=",  "beta=",
+    "c=",      "accuracy=",  "packed_a=",   "packed_b=",     "upto=",     "groups=", "per_row=",
+    "c_type=", "bias_type=", "scale_type=", "residual_type="};
 
 bool is_step_key(string_view key) {
     return std::any_of(std::begin(step_info), std::end(step_info), [&](const StepInfo& s) { return s.key() == key; });
@@ -268,6 +275,9 @@ std::optional<Status> Reader::read(const Token& token) {
         if (key == concat({"ld", letter, "="})) return whole(v, at, x->ld);
         if (key == concat({"stride_", letter, "="})) return stride(v, at, x->batchStride);
     }
+    for (auto [name, type] :
+         {std::pair{"c", &p.c.type}, {"bias", &p.biasType}, {"scale", &p.scaleType}, {"residual", &p.residualType}})
+        if (key == concat({name, "_type="})) return read_type(v, at, *type);
     if (key == "alpha=") return real(v, at, out.alpha);
     if (key == "beta=") return real(v, at, out.beta);
     if (key == "c=") return c_source(v, at);
@@ -290,7 +300,15 @@ Layout default_c_layout(const Problem& p) { return p.cSource == VKGEMM_C_SEPARAT
 
 string step_text(const EpilogueStep& s) {
     const StepInfo& step = info(s.kind);
-    return string(step.text) + (step.has_bounds() ? concat({numberText(s.low), ":", numberText(s.high)}) : "");
+    return string(step.text) + (step.has_bounds()  ? concat({numberText(s.low), ":", numberText(s.high)})
+                                : step.has_slope() ? numberText(s.low)
+                                                   : "");
+}
+
+Type or_default(Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; }
+Type type_of_d(const Problem& p) {
+    const Type a = or_default(p.a.type, f32);
+    return or_default(p.d.type, leading_type(a, or_default(p.b.type, a)).default_result);
 }
 
 char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
@@ -311,11 +329,8 @@ std::optional<Type> find_type(string_view name) {
 }
 
 string types_text(const Problem& p) {
-    const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
     const Type a = or_default(p.a.type, f32), b = or_default(p.b.type, a);
-    const TypeInfo& leads = leading_type(a, b);
-    return typesText(a, b, or_default(p.accumulate, leads.default_accumulator),
-                     or_default(p.d.type, leads.default_result));
+    return typesText(a, b, or_default(p.accumulate, leading_type(a, b).default_accumulator), type_of_d(p));
 }
 
 Result<ProblemText> parse_problem(string_view line) {
@@ -361,6 +376,16 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.cSource == VKGEMM_C_IS_D && beta == 0) s += " c=d";
     if (p.cSource == VKGEMM_C_NONE && beta != 0) s += " c=none";
     for (const EpilogueStep& step : p.epilogue) s += concat({" ", step_text(step)});
+    const Type d = type_of_d(p);
+    struct Typed {
+        string_view name;
+        Type type, by_default;
+    };
+    for (const auto& [name, type, by_default] : {Typed{"c", p.c.type, d},
+                                                 {"bias", p.biasType, default_factor_type(d)},
+                                                 {"scale", p.scaleType, default_factor_type(d)},
+                                                 {"residual", p.residualType, d}})
+        if (type != VKGEMM_TYPE_DEFAULT && type != by_default) s += concat({" ", name, "_type=", info(type).name});
     return s;
 }
 

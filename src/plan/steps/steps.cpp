@@ -17,6 +17,31 @@ bool is_whole(const Tile& t, const Problem& p) {
 
 namespace {
 
+// The steps, and the types of what they read.
+void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
+    const auto format = [&](VkgemmSlot slot) {
+        const Type type = *epilogue_type(p, slot);
+        return m.d == scaled || type != p.d.type ? static_cast<uint32_t>(type) : 0;
+    };
+    if (m.d == scaled) c.FORMAT_D = static_cast<uint32_t>(p.d.type);
+    if (c.USE_C) c.FORMAT_C = format(VKGEMM_SLOT_C);
+    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
+    for (size_t i = 0; i < p.epilogue.count; ++i) {
+        const EpilogueStep& s = p.epilogue.step[i];
+        const VkgemmSlot slot = info(s.kind).operand;
+        *step[i] = static_cast<uint32_t>(s.kind);
+        if (slot == VKGEMM_SLOT_BIAS) c.FORMAT_BIAS = format(slot);
+        if (slot == VKGEMM_SLOT_SCALE) c.FORMAT_SCALE = format(slot);
+        if (slot == VKGEMM_SLOT_RESIDUAL) c.FORMAT_RESIDUAL = format(slot);
+        if (info(s.kind).has_slope()) c.SLOPE = std::bit_cast<uint32_t>(s.low);
+    }
+}
+// For a pass that finishes nothing.
+void clear_epilogue(ProblemConstants& c) {
+    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = 0;
+    c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
+}
+
 ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
     ProblemConstants c;
@@ -38,8 +63,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
     c.WHOLE = is_whole(t, p);
-    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
-    for (size_t i = 0; i < p.epilogue.count; ++i) *step[i] = static_cast<uint32_t>(p.epilogue.step[i].kind);
+    set_epilogue(c, k.module, p);
     return c;
 }
 
@@ -77,6 +101,8 @@ std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
 double error_bound_of(const Problem& p, const Kernel* kernel) {
     const TypeInfo& acc = info(p.accumulate);
+    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
+    if (is_scaled(p)) return (2 * std::ldexp(1.0, -info(f32).exact_bits) + rounding) * double(p.k);
     if (!acc.is_float) return 0;
     // Of mixed types a decoded element is rounded once, and eight products at a time are multiplied by their scale.
     const double extra = is_mixed(p) ? 5 : 1;
@@ -84,7 +110,6 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     if (steps >= 1) return INFINITY;
     // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds.
     const double narrow = p.accuracy == VKGEMM_ACCURACY_NARROW ? 2 * 0x1p-10 + 0x1p-20 : 0;
-    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
     const double sum =
         steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
     return sum + rounding * (k + sum);
@@ -167,7 +192,8 @@ Step reducing_step(Step& product, const Schedule& schedule) {
 
     ProblemConstants& c = product.constants;
     c.PARTIAL = 1;
-    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
+    c.USE_C = c.TRANS_C = 0;
+    clear_epilogue(c);
     c.ALIGNED &= WIDE_A | WIDE_B;
     product.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     return reduce;
@@ -197,6 +223,24 @@ void limit_dispatches(std::span<Step> steps, double whole, double limit, const D
     }
 }
 
+std::array<uint32_t, BIND_COUNT> counted_in(const Step& s) {
+    const Module& m = s.kernel->module;
+    const ProblemConstants& c = s.constants;
+    const auto operand = [](Type t) { return t == mixed ? 1 : info(t).bytes; };
+    const auto of_format = [](uint32_t format, uint32_t otherwise) {
+        return format ? info(static_cast<Type>(format)).bytes : otherwise;
+    };
+    // The sums of a scaled product that finishes nothing are of the accumulator's type.
+    const uint32_t d = m.d == scaled ? of_format(c.FORMAT_D, info(m.accumulate).bytes) : info(m.d).bytes;
+    return {operand(m.a),
+            operand(m.b),
+            of_format(c.FORMAT_C, d),
+            d,
+            of_format(c.FORMAT_BIAS, d),
+            of_format(c.FORMAT_SCALE, d),
+            of_format(c.FORMAT_RESIDUAL, d)};
+}
+
 std::string_view slot_name(VkgemmSlot s) {
     constexpr std::string_view names[] = {"a",     "b",        "c",         "d",      "bias",
                                           "scale", "residual", "workspace", "groups", "indices"};
@@ -205,17 +249,17 @@ std::string_view slot_name(VkgemmSlot s) {
 
 std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
-    const uint32_t d_bytes = info(p.d.type).bytes;
     const auto matrix = [&](VkgemmSlot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
-        const TypeInfo& type = info(x.type);
-        const bool in_words = is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B);
+        const TypeInfo& type = info(epilogue_type(p, s).value_or(x.type));
+        const bool in_words = (is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B)) || is_read_in_words(p, s);
         const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
         const uint64_t bytes = type.bytes_of(*span_elements(x, rows, cols, is_one ? 1 : p.batch));
         const uint32_t unit = in_words ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
         out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
-        out[size_t(s)] = {elements * d_bytes, d_bytes, true, false};
+        const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
+        out[size_t(s)] = {round_up(elements * bytes, unit), unit, true, false};
     };
     matrix(VKGEMM_SLOT_A, p.a, rows_of_a(p), p.k, true, false);
     matrix(VKGEMM_SLOT_B, p.b, p.k, p.n, true, false);
@@ -300,8 +344,9 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
     Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
     s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
     ProblemConstants& c = s.constants;
-    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
-    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
+    clear_epilogue(c);
+    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type);
+    c.FORMAT_C = uint32_t(p.c.type), c.FORMAT_D = uint32_t(p.d.type);
     constexpr std::pair<uint32_t, uint32_t> own[] = {
         {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};
     for (const auto& [bit, has] : own)

@@ -41,6 +41,9 @@ struct Step {
     uint32_t dispatch_count() const;
 };
 
+/// By BIND_*: the bytes that the offset of an operand in `args` counts.
+std::array<uint32_t, BIND_COUNT> counted_in(const Step&);
+
 /// Of all steps together.
 uint32_t dispatch_count(std::span<const Step>);
 
