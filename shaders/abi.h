@@ -58,7 +58,8 @@ struct uvec2 {
     X(50, FORMAT_BIAS, "likewise of the bias")                                              \
     X(51, FORMAT_SCALE, "likewise of the scale")                                            \
     X(52, FORMAT_RESIDUAL, "likewise of the residual")                                      \
-    X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")
+    X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")                         \
+    X(54, SCALARS, "what is in VkgemmScalars, SCALARS_* bits; by addresses alone")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
 // of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
@@ -75,6 +76,12 @@ struct uvec2 {
 #define TABLE_HAS_K 4
 #define TABLE_SWAPPED 8  // the problem was transposed: what the table calls A is the product's B, and m its n
 #define TABLE_C_IS_D 16
+
+// Bits of SCALARS, as in VkgemmScalarFlagBits.
+#define SCALARS_ALPHA 1
+#define SCALARS_BETA 2
+#define SCALARS_CLAMP 4
+#define SCALARS_MONITOR 8
 
 // Shared memory of the families, in elements of the accumulator's type. The shader sizes its arrays with these, and the
 // host counts with them.
@@ -138,7 +145,8 @@ struct GemmArgs {
     uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
     uint raster;                              // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
-    uint clamp_lo, clamp_hi;  // bits of the f32 bounds of VKGEMM_STEP_CLAMP
+    // Bits of the f32 bounds of VKGEMM_STEP_CLAMP, or, if SCALARS is not 0, the address of VkgemmScalars.
+    uint clamp_lo, clamp_hi;
 #if defined(__cplusplus) || defined(SUMS_IN_F64)
     uint alpha_high, beta_high;  // the high words of alpha and beta, of modules that sum in f64 alone
 #endif

@@ -12,6 +12,17 @@
     X(scale, BIND_SCALE, FORMAT_SCALE, readonly) \
     X(residual, BIND_RESIDUAL, FORMAT_RESIDUAL, )
 
+// The bits of the least number that D cannot hold: what rounds to an infinity there.
+#define f32_infinite 0x7f800000u
+#define f16_infinite 0x477ff000u
+#define bf16_infinite 0x7f7f8000u
+#ifdef SCALED_D
+#define INFINITE \
+    (FORMAT_D == VKGEMM_TYPE_F16 ? f16_infinite : FORMAT_D == VKGEMM_TYPE_BF16 ? bf16_infinite : f32_infinite)
+#else
+#define INFINITE VKGEMM_PASTE(TYPE_D, _infinite)
+#endif
+
 #ifdef SCALED_D
 
 // The modules have storage of 8 and 16 bits, so every type is read and written as what it is.

@@ -2,6 +2,41 @@
 // How a sum becomes a value of D: alpha, beta and C, then up to four steps. gemm.glsl includes this. Functions have one
 // return, at their end, because the optimiser makes a loop of any other when it copies them to where they are called.
 
+// The scalars of the run, from its arguments or from memory.
+out_t alpha, beta;
+bool is_nothing;  // the product counts as 0, whatever alpha or the sum is: k, or an alpha in memory, is 0
+float low, high;
+
+#if defined(VKGEMM_ADDRESSES) && (defined(SUMS_IN_F32) || defined(SCALED_D))
+#define SCALARS_IN_MEMORY Scalars(uvec2(args.clamp_lo, args.clamp_hi))
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Scalars {  // VkgemmScalars
+    float alpha, beta, low, high;
+    uint non_finite;
+};
+
+// Whether D holds an infinity or a NaN for x.
+bool is_infinite_in_d(float x) { return (floatBitsToUint(x) & 0x7fffffffu) >= INFINITE; }
+// Notes that it does. All writers write the same, so no atomic is needed; one would have device scope, which a device
+// with the Vulkan memory model may lack.
+void monitor(bool seen) {
+    if ((SCALARS & SCALARS_MONITOR) != 0 && seen) SCALARS_IN_MEMORY.non_finite = 1;
+}
+#else
+#define is_infinite_in_d(x) false
+void monitor(bool seen) {}
+#endif
+
+void read_scalars() {
+    alpha = FACTOR(alpha), beta = FACTOR(beta);
+    low = uintBitsToFloat(args.clamp_lo), high = uintBitsToFloat(args.clamp_hi);
+#ifdef SCALARS_IN_MEMORY
+    if ((SCALARS & SCALARS_ALPHA) != 0) alpha = SCALARS_IN_MEMORY.alpha;
+    if ((SCALARS & SCALARS_BETA) != 0) beta = SCALARS_IN_MEMORY.beta;
+    if ((SCALARS & SCALARS_CLAMP) != 0) low = SCALARS_IN_MEMORY.low, high = SCALARS_IN_MEMORY.high;
+#endif
+    is_nothing = args.k == 0 || ((SCALARS & SCALARS_ALPHA) != 0 && alpha == out_t(0));
+}
+
 // The steps that depend on the value alone. NaN stays NaN, which min, max and clamp do not promise.
 float activated(uint step, float x) {
     float y = x;
@@ -13,7 +48,7 @@ float activated(uint step, float x) {
         case VKGEMM_STEP_SILU: y = x / (1.0 + exp2(-1.4426950409 * x)); break;
         case VKGEMM_STEP_LEAKY_RELU: y = x > 0 ? x : uintBitsToFloat(SLOPE) * x; break;
         case VKGEMM_STEP_CLAMP:
-            y = isnan(x) ? x : clamp(x, uintBitsToFloat(args.clamp_lo), uintBitsToFloat(args.clamp_hi));
+            y = isnan(x) ? x : clamp(x, low, high);
     }
     return y;
 }
@@ -32,21 +67,21 @@ out_t after_step(uint step, uint row, uint col, out_t x) {
     return x;
 }
 
-// alpha times the sum. If k is 0 the product is 0, whatever alpha is.
+// alpha times the sum.
 #ifdef SCALED_D
 float times_alpha(uint row, uint col, int sum) {
     const bool whole_bias = FORMAT_BIAS == VKGEMM_TYPE_I32;  // which is the first step; bias_at gives 0 for it
     if (whole_bias) sum += ONE_FROM(bias_i32, args.bias, STEP_0 == VKGEMM_STEP_BIAS_ROW ? row : col);
-    return args.k == 0 && !whole_bias ? 0 : FACTOR(alpha) * float(sum);
+    return is_nothing && !whole_bias ? 0 : alpha * float(sum);
 }
 #else
-acc_t times_alpha(uint row, uint col, acc_t sum) { return args.k == 0 ? acc_t(0) : FACTOR(alpha) * sum; }
+acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) : alpha * sum; }
 #endif
 
-// The element of D at (row, col), which must be inside. If beta is 0, C is not read, because it may hold NaN.
+// The element of D at (row, col), which must be inside, after read_scalars(). If beta is 0, C is not read, because it
+// may hold NaN.
 out_t finished(uint row, uint col, acc_t sum) {
     out_t x = times_alpha(row, col, sum);
-    const out_t beta = FACTOR(beta);
     if (USE_C != 0 && beta != out_t(0))
         x += beta * c_at(batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col));
     x = after_step(STEP_0, row, col, x);

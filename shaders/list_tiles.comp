@@ -91,11 +91,11 @@ uint listed(uint i) {
         const uint source = x == 2 && (TABLE_HAS & TABLE_C_IS_D) != 0 ? 3 : in_place[x];
         const uint table_ld = table.at[from + GROUP_LD + source];
         Place p;
-        p.type = x == 0 ? FORMAT_A : x == 1 ? FORMAT_B : x == 2 ? FORMAT_C : FORMAT_D;
+        p.type = x == 0 ? FORMAT_A : x == 1 ? FORMAT_B : FORMAT_D;
         p.ld = table_ld == 0 ? given_ld[x] : table_ld;
         p.begin = begins[x], p.end = ends[x];
         p.offset = uvec2(table.at[from + GROUP_OFFSET + 2 * source], table.at[from + GROUP_OFFSET + 2 * source + 1]);
-        p.in_words = x < 2 ? mixed : FORMAT_C != FORMAT_D && x == 2;
+        p.in_words = mixed && x < 2;
         p.is_wide = !p.in_words && (ALIGNED & 1u << x) != 0;  // WIDE_A, ..., WIDE_D
         const uint rows = x == 0 ? rows_of_a : x == 1 ? k : rows_of_d, cols = x == 0 ? k : n;
         const bool transposed = (x == 0 ? TRANS_A : x == 1 ? TRANS_B : x == 2 ? TRANS_C : 0) != 0;

@@ -13,9 +13,11 @@ void store_d(uint row, uint col, acc_t sum) {
     if (PARTIAL != 0) {
         if (in_d) ONE_FROM(partial, args.d, index_partial(row, col)) = STORE(ACC, sum);
     } else {
+        read_scalars();
         const uint r = in_d ? ROW_OF_D(row) : 0;
         const out_t value = finished(r, in_d ? col : 0, sum);
         if (in_d) put_d(index_d(r, col), value);
+        monitor(in_d && is_infinite_in_d(value));
     }
 }
 
@@ -31,12 +33,16 @@ void store_d4(uint row, uint col, acc4_t sum) {
         const bool wide = (ALIGNED & WIDE_D) != 0, has_row = HAS_ROW(row);
         const bool in_d = inside(row, col, args.m, args.n) && has_row;
         const uint r = in_d ? ROW_OF_D(row) : 0;
+        read_scalars();
+        bool seen = false;
         out4_t value;
         [[unroll]] for (uint j = 0; j < 4; ++j) {
             const bool inside_d = wide ? in_d : inside(row, col + j, args.m, args.n) && has_row;
             value[j] = finished(r, inside_d ? col + j : 0, sum[j]);
             if (!wide && inside_d) put_d(index_d(r, col + j), value[j]);
+            seen = seen || (inside_d && is_infinite_in_d(value[j]));
         }
+        monitor(seen);
         if (wide && in_d) put_d4(index_d(r, col), value);
     }
 }

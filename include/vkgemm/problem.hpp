@@ -99,6 +99,7 @@ struct Problem {
     VkgemmGrouping grouping = VKGEMM_GROUPING_NONE;
     uint32_t indicesPerRow = 0;
     Type biasType = VKGEMM_TYPE_DEFAULT, scaleType = VKGEMM_TYPE_DEFAULT, residualType = VKGEMM_TYPE_DEFAULT;
+    uint32_t scalars = 0;  ///< VkgemmScalarFlagBits
 };
 
 /// One line of text: the problem, and the factors that belong to a run.
@@ -126,6 +127,7 @@ inline VkgemmProblem toC(const Problem& p) {
     c.upTo = p.upTo;
     c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
     c.biasType = p.biasType, c.scaleType = p.scaleType, c.residualType = p.residualType;
+    c.scalars = p.scalars;
     return c;
 }
 
@@ -140,6 +142,7 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.upTo = c.upTo;
     p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
     p.biasType = c.biasType, p.scaleType = c.scaleType, p.residualType = c.residualType;
+    p.scalars = c.scalars;
     return p;
 }
 

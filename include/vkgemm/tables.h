@@ -46,7 +46,7 @@
     X(VKGEMM_STEP_RELU, 7, "act=relu", ANY, VKGEMM_SLOT_COUNT, NONE, "max(x, 0); NaN stays NaN")                   \
     X(VKGEMM_STEP_GELU, 8, "act=gelu", FLOATS, VKGEMM_SLOT_COUNT, NONE, "GELU, in its tanh form")                  \
     X(VKGEMM_STEP_SILU, 9, "act=silu", FLOATS, VKGEMM_SLOT_COUNT, NONE, "x / (1 + exp(-x))")                       \
-    X(VKGEMM_STEP_CLAMP, 10, "clamp=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "min(max(x, low), high); NaN stays NaN")     \
+    X(VKGEMM_STEP_CLAMP, 10, "clamp=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "min(max(x, low), high); NaN stays NaN")   \
     X(VKGEMM_STEP_LEAKY_RELU, 11, "leaky=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "x above 0, otherwise low * x")
 
 #endif

@@ -34,6 +34,8 @@ const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
             return run.groups;
         case VKGEMM_SLOT_INDICES:
             return run.indices;
+        case VKGEMM_SLOT_SCALARS:
+            return run.scalars;
         default:
             return run.d;
     }
@@ -45,8 +47,10 @@ Refusal bad_operand(VkgemmSlot s, const std::string& why) {
 }
 
 // Why an operand's offset must be a multiple of what it is not.
-std::string remedy(VkgemmSlot s, bool packed) {
+std::string remedy(const plan::Problem& p, VkgemmSlot s, bool packed) {
     if (packed) return "a packed operand needs";
+    if (plan::is_read_in_words(p, s)) return "an operand of 16 bits beside a D of another type needs";
+    if (s == VKGEMM_SLOT_SCALARS) return "VkgemmScalars needs";
     if (s == VKGEMM_SLOT_WORKSPACE) return "the device requires of a workspace";
     if (s == VKGEMM_SLOT_BIAS || s == VKGEMM_SLOT_SCALE) return "is the size of its element";
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
@@ -84,7 +88,8 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (place % need.alignment)
         return bad_operand(
             s, plan::concat({"is at offset ", x.offset, (out.address ? plan::concat({" (address ", place, ")"}) : ""),
-                             ", not a multiple of ", need.alignment, " bytes, which ", remedy(s, need.packed)}));
+                             ", not a multiple of ", need.alignment, " bytes, which ",
+                             remedy(p.problem, s, need.packed)}));
     if (x.size && x.size < least)
         return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", least}));
     return out;
@@ -138,7 +143,8 @@ std::optional<Status> overlap_with_d(const Work& w, const ResolvedOperands& all)
 std::optional<Status> overlap_with_workspace(const Work& w, const ResolvedOperands& all) {
     const Resolved& space = all[size_t(VKGEMM_SLOT_WORKSPACE)];
     const plan::Footprint fw = footprint(w, VKGEMM_SLOT_WORKSPACE, space);
-    for (size_t i = 0; i < size_t(VKGEMM_SLOT_WORKSPACE); ++i) {
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+        if (i >= size_t(VKGEMM_SLOT_WORKSPACE) && i != size_t(VKGEMM_SLOT_SCALARS)) continue;
         if ((*w.slots)[i].bytes == 0 || ((space.address == 0) && all[i].buffer != space.buffer) ||
             !may_overlap(footprint(w, VkgemmSlot(i), all[i]), fw))
             continue;
@@ -198,6 +204,15 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
                                                      BIND_COUNT, writes.data());
 }
 
+// alpha and beta, or where they are.
+void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const ResolvedOperands& operands, abi::GemmArgs& args) {
+    const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
+    plan::set_factors(args, alpha, beta, plan::finished_in(p.problem));
+    if (!p.problem.scalars) return;
+    const VkDeviceAddress at = operands[VKGEMM_SLOT_SCALARS].address;
+    args.clamp_lo = static_cast<uint32_t>(at), args.clamp_hi = static_cast<uint32_t>(at >> 32);
+}
+
 abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
 
 // Lists the tiles of a table of groups in the workspace.
@@ -233,7 +248,7 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 
     abi::GemmArgs args = product.args;
-    plan::set_factors(args, run.alpha, run.beta, plan::finished_in(p.problem));
+    set_scalars(p, run, operands, args);
     bind(p, w, product, cmd, operands, args);
     args.a = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
@@ -293,7 +308,8 @@ Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& 
 
 std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const Work& w, ResolvedOperands& out) {
     out = {};
-    if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return why;
+    const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
+    if (auto why = plan::unfit_factors(p.problem, alpha, beta)) return why;
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const Requirement& need = (*w.slots)[i];
         if (need.bytes == 0) continue;
@@ -330,7 +346,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
         abi::GemmArgs args = step.args;
-        plan::set_factors(args, run.alpha, run.beta, plan::finished_in(p.problem));
+        set_scalars(p, run, operands, args);
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
         bind(p, w, step, cmd, operands, args);
         const plan::Module& m = step.kernel->module;

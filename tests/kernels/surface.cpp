@@ -112,6 +112,17 @@ void draw_operand_types(Random& random, Problem& p) {
     if (scaled && bias_first && random.one_in(2)) p.biasType = vkgemm::plan::i32;
 }
 
+/// Some scalars in memory, and what is noted of D.
+void draw_scalars(Random& random, Problem& p) {
+    const auto sums = vkgemm::plan::finished_in(p);
+    if (!info(sums).is_float || sums == vkgemm::plan::f64 || !random.one_in(3)) return;
+    p.scalars = static_cast<uint32_t>(random.below(16));
+    if (p.cSource == VKGEMM_C_NONE) p.scalars &= ~uint32_t{VKGEMM_SCALARS_BETA};
+    p.scalars &= ~uint32_t{VKGEMM_SCALARS_CLAMP};
+    for (const auto& step : p.epilogue)
+        if (step.kind == VKGEMM_STEP_CLAMP && p.scalars) p.scalars |= VKGEMM_SCALARS_CLAMP;
+}
+
 /// Constants that compile fast, and a schedule.
 void draw_schedule(Random& random, Draw& d, const Kernel& k) {
     constexpr std::array<const char*, 4> splits = {"", "", "SPLIT=1", "SPLIT=3"};
@@ -146,6 +157,7 @@ Draw some_draw(Random& random, const Kernel& k) {
     draw_layouts(random, d, k);
     draw_steps(random, d.base.problem);
     draw_operand_types(random, d.base.problem);
+    draw_scalars(random, d.base.problem);
     draw_schedule(random, d, k);
     d.base.problem.upTo = draw_up_to(random, d.base.problem);
     d.aligned = random.one_in(3) || k.module.family.wants_wide;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Operands of the epilogue with types of their own, and sums of whole numbers with a D of another type: which kernels
-// serve, what the shaders are told, and what a run must bring.
+// serve, what the shaders are told, and what a run must bring. Scalars in memory.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -106,4 +106,19 @@ TEST_CASE("what a run must bring: bytes of its type, in words of four where it i
     CHECK(need("f16*f16 3x7x8 c=separate c_type=f32", VKGEMM_SLOT_C).bytes == 84);
     CHECK(need("i8*i8->i8 3x7x8 residual", VKGEMM_SLOT_RESIDUAL).bytes == 21);
     CHECK(need("i8*i8->i8 3x7x8 scale=row", VKGEMM_SLOT_SCALE).bytes == 12);
+}
+
+TEST_CASE("scalars in memory are an operand of the pass that finishes D, by address") {
+    DeviceCaps h200 = device("h200");
+    const Steps steps = steps_of(h200, "f16*f16 64x64x65536 c=d clamp=0:1 scalars=alpha,beta,clamp,monitor", 1 << 28);
+    CHECK(steps.binding == Binding::addresses);
+    REQUIRE(steps.steps.size() == 2);
+    CHECK((steps.steps[0].constants.SCALARS == 0 && steps.steps[1].constants.SCALARS == 15));
+    const Requirement& brings = steps.slots[VKGEMM_SLOT_SCALARS];
+    CHECK((brings.bytes == 24 && brings.alignment == 4 && brings.reads && brings.writes));
+    CHECK(steps_of(h200, "f16*f16 64x64x64").binding == Binding::descriptors);
+    const Steps read = steps_of(h200, "f16*f16 64x64x64 scalars=alpha");
+    CHECK((read.binding == Binding::addresses && !read.slots[VKGEMM_SLOT_SCALARS].writes));
+    h200.features &= ~need::buffer_address;
+    CHECK(has_words(refusal(h200, "64x64x64 scalars=monitor"), "scalars in memory", "bufferDeviceAddress"));
 }

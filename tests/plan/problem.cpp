@@ -211,6 +211,10 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          },
          VKGEMM_ERROR_UNSUPPORTED,
          {"scale is i8", "f32, f16 or bf16"}},
+        {"C of its own type, of groups",
+         [](Problem& p) { p.grouping = VKGEMM_GROUPING_TABLE, p.c.type = f16, p.cSource = VKGEMM_C_SEPARATE; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"C is f16", "groups", "f32"}},
         {"a residual of its own type, of groups",
          [](Problem& p) {
              p.grouping = VKGEMM_GROUPING_TABLE, p.residualType = f16;
@@ -218,6 +222,33 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          },
          VKGEMM_ERROR_UNSUPPORTED,
          {"residual is f16", "groups", "f32"}},
+        {"scalars of f64",
+         [](Problem& p) { p.a.type = f64, p.scalars = VKGEMM_SCALARS_ALPHA; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"f32", "f64"}},
+        {"scalars of whole sums",
+         [](Problem& p) { p.a.type = i8, p.scalars = VKGEMM_SCALARS_MONITOR; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"f32", "i32"}},
+        {"scalars of groups",
+         [](Problem& p) { p.grouping = VKGEMM_GROUPING_TABLE, p.scalars = VKGEMM_SCALARS_ALPHA; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"groups", "scalars"}},
+        {"beta in memory and no C",
+         [](Problem& p) { p.scalars = VKGEMM_SCALARS_BETA; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"beta", "no C"}},
+        {"bounds in memory and no clamp",
+         [](Problem& p) { p.scalars = VKGEMM_SCALARS_CLAMP; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"clamp", "none"}},
+        {"a clamp whose bounds are not in memory beside scalars that are",
+         [](Problem& p) {
+             p.scalars = VKGEMM_SCALARS_ALPHA;
+             p.epilogue = {{VKGEMM_STEP_CLAMP, 0, 1}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"VKGEMM_SCALARS_CLAMP"}},
         {"no slope",
          [](Problem& p) {
              p.epilogue = {{VKGEMM_STEP_LEAKY_RELU, NAN}};

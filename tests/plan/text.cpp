@@ -110,6 +110,7 @@ TEST_CASE("what is at its default is left out") {
          "f32*f32+f32->f32 1x1x1 c=separate residual c_type=bf16 residual_type=f16"},
         {"i8*i8->i8 1x1x1 bias=row bias_type=i32 scale=col scale_type=f32",
          "i8*i8+i32->i8 1x1x1 bias=row scale=col bias_type=i32"},
+        {"1x1x1 scalars=monitor,alpha clamp=0:6", "f32*f32+f32->f32 1x1x1 clamp=0:6 scalars=alpha,monitor"},
         {"1x1x1 alpha=nan", "f32*f32+f32->f32 1x1x1 alpha=nan"},
         {"f32*f32 1x1x1 beta=1 c=none", "f32*f32+f32->f32 1x1x1 beta=1 c=none"},
         {"1x1x1 clamp=-1:0.5 scale=all residual bias=row",

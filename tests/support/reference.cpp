@@ -99,7 +99,7 @@ Bounded float_reference(const Problem& p, double alpha, double beta, const Opera
     for (const EpilogueStep& step : p.epilogue) x = after_step(step, p, in, at, x, round);
     if (p.d.type == i8) {
         const double nearest = std::isnan(x.value) ? 0 : std::clamp(std::nearbyint(x.value), -128.0, 127.0);
-        return {nearest, x.error == 0 ? 0 : x.error + 1};
+        return {nearest, x.error == 0 ? 0 : x.error + 1, x.value};
     }
     if (plan::info(p.d.type).exact_bits < plan::info(sum_type).exact_bits)
         x.error += unit_roundoff(p.d.type) * std::fabs(x.value) + smallest_normal(p.d.type);

@@ -21,7 +21,7 @@ inline bool same(const plan::Problem& x, const plan::Problem& y) {
     return x.m == y.m && x.n == y.n && x.k == y.k && x.batch == y.batch && same(x.a, y.a) && same(x.b, y.b) &&
            same(x.d, y.d) && same(x.c, y.c) && x.cSource == y.cSource && x.accumulate == y.accumulate &&
            x.accuracy == y.accuracy && x.upTo == y.upTo && x.biasType == y.biasType && x.scaleType == y.scaleType &&
-           x.residualType == y.residualType;
+           x.residualType == y.residualType && x.scalars == y.scalars;
 }
 
 }  // namespace vkgemm::test

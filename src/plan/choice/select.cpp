@@ -102,6 +102,13 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
                 ") or the feature bufferDeviceAddress; neither is ", (dev.is_physical ? "offered" : "enabled")})};
 }
 
+Result<Binding> choose_binding(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (!p.scalars) return choose_binding(dev, request);
+    if (dev.features & need::buffer_address) return Binding::addresses;
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   std::string("scalars in memory need the feature bufferDeviceAddress, which is ") + dev.not_there()};
+}
+
 std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
                             Binding binding) {
     const Module& m = k.module;
@@ -230,7 +237,7 @@ void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p
 std::vector<Candidate> list_candidates(const DeviceKernels& device, const Problem& p, const Request& request) {
     std::vector<Candidate> out;
     out.reserve(kernels().size());
-    const Result<Binding> binding = choose_binding(device.caps(), request);
+    const Result<Binding> binding = choose_binding(device.caps(), p, request);
     for (const Kernel& k : kernels()) out.push_back(judge(k, device, p, request, binding));
     return out;
 }
@@ -238,7 +245,7 @@ std::vector<Candidate> list_candidates(const DeviceKernels& device, const Proble
 Result<Choice> select(const DeviceKernels& device, const Problem& p, const Request& request) {
     if (!request.kernel.empty() && !find_kernel(request.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
-    const Result<Binding> binding = choose_binding(device.caps(), request);
+    const Result<Binding> binding = choose_binding(device.caps(), p, request);
     if (!binding) return binding.status();
     if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.status();
 
@@ -256,7 +263,7 @@ std::string why_not_followed(const TunedRow& row, const DeviceKernels& device, c
                              const Request& request) {
     Request of_row = request;
     of_row.tile = row.tile;
-    const Candidate x = judge(*row.found, device, p, of_row, choose_binding(device.caps(), request));
+    const Candidate x = judge(*row.found, device, p, of_row, choose_binding(device.caps(), p, request));
     return concat({"the tuned row is not followed, ", row.text, ": ", (x.why ? x.why->text : "")});
 }
 

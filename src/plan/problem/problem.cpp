@@ -94,12 +94,34 @@ std::string check_epilogue(const Problem& p) {
         }
         if (step.sums == StepSums::FLOATS && !info(finished_in(p)).is_float)
             return concat({step.text, " is for floating-point accumulators; this one is ", info(p.accumulate).name});
-        if (step.has_bounds() && !(s.low <= s.high))
+        const bool in_memory = (p.scalars & VKGEMM_SCALARS_CLAMP) != 0;
+        if (step.has_bounds() && !in_memory && !(s.low <= s.high))
             return concat({step.text, " wants low <= high, not ", numberText(s.low), " and ", numberText(s.high)});
         if (step.has_slope() && !std::isfinite(s.low))
             return concat({step.text, " wants a finite slope, not ", numberText(s.low)});
     }
     return "";
+}
+
+// Why scalars cannot be in memory.
+std::optional<Status> check_scalars(const Problem& p) {
+    if (!p.scalars) return std::nullopt;
+    const Type sums = finished_in(p);
+    if (sums == f64 || !info(sums).is_float)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"scalars in memory are f32; sums of ", info(sums).name,
+                                                         " have none, so leave `scalars` 0, or sum in f32"})};
+    if (p.grouping != VKGEMM_GROUPING_NONE)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the groups of a table have no scalars in memory; leave `scalars` 0"};
+    if ((p.scalars & VKGEMM_SCALARS_BETA) && p.cSource == VKGEMM_C_NONE)
+        return broken("beta is in memory, but the problem has no C; set its cSource (c=d or c=separate in its line)");
+    const bool clamps = std::any_of(p.epilogue.begin(), p.epilogue.end(),
+                                    [](const EpilogueStep& s) { return info(s.kind).has_bounds(); });
+    if ((p.scalars & VKGEMM_SCALARS_CLAMP) && !clamps)
+        return broken("the bounds of a clamp are in memory, but the epilogue has none");
+    if (clamps && !(p.scalars & VKGEMM_SCALARS_CLAMP))
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       "a clamp beside scalars in memory has its bounds there too: add VKGEMM_SCALARS_CLAMP"};
+    return std::nullopt;
 }
 
 // The operands of the epilogue with a type of their own.
@@ -118,9 +140,8 @@ bool has_operand(const Problem& p, VkgemmSlot slot) {
 std::string check_operand_type(const Problem& p, std::string_view name, VkgemmSlot slot, Type type) {
     const std::string is = concat({name, " is ", info(type).name});
     const bool matrix = slot == VKGEMM_SLOT_C || slot == VKGEMM_SLOT_RESIDUAL;
-    if (slot == VKGEMM_SLOT_RESIDUAL && p.grouping != VKGEMM_GROUPING_NONE)
-        return concat(
-            {is, ", but the groups of a table find it where D is, so it must have D's type, ", info(p.d.type).name});
+    if (matrix && p.grouping != VKGEMM_GROUPING_NONE)
+        return concat({is, ", but among the groups of a table it must have D's type, ", info(p.d.type).name});
     if (slot == VKGEMM_SLOT_BIAS && type == i32 && is_scaled(p)) {
         if (info(p.epilogue.begin()->kind).operand == slot) return "";
         return concat({is, " and is added to the sum itself, so it must be the first step"});
@@ -285,6 +306,7 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);
     if (const auto why = check_operand_types(p)) return *why;
+    if (const auto why = check_scalars(p)) return *why;
     return p;
 }
 

@@ -106,8 +106,9 @@ std::optional<Layout> layout_of(char c) {
     return std::nullopt;
 }
 
-constexpr string_view grouping_words[] = {"", "table", "indexed"};  // by VkgemmGrouping
-constexpr string_view up_to_letters = "mnkb";                       // by the bits of VkgemmUpToFlagBits
+constexpr string_view grouping_words[] = {"", "table", "indexed"};             // by VkgemmGrouping
+constexpr string_view scalar_words[] = {"alpha", "beta", "clamp", "monitor"};  // by the bits of VkgemmScalarFlagBits
+constexpr string_view up_to_letters = "mnkb";                                  // by the bits of VkgemmUpToFlagBits
 
 // The options. There is one reader for each kind of value.
 struct Reader {
@@ -216,6 +217,19 @@ struct Reader {
         }
         return v.empty() ? std::optional<Status>(wrong(at, "a size is wanted: m, n, k or b (batch)")) : std::nullopt;
     }
+    // "alpha,monitor": names of bits, each once.
+    std::optional<Status> scalars(string_view v, size_t at) {
+        while (true) {
+            const string_view word = v.substr(0, v.find(','));
+            const auto known = std::find(std::begin(scalar_words), std::end(scalar_words), word);
+            if (known == std::end(scalar_words)) return wrong(at, not_one_of(word, scalar_words));
+            const uint32_t bit = 1u << (known - std::begin(scalar_words));
+            if (out.problem.scalars & bit) return wrong(at, concat({quoted(word), " comes twice"}));
+            out.problem.scalars |= bit;
+            if (word.size() == v.size()) return std::nullopt;
+            v.remove_prefix(word.size() + 1), at += word.size() + 1;
+        }
+    }
     std::optional<Status> grouping(string_view v, size_t at) {
         for (size_t i = 1; i < std::size(grouping_words); ++i)
             if (v == grouping_words[i]) return out.problem.grouping = VkgemmGrouping(i), std::nullopt;
@@ -236,10 +250,10 @@ struct Reader {
 };
 
 constexpr string_view option_words[] = {
-    "batch=",  "layout=",    "layout_c=",   "layout_d=",     "lda=",      "ldb=",    "ldc=",
-    "ldd=",    "stride_a=",  "stride_b=",   "stride_c=",     "stride_d=", "alpha=",  "beta=",
-    "c=",      "accuracy=",  "packed_a=",   "packed_b=",     "upto=",     "groups=", "per_row=",
-    "c_type=", "bias_type=", "scale_type=", "residual_type="};
+    "batch=",  "layout=",    "layout_c=",   "layout_d=",      "lda=",      "ldb=",    "ldc=",
+    "ldd=",    "stride_a=",  "stride_b=",   "stride_c=",      "stride_d=", "alpha=",  "beta=",
+    "c=",      "accuracy=",  "packed_a=",   "packed_b=",      "upto=",     "groups=", "per_row=",
+    "c_type=", "bias_type=", "scale_type=", "residual_type=", "scalars="};
 
 bool is_step_key(string_view key) {
     return std::any_of(std::begin(step_info), std::end(step_info), [&](const StepInfo& s) { return s.key() == key; });
@@ -285,6 +299,7 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "packed_a=") return packed(v, at, p.packedA);
     if (key == "packed_b=") return packed(v, at, p.packedB);
     if (key == "upto=") return up_to(v, at);
+    if (key == "scalars=") return scalars(v, at);
     if (key == "groups=") return grouping(v, at);
     if (key == "per_row=") return per_row(v, at);
     if (const string_view option = option_of(token.text); !option.empty())
@@ -376,6 +391,8 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.cSource == VKGEMM_C_IS_D && beta == 0) s += " c=d";
     if (p.cSource == VKGEMM_C_NONE && beta != 0) s += " c=none";
     for (const EpilogueStep& step : p.epilogue) s += concat({" ", step_text(step)});
+    for (size_t i = 0, written = 0; i < std::size(scalar_words); ++i)
+        if (p.scalars & 1u << i) s += concat({(written++ ? "," : " scalars="), scalar_words[i]});
     const Type d = type_of_d(p);
     struct Typed {
         string_view name;

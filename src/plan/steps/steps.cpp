@@ -24,6 +24,7 @@ void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
         return m.d == scaled || type != p.d.type ? static_cast<uint32_t>(type) : 0;
     };
     if (m.d == scaled) c.FORMAT_D = static_cast<uint32_t>(p.d.type);
+    c.SCALARS = p.scalars;
     if (c.USE_C) c.FORMAT_C = format(VKGEMM_SLOT_C);
     const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
     for (size_t i = 0; i < p.epilogue.count; ++i) {
@@ -38,7 +39,7 @@ void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
 }
 // For a pass that finishes nothing.
 void clear_epilogue(ProblemConstants& c) {
-    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = 0;
+    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = c.SCALARS = 0;
     c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
 }
 
@@ -242,8 +243,8 @@ std::array<uint32_t, BIND_COUNT> counted_in(const Step& s) {
 }
 
 std::string_view slot_name(VkgemmSlot s) {
-    constexpr std::string_view names[] = {"a",     "b",        "c",         "d",      "bias",
-                                          "scale", "residual", "workspace", "groups", "indices"};
+    constexpr std::string_view names[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
+                                          "residual", "workspace", "groups", "indices", "scalars"};
     return names[size_t(s)];
 }
 
@@ -265,6 +266,8 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
     matrix(VKGEMM_SLOT_B, p.b, p.k, p.n, true, false);
     matrix(VKGEMM_SLOT_D, p.d, p.m, p.n, p.cSource == VKGEMM_C_IS_D, true);
     if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, p.c, p.m, p.n, true, false);
+    if (p.scalars)
+        out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true, (p.scalars & VKGEMM_SCALARS_MONITOR) != 0};
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
         if (step.shape == StepShape::MATRIX) matrix(step.operand, p.d, p.m, p.n, true, false);
@@ -345,8 +348,7 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
     s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
     ProblemConstants& c = s.constants;
     clear_epilogue(c);
-    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type);
-    c.FORMAT_C = uint32_t(p.c.type), c.FORMAT_D = uint32_t(p.d.type);
+    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
     constexpr std::pair<uint32_t, uint32_t> own[] = {
         {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};
     for (const auto& [bit, has] : own)
