@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Gradients of the backward passes against finite differences of the loss, in f32.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "renderer.h"
+
+namespace renderer {
+namespace {
+
+/// Parameters of one kind: weights of a layer, biases of a layer, features of a level.
+struct Kind {
+    std::string name;
+    uint32_t first, last;
+};
+
+std::vector<Kind> kinds(const Network& n) {
+    std::vector<Kind> all;
+    for (uint32_t i = 0; i < Network::layers; ++i) {
+        all.push_back({"W " + std::to_string(i + 1), n.first_weight(i), n.first_weight(i + 1)});
+        all.push_back({"b " + std::to_string(i + 1), n.first_bias(i), n.first_bias(i + 1)});
+    }
+    const uint32_t size = 2u << n.settings().table_log2;
+    for (const uint32_t level : {0u, 5u, 10u, 15u})
+        all.push_back({"level " + std::to_string(level), n.first_feature() + level * size,
+                       n.first_feature() + (level + 1) * size});
+    return all;
+}
+
+struct Check {
+    Renderer& r;
+    Arena memory{r.gpu};
+    Buffer losses = memory.buffer("losses for the host", r.network.losses().bytes, true);
+    Buffer values = memory.buffer("values for the host", r.network.master().bytes, true);
+    Buffer products = memory.buffer("dW for the host", r.network.weight_gradients().bytes, true);
+    Buffer sums = memory.buffer("sums for the host", r.network.sums().bytes, true);
+    uint32_t step = 20;  // of the batch
+
+    double gradient(uint32_t i) const {
+        const uint32_t weights = r.network.weights();
+        if (i < weights) return static_cast<double>(products.read<float>()[i]);
+        return sums.read<int32_t>()[i - weights] / static_cast<double>(r.network.fixed_point());
+    }
+    /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
+    double loss(uint32_t i, float value) {
+        const auto set = [&](const Buffer& buffer) {
+            r.graph.pass("set", {copies(buffer, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [=](VkCommandBuffer commands) {
+                vkCmdUpdateBuffer(commands, buffer.handle, i * sizeof value, sizeof value, &value);
+            });
+        };
+        set(r.network.master());
+        if (i < r.network.first_feature()) set(r.network.network());
+        r.network.gradients(r.graph, step);
+        r.graph.copy("losses", r.network.losses(), losses);
+        r.frames.now(r.graph);
+        double sum = 0;
+        const auto all = losses.read<float>();
+        for (size_t at = 0; at < all.size(); at += 2) sum += static_cast<double>(all[at]);
+        return sum;
+    }
+    /// Those with the largest gradients of their kind, and some at random.
+    std::vector<uint32_t> choose(const Kind& kind) const {
+        std::vector<uint32_t> all;
+        for (uint32_t i = kind.first; i < kind.last; ++i)
+            if (gradient(i) != 0) all.push_back(i);
+        std::ranges::sort(all, std::greater{}, [&](uint32_t i) { return std::abs(gradient(i)); });
+        std::mt19937 engine(kind.first);
+        if (all.size() > 5) std::shuffle(all.begin() + 2, all.begin() + static_cast<int>(all.size() / 2), engine);
+        all.resize(std::min<size_t>(all.size(), 5));
+        return all;
+    }
+};
+
+}  // namespace
+
+int check_gradients(Renderer& r) {
+    Check c{r};
+    for (uint32_t i = 0; i < c.step; ++i) r.network.train(r.graph, i);
+    r.network.gradients(r.graph, c.step);
+    r.graph.copy("values", r.network.master(), c.values);
+    r.graph.copy("dW", r.network.weight_gradients(), c.products);
+    r.graph.copy("sums", r.network.sums(), c.sums);
+    r.frames.now(r.graph);
+    unsigned wrong = 0, checked = 0;
+    for (const Kind& kind : kinds(r.network)) {
+        const std::vector<uint32_t> some = c.choose(kind);
+        double worst = 0;
+        for (const uint32_t i : some) {
+            constexpr float h = 2e-3f;
+            const float value = c.values.read<float>()[i];
+            const double high = c.loss(i, value + h), low = c.loss(i, value - h);
+            c.loss(i, value);
+            const double expected = (high - low) / (static_cast<double>(value + h) - static_cast<double>(value - h));
+            worst = std::max(worst, std::abs(c.gradient(i) - expected) / (std::abs(expected) + 1e-3));
+        }
+        checked += static_cast<unsigned>(some.size());
+        const bool bad = some.empty() || !(worst < 0.03);
+        wrong += bad;
+        std::printf("%-9s %zu gradients, largest error %.2f %%%s\n", kind.name.c_str(), some.size(), 100 * worst,
+                    bad ? "  WRONG" : "");
+    }
+    std::printf("%u gradients beside finite differences, %u kinds of parameters wrong\n", checked, wrong);
+    return wrong ? 1 : 0;
+}
+
+}  // namespace renderer
