@@ -43,9 +43,10 @@ void bench_network(Renderer& r) {
         r.graph.part("infer counted");
         inference.run(r.graph, s.batch, &counted);
     });
-    std::printf("\n| points | width | training step | inference | its rows counted on the GPU |\n"
-                "| ---: | ---: | ---: | ---: | ---: |\n| %u | %u | %.0f us | %.0f us | %.0f us |\n",
-                s.batch, s.width, times.at("train"), times.at("infer"), times.at("infer counted"));
+    std::printf(
+        "\n| points | width | training step | inference | its rows counted on the GPU |\n"
+        "| ---: | ---: | ---: | ---: | ---: |\n| %u | %u | %.0f us | %.0f us | %.0f us |\n",
+        s.batch, s.width, times.at("train"), times.at("infer"), times.at("infer counted"));
     r.graph.time_each(true);
     const auto each = medians(r, [&](unsigned i) { r.network.train(r.graph, i); });
     r.graph.time_each(false);
@@ -58,9 +59,10 @@ void bench_frames(Renderer& r) {
     scene.resize(r.options.size);
     Arena memory(r.gpu);
     const Buffer count = memory.buffer("count for the host", sizeof(Counted), true);
-    std::printf("\n| frame of %ux%u | pixels | train | raster | infer | shade | sum |\n"
-                "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-                r.options.size.width, r.options.size.height);
+    std::printf(
+        "\n| frame of %ux%u | pixels | train | raster | infer | shade | sum |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        r.options.size.width, r.options.size.height);
     for (const bool whole : {false, true}) {
         const auto times = medians(r, [&](unsigned i) {
             r.network.train(r.graph, i);

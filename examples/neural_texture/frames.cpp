@@ -11,9 +11,8 @@ Frames::Frames(Gpu& gpu, const Network& network) : gpu_(gpu), network_(network),
         const VkCommandPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                            .queueFamilyIndex = gpu.family};
         check(vkCreateCommandPool(gpu.device, &pool, nullptr, &f.pool), "vkCreateCommandPool");
-        const VkCommandBufferAllocateInfo commands{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                   .commandPool = f.pool,
-                                                   .commandBufferCount = 1};
+        const VkCommandBufferAllocateInfo commands{
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = f.pool, .commandBufferCount = 1};
         check(vkAllocateCommandBuffers(gpu.device, &commands, &f.commands), "vkAllocateCommandBuffers");
         const VkFenceCreateInfo fence{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
         check(vkCreateFence(gpu.device, &fence, nullptr, &f.fence), "vkCreateFence");
@@ -53,7 +52,7 @@ bool Frames::collect(const Graph& graph, Frame& f, Finished& finished) const {
     if (!std::exchange(f.submitted, false)) return false;
     check(vkWaitForFences(gpu_.device, 1, &f.fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
     check(vkResetFences(gpu_.device, 1, &f.fence), "vkResetFences");
-    finished = {.steps = f.steps, .times = graph.times(f.times, f.number)};
+    finished = {.steps = f.steps, .trained = f.trained, .times = graph.times(f.times, f.number)};
     if (f.trained) {
         double loss = 0, squares = 0;
         const auto sums = f.losses.read<float>();

@@ -7,7 +7,8 @@ namespace renderer {
 
 /// What the host learns of a frame when it has ended.
 struct Finished {
-    uint32_t steps = 0;         // trained until its end
+    uint32_t steps = 0;         // until its end
+    bool trained = false;       // otherwise it has no loss
     double loss = 0, psnr = 0;  // of the batch of its last step, before that step
     uint32_t rows = 0;          // that the network coloured
     std::map<std::string, Time> times{};

@@ -95,13 +95,12 @@ void Gpu::start(std::span<const char* const> extensions) {
     const VkApplicationInfo app{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                 .pApplicationName = "neural_texture",
                                 .apiVersion = VK_API_VERSION_1_3};
-    const VkDebugUtilsMessengerCreateInfoEXT info{
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity =
-            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
-        .pfnUserCallback = on_message,
-        .pUserData = &messages};
+    const VkDebugUtilsMessengerCreateInfoEXT info{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+                                                  .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                                                                     VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+                                                  .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+                                                  .pfnUserCallback = on_message,
+                                                  .pUserData = &messages};
     const VkInstanceCreateInfo create{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                       .pNext = debug ? &info : nullptr,
                                       .pApplicationInfo = &app,
@@ -186,9 +185,8 @@ Gpu::~Gpu() {
 }
 
 VkPipeline Gpu::compute(std::span<const uint32_t> code) {
-    const VkShaderModuleCreateInfo of{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                      .codeSize = code.size_bytes(),
-                                      .pCode = code.data()};
+    const VkShaderModuleCreateInfo of{
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
     VkShaderModule module = VK_NULL_HANDLE;
     check(vkCreateShaderModule(device, &of, nullptr, &module), "vkCreateShaderModule");
     const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,

@@ -59,6 +59,19 @@ struct Check {
         for (size_t at = 0; at < all.size(); at += 2) sum += static_cast<double>(all[at]);
         return sum;
     }
+    /// The relative error of a gradient. A long difference crosses kinks of ReLU and a short one drowns in rounding, so
+    /// the best of three counts. What is small beside the `largest` gradient of its kind is compared with that.
+    double error(uint32_t i, double largest) {
+        const float value = values.read<float>()[i];
+        double best = 1e30;
+        for (const float h : {4e-3f, 1e-3f, 2.5e-4f}) {
+            const double high = loss(i, value + h), low = loss(i, value - h);
+            const double expected = (high - low) / (static_cast<double>(value + h) - static_cast<double>(value - h));
+            best = std::min(best, std::abs(gradient(i) - expected) / (std::abs(expected) + 0.02 * largest));
+        }
+        loss(i, value);
+        return best;
+    }
     /// Those with the largest gradients of their kind, and some at random.
     std::vector<uint32_t> choose(const Kind& kind) const {
         std::vector<uint32_t> all;
@@ -66,8 +79,8 @@ struct Check {
             if (gradient(i) != 0) all.push_back(i);
         std::ranges::sort(all, std::greater{}, [&](uint32_t i) { return std::abs(gradient(i)); });
         std::mt19937 engine(kind.first);
-        if (all.size() > 5) std::shuffle(all.begin() + 2, all.begin() + static_cast<int>(all.size() / 2), engine);
-        all.resize(std::min<size_t>(all.size(), 5));
+        if (all.size() > 20) std::shuffle(all.begin() + 2, all.begin() + static_cast<int>(all.size() / 4), engine);
+        all.resize(std::min<size_t>(all.size(), 7));
         return all;
     }
 };
@@ -85,19 +98,16 @@ int check_gradients(Renderer& r) {
     unsigned wrong = 0, checked = 0;
     for (const Kind& kind : kinds(r.network)) {
         const std::vector<uint32_t> some = c.choose(kind);
-        double worst = 0;
-        for (const uint32_t i : some) {
-            constexpr float h = 2e-3f;
-            const float value = c.values.read<float>()[i];
-            const double high = c.loss(i, value + h), low = c.loss(i, value - h);
-            c.loss(i, value);
-            const double expected = (high - low) / (static_cast<double>(value + h) - static_cast<double>(value - h));
-            worst = std::max(worst, std::abs(c.gradient(i) - expected) / (std::abs(expected) + 1e-3));
-        }
+        const double largest = some.empty() ? 0 : std::abs(c.gradient(some[0]));
+        std::vector<double> errors;
+        for (const uint32_t i : some) errors.push_back(c.error(i, largest));
+        std::ranges::sort(errors);
         checked += static_cast<unsigned>(some.size());
-        const bool bad = some.empty() || !(worst < 0.03);
+        // A feature that few points touch may sit on a kink; a wrong derivative is wrong everywhere.
+        const bool bad = some.size() < 5 || !(errors[some.size() / 2] < 0.01) || !(errors.back() < 0.2);
         wrong += bad;
-        std::printf("%-9s %zu gradients, largest error %.2f %%%s\n", kind.name.c_str(), some.size(), 100 * worst,
+        std::printf("%-9s %zu gradients, error %.2f %%, at most %.2f %%%s\n", kind.name.c_str(), some.size(),
+                    errors.empty() ? 0 : 100 * errors[some.size() / 2], errors.empty() ? 0 : 100 * errors.back(),
                     bad ? "  WRONG" : "");
     }
     std::printf("%u gradients beside finite differences, %u kinds of parameters wrong\n", checked, wrong);

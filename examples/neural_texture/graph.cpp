@@ -7,9 +7,9 @@
 namespace renderer {
 namespace {
 
-constexpr VkAccessFlags2 all_writes =
-    VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT |
-    VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
+constexpr VkAccessFlags2 all_writes = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
+                                      VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT |
+                                      VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
 constexpr VkAccessFlags2 read = VK_ACCESS_2_SHADER_STORAGE_READ_BIT, write = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
 constexpr VkShaderStageFlags stages =
     VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
@@ -63,8 +63,7 @@ void Graph::compute(const char* name, VkPipeline pipeline, std::vector<Use> uses
 void Graph::product(const char* name, const vkgemm::Plan& plan, const vkgemm::Run& run) {
     std::vector<Use> uses;
     for (const VkgemmRunAccess& a : need(plan.accesses(run)))
-        uses.push_back(
-            {.buffer = a.buffer, .stage = a.stage, .access = a.access, .offset = a.offset, .size = a.size});
+        uses.push_back({.buffer = a.buffer, .stage = a.stage, .access = a.access, .offset = a.offset, .size = a.size});
     pass(name, std::move(uses), [&plan, run](VkCommandBuffer commands) { check(plan.record(commands, run)); });
     passes_.back().detail = plan.info().kernel;
 }
@@ -148,9 +147,9 @@ void Graph::order(const Use& use, Barriers& barriers) {
              .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
              .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
              .image = use.image.handle,
-             .subresourceRange = {use.image.format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT
-                                                                          : VK_IMAGE_ASPECT_COLOR_BIT,
-                                  0, 1, 0, 1}});
+             .subresourceRange = {
+                 use.image.format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1,
+                 0, 1}});
     const auto same = [&](const Past& p) { return p.use.stage == use.stage && p.use.access == use.access; };
     if (use.writes())
         std::erase_if(past, [&](const Past& p) { return inside(p.use, use); });
@@ -221,12 +220,16 @@ std::map<std::string, Time> Graph::times(VkQueryPool queries, uint64_t frame) co
 void Graph::print(const Pass& pass, size_t barriers) const {
     const auto list = [&](bool writing) {
         std::string text;
-        for (const Use& use : pass.uses)
-            if (const auto name = gpu_.names.find(use.key()); name != gpu_.names.end() && use.writes() == writing)
-                text += (text.empty() ? "" : ", ") + std::string(name->second);
+        std::vector<uint64_t> seen;
+        for (const Use& use : pass.uses) {
+            if (use.writes() != writing || std::ranges::find(seen, use.key()) != seen.end()) continue;
+            const auto name = gpu_.names.find(use.key());
+            if (name != gpu_.names.end()) text += (text.empty() ? "" : ", ") + std::string(name->second);
+            seen.push_back(use.key());
+        }
         return text;
     };
-    std::printf("%-6s %-20s %zu barriers  %s -> %s%s%s\n", pass.part, pass.name, barriers, list(false).c_str(),
+    std::printf("%-6s  %-16s %zu barriers  %s -> %s%s%s\n", pass.part, pass.name, barriers, list(false).c_str(),
                 list(true).c_str(), pass.detail.empty() ? "" : "  vkgemm: ", pass.detail.c_str());
 }
 

@@ -18,9 +18,7 @@ struct Use {
     VkDeviceSize offset = 0, size = VK_WHOLE_SIZE;
 
     bool writes() const;
-    uint64_t key() const {
-        return buffer ? std::bit_cast<uint64_t>(buffer) : std::bit_cast<uint64_t>(image.handle);
-    }
+    uint64_t key() const { return buffer ? std::bit_cast<uint64_t>(buffer) : std::bit_cast<uint64_t>(image.handle); }
 };
 
 Use reads(const Buffer& buffer);
@@ -40,7 +38,7 @@ class Graph {
    public:
     explicit Graph(Gpu& of) : gpu_(of) {}
 
-    /// A compute shader of the renderer. Its buffers are bindings 0 and up, in the order of `uses`; its images 7 and up.
+    /// A compute shader. Its buffers are bindings 0 and up, in the order of `uses`; its images 7 and up.
     void compute(const char* name, VkPipeline pipeline, std::vector<Use> uses, std::vector<uint32_t> push, uint32_t x,
                  uint32_t y = 1);
     /// The same with the number of work groups from `arguments`.

@@ -59,7 +59,7 @@ float shape(vec2 uv) {
     const vec2 along = dent - tip, from = q - tip;
     const float t = clamp(dot(from, along) / dot(along, along), 0.0, 1.0);
     const float side = from.x * along.y - from.y * along.x;
-    const float star = length(from - along * t) * (side > 0.0 ? 1.0 : -1.0);
+    const float star = length(from - along * t) * (side > 0.0 ? -1.0 : 1.0);
     return min(star, abs(r - 0.42) - 0.025);
 }
 float[8] material_at(vec2 uv, uint material) {

@@ -86,8 +86,8 @@ uint32_t Network::first_bias(uint32_t layer) const {
 
 Network::Network(Gpu& gpu, const Settings& settings) : gpu_(gpu), settings_(settings), memory_(gpu) {
     // Room for a sum of 1/2 for each point of the batch in 31 bits.
-    fixed_point_ = std::min(std::ldexp(1.0f, 32 - static_cast<int>(std::bit_width(settings.batch))),
-                            std::ldexp(1.0f, 20));
+    fixed_point_ =
+        std::min(std::ldexp(1.0f, 32 - static_cast<int>(std::bit_width(settings.batch))), std::ldexp(1.0f, 20));
     const uint32_t batch = settings.batch;
     parameters_ = memory_.buffer("parameters", parameters() * sizeof(float));
     moments_ = memory_.buffer("moments", parameters() * 2 * sizeof(float));
@@ -123,8 +123,8 @@ void Network::reset(Graph& graph) {
     std::mt19937 engine(settings_.seed);
     std::vector<float> initial(parameters());
     for (uint32_t i = 0; i < layers; ++i) {  // He's
-        std::normal_distribution<float> normal(0, std::sqrt((i + 1 == layers ? 1.0f : 2.0f) /
-                                                            static_cast<float>(rows_of_weights(i))));
+        std::normal_distribution<float> normal(
+            0, std::sqrt((i + 1 == layers ? 1.0f : 2.0f) / static_cast<float>(rows_of_weights(i))));
         for (uint32_t w = first_weight(i); w < first_weight(i + 1); ++w) initial[w] = normal(engine);
     }
     std::uniform_real_distribution<float> uniform(-0.02f, 0.02f);
@@ -191,12 +191,12 @@ void Network::update(Graph& graph, uint32_t step) {
     const auto t = static_cast<float>(step + 1);
     const float decay = std::pow(0.33f, std::max(0.0f, t - 1000.0f) / 2000.0f);  // smaller steps later
     const uint32_t work_groups = groups(parameters()), across = std::min(work_groups, 32768u);
-    graph.compute("adam", adam_,
-                  {updates(parameters_), updates(moments_), updates(weight_gradients_), updates(sums_),
-                   writes(network_)},
-                  words(parameters(), weights(), first_feature(), across, settings_.rate * std::max(decay, 0.03f),
-                        1.0f - std::pow(0.9f, t), 1.0f - std::pow(0.99f, t), 1.0f / fixed_point_),
-                  across, (work_groups + across - 1) / across);
+    graph.compute(
+        "adam", adam_,
+        {updates(parameters_), updates(moments_), updates(weight_gradients_), updates(sums_), writes(network_)},
+        words(parameters(), weights(), first_feature(), across, settings_.rate * std::max(decay, 0.03f),
+              1.0f - std::pow(0.9f, t), 1.0f - std::pow(0.99f, t), 1.0f / fixed_point_),
+        across, (work_groups + across - 1) / across);
 }
 
 void Network::train(Graph& graph, uint32_t step) {

@@ -68,8 +68,8 @@ class Network {
     Arena memory_;
     float fixed_point_;
     Buffer parameters_, moments_, weight_gradients_, sums_, network_, points_, losses_, workspace_;
-    std::array<Buffer, layers + 1> x_;        // activations; the last is the output
-    std::array<Buffer, 2> gradient_;          // of activations, by turns
+    std::array<Buffer, layers + 1> x_;  // activations; the last is the output
+    std::array<Buffer, 2> gradient_;    // of activations, by turns
     std::array<vkgemm::Plan, layers> forward_, weight_, input_;
     VkPipeline sample_, encode_, scatter_, loss_, relu_, adam_;
 };

@@ -75,20 +75,20 @@ bool flag(Options& o, const std::string& name) {
 void value(Options& o, const std::string& name, const char* v) {
     Settings& s = o.settings;
     const char* const n = name.c_str();
-    if (name == "--steps") o.steps = number<uint32_t>(n, v, 0, 10000000);
-    else if (name == "--steps-per-frame") o.steps_per_frame = number<uint32_t>(n, v, 1, 1000);
-    else if (name == "--batch") s.batch = number<uint32_t>(n, v, 64, 1 << 20) / 64 * 64;
-    else if (name == "--width") s.width = number<uint32_t>(n, v, 64, 128) / 64 * 64;
-    else if (name == "--table") s.table_log2 = number<uint32_t>(n, v, 8, 20);
-    else if (name == "--rate") s.rate = number<float>(n, v, 1e-6f, 1);
-    else if (name == "--material") s.material = one_of(n, v, {"brick", "marble", "sdf"});
-    else if (name == "--seed") s.seed = number<uint32_t>(n, v, 0, UINT32_MAX);
-    else if (name == "--size") o.size = size(v);
-    else if (name == "--split") o.split = number<float>(n, v, 0, 1);
-    else if (name == "--out") o.out = v;
-    else if (name == "--psnr-floor") o.floor = number<float>(n, v, 0, 100);
-    else if (name == "--inject") one_of(n, v, {"resize", "minimise", "lose"}), o.inject = v;
-    else refuse("unknown option " + name);
+    if (name == "--steps") return void(o.steps = number<uint32_t>(n, v, 0, 10000000));
+    if (name == "--steps-per-frame") return void(o.steps_per_frame = number<uint32_t>(n, v, 1, 1000));
+    if (name == "--batch") return void(s.batch = number<uint32_t>(n, v, 64, 1 << 20) / 64 * 64);
+    if (name == "--width") return void(s.width = number<uint32_t>(n, v, 64, 128) / 64 * 64);
+    if (name == "--table") return void(s.table_log2 = number<uint32_t>(n, v, 8, 20));
+    if (name == "--rate") return void(s.rate = number<float>(n, v, 1e-6f, 1));
+    if (name == "--material") return void(s.material = one_of(n, v, {"brick", "marble", "sdf"}));
+    if (name == "--seed") return void(s.seed = number<uint32_t>(n, v, 0, UINT32_MAX));
+    if (name == "--size") return void(o.size = size(v));
+    if (name == "--split") return void(o.split = number<float>(n, v, 0, 1));
+    if (name == "--out") return void(o.out = v);
+    if (name == "--psnr-floor") return void(o.floor = number<float>(n, v, 0, 100));
+    if (name == "--inject") return void((one_of(n, v, {"resize", "minimise", "lose"}), o.inject = v));
+    refuse("unknown option " + name);
 }
 
 }  // namespace

@@ -104,8 +104,7 @@ Picture curve(const std::vector<CurvePoint>& points) {
     }
     plot.text(left, 6, "loss of one point, by steps; the last: " + number(points.back().psnr, "%.1f dB"), black);
     for (size_t i = 0; i + 1 < points.size(); ++i)
-        plot.line(x_of(points[i].step), y_of(points[i].loss), x_of(points[i + 1].step), y_of(points[i + 1].loss),
-                  blue);
+        plot.line(x_of(points[i].step), y_of(points[i].loss), x_of(points[i + 1].step), y_of(points[i + 1].loss), blue);
     return plot;
 }
 

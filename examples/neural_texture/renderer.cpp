@@ -19,18 +19,18 @@ Picture screenshot(Renderer& r, const Scene& scene) {
     Arena memory(r.gpu);
     const Buffer pixels = memory.buffer("screenshot", VkDeviceSize{size.width} * size.height * 4, true);
     r.graph.part("screenshot");
-    r.graph.pass("screenshot",
-                 {copies(scene.screen(), VK_ACCESS_2_TRANSFER_READ_BIT),
-                  copies(pixels, VK_ACCESS_2_TRANSFER_WRITE_BIT)},
-                 [&](VkCommandBuffer commands) {
-                     const VkBufferImageCopy all{.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                                 .imageExtent = {size.width, size.height, 1}};
-                     vkCmdCopyImageToBuffer(commands, scene.screen().handle, VK_IMAGE_LAYOUT_GENERAL, pixels.handle, 1,
-                                            &all);
-                 });
-    r.graph.pass("to the host",
-                 {{.buffer = pixels.handle, .stage = VK_PIPELINE_STAGE_2_HOST_BIT, .access = VK_ACCESS_2_HOST_READ_BIT}},
-                 [](VkCommandBuffer) {});
+    r.graph.pass(
+        "screenshot",
+        {copies(scene.screen(), VK_ACCESS_2_TRANSFER_READ_BIT), copies(pixels, VK_ACCESS_2_TRANSFER_WRITE_BIT)},
+        [&](VkCommandBuffer commands) {
+            const VkBufferImageCopy all{.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                        .imageExtent = {size.width, size.height, 1}};
+            vkCmdCopyImageToBuffer(commands, scene.screen().handle, VK_IMAGE_LAYOUT_GENERAL, pixels.handle, 1, &all);
+        });
+    r.graph.pass(
+        "to the host",
+        {{.buffer = pixels.handle, .stage = VK_PIPELINE_STAGE_2_HOST_BIT, .access = VK_ACCESS_2_HOST_READ_BIT}},
+        [](VkCommandBuffer) {});
     r.frames.now(r.graph);
     Picture picture(size.width, size.height);
     picture.paste(0, 0, size.width, size.height, pixels.read<uint32_t>());
@@ -42,13 +42,14 @@ struct Record {
     std::vector<Snapshot> snapshots{};
     std::vector<CurvePoint> curve{};
     std::map<std::string, double> milliseconds{};
-    unsigned frames = 0;
-    Clock::time_point said = Clock::now(), last = said;
+    unsigned frames = 0, frames_said = 0;
+    Clock::time_point said = Clock::now();
 };
 
-void say(const Finished& f, const VkExtent2D& size, double frame_ms) {
-    std::printf("frame %7.2f ms, step %6u, PSNR %5.2f dB, %u of %u pixels;", frame_ms, f.steps, f.psnr, f.rows,
-                size.width * size.height);
+void say(const Finished& f, const Record& record, const VkExtent2D& size, double frame_ms) {
+    std::printf("frame %.2f ms, step %u", frame_ms, f.steps);
+    if (!record.curve.empty()) std::printf(", PSNR %.2f dB", record.curve.back().psnr);
+    std::printf(", %u of %u pixels;", f.rows, size.width * size.height);
     for (const auto& [part, time] : f.times) std::printf(" %s %.3f ms", part.c_str(), time.milliseconds);
     std::printf("\n");
     std::fflush(stdout);
@@ -58,12 +59,12 @@ void note(Record& record, const Finished& f, const VkExtent2D& size, bool last) 
     ++record.frames;
     for (const auto& [part, time] : f.times) record.milliseconds[part] += time.milliseconds;
     const uint32_t known = record.curve.empty() ? 0 : record.curve.back().step;
-    if (f.loss > 0 && f.steps > known) record.curve.push_back({f.steps, f.loss, f.psnr});
+    if (f.trained && f.steps > known) record.curve.push_back({f.steps, f.loss, f.psnr});
     const Clock::time_point now = Clock::now();
-    const double frame_ms = std::chrono::duration<double, std::milli>(now - std::exchange(record.last, now)).count();
     if (!last && now - record.said < std::chrono::seconds(1)) return;
-    record.said = now;
-    say(f, size, frame_ms);
+    const double milliseconds = std::chrono::duration<double, std::milli>(now - record.said).count();
+    say(f, record, size, milliseconds / (record.frames - record.frames_said));
+    record.said = now, record.frames_said = record.frames;
 }
 
 void take_snapshot(Renderer& r, const Scene& scene, Record& record, uint32_t step) {
@@ -111,7 +112,12 @@ void record_frame(Renderer& r, Scene& scene, uint32_t& step, float time, bool mi
 }  // namespace
 
 Renderer::Renderer(Gpu& g, const Options& o)
-    : options(o), gpu(g), graph(g), network(g, o.settings), frames(g, network), memory(g),
+    : options(o),
+      gpu(g),
+      graph(g),
+      network(g, o.settings),
+      frames(g, network),
+      memory(g),
       texture(g, network, memory, side * side) {
     pictures = memory.buffer("pictures", VkDeviceSize{side} * side * 4 * sizeof(uint32_t));
     pictures_read = memory.buffer("pictures for the host", pictures.bytes, true);
@@ -156,8 +162,8 @@ int run(Renderer& r) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
         if (middle && o.inject == "lose") r.frames.lose();
         if (o.inject == "minimise") minimised = middle;
-        VkExtent2D size = middle && o.inject == "resize" ? VkExtent2D{o.size.width / 2, o.size.height / 2}
-                                                         : scene.size();
+        VkExtent2D size =
+            middle && o.inject == "resize" ? VkExtent2D{o.size.width / 2, o.size.height / 2} : scene.size();
         if (window) size = window->size(), minimised = size.width == 0 || size.height == 0;
         if (!minimised && (size.width != scene.size().width || size.height != scene.size().height)) {
             check(vkDeviceWaitIdle(r.gpu.device), "vkDeviceWaitIdle");

@@ -8,9 +8,8 @@ constexpr VkFormat gbuffer_format = VK_FORMAT_R32G32B32A32_SFLOAT;
 constexpr uint32_t around = 128, across = 64;  // quads of the torus
 
 VkShaderModule module_of(const Gpu& gpu, std::span<const uint32_t> code) {
-    const VkShaderModuleCreateInfo info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                        .codeSize = code.size_bytes(),
-                                        .pCode = code.data()};
+    const VkShaderModuleCreateInfo info{
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
     VkShaderModule module = VK_NULL_HANDLE;
     check(vkCreateShaderModule(gpu.device, &info, nullptr, &module), "vkCreateShaderModule");
     return module;
@@ -44,23 +43,21 @@ void Scene::resize(VkExtent2D size) {
 void Scene::make_pipeline() {
     const VkShaderModule vertex = module_of(gpu_, shader("gbuffer_vert", false)),
                          fragment = module_of(gpu_, shader("gbuffer_frag", false));
-    const VkPipelineShaderStageCreateInfo stages[] = {
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = vertex,
-         .pName = "main"},
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = fragment,
-         .pName = "main"}};
-    const VkPipelineVertexInputStateCreateInfo input{
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    const VkPipelineShaderStageCreateInfo stages[] = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                       .stage = VK_SHADER_STAGE_VERTEX_BIT,
+                                                       .module = vertex,
+                                                       .pName = "main"},
+                                                      {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                       .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+                                                       .module = fragment,
+                                                       .pName = "main"}};
+    const VkPipelineVertexInputStateCreateInfo input{.sType =
+                                                         VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
     const VkPipelineInputAssemblyStateCreateInfo assembly{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
-    const VkPipelineViewportStateCreateInfo viewport{.sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-                                                     .viewportCount = 1,
-                                                     .scissorCount = 1};
+    const VkPipelineViewportStateCreateInfo viewport{
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, .viewportCount = 1, .scissorCount = 1};
     const VkPipelineRasterizationStateCreateInfo raster{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
     const VkPipelineMultisampleStateCreateInfo samples{
@@ -72,13 +69,11 @@ void Scene::make_pipeline() {
         .depthWriteEnable = VK_TRUE,
         .depthCompareOp = VK_COMPARE_OP_LESS};
     const VkPipelineColorBlendAttachmentState all[] = {{.colorWriteMask = 15}, {.colorWriteMask = 15}};
-    const VkPipelineColorBlendStateCreateInfo blend{.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-                                                    .attachmentCount = 2,
-                                                    .pAttachments = all};
+    const VkPipelineColorBlendStateCreateInfo blend{
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, .attachmentCount = 2, .pAttachments = all};
     const VkDynamicState later[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
-    const VkPipelineDynamicStateCreateInfo dynamic{.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
-                                                   .dynamicStateCount = 2,
-                                                   .pDynamicStates = later};
+    const VkPipelineDynamicStateCreateInfo dynamic{
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, .dynamicStateCount = 2, .pDynamicStates = later};
     const VkFormat formats[] = {gbuffer_format, gbuffer_format};
     const VkPipelineRenderingCreateInfo rendering{.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
                                                   .colorAttachmentCount = 2,
@@ -132,7 +127,7 @@ void Scene::draw_gbuffer(VkCommandBuffer commands, float time) const {
     vkCmdPushConstants(commands, gpu_.layout,
                        VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0, 16,
                        push.data());
-    vkCmdDraw(commands, 6, 1, 0, 0);                     // the plane
+    vkCmdDraw(commands, 6, 1, 0, 0);                    // the plane
     vkCmdDraw(commands, 6 * around * across, 1, 0, 1);  // the torus
     vkCmdEndRendering(commands);
 }

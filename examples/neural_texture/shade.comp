@@ -29,7 +29,7 @@ float shadow(vec3 from, vec3 to) {
     return smoothstep(0.0, 1.0, clamp(lit, 0.0, 1.0));
 }
 vec3 sky(vec3 way) {
-    return mix(vec3(0.62, 0.66, 0.70), vec3(0.16, 0.24, 0.38), smoothstep(-0.05, 0.6, way.y));
+    return mix(vec3(0.50, 0.56, 0.64), vec3(0.10, 0.17, 0.30), smoothstep(-0.05, 0.5, way.y));
 }
 // A microfacet surface (GGX) under the light and the sky.
 vec3 lit(vec3 p, vec3 n, vec3 to_eye, vec3 colour, float roughness) {
@@ -38,9 +38,9 @@ vec3 lit(vec3 p, vec3 n, vec3 to_eye, vec3 colour, float roughness) {
     const float a = max(roughness * roughness, 0.02), d = nh * nh * (a * a - 1.0) + 1.0, k = 0.5 * a;
     const float spread = a * a / (3.14159 * d * d), masked = 0.25 / ((nl * (1.0 - k) + k) * (nv * (1.0 - k) + k));
     const float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(h, l), 0.0), 5.0);
-    const float strength = 34.0 / dot(to_light, to_light) * shadow(p + n * 0.02, light(time));
+    const vec3 strength = vec3(42.0, 38.0, 32.0) / dot(to_light, to_light) * shadow(p + n * 0.02, light(time));
     const float open = clamp(0.45 + 0.8 * torus(p + n * 0.5), 0.35, 1.0);
-    const vec3 ambient = mix(vec3(0.20, 0.17, 0.15), vec3(0.42, 0.47, 0.55), 0.5 + 0.5 * n.y) * open * 0.8;
+    const vec3 ambient = mix(vec3(0.20, 0.17, 0.15), vec3(0.42, 0.47, 0.55), 0.5 + 0.5 * n.y) * open * 0.55;
     const vec3 mirrored = sky(reflect(-to_eye, n)) * (0.04 + 0.5 * pow(1.0 - nv, 5.0)) * (1.0 - roughness) * open;
     return colour * (ambient + nl * strength * 0.8) + nl * strength * spread * masked * fresnel + mirrored;
 }
@@ -69,7 +69,7 @@ void main() {
     const vec3 way = normalize(view(time) * vec3(p.x * float(width) / float(height), -p.y, focal));
     vec3 colour = sky(way);
     if (w.w != 0.0) {
-        const float fog = 1.0 - exp(-0.0022 * dot(w.xyz - eye(time), w.xyz - eye(time)));
+        const float fog = 1.0 - exp(-0.0035 * dot(w.xyz - eye(time), w.xyz - eye(time)));
         colour = mix(colour_of(at, s, w), colour, fog);
     }
     colour = colour * (1.0 + colour / 6.0) / (1.0 + colour);  // tone mapping
