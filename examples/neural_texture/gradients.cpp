@@ -33,14 +33,21 @@ struct Check {
     Arena memory{r.gpu};
     Buffer losses = memory.buffer("losses for the host", r.network.losses().bytes, true);
     Buffer values = memory.buffer("values for the host", r.network.master().bytes, true);
+    Buffer copies_read = memory.buffer("network for the host", r.network.network().bytes, true);
     Buffer products = memory.buffer("dW for the host", r.network.weight_gradients().bytes, true);
     Buffer sums = memory.buffer("sums for the host", r.network.sums().bytes, true);
     uint32_t step = 20;  // of the batch
 
+    /// Of one of the two equal batches that were added up.
     double gradient(uint32_t i) const {
         const uint32_t weights = r.network.weights();
-        if (i < weights) return static_cast<double>(products.read<float>()[i]);
-        return sums.read<int32_t>()[i - weights] / static_cast<double>(r.network.fixed_point());
+        if (i < weights) return 0.5 * static_cast<double>(products.read<float>()[i]);
+        return 0.5 * sums.read<int32_t>()[i - weights] / static_cast<double>(r.network.fixed_point());
+    }
+    /// Whether Adam wrote the weights and biases that the products read, as well as its own.
+    bool copied() const {
+        const auto own = values.read<float>(), read = copies_read.read<float>();
+        return std::equal(read.begin(), read.begin() + r.network.first_feature(), own.begin());
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
     double loss(uint32_t i, float value) {
@@ -90,12 +97,14 @@ struct Check {
 int check_gradients(Renderer& r) {
     Check c{r};
     for (uint32_t i = 0; i < c.step; ++i) r.network.train(r.graph, i);
-    r.network.gradients(r.graph, c.step);
+    for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
     r.graph.copy("values", r.network.master(), c.values);
+    r.graph.copy("network", r.network.network(), c.copies_read);
     r.graph.copy("dW", r.network.weight_gradients(), c.products);
     r.graph.copy("sums", r.network.sums(), c.sums);
     r.frames.now(r.graph);
-    unsigned wrong = 0, checked = 0;
+    unsigned wrong = c.copied() ? 0 : 1, checked = 0;
+    if (wrong) std::printf("the network has other weights or biases than Adam\n");
     for (const Kind& kind : kinds(r.network)) {
         const std::vector<uint32_t> some = c.choose(kind);
         const double largest = some.empty() ? 0 : std::abs(c.gradient(some[0]));
@@ -110,7 +119,7 @@ int check_gradients(Renderer& r) {
                     errors.empty() ? 0 : 100 * errors[some.size() / 2], errors.empty() ? 0 : 100 * errors.back(),
                     bad ? "  WRONG" : "");
     }
-    std::printf("%u gradients beside finite differences, %u kinds of parameters wrong\n", checked, wrong);
+    std::printf("%u gradients beside finite differences, %u kinds wrong\n", checked, wrong);
     return wrong ? 1 : 0;
 }
 

@@ -8,7 +8,7 @@
 namespace renderer {
 
 struct Renderer {
-    static constexpr uint32_t side = 192;  // of a picture of the texture
+    static constexpr uint32_t side = 224;  // of a picture of the texture
 
     Options options;
     Gpu& gpu;

@@ -40,7 +40,7 @@ vec3 lit(vec3 p, vec3 n, vec3 to_eye, vec3 colour, float roughness) {
     const float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(h, l), 0.0), 5.0);
     const vec3 strength = vec3(42.0, 38.0, 32.0) / dot(to_light, to_light) * shadow(p + n * 0.02, light(time));
     const float open = clamp(0.45 + 0.8 * torus(p + n * 0.5), 0.35, 1.0);
-    const vec3 ambient = mix(vec3(0.20, 0.17, 0.15), vec3(0.42, 0.47, 0.55), 0.5 + 0.5 * n.y) * open * 0.55;
+    const vec3 ambient = mix(vec3(0.20, 0.17, 0.15), vec3(0.42, 0.47, 0.55), 0.5 + 0.5 * n.y) * open * 0.8;
     const vec3 mirrored = sky(reflect(-to_eye, n)) * (0.04 + 0.5 * pow(1.0 - nv, 5.0)) * (1.0 - roughness) * open;
     return colour * (ambient + nl * strength * 0.8) + nl * strength * spread * masked * fresnel + mirrored;
 }
