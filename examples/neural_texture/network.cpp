@@ -206,6 +206,10 @@ void Network::train(Graph& graph, uint32_t step) {
 }
 
 Inference::Inference(Gpu& gpu, const Network& of, Arena& memory, uint32_t rows) : of_(of), rows_(rows) {
+    const uint32_t most = gpu.properties.limits.maxComputeWorkGroupCount[0];
+    if (groups(rows) > most)
+        fail(std::to_string(rows) + " points need " + std::to_string(groups(rows)) +
+             " work groups, and the device has " + std::to_string(most) + " at most; take a smaller --size or --batch");
     points_ = memory.buffer("uv", VkDeviceSize{rows} * 2 * sizeof(float));
     x_ = memory.buffer("encoded", VkDeviceSize{rows} * of.row_bytes(Network::inputs));
     y_ = memory.buffer("materials", VkDeviceSize{rows} * of.row_bytes(Network::outputs));

@@ -77,8 +77,12 @@ void value(Options& o, const std::string& name, const char* v) {
     const char* const n = name.c_str();
     if (name == "--steps") return void(o.steps = number<uint32_t>(n, v, 0, 10000000));
     if (name == "--steps-per-frame") return void(o.steps_per_frame = number<uint32_t>(n, v, 1, 1000));
-    if (name == "--batch") return void(s.batch = number<uint32_t>(n, v, 64, 1 << 20) / 64 * 64);
-    if (name == "--width") return void(s.width = number<uint32_t>(n, v, 64, 128) / 64 * 64);
+    if (name == "--batch") {
+        s.batch = number<uint32_t>(n, v, 64, 1 << 20);
+        if (s.batch % 64) refuse("--batch takes a multiple of 64, not " + std::string(v));
+        return;
+    }
+    if (name == "--width") return void(s.width = 64 << one_of(n, v, {"64", "128"}));
     if (name == "--table") return void(s.table_log2 = number<uint32_t>(n, v, 8, 20));
     if (name == "--rate") return void(s.rate = number<float>(n, v, 1e-6f, 1));
     if (name == "--material") return void(s.material = one_of(n, v, {"brick", "marble", "sdf"}));
