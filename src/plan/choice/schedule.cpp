@@ -242,9 +242,9 @@ double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const Dev
     if (!mask || p.k == 0) return 0;
     double out = first_pass_cost(dev);
     const OperandSplit& split = k.module.family.operand_split;
-    for (const auto& [bit, x, elements] : {std::tuple{1u, &p.a, p.m * p.k}, {2u, &p.b, p.k * p.n}})
+    for (const auto& [bit, type, elements] : {std::tuple{1u, k.module.a, p.m * p.k}, {2u, k.module.b, p.k * p.n}})
         if (mask & bit)
-            out += packing_cost(dev, elements * split.count * info(unit_type(k.module.family, x->type)).bytes, false,
+            out += packing_cost(dev, elements * split.count * info(unit_type(k.module.family, type)).bytes, false,
                                 UINT64_MAX);
     return out;
 }

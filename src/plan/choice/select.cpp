@@ -178,7 +178,7 @@ void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p,
 }
 
 bool may_serve(const DeviceKernels::Product& x, const Problem& p) {
-    return x.fits && p.accuracy >= x.kernel->module.family.accuracy;
+    return x.fits && p.accuracy >= x.kernel->module.family.accuracy && x.kernel->module.has_types_of(p);
 }
 
 // For a choice among all kernels with their own tiles. The one that promises the least is tried first: with its cost
@@ -208,7 +208,7 @@ void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p
     double limit = INFINITY;
     for (const DeviceKernels::Product& x : device.products(p)) {
         const Kernel& k = *x.kernel;
-        if (p.accuracy < k.module.family.accuracy) continue;
+        if (p.accuracy < k.module.family.accuracy || !k.module.has_types_of(p)) continue;
         if (!request.kernel.empty() && request.kernel != k.name) continue;
         const Tile tile = *with_constants(k.tile, request.tile);  // select() has read it
         if (request.tile.empty() ? !x.fits : !fits_device(k, tile, device.caps())) continue;
