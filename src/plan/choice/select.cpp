@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
@@ -39,7 +40,8 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
     if (p.batch > max_batch)
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
-    for (const auto& [name, x, rows, cols, ragged, padded] : operands(p)) {
+    for (const Operand& operand : operands(p)) {
+        const auto& [name, x, rows, cols] = std::tie(operand.name, operand.matrix, operand.rows, operand.cols);
         if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
         const uint64_t matrices = p.grouping == VKGEMM_GROUPING_NONE ? p.batch : 1;  // each group has its own place
         const uint64_t span = span_elements(*x, rows, cols, matrices).value_or(UINT64_MAX);
