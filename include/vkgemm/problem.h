@@ -235,8 +235,11 @@ typedef struct VkgemmProblem {
                                   `b` describe the matrices before they were packed (vkgemmCreatePack) */
     uint32_t upTo; /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones */
     VkgemmGrouping grouping;
-    uint32_t indicesPerRow; /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
-    uint32_t reserved;      /* 0 */
+    uint32_t indicesPerRow;  /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
+    uint32_t batchInvariant; /* 1: a row of D has the same bits whatever m, the number of products and the other rows
+                                are, for plans of one library, device and set of options: kernel, tile and the order of
+                                each sum are chosen without regard to them, and K is not split. It may be slower,
+                                most of all for few rows. Not with groups. 0: the fastest */
     /* A second level of the batch, and matrices that neighbouring products share. There are outerBatch * batch
      * products; number (j, i), with j below outerBatch and i below batch, is
      *

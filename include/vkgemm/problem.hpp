@@ -98,6 +98,7 @@ struct Problem {
     uint32_t upTo = 0;  ///< VkgemmUpToFlagBits
     VkgemmGrouping grouping = VKGEMM_GROUPING_NONE;
     uint32_t indicesPerRow = 0;
+    bool batchInvariant = false;
     uint64_t outerBatch = 1;
     uint64_t outerStrideA = 0, outerStrideB = 0, outerStrideC = 0, outerStrideD = 0;
     uint64_t ratioA = 1, ratioB = 1, outerRatioA = 1, outerRatioB = 1;
@@ -131,6 +132,7 @@ inline VkgemmProblem toC(const Problem& p) {
     c.packedA = p.packedA, c.packedB = p.packedB;
     c.upTo = p.upTo;
     c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
+    c.batchInvariant = p.batchInvariant;
     c.outerBatch = countToC(p.outerBatch);
     c.outerStrideA = p.outerStrideA, c.outerStrideB = p.outerStrideB;
     c.outerStrideC = p.outerStrideC, c.outerStrideD = p.outerStrideD;
@@ -149,6 +151,7 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.packedA = c.packedA, p.packedB = c.packedB;
     p.upTo = c.upTo;
     p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
+    p.batchInvariant = c.batchInvariant != 0;
     p.outerBatch = countFromC(c.outerBatch);
     p.outerStrideA = c.outerStrideA, p.outerStrideB = c.outerStrideB;
     p.outerStrideC = c.outerStrideC, p.outerStrideD = c.outerStrideD;

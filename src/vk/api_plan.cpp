@@ -93,16 +93,25 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
 
 namespace {
 
+// The problems that a kernel is chosen for: the caller's, completed; the same with the smallest sizes that the kernel
+// serves; and the first, normalised.
+struct Wanted {
+    const plan::Problem &completed, &least, &normalised;
+};
+
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
-Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, const plan::Request& request,
+Result<plan::Choice> choose(const VkgemmContext_T& c, const Wanted& p, const plan::Request& request,
                             std::string& fallback) {
-    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(*c.kernels, p, request);
+    const auto select = [&](const plan::Request& r) {
+        return plan::select_for(*c.kernels, p.completed, p.least, p.normalised, r);
+    };
+    if (!request.kernel.empty() || c.forced_kernel.empty()) return select(request);
     plan::Request forced = request;
     forced.kernel = c.forced_kernel;
-    Result<plan::Choice> choice = plan::select(*c.kernels, p, forced);
+    Result<plan::Choice> choice = select(forced);
     if (choice) return choice;
     fallback = plan::concat({"VKGEMM_KERNEL was not followed: ", choice.status().text});
-    return plan::select(*c.kernels, p, request);
+    return select(request);
 }
 
 // The plans of the operands that are packed ahead. `n` is the problem of the choice.
@@ -123,7 +132,10 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
     for (const plan::SizeRange& range : ranges) {
         const plan::Problem least = plan::at_least(range, t.normalised).problem;
         request.least = &least;
-        auto choice = choose(c, plan::at_most(range, t.normalised).problem, request, t.fallback);
+        const plan::Problem completed = plan::with_sizes(t.problem, range.most);
+        const plan::Problem smallest = plan::with_sizes(t.problem, range.least);
+        const plan::Problem normalised = plan::at_most(range, t.normalised).problem;
+        auto choice = choose(c, {completed, smallest, normalised}, request, t.fallback);
         if (!choice) {
             Status why = choice.status();
             why.text = plan::concat({"for sizes ", plan::to_text(range), ": ", why.text});
@@ -147,7 +159,7 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
 
 std::optional<Status> plan_groups(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
     const plan::GroupedSearch search(t.normalised.problem, request);
-    auto choice = choose(c, search.expected, search.request, t.fallback);
+    auto choice = choose(c, {search.expected, search.expected, search.expected}, search.request, t.fallback);
     if (!choice) return choice.status();
     auto steps = plan::make_grouped_steps(*choice, t.problem, t.normalised, *c.kernels, search.request);
     if (!steps) return steps.status();
@@ -199,7 +211,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
         return t;
     }
     if (!is_empty) {
-        auto choice = choose(c, t.normalised.problem, request, t.fallback);
+        auto choice = choose(c, {t.problem, t.problem, t.normalised.problem}, request, t.fallback);
         if (!choice) return choice.status();
         t.choice = *choice;
     }

@@ -225,6 +225,8 @@ std::string check_grouping(const Problem& p) {
     if (p.grouping != VKGEMM_GROUPING_INDEXED && p.indicesPerRow)
         return concat({"indicesPerRow is ", p.indicesPerRow, ", but is for VKGEMM_GROUPING_INDEXED; leave it 0"});
     if (p.grouping == VKGEMM_GROUPING_NONE) return "";
+    if (p.batchInvariant)
+        return "a kernel for groups is chosen by how large they may be; batchInvariant must be 0 with them";
     if (has_levels(p))
         return concat({"groups of a table have their own places; outerBatch (", p.outerBatch, ") and ratios (",
                        p.ratioA, ", ", p.ratioB, ") must be left 0"});
@@ -332,13 +334,26 @@ Normalised normalise(const Problem& completed) {
     if (p.grouping != VKGEMM_GROUPING_NONE) return out;  // whose places and leading dimensions are in memory
     // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16
     // bytes at a time.
-    if (p.n == 1 && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
-    if (p.m == 1 && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
+    // Not where a row must not know how many others there are.
+    const bool keep_a = p.batchInvariant && !out.swapped, keep_b = p.batchInvariant && out.swapped;
+    if (p.n == 1 && !keep_b && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
+    if (p.m == 1 && !keep_a && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
     if (p.upTo & VKGEMM_UP_TO_BATCH || is_empty(p)) return out;  // a batch that varies has one level
     out.repeated = levels_of(p);
     merge_levels(p, out.repeated);
     give_kernel_level(p, out.repeated);
     return out;
+}
+
+Problem invariant_reference(Problem p, uint64_t rows) {
+    p.m = rows;
+    p.batch = p.outerBatch = p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
+    p.outerStrideA = p.outerStrideB = p.outerStrideC = p.outerStrideD = 0;
+    p.upTo &= ~uint32_t{VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH};
+    for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->batchStride = 0;
+    for (Matrix* x : {&p.a, &p.c, &p.d})
+        if (x->layout == columnMajor) x->ld = reference_rows;
+    return p;
 }
 
 std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {

@@ -35,6 +35,11 @@ struct Sizes {
 };
 constexpr Sizes sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
 
+/// What the kernel of a batch-invariant problem is chosen for, whatever its m and its batch are: one product of so many
+/// rows, with leading dimensions that do not tell m.
+inline constexpr uint64_t reference_rows = 256;
+Problem invariant_reference(Problem completed, uint64_t rows = reference_rows);
+
 /// Elements that an operand may span: SPIR-V takes 32-bit indices as signed.
 inline constexpr uint64_t max_span = INT32_MAX;
 /// Products that need more than this many repetitions are refused.

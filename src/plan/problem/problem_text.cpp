@@ -324,6 +324,7 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "upto=") return up_to(v, at);
     if (key == "groups=") return grouping(v, at);
     if (key == "per_row=") return per_row(v, at);
+    if (key == "invariant") return p.batchInvariant = true, std::nullopt;
     if (const string_view option = option_of(token.text); !option.empty())
         return wrong(token.at, concat({quoted(token.text), " is not known; did you mean ", quoted(option), "?"}));
     std::vector<string_view> known(std::begin(option_words), std::end(option_words));
@@ -391,6 +392,7 @@ string to_text(const Problem& p, double alpha, double beta) {
     for (size_t i = 0; i < up_to_letters.size(); ++i)
         if (p.upTo & 1u << i) s += up_to_letters[i];
     if (p.grouping != VKGEMM_GROUPING_NONE) s += concat({" groups=", grouping_words[p.grouping]});
+    if (p.batchInvariant) s += " invariant";
     if (p.indicesPerRow > 1) s += concat({" per_row=", p.indicesPerRow});
     if (p.a.layout != rowMajor || p.b.layout != rowMajor)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);

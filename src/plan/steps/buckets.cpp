@@ -142,8 +142,8 @@ Bucket make_bucket(const SizeRange& range, const Choice& choice, const Normalise
     const auto multiple = [&](uint32_t bit, uint64_t size, uint32_t of) {
         return of == 0 || (n.problem.upTo & bit ? size >= of : size % of == 0);
     };
-    out.may_be_whole = multiple(VKGEMM_UP_TO_M, p.m, t.BM) && multiple(VKGEMM_UP_TO_N, p.n, t.BN) &&
-                       multiple(VKGEMM_UP_TO_K, p.k, t.BK);
+    out.may_be_whole = !p.batchInvariant && multiple(VKGEMM_UP_TO_M, p.m, t.BM) &&
+                       multiple(VKGEMM_UP_TO_N, p.n, t.BN) && multiple(VKGEMM_UP_TO_K, p.k, t.BK);
     return out;
 }
 

@@ -38,7 +38,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
-    c.WHOLE = is_whole(t, p);
+    c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
     const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
     for (size_t i = 0; i < p.epilogue.count; ++i) *step[i] = static_cast<uint32_t>(p.epilogue.step[i].kind);
     return c;

@@ -41,8 +41,8 @@ struct Step {
     uint32_t dispatch_count() const;
 };
 
-/// How often the steps of a plan run: once for each index of the levels of the batch that the kernel does not take. Each
-/// time the operands begin further on.
+/// How often the steps of a plan run: once for each index of the levels of the batch that the kernel does not take.
+/// Each time the operands begin further on.
 struct Repeats {
     struct Level {
         uint32_t count = 1;
