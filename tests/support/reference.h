@@ -27,8 +27,8 @@ struct Bounded {
 
 /// Element (row, col) of D of product number `batch` before it is rounded to D's type; `in.d` holds the values of D
 /// before the run. The bound is a running error analysis, where u is the unit roundoff of the accumulator:
-/// (k + 2) u sum|a b| for the sum in any order, fused or not; one u for every later operation; one unit roundoff of D's type; and what flushed
-/// subnormals may lose.
+/// (k + 2) u sum|a b| for the sum in any order, fused or not; one u for every later operation; one unit roundoff of D's
+/// type; and what flushed subnormals may lose.
 Bounded reference(const plan::Problem& completed, double alpha, double beta, const Operands& in, uint64_t batch,
                   uint64_t row, uint64_t col);
 
