@@ -131,6 +131,9 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
             for (uint32_t i = 0; i < steps[s].dispatch_count(); ++i)
                 e.dispatches.push_back(dispatch_of(steps[s], i, waits && i == 0));
         }
+    if (planned->steps.repeats.count > 1)
+        e.notes.push_back(plan::concat({"the levels of the batch take ", planned->steps.repeats.count,
+                                        " repetitions of a batch of ", planned->normalised.problem.batch}));
     for (const plan::Bucket& b : planned->buckets) e.notes.push_back(bucket_text(b));
     if (c.tuned) e.tuned = c.tuned->text;
     if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);

@@ -128,6 +128,8 @@ TEST_CASE("two levels: sizes, counts and accesses are those of all products") {
     explained.structSize = sizeof explained;
     REQUIRE(vkgemmGetExplanationInfo(e.handle, &explained) == VKGEMM_SUCCESS);
     CHECK(explained.dispatchCount == 4);
+    REQUIRE(explained.noteCount == 1);
+    CHECK(std::string(vkgemmGetNote(e.handle, 0)) == "the levels of the batch take 4 repetitions of a batch of 3");
 
     run.a.size = info.requiredBytes[VKGEMM_SLOT_A] - 4;
     expect(check(plan.handle, run), VKGEMM_ERROR_OPERAND, {"operand a", "1980", "1984"});

@@ -192,6 +192,7 @@ uint32_t dispatch_count(std::span<const Step> steps, const Repeats& repeats) {
 
 uint64_t Repeats::offset(uint32_t number, VkgemmSlot slot) const {
     uint64_t out = 0;
+    if (number == 0) return out;  // of most plans there is no other
     for (const Level& l : levels) {
         out += number % l.count * l.bytes[size_t(slot)];
         number /= l.count;
