@@ -12,7 +12,10 @@ function(vkgemm_add_to_ggml)
     message(FATAL_ERROR "GGML_VKGEMM=${source}: the adapter has a shader, and there is no glslc that vkgemm can use; "
       "set VULKAN_SDK")
   endif()
-  target_link_libraries(ggml-vulkan PRIVATE vkgemm::ggml)
-  target_compile_definitions(ggml-vulkan PRIVATE GGML_USE_VKGEMM)
+  # Linked only, because ggml is C++17 and vkgemm asks for C++20 of what uses it otherwise.
+  target_link_libraries(ggml-vulkan PRIVATE $<LINK_ONLY:vkgemm::ggml>)
+  target_include_directories(ggml-vulkan PRIVATE ${source}/include
+    $<TARGET_PROPERTY:vkgemm_ggml,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(ggml-vulkan PRIVATE GGML_USE_VKGEMM VKGEMM_STATIC)
 endfunction()
 vkgemm_add_to_ggml()

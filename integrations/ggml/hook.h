@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Included in the middle of ggml-vulkan.cpp, after the definition of ggml_backend_vk_context, by the lines that `hook`
-// inserts there. It turns ggml's tensors into those of the adapter, and borrows ggml's scratch buffer for split k.
+// Included in the middle of ggml-vulkan.cpp, by the lines that `hook` puts there. It turns ggml's tensors into those of
+// the adapter, and borrows ggml's scratch buffer for split k.
 #ifndef VKGEMM_GGML_HOOK_H
 #define VKGEMM_GGML_HOOK_H
 

@@ -118,15 +118,13 @@ void chooseBatch(Levels& levels, Products& out) {
 
 // The most that every operand's beginning is a multiple of: 16, or what the types need. Nothing if they lack that.
 std::optional<uint32_t> alignmentOf(const MulMat& x, const Products& p, bool isGrouped) {
-    const VkgemmType a = x.src1.type, b = x.src0.type;
-    uint64_t offsets = x.src0.offset | x.src1.offset | x.dst.offset;
-    uint64_t words = x.src0.offset | x.src1.offset;
+    uint64_t a = x.src1.offset, b = x.src0.offset | (isGrouped ? x.src0.nb[2] : 0), d = x.dst.offset;
     for (const Level& l : p.loops)
-        if (l.count > 1) offsets |= l.a | l.b | l.d, words |= l.a | l.b;
-    if (isGrouped) words |= x.src0.nb[2];
-    if (a != b && words % 4) return std::nullopt;
-    if (offsets % 16 == 0) return 16;
-    return offsets % 4 == 0 ? 4 : 2;
+        if (l.count > 1) a |= l.a, b |= l.b, d |= l.d;
+    const bool isMixed = x.src0.type != x.src1.type;  // such operands are read in words
+    const uint64_t unitA = isMixed ? 4 : blockOf(x.src1.type).bytes, unitB = isMixed ? 4 : blockOf(x.src0.type).bytes;
+    if (a % unitA || b % unitB || d % 4) return std::nullopt;
+    return (a | b | d) % 16 == 0 ? 16 : unitA == 2 ? 2 : 4;
 }
 
 VkgemmAccuracy accuracyOf(const MulMat& x) {

@@ -2,8 +2,8 @@
 //
 // From ggml's tensors to products of vkgemm: plain data, without Vulkan calls and without ggml's headers.
 //
-// ggml multiplies src0 (weights, M rows of K) by src1 (activations, N rows of K) into dst (N rows of M), for every index
-// of the dimensions 2 and 3, where src0 may have fewer of both. For vkgemm that is D = A B with A = src1 (N x K),
+// ggml multiplies src0 (weights, M rows of K) by src1 (activations, N rows of K) into dst (N rows of M), for every
+// index of the dimensions 2 and 3, where src0 may have fewer of both. For vkgemm that is D = A B with A = src1 (N x K),
 // B = src0 transposed (K x M) and D = dst (N x M).
 #ifndef VKGEMM_GGML_PRODUCTS_H
 #define VKGEMM_GGML_PRODUCTS_H
@@ -24,7 +24,10 @@ struct Tensor {
     VkDeviceSize offset = 0;  ///< bytes, of element 0
 };
 
-/// One MUL_MAT, or with `ids` one MUL_MAT_ID: dst[:, slot, token] = src0[:, :, ids[slot, token]] * src1[:, slot, token],
+/// One MUL_MAT, or with `ids` one MUL_MAT_ID:
+///
+///     dst[:, slot, token] = src0[:, :, ids[slot, token]] * src1[:, slot, token]
+///
 /// where src1 has one slot for all if its ne[1] is 1. `ids` has whole numbers of 32 bits; its type is not looked at.
 struct MulMat {
     Tensor src0, src1, dst;

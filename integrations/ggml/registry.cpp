@@ -13,11 +13,21 @@ namespace {
 struct Registry {
     std::mutex mutex;
     std::map<VkDevice, std::unique_ptr<Adapter>> adapters;
+    bool prints = false;  // when the process ends
 };
 // Never destroyed, because ggml destroys its devices when the process ends, in an order that is not ours.
 Registry& registry() {
     static Registry& all = *new Registry;
     return all;
+}
+
+void print(const Adapter& adapter) { std::fprintf(stderr, "vkgemm: %s", adapter.report().c_str()); }
+
+// ggml keeps its devices until the process ends.
+void printAll() {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    for (const auto& [device, adapter] : all.adapters) print(*adapter);
 }
 
 const Wish& wish() {
@@ -61,6 +71,7 @@ void addAdapter(const VkgemmContextInfo& info) {
     }
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
+    if (wish().log && !all.prints) all.prints = std::atexit(printAll) == 0;
     all.adapters[info.device] = std::move(adapter);
 }
 
@@ -81,7 +92,7 @@ void removeAdapter(VkDevice device) {
         last = std::move(at->second);
         all.adapters.erase(at);
     }
-    if (wish().log) std::fprintf(stderr, "vkgemm: %s", last->report().c_str());
+    if (wish().log) print(*last);
 }
 
 }  // namespace vkgemm::ggml

@@ -3,7 +3,7 @@
 // The adapters of a process, one for each VkDevice, as GGML_VKGEMM in the environment wants them. C++17.
 //
 //     GGML_VKGEMM=0      none: everything is ggml's
-//     GGML_VKGEMM=log    prints which products went where, and why, when a device is destroyed
+//     GGML_VKGEMM=log    prints which products went where, and why, when the process ends
 //     GGML_VKGEMM=force  takes every product that vkgemm can multiply, not only those that it should
 //
 // Several words are separated by commas.
