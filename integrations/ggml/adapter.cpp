@@ -13,6 +13,16 @@
 
 namespace vkgemm::ggml {
 
+// What two products must share to share a plan.
+using PlanKey = std::array<uint64_t, 16>;
+struct PlanHash {
+    size_t operator()(const PlanKey& key) const {
+        uint64_t h = 0xcbf29ce484222325;
+        for (const uint64_t word : key) h = (h ^ word) * 0x100000001b3, h ^= h >> 29;
+        return static_cast<size_t>(h);
+    }
+};
+
 struct CachedPlan {
     VkgemmPlan handle = nullptr;  // null: the reason why there is none
     Reason reason = Reason::SERVED;
@@ -26,9 +36,7 @@ constexpr uint64_t part = 256;  // of the scratch memory: a multiple of every al
 constexpr size_t mostNotes = 4096;
 uint64_t roundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-// What two products must share to share a plan.
-using Key = std::array<uint64_t, 16>;
-Key keyOf(const Products& x) {
+PlanKey keyOf(const Products& x) {
     const VkgemmProblem& p = x.problem;
     const auto packed = [](const VkgemmMatrix& m) { return uint64_t(m.type) << 1 | uint64_t(m.layout); };
     return {p.m,
@@ -48,13 +56,6 @@ Key keyOf(const Products& x) {
             p.indicesPerRow,
             x.alignment};
 }
-struct Hash {
-    size_t operator()(const Key& key) const {
-        uint64_t h = 0xcbf29ce484222325;
-        for (const uint64_t word : key) h = (h ^ word) * 0x100000001b3, h ^= h >> 29;
-        return static_cast<size_t>(h);
-    }
-};
 
 // A product of one matrix serves every number of rows up to the next power of two, so that prompts of any length share
 // a few plans. One row has a plan of its own, because its kernel is another one. With a batch the strides change with
@@ -98,7 +99,7 @@ bool isLeftToGgml(const MulMat& x) { return x.src1.ne[x.ids ? 2 : 1] < fewestRow
 
 // Whether bufferDeviceAddress was enabled.
 bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled) {
-    for (auto* x = reinterpret_cast<const VkBaseInStructure*>(enabled); x; x = x->pNext) {
+    for (const auto* x = reinterpret_cast<const VkBaseInStructure*>(enabled); x; x = x->pNext) {
         if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
             return reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(x)->bufferDeviceAddress;
         if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
@@ -140,7 +141,7 @@ struct Adapter::State {
     Options options;
     Experts experts;
     std::mutex mutex;  // of plans and notes
-    std::unordered_map<Key, std::unique_ptr<CachedPlan>, Hash> plans;
+    std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, PlanHash> plans;
     std::array<std::atomic<uint64_t>, static_cast<size_t>(Reason::COUNT)> totals{};
     std::map<std::string, uint64_t> notes;
     uint64_t unnoted = 0;  // of classes beyond mostNotes
@@ -192,7 +193,7 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     {
         const std::lock_guard lock(state_->mutex);
         auto& plans = state_->plans;
-        const Key key = keyOf(work.products);
+        const PlanKey key = keyOf(work.products);
         auto at = plans.find(key);
         if (at == plans.end()) {
             if (plans.size() >= state_->options.mostPlans) return Reason::CACHE;

@@ -13,7 +13,7 @@ static_assert(sizeof(Experts::Arguments) == 56);  // the last word is not read
 }  // namespace
 
 Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses) : device_(info.device) {
-    const VkDevice device = info.device;
+    VkDevice device = info.device;
     const auto find =
         reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
     if (!find || !hasAddresses) return;

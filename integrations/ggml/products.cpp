@@ -2,26 +2,11 @@
 #include "vkgemm_ggml/products.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
+#include <vkgemm/elements.hpp>
 
 namespace vkgemm::ggml {
 namespace {
-
-struct Block {
-    uint64_t bytes, elements;
-};
-Block blockOf(VkgemmType type) {
-    switch (type) {
-#define VKGEMM_ROW(name, number, text, bytes, elements, digits, isFloat, accumulator, result) \
-    case name:                                                                                \
-        return {bytes, elements};
-        VKGEMM_TYPE_ROWS(VKGEMM_ROW)
-#undef VKGEMM_ROW
-        default:
-            return {0, 0};
-    }
-}
 
 bool isOneOf(VkgemmType type, std::initializer_list<VkgemmType> types) {
     return std::find(types.begin(), types.end(), type) != types.end();
@@ -32,8 +17,8 @@ bool isWeight(VkgemmType type) {
 }
 
 // Bytes as elements; nothing if they are not whole blocks.
-std::optional<uint64_t> elements(VkgemmType type, uint64_t bytes) {
-    const Block block = blockOf(type);
+std::optional<uint64_t> inElements(VkgemmType type, uint64_t bytes) {
+    const BlockSize block = blockSize(type);
     if (bytes % block.bytes) return std::nullopt;
     return bytes / block.bytes * block.elements;
 }
@@ -42,14 +27,14 @@ std::optional<uint64_t> elements(VkgemmType type, uint64_t bytes) {
 // which its rows are contiguous.
 std::optional<VkgemmMatrix> matrix(VkgemmType type, uint64_t length, uint64_t next, uint64_t count, uint64_t row,
                                    VkgemmLayout along) {
-    const Block block = blockOf(type);
+    const BlockSize block = blockSize(type);
     const VkgemmLayout across = along == VKGEMM_LAYOUT_ROW_MAJOR ? VKGEMM_LAYOUT_COLUMN_MAJOR : VKGEMM_LAYOUT_ROW_MAJOR;
     if (next == block.bytes || length == 1) {
-        const auto ld = count == 1 ? length : elements(type, row);
+        const auto ld = count == 1 ? length : inElements(type, row);
         if (ld && *ld >= length) return VkgemmMatrix{type, along, *ld, 0};
     }
     if (block.elements == 1 && (row == block.bytes || count == 1)) {
-        const auto ld = length == 1 ? count : elements(type, next);
+        const auto ld = length == 1 ? count : inElements(type, next);
         if (ld && *ld >= count) return VkgemmMatrix{type, across, *ld, 0};
     }
     return std::nullopt;
@@ -91,14 +76,14 @@ void mergeLevels(Levels& levels) {
 
 // Whether `x` can be the batch: whole elements, and matrices of D that share none (VkgemmMatrix).
 bool isBatch(const Level& x, const VkgemmProblem& p) {
-    const auto a = elements(p.a.type, x.a), b = elements(p.b.type, x.b), d = elements(p.d.type, x.d);
+    const auto a = inElements(p.a.type, x.a), b = inElements(p.b.type, x.b), d = inElements(p.d.type, x.d);
     if (!a || !b || !d) return false;
     const bool isRowMajor = p.d.layout == VKGEMM_LAYOUT_ROW_MAJOR;
     const uint64_t count = isRowMajor ? p.m : p.n, length = isRowMajor ? p.n : p.m;
     return *d >= (count - 1) * p.d.ld + length || (*d >= length && p.d.ld >= (x.count - 1) * *d + length);
 }
 
-uint64_t stride(VkgemmType type, uint64_t bytes) { return bytes ? *elements(type, bytes) : VKGEMM_BROADCAST; }
+uint64_t stride(VkgemmType type, uint64_t bytes) { return bytes ? *inElements(type, bytes) : VKGEMM_BROADCAST; }
 
 // The longest level that can be the batch; the others are loops.
 void chooseBatch(Levels& levels, Products& out) {
@@ -122,7 +107,8 @@ std::optional<uint32_t> alignmentOf(const MulMat& x, const Products& p, bool isG
     for (const Level& l : p.loops)
         if (l.count > 1) a |= l.a, b |= l.b, d |= l.d;
     const bool isMixed = x.src0.type != x.src1.type;  // such operands are read in words
-    const uint64_t unitA = isMixed ? 4 : blockOf(x.src1.type).bytes, unitB = isMixed ? 4 : blockOf(x.src0.type).bytes;
+    const uint64_t unitA = isMixed ? 4 : blockSize(x.src1.type).bytes,
+                   unitB = isMixed ? 4 : blockSize(x.src0.type).bytes;
     if (a % unitA || b % unitB || d % 4) return std::nullopt;
     return (a | b | d) % 16 == 0 ? 16 : unitA == 2 ? 2 : 4;
 }
@@ -173,13 +159,13 @@ Reason describe(const MulMat& x, Products& out) {
     const Tensor &w = x.src0, &y = x.src1, &d = x.dst;
     if (!areTypesFine(x)) return Reason::TYPE;
     if (isEmpty(w) || isEmpty(y) || isEmpty(d)) return Reason::SHAPE;
-    if (w.ne[0] != y.ne[0] || y.ne[2] % w.ne[2] || y.ne[3] % w.ne[3] || w.ne[0] % blockOf(w.type).elements ||
+    if (w.ne[0] != y.ne[0] || y.ne[2] % w.ne[2] || y.ne[3] % w.ne[3] || w.ne[0] % blockSize(w.type).elements ||
         d.ne != std::array<uint64_t, 4>{w.ne[1], y.ne[1], y.ne[2], y.ne[3]})
         return Reason::SHAPE;
 
     Levels levels = levelsOf(x);
     uint64_t rows = y.ne[1], rowA = y.nb[1], rowD = d.nb[1];
-    const bool rowsAreContiguous = y.nb[0] == blockOf(y.type).bytes && d.nb[0] == blockOf(d.type).bytes;
+    const bool rowsAreContiguous = y.nb[0] == blockSize(y.type).bytes && d.nb[0] == blockSize(d.type).bytes;
     if (rowsAreContiguous) mergeRows(levels, rows, rowA, rowD);
     mergeLevels(levels);
     if (const Reason why = setMatrices(x, rows, rowA, rowD, out); why != Reason::SERVED) return why;
@@ -200,8 +186,8 @@ Reason describeExperts(const MulMat& x, Products& out) {
     if (!areTypesFine(x)) return Reason::TYPE;
     if (isEmpty(w) || isEmpty(y) || isEmpty(d) || isEmpty(ids)) return Reason::SHAPE;
     const uint64_t slots = ids.ne[0], tokens = ids.ne[1];
-    if (w.ne[0] != y.ne[0] || w.ne[0] % blockOf(w.type).elements || w.ne[3] != 1 || y.ne[2] != tokens || y.ne[3] != 1 ||
-        ids.ne[2] != 1 || ids.ne[3] != 1 || d.ne != std::array<uint64_t, 4>{w.ne[1], slots, tokens, 1})
+    if (w.ne[0] != y.ne[0] || w.ne[0] % blockSize(w.type).elements || w.ne[3] != 1 || y.ne[2] != tokens ||
+        y.ne[3] != 1 || ids.ne[2] != 1 || ids.ne[3] != 1 || d.ne != std::array<uint64_t, 4>{w.ne[1], slots, tokens, 1})
         return Reason::SHAPE;
     // Rows of src1 and dst must be equally far apart, because an index is multiplied by one leading dimension.
     const bool isShared = y.ne[1] == 1;
@@ -213,7 +199,7 @@ Reason describeExperts(const MulMat& x, Products& out) {
     VkgemmProblem& p = out.problem;
     // One row of A for all has no leading dimension of its own.
     if (p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR || p.d.layout != VKGEMM_LAYOUT_ROW_MAJOR) return Reason::STRIDES;
-    const auto apart = elements(w.type, w.nb[2]);
+    const auto apart = inElements(w.type, w.nb[2]);
     if (!apart || (w.ne[2] > 1 && *apart == 0)) return Reason::STRIDES;
     p.batch = w.ne[2];
     p.b.batchStride = w.ne[2] > 1 ? *apart : 0;

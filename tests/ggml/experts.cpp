@@ -17,7 +17,7 @@ using ggml::Reason;
 
 constexpr uint32_t no_expert = 0xffffffff;
 
-struct Case {
+struct Mixture {
     Filled w, y, d, ids;
     std::vector<uint32_t> chosen;  // slot by slot, token by token; a number that is no expert's leaves dst as it is
     MulMat product() const { return {w.tensor, y.tensor, d.tensor, &ids.tensor, false}; }
@@ -29,7 +29,7 @@ Lie with_gap(Random& random, size_t dimension, uint64_t most) {
     return lie;
 }
 
-Case any_case(Random& random) {
+Mixture any_mixture(Random& random) {
     constexpr Type types[] = {f32, f16, q8_0, q4_k};
     const Type type = types[random.below(std::size(types))];
     const uint64_t block = blockElements(type), k = block == 1 ? 1 + random.below(40) : block * (1 + random.below(2));
@@ -38,11 +38,11 @@ Case any_case(Random& random) {
     const Buffers& b = buffers();
     // Gaps between matrices of experts and between rows: both are views that an index list can state. ids is often a
     // view of the first slots of a sorted list.
-    Case x{Filled(type, {k, m, experts, 1}, {}, b.w.handle()),
-           Filled(f32, {k, random.one_in(2) ? 1 : slots, tokens, 1}, with_gap(random, 1, 4), b.y.handle()),
-           Filled(f32, {m, slots, tokens, 1}, {}, b.d.handle()),
-           Filled(f32, {slots, tokens, 1, 1}, with_gap(random, 1, 5), b.ids.handle()),
-           {}};
+    Mixture x{Filled(type, {k, m, experts, 1}, {}, b.w.handle()),
+              Filled(f32, {k, random.one_in(2) ? 1 : slots, tokens, 1}, with_gap(random, 1, 4), b.y.handle()),
+              Filled(f32, {m, slots, tokens, 1}, {}, b.d.handle()),
+              Filled(f32, {slots, tokens, 1, 1}, with_gap(random, 1, 5), b.ids.handle()),
+              {}};
     x.w.fill(random), x.y.fill(random);
     std::vector<uint32_t> all(experts);
     std::iota(all.begin(), all.end(), 0);
@@ -57,7 +57,7 @@ Case any_case(Random& random) {
     return x;
 }
 
-std::vector<std::byte> expected(const Case& x) {
+std::vector<std::byte> expected_of(const Mixture& x) {
     std::vector<std::byte> out = x.d.bytes;
     const auto &w = x.w.tensor.ne, &y = x.y.tensor.ne, &d = x.d.tensor.ne;
     const std::vector<double> weights = x.w.numbers(), rows = x.y.numbers();
@@ -74,7 +74,7 @@ std::vector<std::byte> expected(const Case& x) {
     return out;
 }
 
-bool is_allowed(Reason reason, const MulMat& x) {
+bool is_mixture_allowed(Reason reason, const MulMat& x) {
     if (reason == Reason::SERVED) return true;
     return reason == Reason::ALIGNMENT && x.src0.type != x.src1.type && x.src0.nb[2] % 4 != 0;
 }
@@ -86,13 +86,13 @@ TEST_CASE("random tensors: MUL_MAT_ID") {
     std::map<Reason, uint64_t> seen;
     for (uint64_t seed = 1; seed <= cases; ++seed) {
         Random random(seed);
-        const Case x = any_case(random);
+        const Mixture x = any_mixture(random);
         const Buffers& b = buffers();
         put(b.w, x.w), put(b.y, x.y), put(b.d, x.d), put(b.ids, x.ids);
         Reason reason{};
-        const std::string wrong = run(x.product(), expected(x), reason);
+        const std::string wrong = run(x.product(), expected_of(x), reason);
         CHECK_MESSAGE(wrong == "", "seed ", seed, ": ", wrong, ";", text_of(x.product()));
-        CHECK_MESSAGE(is_allowed(reason, x.product()), "seed ", seed, ": ", ggml::textOf(reason), ";",
+        CHECK_MESSAGE(is_mixture_allowed(reason, x.product()), "seed ", seed, ": ", ggml::textOf(reason), ";",
                       text_of(x.product()));
         ++seen[reason];
     }
