@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# vkgemm_pack_spirv(TO VARIANTS...): a command that packs the variants of a SPIR-V module into the file TO. The
-# program that does it runs on this machine. When cross-compiling, it is built by a compiler for this machine.
+# vkgemm_pack_spirv(TO BASE VARIANTS...): a command that packs the variants of a SPIR-V module into the file TO; without
+# variants, BASE itself. The program that does it runs on this machine. When cross-compiling, it is built by a compiler
+# for this machine.
 set(pack_sources pack.cpp pack.h model.h unpack.cpp unpack.h)
 list(TRANSFORM pack_sources PREPEND ${PROJECT_SOURCE_DIR}/src/spirv/)
 if(VKGEMM_PREBUILT_SPIRV)

@@ -97,6 +97,7 @@ endif()
 
 find_program(VKGEMM_GLSLC glslc ${from_sdk} bin Bin)
 find_program(VKGEMM_SPIRV_VAL spirv-val ${from_sdk} bin Bin)
+find_program(VKGEMM_SPIRV_OPT spirv-opt ${from_sdk} bin Bin)
 if(VKGEMM_GLSLC AND NOT TARGET Vulkan::glslc)
   add_executable(Vulkan::glslc IMPORTED GLOBAL)
   set_target_properties(Vulkan::glslc PROPERTIES IMPORTED_LOCATION ${VKGEMM_GLSLC})

@@ -6,7 +6,7 @@
 #     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
 # Included, this file defines the functions. As a script it makes the archive:
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
-set(vkgemm_archive_format 3)  # counted up when src/spirv writes something else
+set(vkgemm_archive_format 4)  # counted up when src/spirv writes something else
 
 # Sets `out` to one hash over the shader sources in `dir`. Line endings make no difference.
 function(vkgemm_shader_hash out dir)

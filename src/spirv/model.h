@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The statistical model of SPIR-V that the packer and the unpacker share. Both walk a module instruction by
 // instruction. The model predicts each word from an earlier instruction with the same surroundings, and an adaptive
-// binary arithmetic coder records whether the prediction holds. Unrolled loops and inlined functions repeat themselves
-// with ids that differ by a constant, so an id is predicted as an earlier one plus one of a few recent differences.
+// binary arithmetic coder records whether the prediction holds. Unrolled loops, inlined functions and similar modules
+// repeat themselves with other ids: an id is predicted to be the one that took the earlier one's place, or the next one
+// that is new (in a module whose ids are numbered in the order in which they appear; another one costs more bytes).
 //
 // Only integers are used: every host computes the same. No word that is decoded is trusted: it never becomes an index
 // without a mask or a check.
@@ -25,17 +26,19 @@ class Model {
         coder_ = &coder, in_ = in, end_ = words_.size() + count;
         offset_ = words_.size();
         words_.reserve(end_), kinds_.reserve(end_);
-        results_.fill(0), heads_.fill(0), deltas_.fill(0);
-        for (uint32_t i = 0; i < 5 && words_.size() < end_; ++i) push(number(context(header, i), next()), 0);
+        results_.fill(0), heads_.fill(0), substitutes_[0].fill(0), substitutes_[1].fill(0);
+        new_id_ = 1;
+        for (uint32_t i = 0; i < 5 && words_.size() < end_; ++i) push(number(context(header, i), next()), other);
         match_ = 5, length_ = offset_ ? 1 : 0;  // the first instruction of the first module
         while (words_.size() < end_) instruction();
     }
     const std::vector<uint32_t>& words() const { return words_; }
 
    private:
-    // What a word was found to be: the predicting word plus deltas_[kind]; `other`: neither. deltas_[0] stays 0.
-    static constexpr uint8_t deltas = 4, other = 4;
-    enum Purpose : uint32_t { header, whole, same_head, opcode, length, delta, way, argument };
+    // What a word is beside the predicting one: its substitute (or the same word, if it has none), the same, the next
+    // id that is new, or none of these.
+    enum Kind : uint8_t { substitute, same, new_id, other };
+    enum Purpose : uint32_t { header, whole, same_head, opcode, length, kind_of_word, way, argument };
     struct Probability {
         uint16_t zero = 1 << 15, seen = 0;
     };
@@ -46,10 +49,10 @@ class Model {
     uint32_t next() const { return Coder::encodes ? in_[words_.size() - offset_] : 0; }
 
     bool bit(uint32_t ctx, bool b) {
-        static constexpr uint8_t rates[] = {1, 2, 3, 3, 4, 4, 4, 4, 4};
+        static constexpr uint8_t rates[] = {1, 1, 2, 2, 3, 3};
         Probability& q = probabilities_[ctx * 0x9e3779b1u >> 15];
         b = coder_->code(q.zero, b);
-        const int rate = q.seen < std::size(rates) ? rates[q.seen++] : 5;
+        const int rate = q.seen < std::size(rates) ? rates[q.seen++] : 4;
         if (b)
             q.zero = static_cast<uint16_t>(q.zero - ((q.zero - 32) >> rate));
         else
@@ -75,7 +78,7 @@ class Model {
         return out;
     }
 
-    void push(uint32_t word, uint8_t kind) { words_.push_back(word), kinds_.push_back(kind); }
+    void push(uint32_t word, Kind kind) { words_.push_back(word), kinds_.push_back(kind); }
 
     // The operand that is an instruction's result id. Only a guess: a wrong one costs bytes, no correctness.
     static uint32_t result_operand(uint32_t op) {
@@ -87,7 +90,7 @@ class Model {
 
     // Finds the latest instruction that followed the same ones, and notes the one that begins now.
     void find_match() {
-        static constexpr uint32_t orders[] = {20, 12, 6, 3, 1};  // how many instructions are the same
+        static constexpr uint32_t orders[] = {12, 8, 5, 3, 2};  // how many instructions are the same
         uint32_t hash = 1, done = 0;
         uint32_t slots[std::size(orders)];
         for (size_t o = std::size(orders); o-- > 0;) {
@@ -102,24 +105,42 @@ class Model {
 
     uint32_t& last_place(uint32_t head) { return last_[head * 0x9e3779b1u >> 22]; }
 
+    // Whether the instruction that predicts is of another module.
+    bool elsewhere() const { return match_ < offset_; }
+    uint32_t& substitute_of(uint32_t id) { return substitutes_[elsewhere()][id % substitutes_[0].size()]; }
+    Kind expected(uint32_t op, uint32_t j) const {
+        const Kind k = elsewhere() ? latest_kinds_[slot(op, j)] : kinds_[match_ + j];
+        return k == other ? substitute : k;
+    }
+    uint32_t predicted(Kind kind, uint32_t base) {
+        if (kind == new_id) return new_id_;
+        const uint32_t id = kind == same ? 0 : substitute_of(base);
+        return id ? id : base;
+    }
+
     // Every word of the instruction is the one predicted: most instructions cost one bit, and most of them nearly none.
     bool whole_instruction() {
-        const uint32_t head = words_[match_], count = std::max(head >> 16, 1u);
+        const uint32_t head = words_[match_], op = head & 0xffff, count = std::max(head >> 16, 1u);
         if (count > end_ - words_.size() || count > words_.size() - match_) return false;
-        bool same = true;
-        for (uint32_t j = 0; Coder::encodes && j < count; ++j)
-            same =
-                same && in_[words_.size() - offset_ + j] == words_[match_ + j] + deltas_[kinds_[match_ + j] % deltas];
-        history_ = history_ << 1 | bit(context(whole, history_ % 8 * 16 + std::min(length_, 15u), head), same);
+        const uint32_t before = new_id_;
+        const auto is = [&](uint32_t j, uint32_t w) {
+            return !Coder::encodes || in_[words_.size() - offset_ + j] == w;
+        };
+        bool right = is(0, head);
+        guess_.resize(count);
+        for (uint32_t j = 1; j < count; ++j) {
+            guess_[j] = predicted(expected(op, j), words_[match_ + j]);
+            if (guess_[j] == new_id_) ++new_id_;
+            right = right && is(j, guess_[j]);
+        }
+        new_id_ = before;
+        history_ = history_ << 1 | bit(context(whole, history_ % 8 * 16 + std::min(length_, 15u), head), right);
         if (!(history_ & 1)) return false;
         begin(head);
-        const uint32_t result = result_operand(head & 0xffff);
         for (uint32_t j = 1; j < count; ++j) {
-            const uint8_t kind = kinds_[match_ + j] % deltas;
-            const uint32_t w = words_[match_ + j] + deltas_[kind];
-            if (j == result) results_[result_count_++ % results_.size()] = w;
-            note(head & 0xffff, j, w);
-            push(w, kind);
+            const Kind kind = expected(op, j);
+            follow(op, j, guess_[j], kind);
+            put(op, j, guess_[j], kind);
         }
         ++length_, match_ += count;
         return true;
@@ -128,7 +149,19 @@ class Model {
     void begin(uint32_t head) {
         heads_[head_count_++ % heads_.size()] = head;
         last_place(head) = static_cast<uint32_t>(words_.size());
-        push(head, 0);
+        push(head, other);
+    }
+
+    // Learns from a word that an instruction predicted.
+    void follow(uint32_t op, uint32_t j, uint32_t word, Kind kind) {
+        if (kind == new_id || j == result_operand(op)) substitute_of(words_[match_ + j]) = word;
+        latest_kinds_[slot(op, j)] = kind;
+    }
+    void put(uint32_t op, uint32_t j, uint32_t word, Kind kind) {
+        if (j == result_operand(op)) results_[result_count_++ % results_.size()] = word;
+        if (word == new_id_) ++new_id_;
+        note(op, j, word);
+        push(word, kind);
     }
 
     static void to_front(uint32_t* list, uint32_t place, uint32_t word) {
@@ -159,37 +192,28 @@ class Model {
             head = op | number(context(length, op), head >> 16) << 16;
             match_ = last_place(head), length_ = match_ && words_[match_] == head ? 1 : 0;
         }
-        const uint32_t op = head & 0xffff, count = std::max((head >> 16) & 0xffff, 1u), result = result_operand(op);
+        const uint32_t op = head & 0xffff, count = std::max((head >> 16) & 0xffff, 1u);
         begin(head);
-        for (uint32_t j = 1; j < count && words_.size() < end_; ++j) {
-            const uint32_t w = operand(op, j);
-            if (j == result) results_[result_count_++ % results_.size()] = w;
-            note(op, j, w);
-        }
+        for (uint32_t j = 1; j < count && words_.size() < end_; ++j) operand(op, j);
         match_ += count;
         if (match_ >= words_.size()) length_ = 0;
     }
 
-    uint32_t operand(uint32_t op, uint32_t j) {
+    void operand(uint32_t op, uint32_t j) {
         const uint32_t place = slot(op, j);
         uint32_t word = next();
-        if (!length_ || match_ + j >= words_.size()) {
-            push(word = unpredicted(place, word), other);
-            return word;
+        if (!length_ || match_ + j >= words_.size()) return put(op, j, unpredicted(place, word), other);
+        const uint32_t base = words_[match_ + j];
+        const Kind first = expected(op, j);
+        const uint32_t ctx = context(kind_of_word, place * 4 + first, std::min(length_ / 2, 3u));
+        Kind kind = other;
+        for (uint32_t i = 0; i < other && kind == other; ++i) {
+            const Kind k = i == 0 ? first : static_cast<Kind>(i <= first ? i - 1 : i);
+            if (bit(ctx + i * 0x3001u, word == predicted(k, base))) kind = k;
         }
-        const uint32_t base = words_[match_ + j],
-                       ctx = context(delta, place * 16 + kinds_[match_ + j], std::min(length_ / 2, 3u));
-        uint8_t kind = 0;
-        while (kind < deltas && !bit(ctx + kind * 0x3001u, word == base + deltas_[kind])) ++kind;
-        if (kind == other) {
-            word = unpredicted(place, word);
-            to_front(&deltas_[1], deltas - 2, word - base);
-        } else {
-            word = base + deltas_[kind];
-            if (kind > 1) to_front(&deltas_[1], kind - 1u, deltas_[kind]);
-        }
-        push(word, kind ? 1 : 0);
-        return word;
+        word = kind == other ? unpredicted(place, word) : predicted(kind, base);
+        follow(op, j, word, kind);
+        put(op, j, word, kind);
     }
 
     // In one of four ways: of the latest in this place, of the latest results, or a difference to the latest of either.
@@ -219,14 +243,17 @@ class Model {
     const uint32_t* in_ = nullptr;
     size_t end_ = 0, offset_ = 0;
     std::vector<uint32_t> words_;
-    std::vector<uint8_t> kinds_;  // of each word
+    std::vector<Kind> kinds_;      // of each word
+    std::vector<uint32_t> guess_;  // at the instruction at hand
     std::array<Probability, 1 << 17> probabilities_{};
     std::array<uint32_t, 1 << 14> places_{};                 // of instructions, by those before them; 0: none
     std::array<uint32_t, 1 << 10> last_{};                   // of instructions, by their own first word
     std::array<std::array<uint32_t, 4>, 1 << 10> latest_{};  // words of each operand of each opcode
     std::array<uint32_t, 64> results_{};
-    std::array<uint32_t, 32> heads_{};  // first words of the latest instructions
-    std::array<uint32_t, deltas> deltas_{};
+    std::array<uint32_t, 32> heads_{};                            // first words of the latest instructions
+    std::array<std::array<uint32_t, 1 << 14>, 2> substitutes_{};  // of ids of this module, and of those before; 0: none
+    std::array<Kind, 1 << 10> latest_kinds_{};                    // of each operand of each opcode
+    uint32_t new_id_ = 1;                                         // the lowest that is above all ids so far
     uint32_t result_count_ = 0, head_count_ = 0, history_ = 0;
     size_t match_ = 0;     // the instruction that predicts the one at hand
     uint32_t length_ = 0;  // how far that can be trusted; 0: not at all

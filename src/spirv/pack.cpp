@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A program of the build: packs the variants of a SPIR-V module into the file that is embedded in the library, and
 // unpacks them again to be sure.
-//     pack_spirv TO DESCRIPTORS.spv ADDRESSES.spv [GROUPED.spv]
+//     pack_spirv TO BASE.spv DESCRIPTORS.spv ADDRESSES.spv [GROUPED.spv]
+//     pack_spirv TO BASE.spv                 packs the base itself
 #include "spirv/pack.h"
 
 #include <cstdio>
@@ -27,8 +28,8 @@ std::vector<uint32_t> read(const char* name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4 && argc != 5) {
-        std::fprintf(stderr, "usage: pack_spirv TO DESCRIPTORS.spv ADDRESSES.spv [GROUPED.spv]\n");
+    if (argc < 3 || argc == 4 || argc > 6) {
+        std::fprintf(stderr, "usage: pack_spirv TO BASE.spv [DESCRIPTORS.spv ADDRESSES.spv [GROUPED.spv]]\n");
         return 2;
     }
     std::vector<std::vector<uint32_t>> variants;
@@ -36,9 +37,15 @@ int main(int argc, char** argv) {
         variants.push_back(read(argv[i]));
         if (variants.back().empty()) return 1;
     }
-    const std::vector<uint32_t> packed = pack(variants);
+    std::vector<uint32_t> base, packed_base;
+    if (argc > 3) {
+        base = std::move(variants.front());
+        variants.erase(variants.begin());
+        packed_base = pack(std::span(&base, 1), {});
+    }
+    const std::vector<uint32_t> packed = pack(variants, base);
     for (size_t i = 0; i < variants.size(); ++i)
-        if (unpack(packed, Variant(i)) != variants[i]) {
+        if (unpack(packed, Variant(i), packed_base) != variants[i]) {
             std::fprintf(stderr, "pack_spirv: %s unpacks to something else: a defect of pack_spirv\n", argv[1]);
             return 1;
         }

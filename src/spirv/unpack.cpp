@@ -35,9 +35,8 @@ class Decoder {
     uint32_t range_ = UINT32_MAX, code_ = 0;
 };
 
-}  // namespace
-
-std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant variant) {
+/// Unpacks the variants up to this one, and returns its words, which live until the model runs again.
+std::optional<std::span<const uint32_t>> run(Model<Decoder>& model, std::span<const uint32_t> packed, Variant variant) {
     const uint32_t count = packed.empty() ? 0 : packed[0];
     if (count > most_variants || static_cast<uint32_t>(variant) >= count) return std::nullopt;
     if (packed.size() < 1 + count * header_words) return std::nullopt;
@@ -50,18 +49,28 @@ std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Va
     }
     if (sum != body.size()) return std::nullopt;
 
-    const auto model = std::make_unique<Model<Decoder>>();
     for (uint32_t v = 0; v <= static_cast<uint32_t>(variant); ++v) {
         const uint32_t words_count = header[v * header_words], packed_count = header[v * header_words + 2];
         Decoder decoder(body.first(packed_count));
         body = body.subspan(packed_count);
-        const size_t from = model->words().size();
-        model->run(decoder, nullptr, words_count);
-        const auto words = std::span(model->words()).subspan(from);
+        const size_t from = model.words().size();
+        model.run(decoder, nullptr, words_count);
+        const auto words = std::span(model.words()).subspan(from);
         if (decoder.overrun() || checksum(words) != header[v * header_words + 1]) return std::nullopt;
-        if (v == static_cast<uint32_t>(variant)) return std::vector<uint32_t>(words.begin(), words.end());
+        if (v == static_cast<uint32_t>(variant)) return words;
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant variant,
+                                            std::span<const uint32_t> base) {
+    const auto model = std::make_unique<Model<Decoder>>();
+    if (!base.empty() && !run(*model, base, Variant(0))) return std::nullopt;
+    const auto words = run(*model, packed, variant);
+    if (!words) return std::nullopt;
+    return std::vector<uint32_t>(words->begin(), words->end());
 }
 
 }  // namespace vkgemm::spirv

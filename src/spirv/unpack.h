@@ -9,7 +9,8 @@
 namespace vkgemm::spirv {
 
 /// The variants of a module, in the order in which they are packed. A later one costs the time of those before it too.
-/// Not every module has the last one.
+/// Not every module has the last one. The first one is packed after the base, a small module with what modules share:
+/// the model that packs has learnt from it.
 enum class Variant : uint32_t { descriptors, addresses, grouped };
 
 // A packed module is a sequence of 32-bit words: the number of variants; three words of each (how many words of SPIR-V,
@@ -23,8 +24,9 @@ constexpr uint32_t checksum(std::span<const uint32_t> words) {
     return sum;
 }
 
-/// The SPIR-V of one variant; nothing if it has none, or if `packed` is not what the packer wrote. May be called from
-/// any thread. It takes a few milliseconds and up to two megabytes, which it frees. Throws std::bad_alloc.
-std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant);
+/// The SPIR-V of one variant; nothing if it has none, or if `packed` and `base` (the packed base; empty: packed without
+/// one) are not what the packer wrote. May be called from any thread. It takes a few milliseconds and up to two
+/// megabytes, which it frees. Throws std::bad_alloc.
+std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant, std::span<const uint32_t> base);
 
 }  // namespace vkgemm::spirv

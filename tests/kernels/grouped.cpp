@@ -10,6 +10,7 @@
 #include "plan/problem/problem_text.h"
 #include "support/guarded.h"
 #include "support/owned.h"
+#include "support/random.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::test {
@@ -255,6 +256,76 @@ TEST_CASE("groups of a table, and with index lists: every kernel that takes them
         }
     });
 }
+
+namespace {
+
+struct Chosen {
+    const Kernel* kernel;
+    std::string types;
+    const char* tile;
+};
+
+/// A problem without its sizes: what pipelines depend on.
+std::string some_words(Random& random, bool indexed) {
+    constexpr std::array<const char*, 4> layouts = {"nn", "nt", "tn", "tt"};
+    constexpr std::array<const char*, 5> sizes = {"m", "mn", "mk", "nk", "mnk"};
+    std::string out = std::string(" layout=") + layouts[random.below(indexed ? 2 : 4)];
+    out += std::string(" upto=") + (indexed ? "m" : random.pick(sizes));
+    if (indexed) out += " groups=indexed per_row=" + std::to_string(1 + random.below(8));
+    if (!indexed) out += " groups=table";
+    if (!indexed && random.one_in(3)) out += " layout_d=t";
+    if (random.one_in(2)) out += " c=d";
+    return out;
+}
+
+/// Where types are mixed, the matrices of B must begin at multiples of 4 bytes: two columns fill words.
+std::string some_sizes(Random& random, bool mixed, bool blocks) {
+    const uint64_t grain = random.one_in(3) ? 8 : 1;
+    const auto size = [&] { return (random.one_in(12) ? random.below(2) : 1 + random.below(60)) * grain; };
+    const uint64_t m = std::min<uint64_t>(size(), a_rows - 1), n = size() * (mixed ? 2 : 1),
+                   k = blocks ? 32 * random.below(4) : size();
+    return plan::concat({m, "x", n, "x", k, " batch=", 1 + random.below(9)});
+}
+
+/// Runs so many problems, many for each choice of kernel and layouts, because most of the time goes into compiling.
+void run_random_groups(uint64_t seed, int problems) {
+    Random random(seed);
+    std::vector<Chosen> all;
+    for_each_grouped([&](const Kernel& kernel, const std::string& types, const char* tile) {
+        all.push_back({&kernel, types, tile});
+    });
+    if (all.empty()) return;
+    int done = 0, refused = 0, wrong = 0;
+    while (done < problems && refused < 40 * problems) {
+        const Chosen& x = random.pick(all);
+        const bool indexed = random.one_in(3), blocks = x.types.find("q8_0") != std::string::npos;
+        const std::string words = some_words(random, indexed);
+        for (int i = 0; i < 25; ++i) {
+            const std::string line =
+                line_of(x.types, (some_sizes(random, x.kernel->module.is_mixed(), blocks) + words).c_str());
+            const auto parsed = plan::parse_problem(line);
+            REQUIRE_MESSAGE(bool(parsed), line);
+            if (!plan::complete(parsed->problem)) {
+                ++refused;
+                continue;
+            }
+            const Groups groups(line, random.bits());
+            const bool adds = groups.p.cSource != VKGEMM_C_NONE;
+            const std::string why = run_groups(groups, groups, x.kernel->name.data(), x.tile,
+                                               1 + double(random.below(2)), adds ? double(random.below(3)) : 0);
+            const bool no_plan = why.starts_with("no plan: ");
+            ++(no_plan ? refused : done);
+            if (!no_plan && !why.empty() && ++wrong <= 3) MESSAGE(x.kernel->name, " ", line, ": ", why);
+        }
+    }
+    CHECK_MESSAGE(wrong == 0, wrong, " of ", done, " problems are wrong");
+    CHECK(done >= problems);
+}
+
+}  // namespace
+
+TEST_CASE("random groups") { run_random_groups(22, is_quick() ? 50 : 200); }
+TEST_CASE("slow random groups") { run_random_groups(23, everything() ? 20000 : 1000); }
 
 TEST_CASE("groups that are not inside their operands are left out") {
     const char* const all[] = {"29x36x40 batch=12 groups=table upto=mnk layout=nt",

@@ -12,7 +12,6 @@
 #include "spirv/pack.h"
 
 using namespace vkgemm;
-using spirv::unpack;
 using spirv::Variant;
 using Words = std::vector<uint32_t>;
 
@@ -25,6 +24,10 @@ Words file_words(const std::string& name) {
     for (size_t i = 0; i < out.size() * 4; ++i) out[i / 4] |= uint32_t{static_cast<uint8_t>(bytes[i])} << i % 4 * 8;
     spirv::drop_names(out);
     return out;
+}
+
+std::optional<Words> unpack(std::span<const uint32_t> packed, Variant v) {
+    return spirv::unpack(packed, v, plan::Module::packed_base());
 }
 
 std::vector<const plan::Module*> modules() {
@@ -71,7 +74,8 @@ TEST_CASE("what is not SPIR-V is packed and unpacked all the same") {
         }
         if (round % 5 == 0) three[1] = three[0];
         const auto variants = std::span(three).first(round % 2 ? 3 : 2);
-        const Words packed = spirv::pack(variants);
+        const Words base = *spirv::unpack(plan::Module::packed_base(), Variant::descriptors, {});
+        const Words packed = spirv::pack(variants, base);
         CHECK(unpack(packed, Variant::descriptors) == three[0]);
         CHECK(unpack(packed, Variant::addresses) == three[1]);
         CHECK(unpack(packed, Variant::grouped).has_value() == (variants.size() == 3));
@@ -84,6 +88,15 @@ TEST_CASE("a packed module that is cut off is refused") {
     for (size_t size = 0; size < m->packed().size(); ++size)
         for (const Variant v : {Variant::descriptors, Variant::addresses})
             CHECK_FALSE(unpack(copy_of(m->packed().first(size)), v));
+}
+
+TEST_CASE("a packed module needs the base after which it was packed") {
+    const plan::Module* m = modules().front();
+    const auto base = plan::Module::packed_base();
+    CHECK_FALSE(spirv::unpack(m->packed(), Variant::descriptors, {}));
+    CHECK_FALSE(spirv::unpack(m->packed(), Variant::descriptors, modules().back()->packed()));
+    for (size_t size = 1; size < base.size(); ++size)
+        CHECK_FALSE(spirv::unpack(m->packed(), Variant::descriptors, copy_of(base.first(size))));
 }
 
 TEST_CASE("a packed module that is damaged gives its own SPIR-V or none") {

@@ -18,7 +18,8 @@ namespace {
 /// What a kernel that sums up the k that `takes` makes of a case without epilogue. All of them: a right one.
 template <class Takes>
 std::vector<std::byte> result_of(const ExactCase& exact, const Takes& takes) {
-    const auto& [a, b, c, d, accumulate, batches] = exact.matrices();
+    const Resolved& r = exact.matrices();
+    const MatrixInfo &a = r.a, &b = r.b, &c = r.c, &d = r.d;
     const auto numbers = [&](VkgemmSlot slot, const MatrixInfo& m) {
         const auto bytes = exact.bytes(slot);
         std::vector<double> v(m.span);
@@ -28,12 +29,13 @@ std::vector<std::byte> result_of(const ExactCase& exact, const Takes& takes) {
     const auto va = numbers(VKGEMM_SLOT_A, a), vb = numbers(VKGEMM_SLOT_B, b);
     std::vector<std::byte> out = exact.bytes(VKGEMM_SLOT_D);
     std::vector<float> sums(b.cols);
-    for (uint64_t batch = 0; batch < batches; ++batch)
+    for (uint64_t batch = 0; batch < r.batch; ++batch)
         for (uint64_t row = 0; row < d.rows; ++row) {
+            if (!r.is_in(batch, row)) continue;
             std::fill(sums.begin(), sums.end(), 0.0f);
             for (uint64_t k = 0; k < a.cols; ++k) {
                 if (!takes(k)) continue;
-                const auto left = static_cast<float>(va[a.position(batch, row, k)]);
+                const auto left = static_cast<float>(va[a.position(batch, row / r.indices_per_row, k)]);
                 for (uint64_t col = 0; col < d.cols; ++col)
                     sums[col] += left * static_cast<float>(vb[b.position(batch, k, col)]);
             }
@@ -55,7 +57,9 @@ TEST_CASE("what is right passes; an element that is wrong, was never written, or
     for (const char* line :
          {"33x47x65", "f16*f16 33x47x65 layout=tn", "bf16*bf16+f32->f32 9x70x33 batch=3 layout=nt", "i8*i8 33x47x65",
           "f16*f16 17x19x23 batch=2 layout_d=t", "40x30x20 ldd=37", "24x30x20 beta=1", "24x30x20 alpha=0 beta=1",
-          "520x520x520 alpha=0 beta=1", "f16*f16 520x520x520 layout=tt", "u8*u8 600x500x512 layout_d=t"}) {
+          "520x520x520 alpha=0 beta=1", "f16*f16 520x520x520 layout=tt", "u8*u8 600x500x512 layout_d=t",
+          "42x30x20 batch=6 groups=indexed per_row=4 upto=m", "9x30x20 batch=3 groups=table upto=mn beta=1",
+          "f16*f16 600x520x520 batch=5 groups=indexed per_row=8 upto=m layout=nt"}) {
         CAPTURE(line);
         const auto c = parse_case(line);
         REQUIRE(c);

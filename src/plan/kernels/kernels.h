@@ -33,6 +33,7 @@ struct Module {
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
     bool built() const { return spirv.count != 0; }
     std::span<const uint32_t> packed() const { return {spirv.words, spirv.count}; }  // for spirv::unpack()
+    static std::span<const uint32_t> packed_base() { return {spirv::base.words, spirv::base.count}; }
     constexpr ElementBytes element_bytes() const {
         const auto bytes = [&](Type t) { return info(t == mixed ? family.uses_matrix_units ? f16 : f32 : t).bytes; };
         return {bytes(a), bytes(b), info(d).bytes, info(accumulate).bytes};

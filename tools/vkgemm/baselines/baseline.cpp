@@ -109,6 +109,7 @@ std::string unfit_for_blas(const Case& c) {
     const Problem& p = c.problem;
     const Resolved r = resolve(p);
     if (flops(c) == 0) return "there is nothing to multiply";
+    if (p.grouping != VKGEMM_GROUPING_NONE) return "it is not given groups whose sizes are in memory";
     if (over_31_bits({p.m, p.n, p.k, r.batch, r.a.row_step, r.a.col_step, r.b.row_step, r.b.col_step, r.d.row_step,
                       r.d.col_step}))
         return "its sizes and leading dimensions have 31 bits";

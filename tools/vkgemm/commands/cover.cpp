@@ -120,6 +120,7 @@ int run(const Session& session, const Options& o) {
         auto read = parse_work(o.problem);
         if (!read) return session.fail(read.status());
         c = *std::move(read);
+        if (auto refused = refused_groups(*c, "kernels are traced without them")) return session.fail(*refused);
     }
     const auto kernels = find_kernels(o.kernel, c ? &*c : nullptr);
     if (!kernels) return session.fail(kernels.status());

@@ -340,6 +340,8 @@ int run(const Session& session, const Options& o) {
     if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return session.fail(cases.status());
+    for (const Case& c : *cases)
+        if (auto refused = refused_groups(c, "tuned rows are of single products")) return session.fail(*refused);
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     auto file = TunedFile::open(o, *device);

@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/text.h"
+#include "measure/numbers.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
@@ -35,6 +36,13 @@ MatrixInfo matrix(const Matrix& m, uint64_t rows, uint64_t cols, uint64_t batch)
     if (m.batchStride != broadcast) r.batch_step = m.batchStride;
     const uint64_t one = rows && cols ? (rows - 1) * r.row_step + (cols - 1) * r.col_step + 1 : 0;
     r.span = one ? (batch - 1) * r.batch_step + one : 0;
+    return r;
+}
+
+/// One matrix, of which groups with index lists have rows.
+MatrixInfo for_all_groups(const Matrix& m, uint64_t rows, uint64_t cols) {
+    MatrixInfo r = matrix(m, rows, cols, 1);
+    r.batch_step = 0;
     return r;
 }
 
@@ -82,12 +90,13 @@ Result<Case> parse_case(const std::string& line) {
 
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
-    if (c && c->problem.grouping != VKGEMM_GROUPING_NONE)
-        return refuse(
-            "groups have their sizes in memory, and the tool has no table for them; 'vkgemm explain' says "
-            "which kernel they take");
     if (!c || (c->problem.m && c->problem.n)) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
+}
+
+std::optional<Status> refused_groups(const Case& c, const char* why) {
+    if (c.problem.grouping == VKGEMM_GROUPING_NONE) return std::nullopt;
+    return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "'" + c.text + "' has groups, and " + why};
 }
 
 Result<std::vector<Case>> parse_suite(std::string_view text, const std::string& name) {
@@ -197,9 +206,38 @@ Resolved resolve(const Problem& given) {
     r.a = matrix(p.a, p.m, p.k, r.batch);
     r.b = matrix(p.b, p.k, p.n, r.batch);
     r.d = matrix(p.d, p.m, p.n, r.batch);
+    if (p.grouping == VKGEMM_GROUPING_INDEXED) {
+        r.indices_per_row = p.indicesPerRow;
+        r.a = for_all_groups(p.a, (p.m + p.indicesPerRow - 1) / p.indicesPerRow, p.k);
+        r.d = for_all_groups(p.d, p.m, p.n);
+        Random random{9};
+        for (uint64_t row = 0; row < p.m; ++row)
+            r.group_of_row.push_back(static_cast<uint32_t>(random.next() % r.batch));
+    }
     if (p.cSource == VKGEMM_C_IS_D) r.c = r.d;
-    if (p.cSource == VKGEMM_C_SEPARATE) r.c = matrix(p.c, p.m, p.n, r.batch);
+    if (p.cSource == VKGEMM_C_SEPARATE)
+        r.c = r.group_of_row.empty() ? matrix(p.c, p.m, p.n, r.batch) : for_all_groups(p.c, p.m, p.n);
     return r;
+}
+
+GroupTable group_table(const Problem& problem) {
+    const Resolved r = resolve(problem);
+    GroupTable out;
+    for (uint64_t i = 0; i < r.batch; ++i) {
+        VkgemmGroup g{};
+        g.m = static_cast<uint32_t>(problem.m), g.n = static_cast<uint32_t>(problem.n),
+        g.k = static_cast<uint32_t>(problem.k);
+        g.offsetA = i * r.a.batch_step, g.offsetB = i * r.b.batch_step;
+        g.offsetC = i * r.c.batch_step, g.offsetD = i * r.d.batch_step;
+        if (!r.group_of_row.empty()) {
+            g.firstIndex = static_cast<uint32_t>(out.indices.size());
+            for (uint32_t row = 0; row < r.group_of_row.size(); ++row)
+                if (r.is_in(i, row)) out.indices.push_back(row);
+            g.m = static_cast<uint32_t>(out.indices.size()) - g.firstIndex;
+        }
+        out.groups.push_back(g);
+    }
+    return out;
 }
 
 bool multiplies(const Case& c) {
@@ -217,7 +255,7 @@ double flops(const Case& c) {
     const Resolved r = resolve(p);
     if (!multiplies(c)) return 0;
     return 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-           static_cast<double>(r.batch);
+           static_cast<double>(r.group_of_row.empty() ? r.batch : 1);
 }
 
 double least_bytes(const Case& c) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is to be measured, from words on the command line and from files. Pure.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ Result<Case> parse_case(const std::string& line);
 
 /// The same for what is to be measured or compared: refused where D has no element.
 Result<Case> parse_work(const std::string& line);
+
+/// The refusal of a case with groups, for commands that have no use for them: "why" completes the sentence. Empty for
+/// other cases.
+std::optional<Status> refused_groups(const Case& c, const char* why);
 
 /// A file of problems: one a line; empty lines and what follows '#' are skipped. A line may say which rate is aimed at,
 /// in TFLOP/s: "4096x4096x4096 target=50". `name` is for refusals: "name:3: why".
@@ -73,18 +78,30 @@ struct MatrixInfo {
 struct Resolved {
     MatrixInfo a, b, c, d;
     Type accumulate = f32;
-    uint64_t batch = 1;
+    uint64_t batch = 1;                  // or groups
+    uint64_t indices_per_row = 1;        // of A
+    std::vector<uint32_t> group_of_row;  // of D, with index lists; otherwise empty
+
+    bool is_in(uint64_t group, uint64_t row) const { return group_of_row.empty() || group_of_row[row] == group; }
 
     bool is_float() const { return type_info(accumulate).isFloat != 0; }
 };
 /// Empty for a problem that contradicts itself.
 Resolved resolve(const Problem& problem);
 
+double flops(const Case& c);  // 2 m n k batch; with index lists 2 m n k; none where alpha is 0
+/// D in a group drawn for it.
+struct GroupTable {
+    std::vector<VkgemmGroup> groups;
+    std::vector<uint32_t> indices;
+};
+GroupTable group_table(const Problem& problem);
+
 /// Whether a run reads A and B, and C: alpha, or beta, is not 0 in the accumulator's type.
 bool multiplies(const Case& c);
 bool reads_c(const Case& c);
 
-double flops(const Case& c);  // 2 m n k batch; none where alpha is 0
+double flops(const Case& c);  // 2 m n k batch, without batch for index lists; none where alpha is 0
 /// What must at least be moved: A and B where alpha is not 0, C where beta is not, and D, each once.
 double least_bytes(const Case& c);
 

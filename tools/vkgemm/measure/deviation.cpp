@@ -23,8 +23,8 @@ double element(const MatrixInfo& m, std::span<const std::byte> bytes, uint64_t b
 
 bool has_deviation(const Case& c) {
     const Resolved r = resolve(c.problem);
-    return r.is_float() && c.alpha != 0 && c.beta == 0 && c.problem.epilogue.begin() == c.problem.epilogue.end() &&
-           flops(c) > 0 && r.d.span_bytes() <= most_bytes;
+    return c.problem.grouping == VKGEMM_GROUPING_NONE && r.is_float() && c.alpha != 0 && c.beta == 0 &&
+           c.problem.epilogue.begin() == c.problem.epilogue.end() && flops(c) > 0 && r.d.span_bytes() <= most_bytes;
 }
 
 double deviation_of(const Case& c, const OperandBytes& operands, std::span<const std::byte> d) {

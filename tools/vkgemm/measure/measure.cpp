@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <span>
 
 #include "cli/terminal.h"
 #include "measure/deviation.h"
@@ -23,6 +24,12 @@ double since(SteadyClock::time_point start) {
 }
 
 VkDeviceSize rounded_up(VkDeviceSize bytes, VkDeviceSize unit) { return (bytes + unit - 1) / unit * unit; }
+
+template <class T>
+std::vector<std::byte> bytes_of(const std::vector<T>& list) {
+    const auto bytes = std::as_bytes(std::span(list));
+    return {bytes.begin(), bytes.end()};
+}
 
 bool uses_bias(const Step& s) { return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_BIAS_COL; }
 bool uses_scale(const Step& s) {
@@ -188,6 +195,10 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     for (size_t i = 0; i < kept->size(); ++i)
         if (const auto slot = static_cast<VkgemmSlot>(i); uses(slot))
             kept->at(i) = for_check ? exact().bytes(slot) : random_bytes(slot);
+    const bool has_groups = case_.problem.grouping != VKGEMM_GROUPING_NONE;
+    const GroupTable table = has_groups ? group_table(case_.problem) : GroupTable{};
+    kept->at(VKGEMM_SLOT_GROUPS) = bytes_of(table.groups);
+    kept->at(VKGEMM_SLOT_INDICES) = bytes_of(table.indices);
     for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B})  // those of mixed types are read in words
         kept->at(slot).resize(rounded_up(kept->at(slot).size(), 4));
     return *kept;
@@ -281,6 +292,8 @@ Run CaseRunner::run_of(const OperandSet& slots, size_t set, const PlanMemory& me
     run.bias = at(VKGEMM_SLOT_BIAS, 0);
     run.scale = at(VKGEMM_SLOT_SCALE, 0);
     run.residual = at(VKGEMM_SLOT_RESIDUAL, 0);
+    run.groups = at(VKGEMM_SLOT_GROUPS, 0);
+    run.indices = at(VKGEMM_SLOT_INDICES, 0);
     if (memory.workspace.handle()) run.workspace = memory.workspace.operand();
     run.alpha = alpha;
     run.beta = beta;

@@ -171,7 +171,7 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
     };
     using At = uint64_t;
     if (slot == VKGEMM_SLOT_A)
-        put([this](At batch, At row, At col) { return a(batch, row, col); });
+        put([this](At batch, At row, At col) { return a(batch, row * r_.indices_per_row, col); });
     else if (slot == VKGEMM_SLOT_B)
         put([this](At batch, At row, At col) { return b_row(batch, row)[col]; });
     else if (slot == VKGEMM_SLOT_RESIDUAL)
@@ -252,6 +252,7 @@ std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, ui
     std::vector<int8_t> right(p_.k);
     for (uint64_t k = 0; k < p_.k; ++k) right[k] = b_row(batch, k)[col];
     for (uint64_t row = 0; row < p_.m; ++row) {
+        if (!r_.is_in(batch, row)) continue;
         int32_t sum = 0;
         for (uint64_t k = 0; k < p_.k; ++k) sum += a(batch, row, k) * right[k];
         if (auto wrong = wrong_element(d, batch, row, col, sum)) return wrong;
@@ -262,7 +263,7 @@ std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, ui
 std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) const {
     if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
     const bool by_rows = r_.d.col_step == 1;               // D's layout
-    for (uint64_t batch = 0; p_.m && p_.n && batch < r_.batch; ++batch)
+    for (uint64_t batch = 0; p_.m && p_.n && batch < matrices_of_d(); ++batch)
         for (uint64_t outer = 0; outer < (by_rows ? p_.m : p_.n); ++outer) {
             const uint64_t begin = by_rows ? r_.d.position(batch, outer, 0) : r_.d.position(batch, 0, outer);
             const uint64_t count = by_rows ? p_.n : p_.m;
@@ -275,10 +276,10 @@ std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) co
 
 std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) const {
     uint64_t elements = 0;
-    for (const uint64_t n : {p_.m, p_.n, r_.batch}) elements = elements ? elements * n : n;
+    for (const uint64_t n : {p_.m, p_.n, matrices_of_d()}) elements = elements ? elements * n : n;
     if (elements == r_.d.span) return std::nullopt;  // dense, without gaps
     std::vector<bool> owned(r_.d.span);
-    for (uint64_t batch = 0; batch < r_.batch; ++batch)
+    for (uint64_t batch = 0; batch < matrices_of_d(); ++batch)
         for (uint64_t row = 0; row < p_.m; ++row)
             for (uint64_t col = 0; col < p_.n; ++col) owned[r_.d.position(batch, row, col)] = true;
     for (uint64_t i = 0; i < r_.d.span; ++i)
@@ -319,7 +320,7 @@ std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte
     std::vector<int64_t> x, bx;
     project(batch, x, bx);
     for (uint64_t row = 0; row < p_.m; ++row)
-        if (row_mismatch(d, batch, row, x, bx) != 0)
+        if (r_.is_in(batch, row) && row_mismatch(d, batch, row, x, bx) != 0)
             if (auto wrong = wrong_row(d, batch, row)) return wrong;
     return std::nullopt;
 }
@@ -355,20 +356,22 @@ ExactCase::Outcome ExactCase::verify(std::span<const std::byte> d) const {
         return v.wrong.empty();
     };
     const uint64_t row_work = std::max<uint64_t>(1, p_.n * p_.k), col_work = std::max<uint64_t>(1, p_.m * p_.k);
-    const bool all = row_work * p_.m * r_.batch <= all_limit;
+    const bool all = row_work * p_.m * matrices_of_d() <= all_limit;
     v.extent = all ? Extent::all : plain_ ? Extent::projected : Extent::sampled;
     if (!note(unwritten(d)) || !note(touched_gap(d))) return v;
     if (all) {
         for (uint64_t batch = 0; batch < r_.batch; ++batch)
             for (uint64_t row = 0; row < p_.m; ++row)
-                if (!note(wrong_row(d, batch, row))) return v;
+                if (r_.is_in(batch, row) && !note(wrong_row(d, batch, row))) return v;
         return v;
     }
     for (uint64_t batch = 0; plain_ && batch < r_.batch; ++batch)
         if (!note(wrong_projection(d, batch))) return v;
     Random random{7};
-    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / row_work) && i < p_.m * r_.batch; ++i)
-        if (!note(wrong_row(d, random.next() % r_.batch, random.next() % p_.m))) return v;
+    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / row_work) && i < p_.m * matrices_of_d(); ++i) {
+        const uint64_t batch = random.next() % r_.batch, row = random.next() % p_.m;
+        if (!note(wrong_row(d, r_.group_of_row.empty() ? batch : r_.group_of_row[row], row))) return v;
+    }
     for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / col_work) && i < p_.n * r_.batch; ++i)
         if (!note(wrong_col(d, random.next() % r_.batch, random.next() % p_.n))) return v;
     return v;
@@ -387,7 +390,8 @@ ExactCase::Outcome ExactCase::verify_rounded(std::span<const std::byte> d) const
         std::vector<int64_t> x, bx;
         if (v.extent == Extent::projected) project(batch, x, bx);
         for (uint64_t row = 0; row < p_.m; ++row)
-            rows.push_back({batch, row, v.extent == Extent::projected ? row_mismatch(d, batch, row, x, bx) : 0});
+            if (r_.is_in(batch, row))
+                rows.push_back({batch, row, v.extent == Extent::projected ? row_mismatch(d, batch, row, x, bx) : 0});
     }
     std::ranges::stable_sort(rows, std::greater(), &Row::mismatch);
     const uint64_t work = std::max<uint64_t>(1, p_.n * p_.k), most = std::max<uint64_t>(2, sample_budget / work);
