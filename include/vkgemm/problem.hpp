@@ -98,6 +98,10 @@ struct Problem {
     uint32_t upTo = 0;  ///< VkgemmUpToFlagBits
     VkgemmGrouping grouping = VKGEMM_GROUPING_NONE;
     uint32_t indicesPerRow = 0;
+    bool batchInvariant = false;
+    uint64_t outerBatch = 1;
+    uint64_t outerStrideA = 0, outerStrideB = 0, outerStrideC = 0, outerStrideD = 0;
+    uint64_t ratioA = 1, ratioB = 1, outerRatioA = 1, outerRatioB = 1;
 };
 
 /// One line of text: the problem, and the factors that belong to a run.
@@ -112,6 +116,10 @@ namespace convert {
 inline VkgemmMatrix toC(const Matrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
 inline Matrix fromC(const VkgemmMatrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
 
+/// Counts whose default is 1, which 0 means in C: an older struct, which lacks them, then has all that is asked for.
+inline uint64_t countToC(uint64_t count) { return count == 1 ? 0 : count; }
+inline uint64_t countFromC(uint64_t count) { return count == 0 ? 1 : count; }
+
 inline VkgemmProblem toC(const Problem& p) {
     VkgemmProblem c{};
     c.structSize = sizeof c;
@@ -124,6 +132,12 @@ inline VkgemmProblem toC(const Problem& p) {
     c.packedA = p.packedA, c.packedB = p.packedB;
     c.upTo = p.upTo;
     c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
+    c.batchInvariant = p.batchInvariant;
+    c.outerBatch = countToC(p.outerBatch);
+    c.outerStrideA = p.outerStrideA, c.outerStrideB = p.outerStrideB;
+    c.outerStrideC = p.outerStrideC, c.outerStrideD = p.outerStrideD;
+    c.ratioA = countToC(p.ratioA), c.ratioB = countToC(p.ratioB);
+    c.outerRatioA = countToC(p.outerRatioA), c.outerRatioB = countToC(p.outerRatioB);
     return c;
 }
 
@@ -137,6 +151,12 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.packedA = c.packedA, p.packedB = c.packedB;
     p.upTo = c.upTo;
     p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
+    p.batchInvariant = c.batchInvariant != 0;
+    p.outerBatch = countFromC(c.outerBatch);
+    p.outerStrideA = c.outerStrideA, p.outerStrideB = c.outerStrideB;
+    p.outerStrideC = c.outerStrideC, p.outerStrideD = c.outerStrideD;
+    p.ratioA = countFromC(c.ratioA), p.ratioB = countFromC(c.ratioB);
+    p.outerRatioA = countFromC(c.outerRatioA), p.outerRatioB = countFromC(c.outerRatioB);
     return p;
 }
 

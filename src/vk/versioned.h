@@ -29,7 +29,7 @@ inline constexpr StructInfo struct_info = {nullptr, 0, 0, 0};
     template <>                                                                                            \
     inline constexpr StructInfo struct_info<T> = {#T, offsetof(T, first_optional), sizeof(T), alignof(T)}; \
     static_assert(offsetof(T, last) + sizeof(T::last) == sizeof(T), #T " ends with padding");
-VKGEMM_VERSIONED(VkgemmProblem, a, reserved)
+VKGEMM_VERSIONED(VkgemmProblem, a, outerRatioB)
 VKGEMM_VERSIONED(VkgemmNeedsInfo, problems, operands)
 VKGEMM_VERSIONED(VkgemmNeeds, requiredExtensions, optionalExtensions)
 VKGEMM_VERSIONED(VkgemmContextInfo, enabledFeatures, recordedUser)

@@ -51,13 +51,13 @@ struct Data {
     Guarded a, b, c, d, bias, scale, residual;
 
     Data(const Case& x, const plan::Problem& p)
-        : a(p.a.type, p.a, p.m, p.k, p.batch, x.shift),
-          b(p.b.type, p.b, p.k, p.n, p.batch, x.shift),
-          c(p.c.type, p.c, p.cSource == VKGEMM_C_SEPARATE ? p.m : 0, p.n, p.batch, x.shift),
-          d(p.d.type, p.d, p.m, p.n, p.batch, x.shift),
+        : a(of(p, VKGEMM_SLOT_A), x.shift),
+          b(of(p, VKGEMM_SLOT_B), x.shift),
+          c(of(p, VKGEMM_SLOT_C, p.cSource == VKGEMM_C_SEPARATE), x.shift),
+          d(of(p, VKGEMM_SLOT_D), x.shift),
           bias(Guarded::vector(p.d.type, vector_length(p, is_bias))),
           scale(Guarded::vector(p.d.type, vector_length(p, is_scale))),
-          residual(p.d.type, p.d, has_residual(p) ? p.m : 0, p.n, p.batch, x.shift) {
+          residual(of(p, VKGEMM_SLOT_D, has_residual(p)), x.shift) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
         const ExactFill range = exact_fill(p, x.alpha, x.beta);
@@ -81,6 +81,12 @@ struct Data {
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
         if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
+    }
+
+    static plan::Operand of(const plan::Problem& p, VkgemmSlot slot, bool is_there = true) {
+        plan::Operand x = plan::operands(p)[slot];
+        if (!is_there) x.rows = 0;
+        return x;
     }
 
     /// What a block format holds with scales of 1. iq4_nl has few whole numbers, but none of those nearest is above 10.
@@ -166,7 +172,7 @@ Pool& pool() {
 }
 
 VkgemmProblem for_api(plan::Problem p) {
-    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type};
+    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type}, p.outerStrideC = 0;
     return convert::toC(p);
 }
 
@@ -218,12 +224,12 @@ class Comparison {
 
     std::string operator()() {
         if (x_.samples == 0)
-            for (uint64_t z = 0; z < p_.batch; ++z)
+            for (uint64_t z = 0; z < p_.batch * p_.outerBatch; ++z)
                 for (uint64_t r = 0; r < p_.m; ++r)
                     for (uint64_t c = 0; c < p_.n; ++c) element(z, r, c);
         Random random(x_.seed + 1);
         for (uint64_t i = 0; i < x_.samples; ++i)
-            element(random.below(p_.batch), random.below(p_.m), random.below(p_.n));
+            element(random.below(p_.batch * p_.outerBatch), random.below(p_.m), random.below(p_.n));
         return wrong_ ? first_ + " (" + std::to_string(wrong_) + " of " + std::to_string(seen_) + " are wrong)" : "";
     }
 
@@ -231,7 +237,7 @@ class Comparison {
     void element(uint64_t z, uint64_t r, uint64_t c) {
         ++seen_;
         const Bounded want = reference(p_, x_.alpha, x_.beta, in_, z, r, c);
-        const double is = got_[position(p_.d, z, r, c)];
+        const double is = got_[position(p_, VKGEMM_SLOT_D, z, r, c)];
         const bool right = acceptable(x_, p_, is, want),
                    kept = std::isinf(promised_) || std::fabs(is - want.value) <= promised_;
         if ((right && kept) || wrong_++ != 0) return;

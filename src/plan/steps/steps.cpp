@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "plan/base/concat.h"
@@ -37,7 +38,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
-    c.WHOLE = is_whole(t, p);
+    c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
     const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
     for (size_t i = 0; i < p.epilogue.count; ++i) *step[i] = static_cast<uint32_t>(p.epilogue.step[i].kind);
     return c;
@@ -59,6 +60,8 @@ abi::GemmArgs args_of(const Problem& p) {
 // The bindings are the slots without the workspace, in the same order.
 constexpr size_t binding_of(VkgemmSlot slot) { return static_cast<size_t>(slot); }
 static_assert(BIND_A == VKGEMM_SLOT_A && BIND_RESIDUAL == VKGEMM_SLOT_RESIDUAL && BIND_COUNT == VKGEMM_SLOT_WORKSPACE);
+
+VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
 
 // The operand of each binding. A and B are swapped if the problem was transposed.
 std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
@@ -181,9 +184,75 @@ uint32_t Step::rows_per_dispatch() const {
 
 uint32_t Step::dispatch_count() const { return static_cast<uint32_t>(div_up(groups_y, rows_per_dispatch())); }
 
-uint32_t dispatch_count(std::span<const Step> steps) {
+uint32_t dispatch_count(std::span<const Step> steps, const Repeats& repeats) {
     uint32_t out = 0;
     for (const Step& s : steps) out += s.dispatch_count();
+    return out * repeats.count;
+}
+
+uint64_t Repeats::offset(uint32_t number, VkgemmSlot slot) const {
+    uint64_t out = 0;
+    if (number == 0) return out;  // of most plans there is no other
+    for (const Level& l : levels) {
+        out += number % l.count * l.bytes[size_t(slot)];
+        number /= l.count;
+    }
+    return out;
+}
+
+namespace {
+
+// Whether the descriptors of D of two repetitions may overlap: its matrices lie between each other, or one descriptor
+// begins at the device's alignment below the place where another ends. No element is written twice, but validation
+// layers compare ranges.
+bool descriptors_overlap(const Levels& repeated, const Problem& p, const DeviceCaps& dev, uint32_t operand_alignment) {
+    const TypeInfo& type = info(p.d.type);
+    std::array<std::pair<uint64_t, uint64_t>, Levels::most> steps{};  // bytes, repetitions
+    uint64_t common = operand_alignment;
+    for (size_t i = 0; i < repeated.count; ++i) {
+        steps[i] = {type.bytes_of(repeated.level[i].stride[BIND_D]), repeated.level[i].count};
+        common = std::gcd(common, steps[i].first);
+    }
+    std::sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(repeated.count));
+    const uint64_t alignment = std::max(dev.offset_alignment, 1u), below = alignment - std::gcd(alignment, common);
+    uint64_t reach = type.bytes_of(*span_elements(p.d, p.m, p.n, p.batch));
+    for (size_t i = 0; i < repeated.count; ++i) {
+        if (steps[i].first < reach + below) return true;
+        reach += (steps[i].second - 1) * steps[i].first;
+    }
+    return false;
+}
+
+}  // namespace
+
+Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<const Step> steps, Binding binding,
+                   const DeviceCaps& dev, uint32_t operand_alignment) {
+    Repeats out;
+    if (n.repeated.count == 0) return out;
+    const Problem& p = n.problem;
+    const auto all = operands(p);
+    const bool residual =
+        std::ranges::any_of(p.epilogue, [](const EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
+    const auto move = [&](VkgemmSlot slot, size_t operand) {
+        const Operand& x = all[operand];
+        const TypeInfo& type = info(x.matrix->type);
+        out.reach[slot] = type.bytes_of(*span_elements(*x.matrix, x.rows, x.cols, p.batch));
+        for (size_t i = 0; i < n.repeated.count; ++i)
+            out.levels[i].bytes[slot] = type.bytes_of(n.repeated.level[i].stride[operand]);
+    };
+    for (size_t i = 0; i < n.repeated.count; ++i) {
+        out.levels[i].count = static_cast<uint32_t>(n.repeated.level[i].count);
+        out.count *= out.levels[i].count;
+    }
+    if (!schedule.a.key) move(slot_of(true, n.swapped), BIND_A);
+    if (!schedule.b.key) move(slot_of(false, n.swapped), BIND_B);
+    if (p.cSource == VKGEMM_C_SEPARATE) move(VKGEMM_SLOT_C, BIND_C);
+    move(VKGEMM_SLOT_D, BIND_D);
+    if (residual) move(VKGEMM_SLOT_RESIDUAL, BIND_D);
+    for (const Step& s : steps)
+        if (std::ranges::find(s.slots, VKGEMM_SLOT_WORKSPACE) != s.slots.end()) out.are_ordered = true;
+    if (binding == Binding::descriptors && descriptors_overlap(n.repeated, p, dev, operand_alignment))
+        out.are_ordered = true;
     return out;
 }
 
@@ -206,24 +275,26 @@ std::string_view slot_name(VkgemmSlot s) {
 std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
     const uint32_t d_bytes = info(p.d.type).bytes;
-    const auto matrix = [&](VkgemmSlot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
-        const TypeInfo& type = info(x.type);
+    const auto all = operands(p);
+    const auto matrix = [&](VkgemmSlot s, Operand x, bool reads, bool writes) {
+        const TypeInfo& type = info(x.matrix->type);
         const bool in_words = is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B);
         const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
-        const uint64_t bytes = type.bytes_of(*span_elements(x, rows, cols, is_one ? 1 : p.batch));
+        if (is_one) x.batch = 1;
+        const uint64_t bytes = type.bytes_of(*span_elements(x));
         const uint32_t unit = in_words ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
         out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
         out[size_t(s)] = {elements * d_bytes, d_bytes, true, false};
     };
-    matrix(VKGEMM_SLOT_A, p.a, rows_of_a(p), p.k, true, false);
-    matrix(VKGEMM_SLOT_B, p.b, p.k, p.n, true, false);
-    matrix(VKGEMM_SLOT_D, p.d, p.m, p.n, p.cSource == VKGEMM_C_IS_D, true);
-    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, p.c, p.m, p.n, true, false);
+    matrix(VKGEMM_SLOT_A, all[BIND_A], true, false);
+    matrix(VKGEMM_SLOT_B, all[BIND_B], true, false);
+    matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
+    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
-        if (step.shape == StepShape::MATRIX) matrix(step.operand, p.d, p.m, p.n, true, false);
+        if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
         if (step.shape == StepShape::M) vector(step.operand, p.m);
         if (step.shape == StepShape::N) vector(step.operand, p.n);
         if (step.shape == StepShape::ONE) vector(step.operand, 1);
@@ -235,8 +306,6 @@ namespace {
 
 // Of an operand that the product reads as it was packed ahead.
 Requirement packed_requirement(const Packing& packing) { return {packing.bytes, 16, true, false, true}; }
-
-VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
 
 }  // namespace
 
@@ -289,6 +358,7 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
         out.steps.push_back(product);
     }
     set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
+    out.repeats = repeats_of(n, schedule, out.steps, out.binding, dev, request.operand_alignment);
     set_own_slots(out.slots, schedule, n.swapped, dev);
     return out;
 }

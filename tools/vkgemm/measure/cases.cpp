@@ -90,6 +90,9 @@ Result<Case> parse_case(const std::string& line) {
 
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
+    if (c && (c->problem.outerBatch > 1 || c->problem.ratioA > 1 || c->problem.ratioB > 1))
+        return refuse(
+            "the tool measures batches of one level without ratios; 'vkgemm explain' says how this one is dispatched");
     if (!c || (c->problem.m && c->problem.n)) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
