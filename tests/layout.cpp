@@ -92,7 +92,7 @@ TEST_CASE("layers: the environment is read on one line of the library") {
 }
 
 TEST_CASE("limits: 500 lines of C++, 200 of a shader, 120 columns") {
-    const auto sources = files_under({"src", "include", "blas", "tests", "tools", "examples"}, code);
+    const auto sources = files_under({"src", "include", "blas", "integrations", "tests", "tools", "examples"}, code);
     const auto kernels = files_under({"shaders"}, shaders);
     CHECK(sources.size() > 60);
     CHECK(kernels.size() >= 8);
@@ -112,7 +112,8 @@ TEST_CASE("limits: 60 lines a function") {
     const std::regex not_a_function(
         R"(^(namespace|class|struct|union|enum|extern|typedef|template|TEST_CASE)\b|^[#/}])");
     size_t functions = 0;
-    for (const File& f : files_under({"src", "blas", "tests", "tools", "examples"}, {".h", ".hpp", ".c", ".cpp"})) {
+    for (const File& f :
+         files_under({"src", "blas", "integrations", "tests", "tools", "examples"}, {".h", ".hpp", ".c", ".cpp"})) {
         std::string name;
         size_t begin = 0;
         bool in_body = false;
@@ -157,8 +158,9 @@ TEST_CASE("vocabulary: names that were replaced do not come back") {
         R"(\b[Mm]odest|\b[Ll]esser\b|\b[Cc]eilings?\b|\b(words|boundary)\.h\b)");
     const std::regex literal(R"("([^"\\]|\\.)*")");
     size_t lines = 0;
-    for (const File& f : files_under({"src", "include", "blas", "tests", "tools", "examples", "shaders", "cmake"},
-                                     {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl", ".cmake", ".txt", ".in"})) {
+    for (const File& f :
+         files_under({"src", "include", "blas", "integrations", "tests", "tools", "examples", "shaders", "cmake"},
+                     {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl", ".cmake", ".txt", ".in"})) {
         if (f.name == "tests/layout.cpp" || f.name.find("renamed") != std::string::npos) continue;
         if (f.name.starts_with("tests/fuzz/corpus/")) continue;  // any text may be tried
         lines += f.lines.size();
@@ -174,7 +176,7 @@ TEST_CASE("vocabulary: names that were replaced do not come back") {
 
 TEST_CASE("every source names its licence") {
     const auto sources =
-        files_under({"src", "include", "blas", "tests", "tools", "examples", "shaders", "cmake"},
+        files_under({"src", "include", "blas", "integrations", "tests", "tools", "examples", "shaders", "cmake"},
                     {".h", ".hpp", ".c", ".cpp", ".def", ".comp", ".glsl", ".cmake", "CMakeLists.txt"});
     CHECK(sources.size() > 150);
     for (const File& f : sources) {

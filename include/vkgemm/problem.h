@@ -83,7 +83,7 @@ typedef enum VkgemmLayout {
     VKGEMM_LAYOUT_MAX_ENUM = 0x7fffffff
 } VkgemmLayout;
 
-/* A batchStride: all products of the batch share one matrix. Not for D. */
+/* A batchStride or an outerStride: all products of that level share one matrix. Not for D. */
 #define VKGEMM_BROADCAST UINT64_MAX
 
 /* The layout of a matrix in its operand, in elements from the operand's offset. "Row" means column if the layout is
@@ -94,14 +94,16 @@ typedef enum VkgemmLayout {
  *
  * The matrices of D must not share elements. Either each begins past the end of the one before, or they are side by
  * side in one wide matrix, with batchStride >= the length of a row and ld >= (batch - 1) * batchStride + that length.
- * Any other interleaving is refused in this version. */
+ * Any other interleaving is refused in this version. With an outer batch the strides of D (ld, batchStride and
+ * outerStrideD) may have any order, but each must be at least what all smaller ones reach over. */
 typedef struct VkgemmMatrix {
     VkgemmType type;
     VkgemmLayout layout;
     uint64_t ld;          /* from one row to the next; 0: dense */
     uint64_t batchStride; /* from one matrix of the batch to the next; 0: ld times the number of rows, so the next
                              matrix begins where one more row of this one would, even if ld is larger than a row;
-                             VKGEMM_BROADCAST: one matrix for all */
+                             VKGEMM_BROADCAST: one matrix for all. Products that share a matrix (ratioA, ratioB) count
+                             as one here */
 } VkgemmMatrix;
 
 typedef enum VkgemmC {
@@ -276,8 +278,26 @@ typedef struct VkgemmProblem {
                                   `b` describe the matrices before they were packed (vkgemmCreatePack) */
     uint32_t upTo; /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones */
     VkgemmGrouping grouping;
-    uint32_t indicesPerRow; /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
-    uint32_t reserved;      /* 0 */
+    uint32_t indicesPerRow;  /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
+    uint32_t batchInvariant; /* 1: a row of D has the same bits whatever m, the number of products and the other rows
+                                are, for plans of one library, device and set of options: kernel, tile and the order of
+                                each sum are chosen without regard to them, and K is not split. It may be slower,
+                                most of all for few rows. Not with groups. 0: the fastest */
+    /* A second level of the batch, and matrices that neighbouring products share. There are outerBatch * batch
+     * products; number (j, i), with j below outerBatch and i below batch, is
+     *
+     *     D[j][i] = epilogue(alpha * A[j / outerRatioA][i / ratioA] * B[j / outerRatioB][i / ratioB] + beta * C[j][i])
+     *
+     * So ratioB is 4 if 32 heads of queries (A) share 8 of keys (B). A ratio divides the count of its level, and of
+     * the two ratios of one level at most one is above 1. The residual is placed like D; all products have the same
+     * bias and scale. Levels that one dispatch cannot take become several (VkgemmPlanInfo::dispatchCount), at most
+     * 4096 times those of one. With an outer batch or a ratio the batch cannot vary (upTo); there are no groups. */
+    uint64_t outerBatch; /* 0: 1 */
+    /* Elements from one matrix of the outer level to the next; 0: dense, so the next one begins where one more matrix
+     * of the inner level would, or, if those are side by side, one more row; VKGEMM_BROADCAST: one for all, not D */
+    uint64_t outerStrideA, outerStrideB, outerStrideC, outerStrideD;
+    uint64_t ratioA, ratioB;           /* how many products in a row share a matrix; 0: 1 */
+    uint64_t outerRatioA, outerRatioB; /* likewise of the outer level */
 
     /* Types of the epilogue's operands; 0: D's, but f32 for bias and scale if D is i8. See VkgemmStepKind. */
     VkgemmType biasType, scaleType, residualType;

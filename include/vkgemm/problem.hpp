@@ -98,6 +98,10 @@ struct Problem {
     uint32_t upTo = 0;  ///< VkgemmUpToFlagBits
     VkgemmGrouping grouping = VKGEMM_GROUPING_NONE;
     uint32_t indicesPerRow = 0;
+    bool batchInvariant = false;
+    uint64_t outerBatch = 1;
+    uint64_t outerStrideA = 0, outerStrideB = 0, outerStrideC = 0, outerStrideD = 0;
+    uint64_t ratioA = 1, ratioB = 1, outerRatioA = 1, outerRatioB = 1;
     Type biasType = VKGEMM_TYPE_DEFAULT, scaleType = VKGEMM_TYPE_DEFAULT, residualType = VKGEMM_TYPE_DEFAULT;
     uint32_t scalars = 0;  ///< VkgemmScalarFlagBits
 };
@@ -114,6 +118,10 @@ namespace convert {
 inline VkgemmMatrix toC(const Matrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
 inline Matrix fromC(const VkgemmMatrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
 
+/// Counts whose default is 1, which 0 means in C: an older struct, which lacks them, then has all that is asked for.
+inline uint64_t countToC(uint64_t count) { return count == 1 ? 0 : count; }
+inline uint64_t countFromC(uint64_t count) { return count == 0 ? 1 : count; }
+
 inline VkgemmProblem toC(const Problem& p) {
     VkgemmProblem c{};
     c.structSize = sizeof c;
@@ -126,6 +134,12 @@ inline VkgemmProblem toC(const Problem& p) {
     c.packedA = p.packedA, c.packedB = p.packedB;
     c.upTo = p.upTo;
     c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
+    c.batchInvariant = p.batchInvariant;
+    c.outerBatch = countToC(p.outerBatch);
+    c.outerStrideA = p.outerStrideA, c.outerStrideB = p.outerStrideB;
+    c.outerStrideC = p.outerStrideC, c.outerStrideD = p.outerStrideD;
+    c.ratioA = countToC(p.ratioA), c.ratioB = countToC(p.ratioB);
+    c.outerRatioA = countToC(p.outerRatioA), c.outerRatioB = countToC(p.outerRatioB);
     c.biasType = p.biasType, c.scaleType = p.scaleType, c.residualType = p.residualType;
     c.scalars = p.scalars;
     return c;
@@ -141,6 +155,12 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.packedA = c.packedA, p.packedB = c.packedB;
     p.upTo = c.upTo;
     p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
+    p.batchInvariant = c.batchInvariant != 0;
+    p.outerBatch = countFromC(c.outerBatch);
+    p.outerStrideA = c.outerStrideA, p.outerStrideB = c.outerStrideB;
+    p.outerStrideC = c.outerStrideC, p.outerStrideD = c.outerStrideD;
+    p.ratioA = countFromC(c.ratioA), p.ratioB = countFromC(c.ratioB);
+    p.outerRatioA = countFromC(c.outerRatioA), p.outerRatioB = countFromC(c.outerRatioB);
     p.biasType = c.biasType, p.scaleType = c.scaleType, p.residualType = c.residualType;
     p.scalars = c.scalars;
     return p;

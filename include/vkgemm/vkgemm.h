@@ -362,7 +362,7 @@ typedef struct VkgemmPlanInfo {
                                       VkgemmPlanOptions::dispatchSeconds demands it. Like kernel and tile, for the
                                       largest sizes; vkgemmExplain has the kernels of the smaller ones,
                                       vkgemmCountDispatches (engine.h) the dispatches of a run */
-    double flops;              /* 2 m n k batch */
+    double flops;              /* 2 m n k, of all products */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                       epilogue, if the device rounds to nearest and nothing underflows. 0 for integers;
                                       a D of i8 before it is rounded to whole numbers.

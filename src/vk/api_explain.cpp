@@ -64,7 +64,7 @@ VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, 
 }
 
 void set_schedule(VkgemmCandidate& to, const plan::Schedule& s) {
-    to.cost = s.cost;
+    to.cost = s.cost * double(s.problem.outerBatch);
     to.slices = s.split.slices;
     to.packedOperands =
         (s.a.in_workspace() ? 1u << VKGEMM_SLOT_A : 0u) | (s.b.in_workspace() ? 1u << VKGEMM_SLOT_B : 0u);
@@ -85,7 +85,7 @@ Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Proble
 }
 
 /// Number `i` of those of a step.
-Explanation::Dispatch dispatch_of(const plan::Step& s, uint32_t i) {
+Explanation::Dispatch dispatch_of(const plan::Step& s, uint32_t i, bool waits) {
     Explanation::Dispatch out;
     out.tile = plan::to_text(s.tile);
     out.data.kernelIndex = index_of(*s.kernel);
@@ -94,7 +94,7 @@ Explanation::Dispatch dispatch_of(const plan::Step& s, uint32_t i) {
     out.data.invocations = s.tile.WG;
     out.data.sharedBytes = shared_bytes(*s.kernel, s.tile);
     for (const VkgemmSlot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
-    out.data.waits = s.waits && i == 0;
+    out.data.waits = waits;
     return out;
 }
 
@@ -124,8 +124,16 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.info.chosen = index_of(*c.kernel);
     e.info.usesAddresses = planned->steps.binding == plan::Binding::addresses;
     e.info.workspaceBytes = planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
-    for (const plan::Step& s : planned->steps.steps)
-        for (uint32_t i = 0; i < s.dispatch_count(); ++i) e.dispatches.push_back(dispatch_of(s, i));
+    const std::span<const plan::Step> steps = planned->steps.steps;
+    for (uint32_t repetition = 0; repetition < planned->steps.repeats.count; ++repetition)
+        for (size_t s = 0; s < steps.size(); ++s) {
+            const bool waits = plan::waits(steps, s, planned->steps.repeats, repetition);
+            for (uint32_t i = 0; i < steps[s].dispatch_count(); ++i)
+                e.dispatches.push_back(dispatch_of(steps[s], i, waits && i == 0));
+        }
+    if (planned->steps.repeats.count > 1)
+        e.notes.push_back(plan::concat({"the levels of the batch take ", planned->steps.repeats.count,
+                                        " repetitions of a batch of ", planned->normalised.problem.batch}));
     for (const plan::Bucket& b : planned->buckets) e.notes.push_back(bucket_text(b));
     if (c.tuned) e.tuned = c.tuned->text;
     if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);

@@ -93,16 +93,25 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
 
 namespace {
 
+// The problems that a kernel is chosen for: the caller's, completed; the same with the smallest sizes that the kernel
+// serves; and the first, normalised.
+struct Wanted {
+    const plan::Problem &completed, &least, &normalised;
+};
+
 // What was asked for; where only the environment asked and it cannot serve, the free choice.
-Result<plan::Choice> choose(const VkgemmContext_T& c, const plan::Problem& p, const plan::Request& request,
+Result<plan::Choice> choose(const VkgemmContext_T& c, const Wanted& p, const plan::Request& request,
                             std::string& fallback) {
-    if (!request.kernel.empty() || c.forced_kernel.empty()) return plan::select(*c.kernels, p, request);
+    const auto select = [&](const plan::Request& r) {
+        return plan::select_for(*c.kernels, p.completed, p.least, p.normalised, r);
+    };
+    if (!request.kernel.empty() || c.forced_kernel.empty()) return select(request);
     plan::Request forced = request;
     forced.kernel = c.forced_kernel;
-    Result<plan::Choice> choice = plan::select(*c.kernels, p, forced);
+    Result<plan::Choice> choice = select(forced);
     if (choice) return choice;
     fallback = plan::concat({"VKGEMM_KERNEL was not followed: ", choice.status().text});
-    return plan::select(*c.kernels, p, request);
+    return select(request);
 }
 
 // The plans of the operands that are packed ahead. `n` is the problem of the choice.
@@ -121,9 +130,12 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
     std::ranges::reverse(ranges);  // the largest sizes first
     plan::Problem& any = t.normalised.problem;
     for (const plan::SizeRange& range : ranges) {
-        const plan::Problem least = plan::at_least(range, t.normalised, t.problem).problem;
+        const plan::Problem least = plan::at_least(range, t.normalised).problem;
         request.least = &least;
-        auto choice = choose(c, plan::at_most(range, t.normalised, t.problem).problem, request, t.fallback);
+        const plan::Problem completed = plan::with_sizes(t.problem, range.most);
+        const plan::Problem smallest = plan::with_sizes(t.problem, range.least);
+        const plan::Problem normalised = plan::at_most(range, t.normalised).problem;
+        auto choice = choose(c, {completed, smallest, normalised}, request, t.fallback);
         if (!choice) {
             Status why = choice.status();
             why.text = plan::concat({"for sizes ", plan::to_text(range), ": ", why.text});
@@ -137,7 +149,7 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
     }
     std::ranges::reverse(t.buckets);
     t.choice = t.buckets.back().choice, t.steps = t.buckets.back().steps;
-    add_packs(c, t, plan::at_most(t.buckets.back().range, t.normalised, t.problem), request);
+    add_packs(c, t, plan::at_most(t.buckets.back().range, t.normalised), request);
     plan::Requirement& of_all = t.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)];
     for (const plan::Bucket& b : t.buckets)
         if (const auto& of_one = b.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)]; of_one.bytes == workspace)
@@ -147,7 +159,7 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
 
 std::optional<Status> plan_groups(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
     const plan::GroupedSearch search(t.normalised.problem, request);
-    auto choice = choose(c, search.expected, search.request, t.fallback);
+    auto choice = choose(c, {search.expected, search.expected, search.expected}, search.request, t.fallback);
     if (!choice) return choice.status();
     auto steps = plan::make_grouped_steps(*choice, t.problem, t.normalised, *c.kernels, search.request);
     if (!steps) return steps.status();
@@ -166,7 +178,8 @@ constexpr double seconds_per_cost = 4e-9;
 // Cuts passes whose dispatches would take too long. The largest sizes take the time that the caller measured.
 void limit_dispatches(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
     const double most = t.choice.schedule.cost;
-    const double unit = request.run_seconds > 0 && most > 0 ? request.run_seconds / most : seconds_per_cost;
+    const double run = request.run_seconds / t.steps.repeats.count;
+    const double unit = run > 0 && most > 0 ? run / most : seconds_per_cost;
     const auto limit = [&](plan::Steps& steps, double cost) {
         plan::limit_dispatches(steps.steps, cost * unit, request.dispatch_seconds, c.caps);
     };
@@ -186,6 +199,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
     if (!completed) return completed.status();
     t.given = *given, t.problem = *completed;
     t.normalised = plan::normalise(t.problem);
+    if (auto why = plan::unfit_levels(t.problem, t.normalised)) return *why;
     const bool is_empty = plan::is_empty(t.problem);
     if (t.problem.grouping != VKGEMM_GROUPING_NONE && !is_empty) {
         if (auto why = plan_groups(c, t, request)) return *why;
@@ -197,7 +211,7 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
         return t;
     }
     if (!is_empty) {
-        auto choice = choose(c, t.normalised.problem, request, t.fallback);
+        auto choice = choose(c, {t.problem, t.problem, t.normalised.problem}, request, t.fallback);
         if (!choice) return choice.status();
         t.choice = *choice;
     }
@@ -228,11 +242,11 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     p->context = c;
     p->given = t.given, p->problem = t.problem;
     p->flags = flags;
-    p->cost = t.choice.schedule.cost;
+    p->cost = t.choice.schedule.cost * t.steps.repeats.count;
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     const plan::Problem& q = t.problem;
-    p->flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch);
+    p->flops = 2.0 * double(q.m) * double(q.n) * double(q.k) * double(q.batch) * double(q.outerBatch);
     p->operand_alignment = request.operand_alignment;
     p->packs = std::move(t.packs);
     p->normalised = t.normalised, p->buckets = std::move(t.buckets);
@@ -404,7 +418,7 @@ VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuff
         vk::CheckedRun checked;
         if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
         if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
-        const uint32_t all = plan::dispatch_count(checked.work.steps);
+        const uint32_t all = plan::dispatch_count(checked.work.steps, *checked.work.repeats);
         if (first && first >= all)
             return vk::to_result(
                 error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"first is ", first, ", but the run has ",

@@ -95,8 +95,9 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     if (from->upTo & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"upTo has unknown bits: ", from->upTo & ~known})};
     if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_INDEXED)) return *why;
-    if (from->reserved)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"reserved is ", from->reserved, ", not 0"})};
+    if (from->batchInvariant > 1)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"batchInvariant is ", from->batchInvariant, "; known are 0 and 1"})};
     if (auto why = check_enum("biasType", from->biasType, 0, last_type)) return *why;
     if (auto why = check_enum("scaleType", from->scaleType, 0, last_type)) return *why;
     if (auto why = check_enum("residualType", from->residualType, 0, last_type)) return *why;

@@ -2,8 +2,10 @@
 #include "vk/record.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "plan/base/concat.h"
+#include "plan/base/rounding.h"
 #include "plan/problem/factors.h"
 #include "plan/problem/overlap.h"
 
@@ -111,7 +113,12 @@ plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
     const uint64_t inner = s == VKGEMM_SLOT_A   ? (rows ? q.k : q.m)
                            : s == VKGEMM_SLOT_B ? (rows ? q.n : q.k)
                                                 : (rows ? q.n : q.m);
-    f.run_bytes = type.bytes_of(inner), f.pitch = type.bytes_of(m->ld), f.stride = type.bytes_of(m->batchStride);
+    const uint64_t outer = s == VKGEMM_SLOT_A   ? q.outerStrideA
+                           : s == VKGEMM_SLOT_B ? q.outerStrideB
+                           : s == VKGEMM_SLOT_C ? q.outerStrideC
+                                                : q.outerStrideD;
+    f.run_bytes = type.bytes_of(inner), f.pitch = type.bytes_of(m->ld);
+    f.stride = type.bytes_of(std::gcd(m->batchStride, outer));
     return f;
 }
 
@@ -119,6 +126,7 @@ bool same_place(const Work& w, VkgemmSlot s, const Resolved& x, const Resolved& 
     if (plan::epilogue_type(*w.problem, s).value_or(w.problem->d.type) != w.problem->d.type) return false;
     const bool matrix = s == VKGEMM_SLOT_RESIDUAL || (s == VKGEMM_SLOT_C && w.problem->c.ld == w.problem->d.ld &&
                                                       w.problem->c.batchStride == w.problem->d.batchStride &&
+                                                      w.problem->outerStrideC == w.problem->outerStrideD &&
                                                       w.problem->c.layout == w.problem->d.layout);
     return matrix && (x.address ? x.address == d.address : x.offset == d.offset);
 }
@@ -170,8 +178,15 @@ VkgemmSlot bound_slot(const Work& w, const plan::Step& step, size_t binding) {
     return (*w.slots)[size_t(s)].bytes ? s : VKGEMM_SLOT_D;
 }
 
-// Pushes the operands of one step, and writes into `args` where each begins.
-void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkCommandBuffer cmd,
+// Where an operand ends for a repetition that begins `past` bytes from its beginning. What is read in words is whole
+// words long.
+VkDeviceSize end_of(const Work& w, VkgemmSlot s, VkDeviceSize past) {
+    const VkDeviceSize all = (*w.slots)[size_t(s)].bytes, reach = w.repeats->reach[size_t(s)];
+    return reach ? std::min(all, plan::round_up(past + reach, sizeof(uint32_t))) : all;
+}
+
+// Pushes the operands of one step in one repetition, and writes into `args` where each begins.
+void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t repetition, VkCommandBuffer cmd,
           const ResolvedOperands& operands, abi::GemmArgs& args) {
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
                                                        &args.bias, &args.scale, &args.residual};
@@ -179,7 +194,8 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
     const std::array<uint32_t, BIND_COUNT> bytes = counted_in(step);
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
-            const VkDeviceAddress a = operands[size_t(bound_slot(w, step, i))].address + step.offsets[i];
+            const VkgemmSlot s = bound_slot(w, step, i);
+            const VkDeviceAddress a = operands[size_t(s)].address + step.offsets[i] + w.repeats->offset(repetition, s);
             *where[i] = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
         }
         return;
@@ -191,9 +207,9 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, VkComman
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
         const VkgemmSlot s = bound_slot(w, step, i);
         const Resolved& x = operands[size_t(s)];
-        const VkDeviceSize begin = x.offset + step.offsets[i], below = begin % alignment;
-        const VkDeviceSize rest = (*w.slots)[size_t(s)].bytes - step.offsets[i];
-        const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : rest);
+        const VkDeviceSize past = step.offsets[i] + w.repeats->offset(repetition, s);
+        const VkDeviceSize begin = x.offset + past, below = begin % alignment;
+        const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : end_of(w, s, past) - past);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
         writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,
@@ -249,7 +265,7 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
 
     abi::GemmArgs args = product.args;
     set_scalars(p, run, operands, args);
-    bind(p, w, product, cmd, operands, args);
+    bind(p, w, product, 0, cmd, operands, args);
     args.a = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[1]);
@@ -287,10 +303,29 @@ class Label {
     bool shown_;
 };
 
+// Some dispatches of step `i` in one repetition: those with numbers in [begin, end).
+struct Interval {
+    uint32_t begin, end;
+};
+void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w, size_t i,
+                 uint32_t repetition, const ResolvedOperands& operands, const Interval& part) {
+    const DeviceFunctions& f = p.context->device.functions;
+    const plan::Step& step = w.steps[i];
+    abi::GemmArgs args = step.args;
+    set_scalars(p, run, operands, args);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
+    bind(p, w, step, repetition, cmd, operands, args);
+    const plan::Module& m = step.kernel->module;
+    f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                       plan::argument_bytes(m.accumulate), &args);
+    dispatch(f, cmd, step, part.begin, part.end);
+}
+
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
-    Work out = {&p.problem, &p.steps.slots, p.steps.steps, {}, p.steps.table ? &*p.steps.table : nullptr};
+    Work out = {
+        &p.problem, &p.steps.slots, p.steps.steps, &p.steps.repeats, {}, p.steps.table ? &*p.steps.table : nullptr};
     if (p.compiled) std::ranges::copy(p.pipelines, out.pipelines.begin());
     return out;
 }
@@ -298,7 +333,7 @@ Work work_of(const VkgemmPlan_T& p) {
 Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& sized) {
     const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
     plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
-    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {}, nullptr};
+    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), &sized.repeats, {}, nullptr};
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
     out.pipelines = pipelines.steps;
@@ -337,23 +372,18 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
     if (w.table && range.first == 0) record_list(p, cmd, w, operands);
     if (w.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, w, operands);
     uint32_t done = 0;  // dispatches of earlier steps
-    for (size_t i = 0; i < w.steps.size() && !w.table; ++i) {
-        const plan::Step& step = w.steps[i];
-        const uint32_t begin = done, end = done + step.dispatch_count();
-        done = end;
-        if (end <= range.first || begin >= last) continue;
-        if (step.waits && begin >= range.first)
-            memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-        abi::GemmArgs args = step.args;
-        set_scalars(p, run, operands, args);
-        f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
-        bind(p, w, step, cmd, operands, args);
-        const plan::Module& m = step.kernel->module;
-        f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           plan::argument_bytes(m.accumulate), &args);
-        dispatch(f, cmd, step, std::max(begin, range.first) - begin, std::min(end, last) - begin);
-    }
+    for (uint32_t repetition = 0; repetition < w.repeats->count && !w.table; ++repetition)
+        for (size_t i = 0; i < w.steps.size(); ++i) {
+            const uint32_t begin = done, end = done + w.steps[i].dispatch_count();
+            done = end;
+            if (end <= range.first || begin >= last) continue;
+            const bool waits = plan::waits(w.steps, i, *w.repeats, repetition);
+            if (waits && begin >= range.first)
+                memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+            record_step(p, cmd, run, w, i, repetition, operands,
+                        {std::max(begin, range.first) - begin, std::min(end, last) - begin});
+        }
     if ((run.flags & VKGEMM_RECORD_BARRIER_AFTER) && last >= done)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);

@@ -19,6 +19,7 @@ struct Work {
     const plan::Problem* problem;  // completed, with the run's sizes
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
+    const plan::Repeats* repeats;
     std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null if the plan is not compiled
     const abi::TableArgs* table;                               // of groups; null: there are none
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Time slices: plans whose dispatches may take so long only, recorded at once or dispatch by dispatch.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -149,6 +150,32 @@ TEST_CASE("sliced products have the same bits, in one submission or in many") {
             CHECK(result(sliced, memory, run, 3) == expected);
             if (parts == 2) CHECK(result(sliced, memory, run, 1) == expected);
         }
+    }
+}
+
+TEST_CASE("sliced products of a batch whose levels take several dispatches") {
+    const Memory memory;
+    const char* const line = "41x57x129 batch=4 outer=3 outer_stride_b=0 bias=row c=d";
+    for (const char* tile : {"", "SPLIT=3"}) {
+        OwnedPlan whole, sliced;
+        plan_for(whole, line, cut(0, "tiled_f32_8x8", tile));
+        plan_for(sliced, line, cut(12, "tiled_f32_8x8", tile));
+        const VkgemmRun run = memory.run(0.5);
+        const uint32_t passes = *tile ? 2 : 1;
+        CHECK(dispatches(whole, run) == 3 * passes);
+        CHECK(dispatches(sliced, run) > 2 * dispatches(whole, run));
+        CHECK(info_of(sliced.handle).dispatchCount == dispatches(sliced, run));
+        const std::string expected = result(whole, memory, run);
+        for (const uint32_t step : {0u, 1u, 5u}) CHECK(result(sliced, memory, run, step) == expected);
+        CHECK(result(whole, memory, run, 1) == expected);
+        OwnedContext c;
+        make_mocked(c);
+        OwnedPlan mocked;
+        plan_for(mocked, line, cut(0, "tiled_f32_8x8", tile), c.handle);
+        commands.clear();
+        REQUIRE(vkgemmRecord(mocked.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+        // Repetitions that share a workspace wait for each other; the run has a barrier before and one after.
+        CHECK(std::ranges::count(commands, "barrier") == 2 + (*tile ? 5 : 0));
     }
 }
 

@@ -110,8 +110,8 @@ TEST_CASE("sizes that a run may not have") {
     VkgemmProblem p = problem("64x32x16");
     p.upTo = 16;
     expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"upTo", "16"});
-    p.upTo = 0, p.reserved = 1;
-    expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"reserved is 1"});
+    p.upTo = 0, p.batchInvariant = 2;
+    expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"batchInvariant is 2"});
     VkgemmPlanOptions o = options();
     o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4";  // wants a workspace where K is long
     expect(make_plan(refused, problem("64x32x1600 upto=mk"), o), VKGEMM_ERROR_WORKSPACE, {"up to", "slices", "bytes"});

@@ -121,19 +121,19 @@ std::string needs_of(const VkgemmNeedsInfo* info) {
 }  // namespace
 
 TEST_CASE("an older and a newer caller: problems") {
-    check_input(
-        problem("f16*f16+f16->f16 64x128x256 batch=4 lda=300 ldb=200 stride_b=0 c=d bias=row act=gelu clamp=0:1"),
-        [](const void* p) -> std::string {
-            char text[300] = "";
-            size_t size = sizeof text;
-            OwnedPlan plan;
-            VkgemmPlanOptions o = options();
-            o.flags = VKGEMM_PLAN_DRY;
-            const auto* given = static_cast<const VkgemmProblem*>(p);
-            const Said got = make_plan(plan, *given, o);
-            if (vkgemmFormatProblem(given, 1, 0, text, &size) < 0) *text = '\0';
-            return answer_of(got, text);
-        });
+    check_input(problem("f16*f16+f16->f16 64x128x256 batch=4 lda=300 ldb=200 stride_b=0 c=d bias=row act=gelu "
+                        "clamp=0:1 outer=2 outer_stride_b=0 ratio_a=2"),
+                [](const void* p) -> std::string {
+                    char text[300] = "";
+                    size_t size = sizeof text;
+                    OwnedPlan plan;
+                    VkgemmPlanOptions o = options();
+                    o.flags = VKGEMM_PLAN_DRY;
+                    const auto* given = static_cast<const VkgemmProblem*>(p);
+                    const Said got = make_plan(plan, *given, o);
+                    if (vkgemmFormatProblem(given, 1, 0, text, &size) < 0) *text = '\0';
+                    return answer_of(got, text);
+                });
     const std::string longest = "64x128x256 batch=4 lda=300 c=d bias=row act=gelu";
     check_output<VkgemmProblem>(
         [](VkgemmProblem* p) { return vkgemmParseProblem("64x128x256", p, nullptr, nullptr, nullptr); });
@@ -151,6 +151,14 @@ TEST_CASE("an older and a newer caller: problems") {
     expect(said([&](VkgemmError* e) { return vkgemmCompleteProblem(&with_epilogue, older.get(), e); }),
            VKGEMM_ERROR_UNSUPPORTED, {"VkgemmProblem of " + std::to_string(offsetof(VkgemmProblem, epilogue))});
     CHECK(older.poisoned_from(offsetof(VkgemmProblem, epilogue)));
+    // A struct from before batches of two levels takes every problem without them, ratios of 1 included.
+    Other<VkgemmProblem> one_level(VkgemmProblem{}, offsetof(VkgemmProblem, outerBatch));
+    CHECK(vkgemmParseProblem("8x8x8 batch=4 outer=1 ratio_a=1", one_level.get(), nullptr, nullptr, nullptr) ==
+          VKGEMM_SUCCESS);
+    CHECK(vkgemmCompleteProblem(&plain, one_level.get(), nullptr) == VKGEMM_SUCCESS);
+    for (const char* more : {"8x8x8 batch=4 ratio_b=2", "8x8x8 outer=2"})
+        expect(said([&](VkgemmError* e) { return vkgemmParseProblem(more, one_level.get(), nullptr, nullptr, e); }),
+               VKGEMM_ERROR_UNSUPPORTED, {"VkgemmProblem of " + std::to_string(offsetof(VkgemmProblem, outerBatch))});
     Other<VkgemmProblem> newer(VkgemmProblem{}, sizeof(VkgemmProblem) + 8);
     newer[sizeof(VkgemmProblem)] = std::byte{1};
     CHECK(vkgemmCompleteProblem(&with_epilogue, newer.get(), nullptr) == VKGEMM_SUCCESS);

@@ -39,6 +39,7 @@ void check_refusal(const Status& r, std::string_view text) {
 /// A valid problem gets a choice and steps, or is refused with a reason.
 void plan_on(const DeviceCaps& device, const Problem& completed) {
     const Normalised n = normalise(completed);
+    if (const auto why = unfit_levels(completed, n)) return promise(!why->text.empty(), "a refusal says why");
     Request request;
     request.workspace_limit = uint64_t{64} << 20;
     const auto choice = select(device, n.problem, request);

@@ -41,13 +41,13 @@ struct Data {
     VkgemmScalars scalars{NAN, NAN, NAN, NAN, 0, 7};
 
     Data(const Case& x, const plan::Problem& p)
-        : a(p.a.type, p.a, p.m, p.k, p.batch, x.shift),
-          b(p.b.type, p.b, p.k, p.n, p.batch, x.shift),
-          c(p.c.type, p.c, p.cSource == VKGEMM_C_SEPARATE ? p.m : 0, p.n, p.batch, x.shift),
-          d(p.d.type, p.d, p.m, p.n, p.batch, x.shift),
+        : a(of(p, VKGEMM_SLOT_A, p.a.type, true, x.shift)),
+          b(of(p, VKGEMM_SLOT_B, p.b.type, true, x.shift)),
+          c(of(p, VKGEMM_SLOT_C, p.c.type, p.cSource == VKGEMM_C_SEPARATE, x.shift)),
+          d(of(p, VKGEMM_SLOT_D, p.d.type, true, x.shift)),
           bias(Guarded::vector(p.biasType, vector_length(p, is_bias))),
           scale(Guarded::vector(p.scaleType, vector_length(p, is_scale))),
-          residual(p.residualType, p.d, has_residual(p) ? p.m : 0, p.n, p.batch, x.shift) {
+          residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x.shift)) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
         const ExactFill range = exact_fill(p, x.alpha, x.beta);
@@ -72,6 +72,11 @@ struct Data {
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
         if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
+    }
+
+    static Guarded of(const plan::Problem& p, VkgemmSlot slot, plan::Type type, bool is_there, uint64_t shift) {
+        const plan::Operand x = plan::operands(p)[slot];
+        return {type, *x.matrix, is_there ? x.rows : 0, x.cols, x.batch, shift, x.outer, x.outer_stride};
     }
 
     /// What the problem has in memory; the rest stays poison.

@@ -63,7 +63,7 @@ Pool& pool() {
 }
 
 VkgemmProblem for_api(plan::Problem p) {
-    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type};
+    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type}, p.outerStrideC = 0;
     return convert::toC(p);
 }
 
@@ -125,12 +125,12 @@ class Comparison {
 
     std::string operator()() {
         if (x_.samples == 0)
-            for (uint64_t z = 0; z < p_.batch; ++z)
+            for (uint64_t z = 0; z < p_.batch * p_.outerBatch; ++z)
                 for (uint64_t r = 0; r < p_.m; ++r)
                     for (uint64_t c = 0; c < p_.n; ++c) element(z, r, c);
         Random random(x_.seed + 1);
         for (uint64_t i = 0; i < x_.samples; ++i)
-            element(random.below(p_.batch), random.below(p_.m), random.below(p_.n));
+            element(random.below(p_.batch * p_.outerBatch), random.below(p_.m), random.below(p_.n));
         return wrong_ ? first_ + " (" + std::to_string(wrong_) + " of " + std::to_string(seen_) + " are wrong)" : "";
     }
 
@@ -138,7 +138,7 @@ class Comparison {
     void element(uint64_t z, uint64_t r, uint64_t c) {
         ++seen_;
         const Bounded want = reference(p_, x_.alpha, x_.beta, in_, z, r, c);
-        const double is = got_[position(p_.d, z, r, c)];
+        const double is = got_[position(p_, VKGEMM_SLOT_D, z, r, c)];
         non_finite_ |=
             !std::isfinite(want.before.value_or(want.value)) || !std::isfinite(rounded(p_.d.type, want.value));
         const bool right = acceptable(x_, p_, is, want),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random problems over the whole public surface, each against the reference: types, mixed ones and block formats,
-// layouts, strides, batches, C and the residual on D, steps, factors, schedules, operands packed ahead, buffers and
-// addresses, plans for one size and for many. Most of the time would go into compiling, so a draw fixes what pipelines
-// depend on, and many problems share it.
+// layouts, strides, batches of two levels with ratios, C and the residual on D, steps, factors, schedules, operands
+// packed ahead, buffers and addresses, plans for one size and for many. Most of the time would go into compiling, so a
+// draw fixes what pipelines depend on, and many problems share it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -190,6 +190,54 @@ void set_strides(Random& random, const Draw& d, Matrix& x, uint64_t rows, uint64
     }
 }
 
+/// A stride of the outer level: dense, shared, with a gap, or below that of the inner level, which then grows.
+void set_outer_stride(Random& random, const Draw& d, Matrix& x, uint64_t& stride, uint64_t rows, uint64_t cols,
+                      uint64_t batch, uint64_t outer, bool shared) {
+    if (outer <= 1 || random.one_in(3)) return;
+    const uint64_t length = x.layout == rowMajor ? cols : rows, lines = x.layout == rowMajor ? rows : cols;
+    const uint64_t grain = std::max<uint64_t>(info(x.type).block, d.aligned ? 16 : 1);
+    const uint64_t one = rounded_up((x.ld ? x.ld : std::max<uint64_t>(length, 1)) * lines, grain);
+    const bool one_matrix = batch <= 1 || x.batchStride == vkgemm::broadcast;
+    if (shared && random.one_in(3)) {
+        stride = vkgemm::broadcast;
+    } else if (!one_matrix && random.one_in(2)) {
+        stride = one + grain * random.below(2), x.batchStride = stride * outer;
+    } else {
+        const uint64_t all = one_matrix ? one : std::max(one, batch * (x.batchStride ? x.batchStride : one));
+        stride = rounded_up(all, grain) + grain * random.below(2);
+    }
+}
+
+/// Two levels, and matrices that neighbours share.
+void set_levels(Random& random, const Draw& d, Problem& p) {
+    constexpr std::array<uint64_t, 5> counts = {1, 2, 3, 4, 6};
+    p.batch = random.pick(counts), p.outerBatch = 1 + random.below(3);
+    const auto ratio = [&](uint64_t count, uint64_t& a, uint64_t& b) {
+        const uint64_t some = random.pick(counts);
+        if (count % some == 0) (random.one_in(2) ? a : b) = some;
+    };
+    ratio(p.batch, p.ratioA, p.ratioB);
+    ratio(p.outerBatch, p.outerRatioA, p.outerRatioB);
+    const auto set = [&](Matrix& x, uint64_t& stride, uint64_t rows, uint64_t cols, uint64_t batch, uint64_t outer,
+                         bool shared) {
+        set_strides(random, d, x, rows, cols, batch, shared);
+        set_outer_stride(random, d, x, stride, rows, cols, batch, outer, shared);
+    };
+    set(p.a, p.outerStrideA, p.m, p.k, p.batch / p.ratioA, p.outerBatch / p.outerRatioA, true);
+    set(p.b, p.outerStrideB, p.k, p.n, p.batch / p.ratioB, p.outerBatch / p.outerRatioB, true);
+    set(p.d, p.outerStrideD, p.m, p.n, p.batch, p.outerBatch, false);
+    if (p.cSource == VKGEMM_C_SEPARATE) set(p.c, p.outerStrideC, p.m, p.n, p.batch, p.outerBatch, true);
+}
+
+/// One level.
+void set_batch(Random& random, const Draw& d, Problem& p) {
+    if (random.one_in(3)) p.batch = 1 + random.below(4);
+    set_strides(random, d, p.a, p.m, p.k, p.batch, true);
+    set_strides(random, d, p.b, p.k, p.n, p.batch, true);
+    set_strides(random, d, p.d, p.m, p.n, p.batch, false);
+    if (p.cSource == VKGEMM_C_SEPARATE) set_strides(random, d, p.c, p.m, p.n, p.batch, true);
+}
+
 void set_alias(Random& random, Case& x) {
     Problem& p = x.problem;
     const bool residual = std::ranges::any_of(p.epilogue, [](const auto& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
@@ -199,7 +247,7 @@ void set_alias(Random& random, Case& x) {
     } else if (p.cSource == VKGEMM_C_SEPARATE && p.c.layout == p.d.layout && has_type_of_d(p.c.type) &&
                random.one_in(2)) {
         x.alias = Alias::c;
-        p.c.ld = p.d.ld, p.c.batchStride = p.d.batchStride;
+        p.c.ld = p.d.ld, p.c.batchStride = p.d.batchStride, p.outerStrideC = p.outerStrideD;
     }
 }
 
@@ -210,11 +258,10 @@ Case some_case(Random& random, const Draw& d) {
     const uint64_t grain = d.aligned ? 16 : 1;
     p.m = rounded_up(some_size(random, d.most_m), grain), p.n = rounded_up(some_size(random, d.most_n), grain);
     p.k = rounded_up(some_size(random, random.one_in(6) ? 300 : 60), std::max(grain, d.grain_k));
-    if (random.one_in(3)) p.batch = 1 + random.below(4);
-    set_strides(random, d, p.a, p.m, p.k, p.batch, true);
-    set_strides(random, d, p.b, p.k, p.n, p.batch, true);
-    set_strides(random, d, p.d, p.m, p.n, p.batch, false);
-    if (p.cSource == VKGEMM_C_SEPARATE) set_strides(random, d, p.c, p.m, p.n, p.batch, true);
+    if (!(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(4))
+        set_levels(random, d, p);
+    else
+        set_batch(random, d, p);
     const bool floats = info(vkgemm::plan::finished_in(p)).is_float;
     const std::array<double, 6> factors = {1, 1, 2, -1, floats ? 0.5 : -3, 0};
     x.alpha = random.pick(factors), x.beta = p.cSource == VKGEMM_C_NONE ? 0 : random.pick(factors);
@@ -247,7 +294,7 @@ void run_surface(uint64_t seed, int problems) {
     Random random(seed);
     const auto all = rows_by_family();
     std::set<std::string_view> families;
-    int done = 0, wrong = 0, varying = 0, packed = 0, aliased = 0, mixed = 0;
+    int done = 0, wrong = 0, varying = 0, packed = 0, aliased = 0, mixed = 0, levels = 0;
     for (int offered = 0; done < problems && offered < 4 * problems;) {
         const Kernel& k = *random.pick(random.pick(random.pick(all)));
         const Draw d = some_draw(random, k);
@@ -258,6 +305,7 @@ void run_surface(uint64_t seed, int problems) {
             ++done;
             varying += x.sizes.has_value(), aliased += x.alias != Alias::none;
             packed += x.problem.packedA || x.problem.packedB, mixed += k.module.is_mixed();
+            levels += x.problem.outerBatch > 1;
             families.insert(k.module.family.name);
             if (const std::string why = run(x); !why.empty() && ++wrong <= 3) MESSAGE(to_text(x), "\n  ", why);
         }
@@ -266,7 +314,7 @@ void run_surface(uint64_t seed, int problems) {
     CHECK(done >= problems);
     if (problems < 10000) return;
     CHECK(families.size() == all.size());
-    for (const int some : {varying, packed, aliased, mixed}) CHECK(some * 50 > done);
+    for (const int some : {varying, packed, aliased, mixed, levels}) CHECK(some * 50 > done);
 }
 
 }  // namespace

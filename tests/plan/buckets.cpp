@@ -37,9 +37,9 @@ std::vector<Bucket> buckets_of(const Problem& p, const DeviceKernels& kernels, c
     std::vector<Bucket> out;
     for (const SizeRange& range : size_ranges(p, request.operand_alignment)) {
         Request with = request;
-        const Problem least = at_least(range, n, p).problem;
+        const Problem least = at_least(range, n).problem;
         with.least = &least;
-        Result<Choice> choice = select(kernels, at_most(range, n, p).problem, with);
+        Result<Choice> choice = select(kernels, at_most(range, n).problem, with);
         if (!choice) return {};
         out.push_back(make_bucket(range, *choice, n, p, kernels.caps(), with));
     }
@@ -142,7 +142,7 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
                 const Schedule& schedule = b->choice.schedule;
                 whole += got.is_whole, split += schedule.split.reducer != nullptr;
                 packed += schedule.a.kernel || schedule.b.kernel;
-                Problem own = with_sizes(n, p, s).problem;
+                Problem own = with_sizes(n, s).problem;
                 own.upTo = 0;
                 const Step& product = got.steps[product_of(*b)];
                 CHECK(product.args.m == own.m);

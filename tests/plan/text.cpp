@@ -32,6 +32,13 @@ Problem random_problem(Random& random) {
         if (random.one_in(3)) x->batchStride = 20000 + random.below(50);
     }
     if (random.one_in(3)) p.a.batchStride = broadcast;
+    p.batchInvariant = random.one_in(4);
+    if (random.one_in(4)) {
+        p.batch = 12, p.outerBatch = 6, p.ratioB = 1 + random.below(4), p.outerRatioA = 1 + random.below(3);
+        if (random.one_in(2)) p.outerStrideA = broadcast, p.outerStrideB = 1 + random.below(9);
+        if (random.one_in(2)) p.outerStrideD = 300000;
+        p.upTo &= ~uint32_t{VKGEMM_UP_TO_BATCH};
+    }
     if (p.cSource == VKGEMM_C_SEPARATE || random.one_in(4))  // else C is described for nothing, and refused
         p.c = {VKGEMM_TYPE_DEFAULT, static_cast<Layout>(random.below(2)), random.one_in(2) ? 130u : 0,
                random.one_in(2) ? broadcast : 0};

@@ -21,17 +21,27 @@ class Guarded {
    public:
     /// `shift`: by how many elements, or words of a block format, the operand's offset exceeds a multiple of 256 bytes.
     Guarded(plan::Type type, const plan::Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch,
-            uint64_t shift = 0)
-        : type_(type), matrix_(completed), rows_(rows), cols_(cols), batch_(matrix_.batchStride == 0 ? 1 : batch) {
+            uint64_t shift = 0, uint64_t outer = 1, uint64_t outer_stride = 0)
+        : type_(type),
+          matrix_(completed),
+          rows_(rows),
+          cols_(cols),
+          batch_(matrix_.batchStride == 0 ? 1 : batch),
+          outer_(outer_stride == 0 ? 1 : outer),
+          outer_stride_(outer_stride) {
         front_ = front_bytes + shift * info().unit_bytes();
         const bool empty = rows_ == 0 || cols_ == 0 || batch_ == 0;
-        span_ = empty ? 0 : position(matrix_, batch_ - 1, rows_ - 1, cols_ - 1) + 1;
+        span_ = empty ? 0 : (outer_ - 1) * outer_stride_ + position(matrix_, batch_ - 1, rows_ - 1, cols_ - 1) + 1;
         bytes_.resize(front_ + info().bytes_of(span_) + tail_bytes, std::byte{0xff});  // NaN in a block format
         if (!info().is_plain()) return;
         poison(type_, bytes_.data());
         for (size_t done = info().bytes; done < bytes_.size(); done *= 2)
             std::memcpy(&bytes_[done], bytes_.data(), std::min(done, bytes_.size() - done));
     }
+
+    /// An operand of a completed problem, with all its matrices.
+    explicit Guarded(const plan::Operand& x, uint64_t shift = 0)
+        : Guarded(x.matrix->type, *x.matrix, x.rows, x.cols, x.batch, shift, x.outer, x.outer_stride) {}
 
     /// A vector of `count` elements, as bias and scale are.
     static Guarded vector(plan::Type type, uint64_t count) {
@@ -93,9 +103,11 @@ class Guarded {
     /// visit(byte, row, column) for every element; the byte is its own, or its block's.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        for (uint64_t z = 0; z < batch_; ++z)
-            for (uint64_t r = 0; r < rows_; ++r)
-                for (uint64_t c = 0; c < cols_; ++c) visit(front_ + info().bytes_of(position(matrix_, z, r, c)), r, c);
+        for (uint64_t y = 0; y < outer_; ++y)
+            for (uint64_t z = 0; z < batch_; ++z)
+                for (uint64_t r = 0; r < rows_; ++r)
+                    for (uint64_t c = 0; c < cols_; ++c)
+                        visit(front_ + info().bytes_of(y * outer_stride_ + position(matrix_, z, r, c)), r, c);
     }
 
     static std::optional<size_t> first_difference(const std::vector<std::byte>& x, const std::vector<std::byte>& y) {
@@ -106,7 +118,7 @@ class Guarded {
 
     plan::Type type_;
     plan::Matrix matrix_;
-    uint64_t rows_, cols_, batch_, front_ = 0, span_ = 0;
+    uint64_t rows_, cols_, batch_, outer_, outer_stride_, front_ = 0, span_ = 0;
     std::vector<std::byte> bytes_;
 };
 

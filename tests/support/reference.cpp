@@ -34,11 +34,12 @@ double whole_bias(const Problem& p, const Operands& in, Place at) {
 Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
     if (alpha == 0 || (p.k == 0 && p.biasType != i32)) return {};
     // long double gives the reference of an f64 product more digits, if the compiler has such a type
+    const uint64_t begin_a = position(p, 0, at.batch, 0, 0), begin_b = position(p, 1, at.batch, 0, 0);
     long double sum = whole_bias(p, in, at);
     double sizes = 0, narrowed = 0;
     for (uint64_t i = 0; i < p.k; ++i) {
-        const double a = in.a[position(p.a, at.batch, at.row, i)];
-        const double b = in.b[position(p.b, at.batch, i, at.col)];
+        const double a = in.a[begin_a + position(p.a, 0, at.row, i)];
+        const double b = in.b[begin_b + position(p.b, 0, i, at.col)];
         sum += static_cast<long double>(a) * static_cast<long double>(b);
         sizes += std::fabs(a * b);
         if (p.accuracy == VKGEMM_ACCURACY_NARROW)  // both may be rounded to f16, up or down
@@ -69,7 +70,7 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
         case VKGEMM_STEP_SCALE_ALL:
             return times(in.scale[0]);
         case VKGEMM_STEP_RESIDUAL:
-            return plus(in.residual[position(p.d, at.batch, at.row, at.col)]);
+            return plus(in.residual[position(p, 3, at.batch, at.row, at.col)]);
         case VKGEMM_STEP_RELU:
         case VKGEMM_STEP_CLAMP:
             return {applied(step, x.value), x.error};
@@ -80,9 +81,9 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
     }
 }
 
-const Matrix& matrix_of_c(const Problem& p) { return p.cSource == VKGEMM_C_IS_D ? p.d : p.c; }
-const std::vector<double>& c_elements(const Problem& p, const Operands& in) {
-    return p.cSource == VKGEMM_C_IS_D ? in.d : in.c;
+double element_of_c(const Problem& p, const Operands& in, Place at) {
+    const bool is_d = p.cSource == VKGEMM_C_IS_D;
+    return (is_d ? in.d : in.c)[position(p, is_d ? 3 : 2, at.batch, at.row, at.col)];
 }
 
 Bounded float_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
@@ -93,7 +94,7 @@ Bounded float_reference(const Problem& p, double alpha, double beta, const Opera
     beta = rounded(sum_type, beta);
     Bounded x = product(p, alpha, in, at, round);
     if (beta != 0 && p.cSource != VKGEMM_C_NONE) {
-        const double c = beta * c_elements(p, in)[position(matrix_of_c(p), at.batch, at.row, at.col)];
+        const double c = beta * element_of_c(p, in, at);
         x = round(x.value + c, x.error + round.unit * std::fabs(c) + round.flushed);
     }
     for (const EpilogueStep& step : p.epilogue) x = after_step(step, p, in, at, x, round);
@@ -114,10 +115,9 @@ Bounded whole_reference(const Problem& p, double alpha, double beta, const Opera
     uint64_t sum = 0;
     if (bits(alpha) != 0)
         for (uint64_t i = 0; i < p.k; ++i)
-            sum += bits(in.a[position(p.a, at.batch, at.row, i)]) * bits(in.b[position(p.b, at.batch, i, at.col)]);
+            sum += bits(in.a[position(p, 0, at.batch, at.row, i)]) * bits(in.b[position(p, 1, at.batch, i, at.col)]);
     sum *= bits(alpha);
-    if (bits(beta) != 0 && p.cSource != VKGEMM_C_NONE)
-        sum += bits(beta) * bits(c_elements(p, in)[position(matrix_of_c(p), at.batch, at.row, at.col)]);
+    if (bits(beta) != 0 && p.cSource != VKGEMM_C_NONE) sum += bits(beta) * bits(element_of_c(p, in, at));
     int64_t x = wrapped(sum);
     const auto plus = [&](double y) { x = wrapped(static_cast<uint64_t>(x) + bits(y)); };
     const auto times = [&](double y) { x = wrapped(static_cast<uint64_t>(x) * bits(y)); };
@@ -139,7 +139,7 @@ Bounded whole_reference(const Problem& p, double alpha, double beta, const Opera
                 times(in.scale[0]);
                 break;
             case VKGEMM_STEP_RESIDUAL:
-                plus(in.residual[position(p.d, at.batch, at.row, at.col)]);
+                plus(in.residual[position(p, 3, at.batch, at.row, at.col)]);
                 break;
             case VKGEMM_STEP_RELU:
                 x = std::max<int64_t>(x, 0);
@@ -163,6 +163,15 @@ int fraction_bits(double x) {
 uint64_t position(const Matrix& matrix, uint64_t batch, uint64_t row, uint64_t col) {
     const uint64_t within = matrix.layout == plan::rowMajor ? row * matrix.ld + col : col * matrix.ld + row;
     return batch * matrix.batchStride + within;
+}
+
+uint64_t position(const Problem& p, size_t operand, uint64_t batch, uint64_t row, uint64_t col) {
+    const uint64_t strides[] = {p.outerStrideA, p.outerStrideB, p.outerStrideC, p.outerStrideD};
+    const Matrix* const matrices[] = {&p.a, &p.b, &p.c, &p.d};
+    const uint64_t ratios[] = {p.ratioA, p.ratioB, 1, 1}, outer_ratios[] = {p.outerRatioA, p.outerRatioB, 1, 1};
+    const uint64_t inner = p.batch ? batch % p.batch : 0, outer = p.batch ? batch / p.batch : 0;
+    return outer / outer_ratios[operand] * strides[operand] +
+           position(*matrices[operand], inner / ratios[operand], row, col);
 }
 
 Bounded reference(const Problem& p, double alpha, double beta, const Operands& in, uint64_t batch, uint64_t row,

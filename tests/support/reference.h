@@ -17,16 +17,20 @@ struct Operands {
 /// The index of an element of a completed matrix, in elements from the operand's start.
 uint64_t position(const plan::Matrix& matrix, uint64_t batch, uint64_t row, uint64_t col);
 
+/// The same for product number `batch` of all levels of a completed problem, the outer one moving last; `operand` is
+/// 0 to 3 for A, B, C, D.
+uint64_t position(const plan::Problem& completed, size_t operand, uint64_t batch, uint64_t row, uint64_t col);
+
 /// A number, and the largest difference from it that a correct device may have.
 struct Bounded {
     double value = 0, error = 0;
     std::optional<double> before{};  // of a D of i8: the number that became `value`
 };
 
-/// Element (batch, row, col) of D before it is rounded to D's type; `in.d` holds the values of D before the run.
-/// The bound is a running error analysis, where u is the unit roundoff of the accumulator: (k + 2) u sum|a b| for the
-/// sum in any order, fused or not; one u for every later operation; one unit roundoff of D's type; and what flushed
-/// subnormals may lose.
+/// Element (row, col) of D of product number `batch` before it is rounded to D's type; `in.d` holds the values of D
+/// before the run. The bound is a running error analysis, where u is the unit roundoff of the accumulator:
+/// (k + 2) u sum|a b| for the sum in any order, fused or not; one u for every later operation; one unit roundoff of D's
+/// type; and what flushed subnormals may lose.
 Bounded reference(const plan::Problem& completed, double alpha, double beta, const Operands& in, uint64_t batch,
                   uint64_t row, uint64_t col);
 

@@ -20,8 +20,12 @@ inline bool same(const plan::Problem& x, const plan::Problem& y) {
         return false;
     return x.m == y.m && x.n == y.n && x.k == y.k && x.batch == y.batch && same(x.a, y.a) && same(x.b, y.b) &&
            same(x.d, y.d) && same(x.c, y.c) && x.cSource == y.cSource && x.accumulate == y.accumulate &&
-           x.accuracy == y.accuracy && x.upTo == y.upTo && x.biasType == y.biasType && x.scaleType == y.scaleType &&
-           x.residualType == y.residualType && x.scalars == y.scalars;
+           x.accuracy == y.accuracy && x.upTo == y.upTo && x.batchInvariant == y.batchInvariant &&
+           x.outerBatch == y.outerBatch && x.outerStrideA == y.outerStrideA && x.outerStrideB == y.outerStrideB &&
+           x.outerStrideC == y.outerStrideC && x.outerStrideD == y.outerStrideD && x.ratioA == y.ratioA &&
+           x.ratioB == y.ratioB && x.outerRatioA == y.outerRatioA && x.outerRatioB == y.outerRatioB &&
+           x.biasType == y.biasType && x.scaleType == y.scaleType && x.residualType == y.residualType &&
+           x.scalars == y.scalars;
 }
 
 }  // namespace vkgemm::test

@@ -100,9 +100,12 @@ DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
     products_.reserve(kernels().size());
     for (const Kernel& k : kernels()) {
         const bool fits = fits_device(k, k.tile, caps);
-        if (k.module.is_product())
-            products_.push_back({types_key(k.module), &k, fits, KernelCost(k, k.tile, caps)});
-        else if (fits && k.module.role == Role::lister)
+        if (k.module.is_product()) {
+            const Module& m = k.module;
+            products_.push_back({types_key(m), &k, fits, KernelCost(k, k.tile, caps)});
+            if (m.family.packs_fragments && m.a == f16 && m.b == f16)  // pack_fragments_mixed rounds to what it reads
+                products_.push_back({types_key(mixed, mixed, m.accumulate, m.d), &k, fits, products_.back().cost});
+        } else if (fits && k.module.role == Role::lister)
             lister_ = &k;
         else if (fits)
             (k.module.role == Role::packer ? packers_ : reducers_).push_back(&k);

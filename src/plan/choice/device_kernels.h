@@ -26,7 +26,8 @@ class DeviceKernels {
         bool fits;  // fits_device() with its own tile
         KernelCost cost;
     };
-    /// The products that have the problem's types, in the order of the table; also those that do not fit the device.
+    /// The products that may have the problem's types (Module::has_types_of says), in the order of the table; also
+    /// those that do not fit the device.
     std::span<const Product> products(const Problem&) const;
     /// Those that fit, in the order of the table.
     std::span<const Kernel* const> packers() const { return packers_; }

@@ -113,7 +113,7 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     const uint64_t most = most_workspace(schedule, search);
     if (schedule.workspace_bytes() > most) return too_much_workspace(schedule, search);
     schedule.cost = before + demanded;
-    if (t.SPLIT || !search.request.workspace_limit) return std::nullopt;
+    if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant) return std::nullopt;
     SplitK best = schedule.split;
     for (const uint32_t wanted : {2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u}) {
         if (p.k / wanted < 2 * t.BK) break;
@@ -242,9 +242,9 @@ double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const Dev
     if (!mask || p.k == 0) return 0;
     double out = first_pass_cost(dev);
     const OperandSplit& split = k.module.family.operand_split;
-    for (const auto& [bit, x, elements] : {std::tuple{1u, &p.a, p.m * p.k}, {2u, &p.b, p.k * p.n}})
+    for (const auto& [bit, type, elements] : {std::tuple{1u, k.module.a, p.m * p.k}, {2u, k.module.b, p.k * p.n}})
         if (mask & bit)
-            out += packing_cost(dev, elements * split.count * info(unit_type(k.module.family, x->type)).bytes, false,
+            out += packing_cost(dev, elements * split.count * info(unit_type(k.module.family, type)).bytes, false,
                                 UINT64_MAX);
     return out;
 }
@@ -312,6 +312,8 @@ uint64_t Schedule::workspace_bytes() const {
 std::array<Operand, 4> Schedule::operands() const {
     std::array<Operand, 4> all = plan::operands(problem);
     all[0].padded = a.kernel, all[1].padded = b.kernel;
+    for (Operand* x : {&all[0], &all[1]})
+        if (x->padded) x->outer_stride = 0;  // each repetition finds it in the same place
     return all;
 }
 

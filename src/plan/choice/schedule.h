@@ -68,7 +68,4 @@ double least_cost(const TiledKernel&, const DeviceKernels&, const Problem&);
 /// no more workspace. K is above 0. Neither searches nor allocates.
 Schedule resized(const Schedule&, const Kernel&, const Tile&, const Problem& smaller);
 
-/// Elements that an operand may span: SPIR-V takes 32-bit indices as signed.
-inline constexpr uint64_t max_span = INT32_MAX;
-
 }  // namespace vkgemm::plan

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
@@ -41,7 +42,8 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
     if (p.batch > max_batch)
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
-    for (const auto& [name, x, rows, cols, ragged, padded] : operands(p)) {
+    for (const Operand& operand : operands(p)) {
+        const auto& [name, x, rows, cols] = std::tie(operand.name, operand.matrix, operand.rows, operand.cols);
         if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
         const uint64_t matrices = p.grouping == VKGEMM_GROUPING_NONE ? p.batch : 1;  // each group has its own place
         const uint64_t span = span_elements(*x, rows, cols, matrices).value_or(UINT64_MAX);
@@ -83,6 +85,12 @@ std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, cons
                            uint64_t(most_groups(dev)), "; use a larger tile or split the batch"})};
 }
 
+const char* why_refused(const Family& family, const Problem& p) {
+    if (p.batchInvariant && family.wants_wide)
+        return "reads A and B 16 bytes at a time, which the strides of some batches forbid; not for batchInvariant";
+    return family.refuses(p);
+}
+
 }  // namespace
 
 Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
@@ -120,7 +128,7 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, "computes one product, not the groups of a table"};
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
-    if (const char* why = m.family.refuses(p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    if (const char* why = why_refused(m.family, p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     return std::nullopt;
 }
 
@@ -174,7 +182,7 @@ Candidate judge(const Kernel& k, const DeviceKernels& device, const Problem& p, 
 bool take_below(double limit, Choice& choice, const TiledKernel& k, const DeviceKernels& device, const Problem& p,
                 const Request& request) {
     const Family& family = k.kernel.module.family;
-    if (!groups_fit(k.tile, device.caps(), p) || family.refuses(p)) return false;
+    if (!groups_fit(k.tile, device.caps(), p) || why_refused(family, p)) return false;
     if (p.grouping != VKGEMM_GROUPING_NONE && !family.takes_groups) return false;
     if (request.least && family.refuses(*request.least)) return false;
     const auto schedule = schedule_below(limit, k, device, p, request);
@@ -193,7 +201,7 @@ void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p,
 }
 
 bool may_serve(const DeviceKernels::Product& x, const Problem& p) {
-    return x.fits && p.accuracy >= x.kernel->module.family.accuracy;
+    return x.fits && p.accuracy >= x.kernel->module.family.accuracy && x.kernel->module.has_types_of(p);
 }
 
 // For a choice among all kernels with their own tiles. The one that promises the least is tried first: with its cost
@@ -223,7 +231,7 @@ void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p
     double limit = INFINITY;
     for (const DeviceKernels::Product& x : device.products(p)) {
         const Kernel& k = *x.kernel;
-        if (p.accuracy < k.module.family.accuracy) continue;
+        if (p.accuracy < k.module.family.accuracy || !k.module.has_types_of(p)) continue;
         if (!request.kernel.empty() && request.kernel != k.name) continue;
         const Tile tile = *with_constants(k.tile, request.tile);  // select() has read it
         if (request.tile.empty() ? !x.fits : !fits_device(k, tile, device.caps())) continue;
@@ -257,6 +265,18 @@ Result<Choice> select(const DeviceKernels& device, const Problem& p, const Reque
     }
     if (!choice.kernel) return nothing_fits(p, request, list_candidates(device, p, request));
     return choice;
+}
+
+Result<Choice> select_for(const DeviceKernels& device, const Problem& completed, const Problem& least, const Problem& p,
+                          const Request& request) {
+    if (!completed.batchInvariant) return select(device, p, request);
+    const Problem one_row = normalise(invariant_reference(least, 1)).problem;
+    Request search = request;
+    search.tuned = nullptr, search.least = &one_row;
+    const Result<Choice> reference = select(device, normalise(invariant_reference(completed)).problem, search);
+    if (!reference) return reference;
+    search.kernel = reference->kernel->name, search.least = request.least;
+    return select(device, p, search);
 }
 
 std::string why_not_followed(const TunedRow& row, const DeviceKernels& device, const Problem& p,

@@ -42,6 +42,12 @@ Result<Choice> select(const DeviceKernels&, const Problem& p, const Request&);
 /// The same, as a report: every row with its cost or the reason against it, even where nothing serves.
 std::vector<Candidate> list_candidates(const DeviceKernels&, const Problem& p, const Request&);
 
+/// select() for the problem of a caller, completed, which is normalised to `p`; `least`, completed too, has the
+/// smallest sizes that the plan serves. The kernel of a batch-invariant problem is chosen for invariant_reference(),
+/// and refused if it cannot take `p`.
+Result<Choice> select_for(const DeviceKernels&, const Problem& completed, const Problem& least, const Problem& p,
+                          const Request&);
+
 /// The sentence for Choice::tuned_unfit.
 std::string why_not_followed(const TunedRow& unfit, const DeviceKernels&, const Problem& p, const Request&);
 

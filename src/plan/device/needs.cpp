@@ -35,16 +35,17 @@ Result<Needs> needs_of_one(const DeviceCaps& caps, const Problem& completed, con
     if (is_empty(completed)) return out;
     const DeviceKernels dev(caps);
     const Normalised n = normalise(completed);
+    if (auto why = unfit_levels(completed, n)) return *why;
     if (completed.grouping != VKGEMM_GROUPING_NONE) {
         const GroupedSearch search(n.problem, request);
         return needs_of_sizes(dev, search.expected, search.request);
     }
     if (!completed.upTo) return needs_of_sizes(dev, n.problem, request);
     for (const SizeRange& range : size_ranges(completed, request.operand_alignment)) {
-        const Problem least = at_least(range, n, completed).problem;
+        const Problem least = at_least(range, n).problem;
         Request with = request;
         with.least = &least;
-        Result<Needs> some = needs_of_sizes(dev, at_most(range, n, completed).problem, with);
+        Result<Needs> some = needs_of_sizes(dev, at_most(range, n).problem, with);
         if (!some) return some;
         out.required |= some->required, out.optional |= some->optional;
     }

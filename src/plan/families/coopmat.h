@@ -83,7 +83,7 @@ inline constexpr Family coopmat = {
                  .bytes_per_cycle = 37,
                  .misaligned = 2.4,
                  .transposed_bytes = 2},
-    .cpu_weight = 3,
+    .cpu_weight = 9,
 };
 
 }  // namespace vkgemm::plan::family

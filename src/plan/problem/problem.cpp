@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
@@ -30,24 +31,66 @@ Stored stored(const Matrix& x, uint64_t rows, uint64_t cols) {
     return x.layout == rowMajor ? Stored{rows, cols} : Stored{cols, rows};
 }
 
-// Fills in ld and batchStride of one matrix. Returns the reason against it, or "".
-std::string complete_matrix(Matrix& x, std::string_view name, uint64_t rows, uint64_t cols, uint64_t batch) {
-    const auto [outer, inner] = stored(x, rows, cols);
-    const std::string who(name);
+// An operand with the matrices that it has on both levels of the batch.
+struct Batched {
+    std::string_view name;
+    Matrix& matrix;
+    uint64_t rows, cols, batch, outer;
+    uint64_t& outer_stride;
+};
+
+// Fills in ld and the strides of one operand. Returns the reason against it, or "".
+std::string complete_matrix(const Batched& b) {
+    Matrix& x = b.matrix;
+    const auto [outer, inner] = stored(x, b.rows, b.cols);
+    const std::string who(b.name);
     if (x.ld == 0) x.ld = inner ? inner : 1;
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
                        " has ", inner, " elements"});
-    const bool is_broadcast = x.batchStride == broadcast;
-    if (is_broadcast || batch <= 1) {
+    const std::string too_long = concat({who, " spans more than 2^64 elements"});
+    const auto one = times(x.ld, outer);
+    if (x.batchStride == broadcast || b.batch <= 1) {
         x.batchStride = 0;
     } else if (x.batchStride == 0) {
-        const auto dense = times(x.ld, outer);
-        if (!dense) return concat({who, " spans more than 2^64 elements"});
-        x.batchStride = *dense;
+        if (!one) return too_long;
+        x.batchStride = *one;
     }
-    if (!span_elements(x, rows, cols, batch)) return concat({who, " spans more than 2^64 elements"});
+    if (b.outer_stride == broadcast || b.outer <= 1) {
+        b.outer_stride = 0;
+    } else if (b.outer_stride == 0) {
+        const auto all = times(x.batchStride, b.batch);
+        if (!one || !all) return too_long;
+        b.outer_stride = std::max(*one, *all);
+    }
+    const Operand whole = {b.name, &x, b.rows, b.cols, false, false, b.batch, b.outer, b.outer_stride};
+    return span_elements(whole) ? "" : too_long;
+}
+
+// Brings the ratios of one level into their normal form: 1 where the level has one matrix anyway.
+std::string complete_ratios(std::string_view level, uint64_t count, uint64_t& ratio_a, uint64_t& ratio_b,
+                            uint64_t stride_a, uint64_t stride_b) {
+    struct Ratio {
+        std::string_view name;
+        uint64_t &value, stride;
+    };
+    for (const Ratio& r : {Ratio{"_a", ratio_a, stride_a}, Ratio{"_b", ratio_b, stride_b}}) {
+        if (count % r.value)
+            return concat({level, "ratio", r.name, " is ", r.value, ", but ", (level.empty() ? "batch" : "outer"),
+                           " is ", count, ": a ratio must divide it"});
+        if (r.stride == broadcast) r.value = 1;
+    }
+    if (ratio_a > 1 && ratio_b > 1 && ratio_a != count && ratio_b != count)
+        return concat({level, "ratio_a is ", ratio_a, " and ", level, "ratio_b is ", ratio_b,
+                       "; of one level one of them must be 1"});
     return "";
+}
+
+// Matrices, not products, of a level: one if all share it, whose ratio then is 1.
+uint64_t matrices(uint64_t count, uint64_t& ratio) {
+    const uint64_t out = count / ratio;
+    if (out == 1) ratio = 1;
+    return out;
 }
 
 // D is written, so its matrices must not share elements.
@@ -64,8 +107,27 @@ std::string check_result_stride(const Problem& p, bool broadcast_d) {
                    ": the batch would overwrite itself"});
 }
 
+// The same of both levels: each stride is at least what all smaller ones reach over.
+std::string check_outer_result_stride(const Problem& p, bool broadcast_d) {
+    if (p.outerBatch <= 1 || is_empty(p)) return "";
+    if (broadcast_d) return concat({"D cannot be broadcast: ", p.outerBatch, " batches would be written to one place"});
+    const auto [outer, inner] = stored(p.d, p.m, p.n);
+    std::array<std::pair<uint64_t, uint64_t>, 3> steps = {
+        std::pair{p.d.ld, outer}, {p.d.batchStride, p.batch}, {p.outerStrideD, p.outerBatch}};
+    std::ranges::sort(steps);
+    uint64_t reach = inner;  // none is above the span of D, which fits 64 bits
+    for (const auto& [stride, count] : steps) {
+        if (count > 1 && stride < reach)
+            return concat({"D's strides are ", p.d.ld, " (ld), ", p.d.batchStride, " (batch) and ", p.outerStrideD,
+                           " (outer), but ", stride, " is less than the ", reach,
+                           " elements that the smaller ones reach over: the batch would overwrite itself"});
+        if (count > 1) reach += (count - 1) * stride;
+    }
+    return "";
+}
+
 std::string check_c(const Problem& p) {
-    const bool described = p.c.ld || p.c.batchStride || p.c.layout != rowMajor;
+    const bool described = p.c.ld || p.c.batchStride || p.outerStrideC || p.c.layout != rowMajor;
     if (p.cSource == VKGEMM_C_NONE && described)
         return "C is described (ldc, stride or layout) but the problem has none; set its cSource (c=separate in its "
                "line)";
@@ -103,75 +165,6 @@ std::string check_epilogue(const Problem& p) {
     return "";
 }
 
-// Why scalars cannot be in memory.
-std::optional<Status> check_scalars(const Problem& p) {
-    if (!p.scalars) return std::nullopt;
-    const Type sums = finished_in(p);
-    if (sums == f64 || !info(sums).is_float)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"scalars in memory are f32; sums of ", info(sums).name,
-                                                         " have none, so leave `scalars` 0, or sum in f32"})};
-    if (p.grouping != VKGEMM_GROUPING_NONE)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the groups of a table have no scalars in memory; leave `scalars` 0"};
-    if ((p.scalars & VKGEMM_SCALARS_BETA) && p.cSource == VKGEMM_C_NONE)
-        return broken("beta is in memory, but the problem has no C; set its cSource (c=d or c=separate in its line)");
-    const bool clamps = std::any_of(p.epilogue.begin(), p.epilogue.end(),
-                                    [](const EpilogueStep& s) { return info(s.kind).has_bounds(); });
-    if ((p.scalars & VKGEMM_SCALARS_CLAMP) && !clamps)
-        return broken("the bounds of a clamp are in memory, but the epilogue has none");
-    if (clamps && !(p.scalars & VKGEMM_SCALARS_CLAMP))
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "a clamp beside scalars in memory has its bounds there too: add VKGEMM_SCALARS_CLAMP"};
-    return std::nullopt;
-}
-
-// The operands of the epilogue with a type of their own.
-constexpr std::pair<std::string_view, VkgemmSlot> typed_operands[] = {{"C", VKGEMM_SLOT_C},
-                                                                      {"the bias", VKGEMM_SLOT_BIAS},
-                                                                      {"the scale", VKGEMM_SLOT_SCALE},
-                                                                      {"the residual", VKGEMM_SLOT_RESIDUAL}};
-
-bool has_operand(const Problem& p, VkgemmSlot slot) {
-    if (slot == VKGEMM_SLOT_C) return p.cSource == VKGEMM_C_SEPARATE;
-    return std::any_of(p.epilogue.begin(), p.epilogue.end(),
-                       [&](const EpilogueStep& s) { return info(s.kind).operand == slot; });
-}
-
-// Why an operand of the epilogue cannot have its type, which is not the one by default.
-std::string check_operand_type(const Problem& p, std::string_view name, VkgemmSlot slot, Type type) {
-    const std::string is = concat({name, " is ", info(type).name});
-    const bool matrix = slot == VKGEMM_SLOT_C || slot == VKGEMM_SLOT_RESIDUAL;
-    if (matrix && p.grouping != VKGEMM_GROUPING_NONE)
-        return concat({is, ", but among the groups of a table it must have D's type, ", info(p.d.type).name});
-    if (slot == VKGEMM_SLOT_BIAS && type == i32 && is_scaled(p)) {
-        if (info(p.epilogue.begin()->kind).operand == slot) return "";
-        return concat({is, " and is added to the sum itself, so it must be the first step"});
-    }
-    if (type == i8 && matrix && is_scaled(p)) return "";
-    const bool open = info(finished_in(p)).is_float && finished_in(p) != f64;
-    if (open && (type == f32 || type == f16 || type == bf16)) return "";
-    const std::string others = !open                      ? std::string(info(p.d.type).name) + ", D's type"
-                               : !is_scaled(p)            ? "f32, f16 or bf16"
-                               : matrix                   ? "f32, f16, bf16 or i8"
-                               : slot == VKGEMM_SLOT_BIAS ? "f32, f16, bf16 or i32"
-                                                          : "f32, f16 or bf16";
-    return concat({is, ", but beside sums of ", info(p.accumulate).name, " and a D of ", info(p.d.type).name,
-                   " it must be ", others});
-}
-
-std::optional<Status> check_operand_types(const Problem& p) {
-    for (const auto& [name, slot] : typed_operands) {
-        const Type type = *epilogue_type(p, slot);
-        const bool factor = slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE;
-        if (type == (factor ? default_factor_type(p.d.type) : p.d.type)) continue;
-        if (!has_operand(p, slot))
-            return broken(concat({name, " has a type of its own, ", info(type).name, ", but the problem has none",
-                                  (slot == VKGEMM_SLOT_C ? " beside D" : ""), "; leave it at its default"}));
-        if (std::string why = check_operand_type(p, name, slot, type); !why.empty())
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    }
-    return std::nullopt;
-}
-
 void fill_types(Problem& p) {
     const auto fill = [](Type& type, Type by_default) {
         if (type == VKGEMM_TYPE_DEFAULT) type = by_default;
@@ -187,7 +180,7 @@ void fill_types(Problem& p) {
 }
 
 // The blocks of a format lie along k and are whole.
-std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k, uint64_t k) {
+std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k, uint64_t k, uint64_t outer_stride) {
     const TypeInfo& type = info(x.type);
     if (type.is_plain()) return "";
     const std::string blocks = concat({name, " has blocks of ", type.block, " elements (", type.name, ")"});
@@ -195,8 +188,10 @@ std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k,
         return concat({blocks, ", which lie along k: ", name, " must be ",
                        (along_k == rowMajor ? "row-major ('n' in layout=)" : "column-major ('t' in layout=)")});
     const bool strided = x.batchStride != broadcast;
-    for (const auto& [what, value] :
-         {std::pair{"k", k}, {"its leading dimension", x.ld}, {"its batch stride", strided ? x.batchStride : 0}})
+    for (const auto& [what, value] : {std::pair{"k", k},
+                                      {"its leading dimension", x.ld},
+                                      {"its batch stride", strided ? x.batchStride : 0},
+                                      {"its outer stride", outer_stride != broadcast ? outer_stride : 0}})
         if (value % type.block)
             return concat({blocks, ", but ", what, " is ", value, ", not a multiple of that; pad it to ",
                            value + (type.block - value % type.block)});
@@ -207,13 +202,21 @@ std::string check_formats(const Problem& p) {
     for (const auto& [name, type] : {std::pair{"D", p.d.type}, {"C", p.c.type}, {"the accumulator", p.accumulate}})
         if (!info(type).is_plain())
             return concat({name, " cannot be ", info(type).name, "; only A and B can have a block format"});
-    if (std::string why = check_blocks(p.a, "A", rowMajor, p.k); !why.empty()) return why;
-    return check_blocks(p.b, "B", columnMajor, p.k);
+    if (std::string why = check_blocks(p.a, "A", rowMajor, p.k, p.outerStrideA); !why.empty()) return why;
+    return check_blocks(p.b, "B", columnMajor, p.k, p.outerStrideB);
+}
+
+// Whether the batch is more than products of one level with a matrix each, or one for all.
+bool has_levels(const Problem& p) {
+    return p.outerBatch > 1 || p.ratioA > 1 || p.ratioB > 1 || p.outerRatioA > 1 || p.outerRatioB > 1;
 }
 
 // What is packed ahead has one size, and blocks are whole.
 std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
     const auto varies = [&](uint32_t bits) { return (p.upTo & bits) != 0; };
+    if (varies(VKGEMM_UP_TO_BATCH) && has_levels(p))
+        return concat({"batch cannot vary with an outer batch (", p.outerBatch, ") or ratios (", p.ratioA, ", ",
+                       p.ratioB, "); leave it out of upTo"});
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K, batch = VKGEMM_UP_TO_BATCH;
     if (p.packedA != VKGEMM_PACKED_NONE && varies(m | k | (batched_a ? batch : 0)))
         return "A comes packed, so m, k and its batch cannot vary; leave them out of upTo, or A unpacked";
@@ -231,6 +234,11 @@ std::string check_grouping(const Problem& p) {
     if (p.grouping != VKGEMM_GROUPING_INDEXED && p.indicesPerRow)
         return concat({"indicesPerRow is ", p.indicesPerRow, ", but is for VKGEMM_GROUPING_INDEXED; leave it 0"});
     if (p.grouping == VKGEMM_GROUPING_NONE) return "";
+    if (p.batchInvariant)
+        return "a kernel for groups is chosen by how large they may be; batchInvariant must be 0 with them";
+    if (has_levels(p))
+        return concat({"groups of a table have their own places; outerBatch (", p.outerBatch, ") and ratios (",
+                       p.ratioA, ", ", p.ratioB, ") must be left 0"});
     if (p.batch > most_groups_of_table)
         return concat({"a table has at most ", most_groups_of_table, " groups, not ", p.batch});
     if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
@@ -244,10 +252,32 @@ std::string check_grouping(const Problem& p) {
     return "";
 }
 
+// Fills in ratios, leading dimensions and strides. Returns the reason against them, or "".
+std::string complete_levels(Problem& p) {
+    if (std::string why = complete_ratios("", p.batch, p.ratioA, p.ratioB, p.a.batchStride, p.b.batchStride);
+        !why.empty())
+        return why;
+    if (std::string why =
+            complete_ratios("outer_", p.outerBatch, p.outerRatioA, p.outerRatioB, p.outerStrideA, p.outerStrideB);
+        !why.empty())
+        return why;
+    const Batched all[] = {
+        {"a", p.a, p.m, p.k, matrices(p.batch, p.ratioA), matrices(p.outerBatch, p.outerRatioA), p.outerStrideA},
+        {"b", p.b, p.k, p.n, matrices(p.batch, p.ratioB), matrices(p.outerBatch, p.outerRatioB), p.outerStrideB},
+        {"d", p.d, p.m, p.n, p.batch, p.outerBatch, p.outerStrideD},
+        {"c", p.c, p.m, p.n, p.batch, p.outerBatch, p.outerStrideC}};
+    for (const Batched& x : all)
+        if (std::string why = complete_matrix(x); !why.empty()) return why;
+    return "";
+}
+
 Layout flipped(Layout l) { return l == rowMajor ? columnMajor : rowMajor; }
 
 Problem transposed(Problem p) {
     std::swap(p.a, p.b);
+    std::swap(p.outerStrideA, p.outerStrideB);
+    std::swap(p.ratioA, p.ratioB);
+    std::swap(p.outerRatioA, p.outerRatioB);
     std::swap(p.packedA, p.packedB);
     std::swap(p.m, p.n);
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N;
@@ -255,18 +285,6 @@ Problem transposed(Problem p) {
     for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->layout = flipped(x->layout);
     for (uint32_t i = 0; i < p.epilogue.count; ++i) p.epilogue.step[i].kind = transposed_step(p.epilogue.step[i].kind);
     return p;
-}
-
-// Whether a batch can be read as one tall product: all share one B, and in A, C and D the rows of all matrices are
-// equally far apart.
-bool is_one_tall_product(const Problem& p) {
-    const auto runs_on = [&](const Matrix& x) { return x.layout == rowMajor && x.batchStride == x.ld * p.m; };
-    if (p.upTo & (VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH)) return false;
-    if (p.batch <= 1 || p.b.batchStride != 0 || !runs_on(p.a) || !runs_on(p.d)) return false;
-    if (p.cSource == VKGEMM_C_SEPARATE && !runs_on(p.c)) return false;
-    for (const EpilogueStep& s : p.epilogue)
-        if (info(s.kind).shape == StepShape::M) return false;  // each matrix of the batch reads the same m elements
-    return p.m * p.batch < (uint64_t{1} << 31);
 }
 
 }  // namespace
@@ -278,6 +296,8 @@ std::string_view accuracy_name(VkgemmAccuracy a) {
 
 Result<Problem> complete(Problem p) {
     fill_types(p);
+    for (uint64_t* count : {&p.outerBatch, &p.ratioA, &p.ratioB, &p.outerRatioA, &p.outerRatioB})
+        if (*count == 0) *count = 1;
     if (std::string why = check_formats(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     if (p.accuracy == VKGEMM_ACCURACY_NARROW) {
         if (!is_mixed(p))
@@ -295,15 +315,13 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_c(p); !why.empty()) return broken(why);
     if (p.cSource == VKGEMM_C_IS_D && p.c.type != p.d.type)
         return broken(concat({"C is D, so its type is D's, ", info(p.d.type).name, ", and must be left out"}));
-    if (p.cSource == VKGEMM_C_IS_D) p.c = p.d;
-    const bool broadcast_d = p.d.batchStride == broadcast;
+    if (p.cSource == VKGEMM_C_IS_D) p.c = p.d, p.outerStrideC = p.outerStrideD;
+    const bool broadcast_d = p.d.batchStride == broadcast, broadcast_outer_d = p.outerStrideD == broadcast;
     if (std::string why = check_up_to(p, p.a.batchStride != broadcast, p.b.batchStride != broadcast); !why.empty())
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    for (const std::string& why :
-         {complete_matrix(p.a, "a", p.m, p.k, p.batch), complete_matrix(p.b, "b", p.k, p.n, p.batch),
-          complete_matrix(p.d, "d", p.m, p.n, p.batch), complete_matrix(p.c, "c", p.m, p.n, p.batch)})
-        if (!why.empty()) return broken(why);
+    if (std::string why = complete_levels(p); !why.empty()) return broken(why);
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
+    if (std::string why = check_outer_result_stride(p, broadcast_outer_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);
     if (const auto why = check_operand_types(p)) return *why;
     if (const auto why = check_scalars(p)) return *why;
@@ -313,7 +331,12 @@ Result<Problem> complete(Problem p) {
 Problem restated(Problem p) {
     for (Matrix* m : {&p.a, &p.b, &p.c, &p.d})
         if (m->batchStride == 0) m->batchStride = broadcast;
-    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type};
+    for (uint64_t* stride : {&p.outerStrideA, &p.outerStrideB, &p.outerStrideC, &p.outerStrideD})
+        if (*stride == 0 && p.outerBatch > 1) *stride = broadcast;
+    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type}, p.outerStrideC = 0;
+    for (Type* factor : {&p.biasType, &p.scaleType})  // which an older struct has no place for
+        if (*factor == default_factor_type(p.d.type)) *factor = VKGEMM_TYPE_DEFAULT;
+    if (p.residualType == p.d.type) p.residualType = VKGEMM_TYPE_DEFAULT;
     return p;
 }
 
@@ -324,14 +347,59 @@ Normalised normalise(const Problem& completed) {
     if (p.grouping != VKGEMM_GROUPING_NONE) return out;  // whose places and leading dimensions are in memory
     // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16
     // bytes at a time.
-    if (p.n == 1 && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
-    if (p.m == 1 && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
-    if (is_one_tall_product(p)) {
-        p.m *= p.batch;
-        p.batch = 1;
-        p.a.batchStride = p.c.batchStride = p.d.batchStride = 0;
-    }
+    // Not where a row must not know how many others there are.
+    const bool keep_a = p.batchInvariant && !out.swapped, keep_b = p.batchInvariant && out.swapped;
+    if (p.n == 1 && !keep_b && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
+    if (p.m == 1 && !keep_a && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
+    if (p.upTo & VKGEMM_UP_TO_BATCH || is_empty(p)) return out;  // a batch that varies has one level
+    out.repeated = levels_of(p);
+    merge_levels(p, out.repeated);
+    give_kernel_level(p, out.repeated);
     return out;
+}
+
+Problem invariant_reference(Problem p, uint64_t rows) {
+    p.m = rows;
+    p.batch = p.outerBatch = p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
+    p.outerStrideA = p.outerStrideB = p.outerStrideC = p.outerStrideD = 0;
+    p.upTo &= ~uint32_t{VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH};
+    for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->batchStride = 0;
+    for (Matrix* x : {&p.a, &p.c, &p.d})
+        if (x->layout == columnMajor) x->ld = reference_rows;
+    return p;
+}
+
+std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
+    if (is_empty(p) || (p.outerBatch == 1 && p.ratioA == 1 && p.ratioB == 1)) return std::nullopt;
+    for (const Operand& x : operands(p))
+        if (const auto span = span_elements(x); !span || *span > max_span)
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({x.name, " spans ", span.value_or(UINT64_MAX), " elements, above the limit of ",
+                                   max_span, " that 32-bit indices reach; split the batch or the product"})};
+    if (n.problem.outerBatch > most_repetitions)
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"the levels of the batch would take ", n.problem.outerBatch,
+                               " repetitions of a batch of ", n.problem.batch, "; the limit is ", most_repetitions,
+                               ": place the matrices so that levels go on where others end, or split the batch"})};
+    for (const auto& [name, slot, operand] :
+         {std::tuple{"C", VKGEMM_SLOT_C, 2}, {"the residual", VKGEMM_SLOT_RESIDUAL, 3}})
+        for (size_t i = 0; i < n.repeated.count; ++i)
+            if (is_read_in_words(p, slot) && n.repeated.level[i].stride[operand] % 2)
+                return Refusal{
+                    VKGEMM_ERROR_UNSUPPORTED,
+                    concat({name, " has a type of 16 bits of its own, and the batch is repeated every ",
+                            n.repeated.level[i].stride[operand], " of its elements; that must be an even number"})};
+    const auto& [step_a, step_b] = std::pair{n.problem.outerStrideA, n.problem.outerStrideB};
+    const bool spread_a = p.packedA != VKGEMM_PACKED_NONE && (n.swapped ? step_b : step_a) != 0;
+    const bool spread_b = p.packedB != VKGEMM_PACKED_NONE && (n.swapped ? step_a : step_b) != 0;
+    if (spread_a || spread_b)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       concat({(spread_a ? "A" : "B"),
+                               " comes packed, but has matrices on several levels of the batch, of which one dispatch "
+                               "takes ",
+                               n.problem.batch, " and ", n.problem.outerBatch,
+                               " are needed; split the product, or leave it unpacked"})};
+    return std::nullopt;
 }
 
 Problem with_sizes(Problem p, const Sizes& s) {
@@ -339,13 +407,14 @@ Problem with_sizes(Problem p, const Sizes& s) {
     return p;
 }
 
-Normalised with_sizes(const Normalised& n, const Problem& completed, const Sizes& s) {
+Normalised with_sizes(const Normalised& n, const Sizes& s) {
     Normalised out = n;
-    const bool tall = n.problem.batch == 1 && completed.batch > 1;  // then m and batch are those of the problem
-    out.problem.m = tall ? n.problem.m : n.swapped ? s.n : s.m;
-    out.problem.n = n.swapped ? s.m : s.n;
-    out.problem.k = s.k;
-    out.problem.batch = tall ? 1 : s.batch;
+    const Sizes now = {n.swapped ? s.n : s.m, n.swapped ? s.m : s.n, s.k, s.batch};
+    const uint32_t varies = n.problem.upTo;  // what does not may have levels merged into it
+    if (varies & VKGEMM_UP_TO_M) out.problem.m = now.m;
+    if (varies & VKGEMM_UP_TO_N) out.problem.n = now.n;
+    if (varies & VKGEMM_UP_TO_K) out.problem.k = now.k;
+    if (varies & VKGEMM_UP_TO_BATCH) out.problem.batch = now.batch;
     return out;
 }
 
@@ -357,10 +426,12 @@ std::array<Operand, 4> operands(const Problem& p) {
     const auto ragged = [&](const Matrix& x, uint32_t rows, uint32_t cols) {
         return (p.upTo & (x.layout == rowMajor ? cols : rows)) != 0;
     };
-    return {Operand{"A"sv, &p.a, rows_of_a(p), p.k, ragged(p.a, m, k)},
-            {"B"sv, &p.b, p.k, p.n, ragged(p.b, k, n)},
-            {"C"sv, &p.c, p.m, p.n, ragged(p.c, m, n)},
-            {"D"sv, &p.d, p.m, p.n, ragged(p.d, m, n)}};
+    const uint64_t of_a = p.batch / p.ratioA, outer_of_a = p.outerBatch / p.outerRatioA;
+    const uint64_t of_b = p.batch / p.ratioB, outer_of_b = p.outerBatch / p.outerRatioB;
+    return {Operand{"A"sv, &p.a, rows_of_a(p), p.k, ragged(p.a, m, k), false, of_a, outer_of_a, p.outerStrideA},
+            {"B"sv, &p.b, p.k, p.n, ragged(p.b, k, n), false, of_b, outer_of_b, p.outerStrideB},
+            {"C"sv, &p.c, p.m, p.n, ragged(p.c, m, n), false, p.batch, p.outerBatch, p.outerStrideC},
+            {"D"sv, &p.d, p.m, p.n, ragged(p.d, m, n), false, p.batch, p.outerBatch, p.outerStrideD}};
 }
 
 uint32_t wide_bytes(Type type) { return info(type).is_plain() ? std::max(16u, 4 * info(type).bytes) : 16; }
@@ -370,27 +441,8 @@ bool is_wide(const Operand& x, uint32_t operand_alignment) {
     const TypeInfo& type = info(m.type);
     const uint64_t run = m.layout == rowMajor ? x.cols : x.rows, unit = wide_bytes(m.type);
     return operand_alignment % 16 == 0 && (x.padded || (!x.ragged && type.bytes_of(run) % unit == 0)) &&
-           type.bytes_of(m.ld) % unit == 0 && type.bytes_of(m.batchStride) % unit == 0;
-}
-
-std::optional<Type> epilogue_type(const Problem& p, VkgemmSlot slot) {
-    switch (slot) {
-        case VKGEMM_SLOT_C:
-            return p.c.type;
-        case VKGEMM_SLOT_BIAS:
-            return p.biasType;
-        case VKGEMM_SLOT_SCALE:
-            return p.scaleType;
-        case VKGEMM_SLOT_RESIDUAL:
-            return p.residualType;
-        default:
-            return std::nullopt;
-    }
-}
-
-bool is_read_in_words(const Problem& p, VkgemmSlot slot) {
-    const std::optional<Type> type = epilogue_type(p, slot);
-    return type && *type != p.d.type && info(*type).bytes == 2 && !is_scaled(p);
+           type.bytes_of(m.ld) % unit == 0 && type.bytes_of(m.batchStride) % unit == 0 &&
+           type.bytes_of(x.outer_stride) % unit == 0;
 }
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
@@ -399,6 +451,12 @@ std::optional<uint64_t> span_elements(const Matrix& x, uint64_t rows, uint64_t c
     if (rows == 0 || cols == 0 || batch == 0) return 0;
     const auto [outer, inner] = stored(x, rows, cols);
     return plus(plus(times(batch - 1, x.batchStride), times(outer - 1, x.ld)), inner);
+}
+
+std::optional<uint64_t> span_elements(const Operand& x) {
+    const auto inner = span_elements(*x.matrix, x.rows, x.cols, x.batch);
+    if (inner == 0 || x.outer == 0) return 0;
+    return plus(inner, times(x.outer - 1, x.outer_stride));
 }
 
 }  // namespace vkgemm::plan

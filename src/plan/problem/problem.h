@@ -5,23 +5,26 @@
 
 #include "plan/base/result.h"
 #include "plan/problem/epilogue.h"
+#include "plan/problem/levels.h"
 
 namespace vkgemm::plan {
 
 /// The problem with its defaults filled in (types, leading dimensions, strides), or the first rule of VkgemmProblem
 /// that it breaks. In a completed problem no type is VKGEMM_TYPE_DEFAULT, ld is at least the length of a row, and
-/// batchStride is 0 for a batch of 1 and for a broadcast matrix.
+/// batchStride, or an outer stride, is 0 where its level has one matrix, whose ratio then is 1.
 Result<Problem> complete(Problem p);
 
 /// A problem that complete() turns into this one: a stride that is shared says so.
 Problem restated(Problem completed);
 
 /// The same product as fewer cases. D becomes row-major: a problem with a column-major D becomes its transpose, which
-/// swaps A with B (`swapped`), m with n, rows with columns in the epilogue. A batch that is one tall product becomes
-/// one product, if neither m nor the batch varies.
+/// swaps A with B (`swapped`), m with n, rows with columns in the epilogue. Of its batch, what is one tall or wide
+/// product becomes that; one level is left in `problem`, which runs once for each index of the levels in `repeated`
+/// (levels.h).
 struct Normalised {
     Problem problem;
     bool swapped = false;
+    Levels repeated{};  // at most three
 };
 Normalised normalise(const Problem& completed);
 
@@ -32,17 +35,32 @@ struct Sizes {
 };
 constexpr Sizes sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
 
+/// What the kernel of a batch-invariant problem is chosen for, whatever its m and its batch are: one product of so many
+/// rows, with leading dimensions that do not tell m.
+inline constexpr uint64_t reference_rows = 256;
+Problem invariant_reference(Problem completed, uint64_t rows = reference_rows);
+
+/// Elements that an operand may span: SPIR-V takes 32-bit indices as signed.
+inline constexpr uint64_t max_span = INT32_MAX;
+/// Products that need more than this many repetitions are refused.
+inline constexpr uint64_t most_repetitions = 4096;
+/// Why a batch of several levels cannot be planned: an operand spans too much, levels that no dispatch takes have too
+/// many products, or an operand that comes packed has matrices on more than one level.
+std::optional<Status> unfit_levels(const Problem& completed, const Normalised&);
+
 /// A problem, and the same normalised, with other sizes, which are no larger and differ only where it has upTo.
 Problem with_sizes(Problem completed, const Sizes&);
-Normalised with_sizes(const Normalised&, const Problem& completed, const Sizes&);
+Normalised with_sizes(const Normalised&, const Sizes&);
 
 /// The four matrices with their shapes, in the order A, B, C, D.
 struct Operand {
     std::string_view name;
     const Matrix* matrix;
     uint64_t rows, cols;
-    bool ragged = false;  // the length of a row varies: a run may have any up to this one (Problem::upTo)
-    bool padded = false;  // in the workspace, where zeros follow each row up to a multiple of 16 bytes
+    bool ragged = false;            // the length of a row varies: a run may have any up to this one (Problem::upTo)
+    bool padded = false;            // in the workspace, where zeros follow each row up to a multiple of 16 bytes
+    uint64_t batch = 1, outer = 1;  // matrices of the two levels, of a completed problem
+    uint64_t outer_stride = 0;      // normalised: that all steps between repetitions are multiples of
 };
 std::array<Operand, 4> operands(const Problem&);
 uint64_t rows_of_a(const Problem& completed);  // m, but fewer if indices share them
@@ -67,9 +85,13 @@ std::optional<Type> epilogue_type(const Problem& completed, VkgemmSlot);
 constexpr Type default_factor_type(Type d) { return d == i8 ? f32 : d; }
 /// Whether an operand of the epilogue is read in words of 32 bits, for it has 16 bits and D has another type.
 bool is_read_in_words(const Problem& completed, VkgemmSlot);
+/// Why the operands of the epilogue cannot have their types, or scalars cannot be in memory.
+std::optional<Status> check_operand_types(const Problem& completed);
+std::optional<Status> check_scalars(const Problem& completed);
 bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
 
 /// Elements from the first to one past the last of a whole batched operand; 0 for an empty one; nullopt above 2^64.
 std::optional<uint64_t> span_elements(const Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch);
+std::optional<uint64_t> span_elements(const Operand& of_completed);  // of both levels
 
 }  // namespace vkgemm::plan

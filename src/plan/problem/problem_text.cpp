@@ -125,6 +125,11 @@ struct Reader {
         if (!n) return wrong(at, concat({"a whole number is wanted, not ", quoted(v)}));
         return to = *n, std::nullopt;
     }
+    std::optional<Status> count(string_view v, size_t at, uint64_t& to) {
+        if (auto r = whole(v, at, to)) return r;
+        if (to == 0) return wrong(at, concat({"a batch is one matrix or more, not ", quoted(v)}));
+        return std::nullopt;
+    }
     std::optional<Status> real(string_view v, size_t at, double& to) {
         const auto n = readNumber<double>(v);
         if (!n) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
@@ -249,11 +254,30 @@ struct Reader {
     }
 };
 
+// clang-format off
 constexpr string_view option_words[] = {
-    "batch=",  "layout=",    "layout_c=",   "layout_d=",      "lda=",      "ldb=",    "ldc=",
-    "ldd=",    "stride_a=",  "stride_b=",   "stride_c=",      "stride_d=", "alpha=",  "beta=",
-    "c=",      "accuracy=",  "packed_a=",   "packed_b=",      "upto=",     "groups=", "per_row=",
-    "c_type=", "bias_type=", "scale_type=", "residual_type=", "scalars="};
+    "batch=", "layout=", "layout_c=", "layout_d=", "lda=", "ldb=", "ldc=", "ldd=", "stride_a=", "stride_b=",
+    "stride_c=", "stride_d=", "alpha=", "beta=", "c=", "accuracy=", "packed_a=", "packed_b=", "upto=",
+    "groups=", "per_row=", "outer=", "outer_stride_a=", "outer_stride_b=", "outer_stride_c=",
+    "outer_stride_d=", "ratio_a=", "ratio_b=", "outer_ratio_a=", "outer_ratio_b=", "invariant", "c_type=",
+    "bias_type=", "scale_type=", "residual_type=", "scalars="};
+// clang-format on
+
+// The options that give a stride of the outer batch, and those that count something of which there is at least one.
+struct WholeOption {
+    string_view key;
+    uint64_t Problem::*value;
+};
+constexpr WholeOption outer_strides[] = {{"outer_stride_a=", &Problem::outerStrideA},
+                                         {"outer_stride_b=", &Problem::outerStrideB},
+                                         {"outer_stride_c=", &Problem::outerStrideC},
+                                         {"outer_stride_d=", &Problem::outerStrideD}};
+constexpr WholeOption counts[] = {{"batch=", &Problem::batch},
+                                  {"outer=", &Problem::outerBatch},
+                                  {"ratio_a=", &Problem::ratioA},
+                                  {"ratio_b=", &Problem::ratioB},
+                                  {"outer_ratio_a=", &Problem::outerRatioA},
+                                  {"outer_ratio_b=", &Problem::outerRatioB}};
 
 bool is_step_key(string_view key) {
     return std::any_of(std::begin(step_info), std::end(step_info), [&](const StepInfo& s) { return s.key() == key; });
@@ -277,11 +301,10 @@ std::optional<Status> Reader::read(const Token& token) {
     if (is_step_key(key)) return step(key, v, at);  // steps may share a key
     if (has(key)) return wrong(token.at, concat({quoted(key), " comes twice"}));
     keys.push_back(key);
-    if (key == "batch=") {
-        if (auto r = whole(v, at, p.batch)) return r;
-        if (p.batch == 0) return wrong(at, concat({"a batch is one matrix or more, not ", quoted(v)}));
-        return std::nullopt;
-    }
+    for (const auto& [option, value] : counts)
+        if (key == option) return count(v, at, p.*value);
+    for (const auto& [option, value] : outer_strides)
+        if (key == option) return stride(v, at, p.*value);
     if (key == "layout=") return layout(v, at, {&p.a.layout, &p.b.layout});
     if (key == "layout_c=") return layout(v, at, {&p.c.layout});
     if (key == "layout_d=") return layout(v, at, {&p.d.layout});
@@ -302,6 +325,7 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "scalars=") return scalars(v, at);
     if (key == "groups=") return grouping(v, at);
     if (key == "per_row=") return per_row(v, at);
+    if (key == "invariant") return p.batchInvariant = true, std::nullopt;
     if (const string_view option = option_of(token.text); !option.empty())
         return wrong(token.at, concat({quoted(token.text), " is not known; did you mean ", quoted(option), "?"}));
     std::vector<string_view> known(std::begin(option_words), std::end(option_words));
@@ -368,11 +392,13 @@ Result<ProblemText> parse_problem(string_view line) {
 string to_text(const Problem& p, double alpha, double beta) {
     string s = concat({types_text(p), " ", p.m, "x", p.n, "x", p.k});
     if (p.accuracy != VKGEMM_ACCURACY_DEFAULT) s += concat({" accuracy=", accuracy_name(p.accuracy)});
-    if (p.batch != 1) s += concat({" batch=", p.batch});
+    for (const auto& [option, value] : counts)
+        if (p.*value != 1) s += concat({" ", option, p.*value});
     if (p.upTo) s += " upto=";
     for (size_t i = 0; i < up_to_letters.size(); ++i)
         if (p.upTo & 1u << i) s += up_to_letters[i];
     if (p.grouping != VKGEMM_GROUPING_NONE) s += concat({" groups=", grouping_words[p.grouping]});
+    if (p.batchInvariant) s += " invariant";
     if (p.indicesPerRow > 1) s += concat({" per_row=", p.indicesPerRow});
     if (p.a.layout != rowMajor || p.b.layout != rowMajor)
         s += string(" layout=") + letter(p.a.layout) + letter(p.b.layout);
@@ -383,6 +409,8 @@ string to_text(const Problem& p, double alpha, double beta) {
         if (x->ld) s += concat({" ld", c, "=", x->ld});
     for (const auto& [c, x] : all)
         if (x->batchStride) s += concat({" stride_", c, "=", x->batchStride == VKGEMM_BROADCAST ? 0 : x->batchStride});
+    for (const auto& [option, value] : outer_strides)
+        if (p.*value) s += concat({" ", option, p.*value == VKGEMM_BROADCAST ? 0 : p.*value});
     for (const auto& [c, key] : {std::pair{'a', p.packedA}, {'b', p.packedB}})
         if (key != VKGEMM_PACKED_NONE) s += concat({" packed_", c, "=", key_text(key)});
     if (alpha != 1) s += concat({" alpha=", numberText(alpha)});

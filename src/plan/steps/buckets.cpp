@@ -87,8 +87,8 @@ std::optional<SizeRange> multiples_of(SizeRange range, uint32_t multiples, uint6
     return range;
 }
 
-Normalised at(const SizeRange& range, const Sizes& s, const Normalised& n, const Problem& completed) {
-    Normalised out = with_sizes(n, completed, s);
+Normalised at(const SizeRange& range, const Sizes& s, const Normalised& n) {
+    Normalised out = with_sizes(n, s);
     uint32_t multiples = range.multiples;
     constexpr uint32_t row = VKGEMM_UP_TO_M, col = VKGEMM_UP_TO_N;
     if (n.swapped) multiples = (multiples & ~(row | col)) | (multiples & row ? col : 0) | (multiples & col ? row : 0);
@@ -127,17 +127,13 @@ std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment)
     return out;
 }
 
-Normalised at_most(const SizeRange& range, const Normalised& n, const Problem& completed) {
-    return at(range, range.most, n, completed);
-}
-Normalised at_least(const SizeRange& range, const Normalised& n, const Problem& completed) {
-    return at(range, range.least, n, completed);
-}
+Normalised at_most(const SizeRange& range, const Normalised& n) { return at(range, range.most, n); }
+Normalised at_least(const SizeRange& range, const Normalised& n) { return at(range, range.least, n); }
 
 Bucket make_bucket(const SizeRange& range, const Choice& choice, const Normalised& n, const Problem& completed,
                    const DeviceCaps& dev, const Request& request) {
     Bucket out = {range, choice, {}};
-    const Normalised most = at_most(range, n, completed);
+    const Normalised most = at_most(range, n);
     out.steps = make_steps(out.choice, with_sizes(completed, range.most), most, dev, request);
     if (out.steps.steps.empty()) return out;
     out.steps.steps[product_of(out)].constants.WHOLE = 0;
@@ -146,8 +142,8 @@ Bucket make_bucket(const SizeRange& range, const Choice& choice, const Normalise
     const auto multiple = [&](uint32_t bit, uint64_t size, uint32_t of) {
         return of == 0 || (n.problem.upTo & bit ? size >= of : size % of == 0);
     };
-    out.may_be_whole = multiple(VKGEMM_UP_TO_M, p.m, t.BM) && multiple(VKGEMM_UP_TO_N, p.n, t.BN) &&
-                       multiple(VKGEMM_UP_TO_K, p.k, t.BK);
+    out.may_be_whole = !p.batchInvariant && multiple(VKGEMM_UP_TO_M, p.m, t.BM) &&
+                       multiple(VKGEMM_UP_TO_N, p.n, t.BN) && multiple(VKGEMM_UP_TO_K, p.k, t.BK);
     return out;
 }
 
@@ -171,13 +167,16 @@ void set_sizes(SizedSteps& out, const Bucket* b, const Normalised& n, const Prob
                const DeviceCaps& dev, uint32_t operand_alignment) {
     out.problem = with_sizes(completed, s);
     if (!b || b->steps.steps.empty()) return;
-    const Problem p = with_sizes(n, completed, s).problem;
+    const Normalised now = with_sizes(n, s);
+    const Problem& p = now.problem;
     const Schedule schedule = resized(b->choice.schedule, *b->choice.kernel, b->choice.tile, p);
     out.count = b->steps.steps.size();
     std::ranges::copy(b->steps.steps, out.steps.begin());
     set_sizes(std::span(out.steps).first(out.count), b->choice.tile, schedule, p, dev);
     out.slots = requirements_of(out.problem, operand_alignment);
     set_own_slots(out.slots, schedule, n.swapped, dev);
+    out.repeats =
+        repeats_of(now, schedule, std::span(out.steps).first(out.count), b->choice.binding, dev, operand_alignment);
     out.is_whole = b->may_be_whole && is_whole(b->choice.tile, p);
 }
 

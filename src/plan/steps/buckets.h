@@ -22,8 +22,8 @@ std::vector<SizeRange> size_ranges(const Problem& completed, uint32_t operand_al
 
 /// The problem of a range, normalised, for which its kernel is chosen: its largest sizes, or its smallest. Where rows
 /// have every length, they are ragged.
-Normalised at_most(const SizeRange&, const Normalised&, const Problem& completed);
-Normalised at_least(const SizeRange&, const Normalised&, const Problem& completed);
+Normalised at_most(const SizeRange&, const Normalised&);
+Normalised at_least(const SizeRange&, const Normalised&);
 
 /// A range with its kernel. Every pipeline of its steps has WHOLE 0, but if `may_be_whole`, the product has a second
 /// one with WHOLE 1 for sizes that are multiples of the tile.
@@ -50,6 +50,7 @@ struct SizedSteps {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
     std::array<Step, most> steps;
     size_t count = 0;
+    Repeats repeats;
     bool is_whole = false;  // the product's pipeline is the one with WHOLE 1
 };
 /// Neither searches nor allocates. Sizes that find no bucket have no steps and need no operands.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "plan/base/concat.h"
@@ -63,7 +64,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
-    c.WHOLE = is_whole(t, p);
+    c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
     set_epilogue(c, k.module, p);
     return c;
 }
@@ -208,10 +209,10 @@ uint32_t Step::rows_per_dispatch() const {
 
 uint32_t Step::dispatch_count() const { return static_cast<uint32_t>(div_up(groups_y, rows_per_dispatch())); }
 
-uint32_t dispatch_count(std::span<const Step> steps) {
+uint32_t dispatch_count(std::span<const Step> steps, const Repeats& repeats) {
     uint32_t out = 0;
     for (const Step& s : steps) out += s.dispatch_count();
-    return out;
+    return out * repeats.count;
 }
 
 // Each step is cut as if it took all the time: a short one then has more dispatches than it needs, and no longer ones.
@@ -250,11 +251,13 @@ std::string_view slot_name(VkgemmSlot s) {
 
 std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
-    const auto matrix = [&](VkgemmSlot s, const Matrix& x, uint64_t rows, uint64_t cols, bool reads, bool writes) {
-        const TypeInfo& type = info(epilogue_type(p, s).value_or(x.type));
+    const auto all = operands(p);
+    const auto matrix = [&](VkgemmSlot s, Operand x, bool reads, bool writes) {
+        const TypeInfo& type = info(epilogue_type(p, s).value_or(x.matrix->type));
         const bool in_words = (is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B)) || is_read_in_words(p, s);
         const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
-        const uint64_t bytes = type.bytes_of(*span_elements(x, rows, cols, is_one ? 1 : p.batch));
+        if (is_one) x.batch = 1;
+        const uint64_t bytes = type.bytes_of(*span_elements(x));
         const uint32_t unit = in_words ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
         out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
     };
@@ -262,15 +265,15 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
         const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
         out[size_t(s)] = {round_up(elements * bytes, unit), unit, true, false};
     };
-    matrix(VKGEMM_SLOT_A, p.a, rows_of_a(p), p.k, true, false);
-    matrix(VKGEMM_SLOT_B, p.b, p.k, p.n, true, false);
-    matrix(VKGEMM_SLOT_D, p.d, p.m, p.n, p.cSource == VKGEMM_C_IS_D, true);
-    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, p.c, p.m, p.n, true, false);
+    matrix(VKGEMM_SLOT_A, all[BIND_A], true, false);
+    matrix(VKGEMM_SLOT_B, all[BIND_B], true, false);
+    matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
+    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
     if (p.scalars)
         out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true, (p.scalars & VKGEMM_SCALARS_MONITOR) != 0};
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
-        if (step.shape == StepShape::MATRIX) matrix(step.operand, p.d, p.m, p.n, true, false);
+        if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
         if (step.shape == StepShape::M) vector(step.operand, p.m);
         if (step.shape == StepShape::N) vector(step.operand, p.n);
         if (step.shape == StepShape::ONE) vector(step.operand, 1);
@@ -282,8 +285,6 @@ namespace {
 
 // Of an operand that the product reads as it was packed ahead.
 Requirement packed_requirement(const Packing& packing) { return {packing.bytes, 16, true, false, true}; }
-
-VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
 
 }  // namespace
 
@@ -336,6 +337,7 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
         out.steps.push_back(product);
     }
     set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
+    out.repeats = repeats_of(n, schedule, out.steps, out.binding, dev, request.operand_alignment);
     set_own_slots(out.slots, schedule, n.swapped, dev);
     return out;
 }

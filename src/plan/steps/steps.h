@@ -44,14 +44,40 @@ struct Step {
 /// By BIND_*: the bytes that the offset of an operand in `args` counts.
 std::array<uint32_t, BIND_COUNT> counted_in(const Step&);
 
-/// Of all steps together.
-uint32_t dispatch_count(std::span<const Step>);
+/// The slot of the kernel's A, or B, where the problem was `swapped`.
+inline VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
+
+/// How often the steps of a plan run: once for each index of the levels of the batch that the kernel does not take.
+/// Each time the operands begin further on.
+struct Repeats {
+    struct Level {
+        uint32_t count = 1;
+        std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> bytes{};  // from one repetition to the next
+    };
+    std::array<Level, Levels::most - 1> levels{};
+    uint32_t count = 1;
+    bool are_ordered = false;  // each waits for the one before: they share a workspace, or descriptors of D overlap
+    std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> reach{};  // bytes that one of several touches from there on; 0: all
+
+    /// Where repetition `number` begins, in bytes past the beginning of the operand.
+    uint64_t offset(uint32_t number, VkgemmSlot) const;
+};
+Repeats repeats_of(const Normalised&, const Schedule&, std::span<const Step>, Binding, const DeviceCaps&,
+                   uint32_t operand_alignment);
+
+/// Whether step `i` of a repetition waits for what comes before it.
+inline bool waits(std::span<const Step> steps, size_t i, const Repeats& repeats, uint32_t repetition) {
+    return steps[i].waits || (i == 0 && repetition > 0 && repeats.are_ordered);
+}
+
+/// Of all steps together, in all repetitions.
+uint32_t dispatch_count(std::span<const Step>, const Repeats&);
 
 /// A step is never cut into more dispatches, whatever the time that they may take.
 inline constexpr uint32_t max_dispatches = 4096;
 
-/// Cuts each step into so many dispatches that each takes at most `limit` seconds, if all steps together take `whole`
-/// seconds. Every work group computes what it does in one dispatch.
+/// Cuts each step into so many dispatches that each takes at most `limit` seconds, if one repetition of all steps takes
+/// `whole` seconds. Every work group computes what it does in one dispatch.
 void limit_dispatches(std::span<Step>, double whole, double limit, const DeviceCaps&);
 
 /// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
@@ -78,7 +104,8 @@ struct Steps {
     Binding binding = Binding::descriptors;
     double error_bound = 0;                 // as VkgemmPlanInfo::errorBound
     std::array<uint64_t, 2> packed_keys{};  // as VkgemmPlanInfo::packedA and packedB
-    std::optional<abi::TableArgs> table;    // of groups: the first of two steps lists them; without addresses
+    Repeats repeats;
+    std::optional<abi::TableArgs> table;  // of groups: the first of two steps lists them; without addresses
 };
 
 /// The parts of make_steps() that depend on the sizes of the problem: the operands but the workspace, the workspace,

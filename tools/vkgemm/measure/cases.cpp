@@ -95,7 +95,8 @@ bool has_own_types(const Problem& problem) {
     const auto p = completeProblem(problem);
     if (!p) return false;  // the library gives the reason when a plan is made
     const Type d = p->d.type;
-    return p->c.type != d || p->biasType != d || p->scaleType != d || p->residualType != d ||
+    const auto own = [d](Type t) { return t != VKGEMM_TYPE_DEFAULT && t != d; };
+    return own(p->c.type) || own(p->biasType) || own(p->scaleType) || own(p->residualType) ||
            type_info(d).isFloat != type_info(p->accumulate).isFloat || p->scalars;
 }
 
@@ -107,6 +108,9 @@ Result<Case> parse_work(const std::string& line) {
         return refuse(
             "the tool has no numbers for scalars in memory, for operands of the epilogue whose type is not D's, and "
             "for whole sums that become floats; 'vkgemm explain' says which kernel they take");
+    if (c && (c->problem.outerBatch > 1 || c->problem.ratioA > 1 || c->problem.ratioB > 1))
+        return refuse(
+            "the tool measures batches of one level without ratios; 'vkgemm explain' says how this one is dispatched");
     if (!c || (c->problem.m && c->problem.n)) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }

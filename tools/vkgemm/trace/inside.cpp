@@ -69,6 +69,9 @@ Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem,
     plan::Request request;  // no workspace: one dispatch, of the product itself
     request.kernel = options.kernel ? options.kernel : "", request.tile = options.tile ? options.tile : "";
     const plan::Normalised n = plan::normalise(*completed);
+    if (n.repeated.count)
+        return unsupported("the product is dispatched " + std::to_string(n.problem.outerBatch) +
+                           " times, for the levels of its batch; only a single dispatch can be traced");
     const auto choice = plan::select(*caps, n.problem, request);
     if (!choice) return choice.status();
     const plan::Steps steps = plan::make_steps(*choice, *completed, n, *caps, request);

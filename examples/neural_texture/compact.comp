@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Lists the uv of the pixels that the network colours: those on the left of the split that see a surface. The list's
+// length is VkgemmGroup::m, so the products that follow have as many rows as there are such pixels. With `whole`,
+// every pixel of the screen has a row, and nothing is counted.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common.glsl"
+layout(local_size_x = 8, local_size_y = 8) in;
+layout(std430, binding = 0) writeonly buffer Points { vec2 uv[]; };
+layout(std430, binding = 1) writeonly buffer Rows { uint row_of[]; };  // for each pixel
+layout(std430, binding = 2) buffer Counted { Group group; };
+layout(binding = 7, rgba32f) uniform readonly image2D surface;
+layout(binding = 8, rgba32f) uniform readonly image2D place;
+layout(push_constant) uniform Push { uint width, height, split, whole; };
+shared uint count, first;
+
+void main() {
+    const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+    const bool on_screen = at.x < width && at.y < height;
+    const bool wanted = on_screen && at.x < split && imageLoad(place, at).w != 0.0;
+    if (gl_LocalInvocationIndex == 0) count = 0;
+    barrier();
+    const uint mine = wanted ? atomicAdd(count, 1) : 0;
+    barrier();
+    if (gl_LocalInvocationIndex == 0 && count != 0) {
+        first = atomicAdd(group.m, count);
+        atomicMax(group.dispatch_x, (first + count + 63) / 64);
+    }
+    barrier();
+    if (!on_screen) return;
+    const uint pixel = at.y * width + at.x, row = whole != 0 ? pixel : first + mine;
+    row_of[pixel] = row;
+    if (wanted || whole != 0) uv[row] = imageLoad(surface, at).xy;
+}

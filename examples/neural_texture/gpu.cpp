@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "gpu.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace renderer {
+namespace {
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* count) {
+    std::fprintf(stderr, "%s\n", data->pMessage);
+    ++*static_cast<unsigned*>(count);
+    return VK_FALSE;
+}
+
+bool has_debug_utils() {
+    uint32_t count = 0;
+    check(vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr), "vkEnumerateInstanceExtensionProperties");
+    std::vector<VkExtensionProperties> all(count);
+    check(vkEnumerateInstanceExtensionProperties(nullptr, &count, all.data()),
+          "vkEnumerateInstanceExtensionProperties");
+    return std::ranges::any_of(
+        all, [](const auto& e) { return std::strcmp(e.extensionName, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) == 0; });
+}
+
+bool has_extension(VkPhysicalDevice physical, const char* name) {
+    uint32_t count = 0;
+    check(vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<VkExtensionProperties> all(count);
+    check(vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, all.data()),
+          "vkEnumerateDeviceExtensionProperties");
+    return std::ranges::any_of(all, [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
+}
+
+/// One set of 7 storage buffers and 3 storage images, which every pass pushes, and 128 bytes of push constants.
+void make_layout(Gpu& gpu) {
+    constexpr VkShaderStageFlags stages =
+        VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
+    std::array<VkDescriptorSetLayoutBinding, 10> bindings{};
+    for (uint32_t i = 0; i < bindings.size(); ++i)
+        bindings[i] = {i, i < 7 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1,
+                       VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    const VkDescriptorSetLayoutCreateInfo set{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                              .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
+                                              .bindingCount = static_cast<uint32_t>(bindings.size()),
+                                              .pBindings = bindings.data()};
+    check(vkCreateDescriptorSetLayout(gpu.device, &set, nullptr, &gpu.set_layout), "vkCreateDescriptorSetLayout");
+    const VkPushConstantRange push{stages, 0, 128};
+    const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                            .setLayoutCount = 1,
+                                            .pSetLayouts = &gpu.set_layout,
+                                            .pushConstantRangeCount = 1,
+                                            .pPushConstantRanges = &push};
+    check(vkCreatePipelineLayout(gpu.device, &layout, nullptr, &gpu.layout), "vkCreatePipelineLayout");
+}
+
+/// What vkgemm needs for the problems, of f16 where the device has 16-bit storage.
+vkgemm::Needs ask(Gpu& gpu, std::span<vkgemm::Problem> problems, bool f32) {
+    const auto query = [&] {
+        return vkgemm::queryNeeds({.instance = gpu.instance,
+                                   .physicalDevice = gpu.physical,
+                                   .apiVersion = VK_API_VERSION_1_3,
+                                   .getInstanceProcAddr = vkGetInstanceProcAddr,
+                                   .problems = problems});
+    };
+    auto needs = query();
+    gpu.f16 = !f32 && needs;
+    if (gpu.f16) return need(std::move(needs));
+    for (vkgemm::Problem& p : problems) p.a.type = p.d.type = vkgemm::f32;
+    return need(query());
+}
+
+}  // namespace
+
+void fail(const std::string& text, int code) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "neural_texture: %s\n", text.c_str());
+    std::_Exit(code);  // nothing is destroyed: after a lost device, or a half-made one, that would only fail again
+}
+
+void check(VkResult result, const char* what) {
+    if (result == VK_SUCCESS) return;
+    if (result == VK_ERROR_DEVICE_LOST)
+        fail(std::string(what) + ": the device is lost (VK_ERROR_DEVICE_LOST); start the program again", 3);
+    fail(std::string(what) + ": VkResult " + std::to_string(result));
+}
+
+void Gpu::start(std::span<const char* const> extensions) {
+    check(volkInitialize(), "there is no Vulkan loader");
+    std::vector<const char*> enabled(extensions.begin(), extensions.end());
+    const bool debug = has_debug_utils();
+    if (debug) enabled.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    const VkApplicationInfo app{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                .pApplicationName = "neural_texture",
+                                .apiVersion = VK_API_VERSION_1_3};
+    const VkDebugUtilsMessengerCreateInfoEXT info{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+                                                  .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                                                                     VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+                                                  .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+                                                  .pfnUserCallback = on_message,
+                                                  .pUserData = &messages};
+    const VkInstanceCreateInfo create{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                      .pNext = debug ? &info : nullptr,
+                                      .pApplicationInfo = &app,
+                                      .enabledExtensionCount = static_cast<uint32_t>(enabled.size()),
+                                      .ppEnabledExtensionNames = enabled.data()};
+    check(vkCreateInstance(&create, nullptr, &instance), "vkCreateInstance");
+    volkLoadInstance(instance);
+    if (debug)
+        check(vkCreateDebugUtilsMessengerEXT(instance, &info, nullptr, &messenger), "vkCreateDebugUtilsMessengerEXT");
+    uint32_t count = 1;
+    const VkResult found = vkEnumeratePhysicalDevices(instance, &count, &physical);
+    if (found < 0 || count == 0) fail("there is no Vulkan device");
+    vkGetPhysicalDeviceProperties(physical, &properties);
+    if (properties.apiVersion < VK_API_VERSION_1_3)
+        fail(std::string(properties.deviceName) + " has Vulkan 1." +
+             std::to_string(VK_API_VERSION_MINOR(properties.apiVersion)) + ", and this renderer needs 1.3");
+    if (!has_extension(physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+        fail(std::string(properties.deviceName) + " lacks VK_KHR_push_descriptor, which this renderer's passes use");
+}
+
+void Gpu::open(std::span<vkgemm::Problem> problems, std::vector<const char*> extensions, bool f32) {
+    const vkgemm::Needs needs = ask(*this, problems, f32);
+    extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    for (const auto* list : {&needs.requiredExtensions, &needs.optionalExtensions})
+        for (const char* name : *list)
+            if (std::ranges::none_of(extensions, [&](const char* e) { return std::strcmp(e, name) == 0; }))
+                extensions.push_back(name);
+    // The renderer's own chain. vkgemm sets its members in it, and appends what is missing.
+    VkPhysicalDeviceVulkan13Features of13{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+                                          .synchronization2 = VK_TRUE,
+                                          .dynamicRendering = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features of12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                          .pNext = &of13};
+    VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
+    std::vector<std::byte> memory;
+    // vkgemm's matrix kernels want vulkanMemoryModel; with it on, the renderer's own atomics want the device scope too.
+    VkPhysicalDeviceVulkan12Features has{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has};
+    vkGetPhysicalDeviceFeatures2(physical, &query);
+    of12.vulkanMemoryModel = of12.vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope;
+    check(vkgemm::mergeFeatures(needs.requiredFeatures | needs.optionalFeatures, VK_API_VERSION_1_3, features, memory));
+
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
+    constexpr VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    while (family < count && (families[family].queueFlags & wanted) != wanted) ++family;
+    if (family == count) fail("no queue family has graphics and compute");
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo one{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                      .queueFamilyIndex = family,
+                                      .queueCount = 1,
+                                      .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                  .pNext = &features,
+                                  .queueCreateInfoCount = 1,
+                                  .pQueueCreateInfos = &one,
+                                  .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
+                                  .ppEnabledExtensionNames = extensions.data()};
+    check(vkCreateDevice(physical, &info, nullptr, &device), "vkCreateDevice");
+    volkLoadDevice(device);
+    vkGetDeviceQueue(device, family, 0, &queue);
+    context = need(vkgemm::Context::create({.instance = instance,
+                                            .physicalDevice = physical,
+                                            .device = device,
+                                            .apiVersion = VK_API_VERSION_1_3,
+                                            .getInstanceProcAddr = vkGetInstanceProcAddr,
+                                            .enabledFeatures = &features,
+                                            .enabledExtensions = extensions}));
+    make_layout(*this);
+}
+
+Gpu::~Gpu() {
+    for (VkPipeline p : pipelines) vkDestroyPipeline(device, p, nullptr);
+    vkDestroyPipelineLayout(device, layout, nullptr);
+    vkDestroyDescriptorSetLayout(device, set_layout, nullptr);
+    context = {};
+    vkDestroyDevice(device, nullptr);
+    if (messenger) vkDestroyDebugUtilsMessengerEXT(instance, messenger, nullptr);
+    vkDestroyInstance(instance, nullptr);
+}
+
+VkPipeline Gpu::compute(std::span<const uint32_t> code) {
+    const VkShaderModuleCreateInfo of{
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
+    VkShaderModule module = VK_NULL_HANDLE;
+    check(vkCreateShaderModule(device, &of, nullptr, &module), "vkCreateShaderModule");
+    const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                           .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                     .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                     .module = module,
+                                                     .pName = "main"},
+                                           .layout = layout};
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline), "vkCreateComputePipelines");
+    vkDestroyShaderModule(device, module, nullptr);
+    pipelines.push_back(pipeline);
+    return pipeline;
+}
+
+}  // namespace renderer

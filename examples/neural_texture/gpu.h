@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The renderer's device and its memory. An error ends the program: code 3 if the device is lost, otherwise 1.
+#pragma once
+#include <volk.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#include <vkgemm/vkgemm.hpp>
+
+namespace renderer {
+
+[[noreturn]] void fail(const std::string& text, int code = 1);
+void check(VkResult result, const char* what);
+inline void check(const vkgemm::Status& status) {
+    if (!status) fail(status.text, status.code == VKGEMM_ERROR_DEVICE_LOST ? 3 : 1);
+}
+template <class T>
+T need(vkgemm::Result<T> result) {
+    check(result.status());
+    return *std::move(result);
+}
+
+struct Gpu {
+    VkInstance instance = VK_NULL_HANDLE;
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    VkPhysicalDeviceProperties properties{};
+    VkDevice device = VK_NULL_HANDLE;
+    VkQueue queue = VK_NULL_HANDLE;
+    uint32_t family = 0;
+    VkPipelineLayout layout = VK_NULL_HANDLE;  // of every pipeline of the renderer; its set is pushed
+    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
+    VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
+    unsigned messages = 0;  // of a validation layer, if one is loaded
+    bool f16 = false;       // the network's weights and activations; otherwise f32
+    vkgemm::Context context;
+    std::vector<VkPipeline> pipelines{};
+    std::unordered_map<uint64_t, const char*> names{};  // of buffers and images, by handle
+
+    Gpu() = default;
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+    ~Gpu();
+    /// Makes the instance with these extensions, and picks the first physical device.
+    void start(std::span<const char* const> extensions);
+    /// Makes the device, with what the problems need, and lends it to vkgemm. The problems get f32 as their type if the
+    /// device has no 16-bit storage, or if `f32` is set.
+    void open(std::span<vkgemm::Problem> problems, std::vector<const char*> extensions, bool f32);
+    VkPipeline compute(std::span<const uint32_t> code);
+};
+
+/// The shader of examples/neural_texture with this name, for f16 or f32.
+std::span<const uint32_t> shader(const char* name, bool f16);
+
+struct Buffer {
+    VkBuffer handle = VK_NULL_HANDLE;
+    VkDeviceSize bytes = 0;
+    void* mapped = nullptr;  // for readback
+    vkgemm::Operand operand(VkDeviceSize offset = 0) const {
+        return {.buffer = handle, .offset = offset, .size = bytes - offset};
+    }
+    template <class T>
+    std::span<const T> read() const {
+        return {static_cast<const T*>(mapped), bytes / sizeof(T)};
+    }
+};
+
+/// Always in the layout GENERAL, so that the graph has no layouts to track.
+struct Image {
+    VkImage handle = VK_NULL_HANDLE;
+    VkImageView view = VK_NULL_HANDLE;
+    VkFormat format = VK_FORMAT_UNDEFINED;
+    VkExtent2D size{};
+};
+
+/// Memory in blocks, of which it hands out one part after the other. Everything that was made from an arena is
+/// destroyed with it: the network has one, and the screen has another, which a resize replaces.
+class Arena {
+   public:
+    explicit Arena(Gpu& of) : gpu_(of) {}
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+    ~Arena();
+    Buffer buffer(const char* name, VkDeviceSize bytes, bool readable = false);
+    Image image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage);
+    VkDeviceSize bytes() const { return bytes_; }
+
+   private:
+    struct Block {
+        VkDeviceMemory memory;
+        uint32_t type;
+        VkDeviceSize used, bytes;
+        std::byte* mapped;
+    };
+    struct Place {
+        VkDeviceMemory memory;
+        VkDeviceSize offset;
+        void* mapped;
+    };
+    Place allocate(const VkMemoryRequirements& needs, bool readable);
+
+    Gpu& gpu_;
+    std::vector<Block> blocks_{};
+    std::vector<VkBuffer> buffers_{};
+    std::vector<Image> images_{};
+    VkDeviceSize bytes_ = 0;
+};
+
+/// 32-bit words of push constants from numbers.
+template <class... T>
+std::vector<uint32_t> words(T... value) {
+    return {std::bit_cast<uint32_t>(value)...};
+}
+
+}  // namespace renderer

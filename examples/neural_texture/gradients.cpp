@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Gradients of the backward passes against finite differences of the loss, in f32.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "renderer.h"
+
+namespace renderer {
+namespace {
+
+/// Parameters of one kind: weights of a layer, biases of a layer, features of a level.
+struct Kind {
+    std::string name;
+    uint32_t first, last;
+};
+
+std::vector<Kind> kinds(const Network& n) {
+    std::vector<Kind> all;
+    for (uint32_t i = 0; i < Network::layers; ++i) {
+        all.push_back({"W " + std::to_string(i + 1), n.first_weight(i), n.first_weight(i + 1)});
+        all.push_back({"b " + std::to_string(i + 1), n.first_bias(i), n.first_bias(i + 1)});
+    }
+    const uint32_t size = 2u << n.settings().table_log2;
+    for (const uint32_t level : {0u, 5u, 10u, 15u})
+        all.push_back({"level " + std::to_string(level), n.first_feature() + level * size,
+                       n.first_feature() + (level + 1) * size});
+    return all;
+}
+
+struct Check {
+    Renderer& r;
+    Arena memory{r.gpu};
+    Buffer losses = memory.buffer("losses for the host", r.network.losses().bytes, true);
+    Buffer values = memory.buffer("values for the host", r.network.master().bytes, true);
+    Buffer copies_read = memory.buffer("network for the host", r.network.network().bytes, true);
+    Buffer products = memory.buffer("dW for the host", r.network.weight_gradients().bytes, true);
+    Buffer sums = memory.buffer("sums for the host", r.network.sums().bytes, true);
+    uint32_t step = 20;  // of the batch
+
+    /// Of one of the two equal batches that were added up.
+    double gradient(uint32_t i) const {
+        const uint32_t weights = r.network.weights();
+        if (i < weights) return 0.5 * static_cast<double>(products.read<float>()[i]);
+        return 0.5 * sums.read<int32_t>()[i - weights] / static_cast<double>(r.network.fixed_point());
+    }
+    /// Whether Adam wrote the weights and biases that the products read, as well as its own.
+    bool copied() const {
+        const auto own = values.read<float>(), read = copies_read.read<float>();
+        return std::equal(read.begin(), read.begin() + r.network.first_feature(), own.begin());
+    }
+    /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
+    double loss(uint32_t i, float value) {
+        const auto set = [&](const Buffer& buffer) {
+            r.graph.pass("set", {copies(buffer, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [=](VkCommandBuffer commands) {
+                vkCmdUpdateBuffer(commands, buffer.handle, i * sizeof value, sizeof value, &value);
+            });
+        };
+        set(r.network.master());
+        if (i < r.network.first_feature()) set(r.network.network());
+        r.network.gradients(r.graph, step);
+        r.graph.copy("losses", r.network.losses(), losses);
+        r.frames.now(r.graph);
+        double sum = 0;
+        const auto all = losses.read<float>();
+        for (size_t at = 0; at < all.size(); at += 2) sum += static_cast<double>(all[at]);
+        return sum;
+    }
+    /// The relative error of a gradient. A long difference crosses kinks of ReLU and a short one drowns in rounding, so
+    /// the best of three counts. What is small beside the `largest` gradient of its kind is compared with that.
+    double error(uint32_t i, double largest) {
+        const float value = values.read<float>()[i];
+        double best = 1e30;
+        for (const float h : {4e-3f, 1e-3f, 2.5e-4f}) {
+            const double high = loss(i, value + h), low = loss(i, value - h);
+            const double expected = (high - low) / (static_cast<double>(value + h) - static_cast<double>(value - h));
+            best = std::min(best, std::abs(gradient(i) - expected) / (std::abs(expected) + 0.02 * largest));
+        }
+        loss(i, value);
+        return best;
+    }
+    /// Those with the largest gradients of their kind, and some at random.
+    std::vector<uint32_t> choose(const Kind& kind) const {
+        std::vector<uint32_t> all;
+        for (uint32_t i = kind.first; i < kind.last; ++i)
+            if (gradient(i) != 0) all.push_back(i);
+        std::ranges::sort(all, std::greater{}, [&](uint32_t i) { return std::abs(gradient(i)); });
+        std::mt19937 engine(kind.first);
+        if (all.size() > 20) std::shuffle(all.begin() + 2, all.begin() + static_cast<int>(all.size() / 4), engine);
+        all.resize(std::min<size_t>(all.size(), 7));
+        return all;
+    }
+};
+
+}  // namespace
+
+int check_gradients(Renderer& r) {
+    Check c{r};
+    for (uint32_t i = 0; i < c.step; ++i) r.network.train(r.graph, i);
+    for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
+    r.graph.copy("values", r.network.master(), c.values);
+    r.graph.copy("network", r.network.network(), c.copies_read);
+    r.graph.copy("dW", r.network.weight_gradients(), c.products);
+    r.graph.copy("sums", r.network.sums(), c.sums);
+    r.frames.now(r.graph);
+    unsigned wrong = c.copied() ? 0 : 1, checked = 0;
+    if (wrong) std::printf("the network has other weights or biases than Adam\n");
+    for (const Kind& kind : kinds(r.network)) {
+        const std::vector<uint32_t> some = c.choose(kind);
+        const double largest = some.empty() ? 0 : std::abs(c.gradient(some[0]));
+        std::vector<double> errors;
+        for (const uint32_t i : some) errors.push_back(c.error(i, largest));
+        std::ranges::sort(errors);
+        checked += static_cast<unsigned>(some.size());
+        // A feature that few points touch may sit on a kink; a wrong derivative is wrong everywhere.
+        const bool bad = some.size() < 5 || !(errors[some.size() / 2] < 0.01) || !(errors.back() < 0.2);
+        wrong += bad;
+        std::printf("%-9s %zu gradients, error %.2f %%, at most %.2f %%%s\n", kind.name.c_str(), some.size(),
+                    errors.empty() ? 0 : 100 * errors[some.size() / 2], errors.empty() ? 0 : 100 * errors.back(),
+                    bad ? "  WRONG" : "");
+    }
+    std::printf("%u gradients beside finite differences, %u kinds wrong\n", checked, wrong);
+    return wrong ? 1 : 0;
+}
+
+}  // namespace renderer

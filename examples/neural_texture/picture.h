@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Pictures on the host: PNG files, captions, the contact sheet and the curve of the loss.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace renderer {
+
+struct Picture {
+    uint32_t width = 0, height = 0;
+    std::vector<uint32_t> rgba{};  // red in the lowest byte
+
+    Picture(uint32_t w, uint32_t h, uint32_t colour = 0xffffffff) : width(w), height(h), rgba(size_t{w} * h, colour) {}
+    void fill(int x, int y, int w, int h, uint32_t colour);
+    void text(int x, int y, const std::string& line, uint32_t colour, int scale = 2);
+    void line(float x0, float y0, float x1, float y1, uint32_t colour);
+    void paste(int x, int y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels);
+    void save(const std::string& file) const;
+};
+
+/// What the texture looked like after some steps.
+struct Snapshot {
+    uint32_t step = 0;
+    double psnr = 0;
+    uint32_t side = 0;
+    std::vector<uint32_t> network{}, reference{}, difference{};  // side * side pixels each
+};
+Picture contact_sheet(const std::vector<Snapshot>& all);
+
+struct CurvePoint {
+    uint32_t step;
+    double loss, psnr;  // loss: of one point, on average
+};
+Picture curve(const std::vector<CurvePoint>& points);
+
+}  // namespace renderer

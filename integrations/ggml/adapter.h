@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Matrix products of ggml's graphs, recorded by vkgemm into the command buffer that ggml fills. It needs vkgemm and
+// Vulkan alone; hook.h is the part that knows ggml's types. This header is C++17, as ggml is.
+//
+//     Work work;
+//     if (adapter->prepare(product, work) != Reason::SERVED) -> ggml's own kernels
+//     ... make sure that scratch memory of work.scratchBytes exists and that nothing uses it ...
+//     if (adapter->record(commands, work, scratch) != Reason::SERVED) -> ggml's own kernels; nothing was recorded
+#ifndef VKGEMM_GGML_ADAPTER_H
+#define VKGEMM_GGML_ADAPTER_H
+
+#include <vkgemm/vkgemm.h>
+
+#include <memory>
+#include <string>
+
+#include "vkgemm_ggml/products.h"
+
+namespace vkgemm::ggml {
+
+struct Options {
+    uint64_t workspaceLimit = uint64_t{64} << 20;  ///< as VkgemmPlanOptions has it
+    uint32_t mostPlans = 1024;                     ///< plans live as long as the adapter
+    bool keepsNotes = false;                       ///< for report(), which takes time for each node
+    bool takesAll = false;                         ///< also what `POLICY` leaves to ggml
+};
+
+struct CachedPlan;
+
+/// A product that can be recorded. Valid as long as the adapter.
+struct Work {
+    const CachedPlan* plan = nullptr;
+    Products products{};
+    VkgemmRun run{};
+    Tensor ids{};               ///< of MUL_MAT_ID
+    uint64_t scratchBytes = 0;  ///< 0: none. Its offset must be a multiple of 256
+};
+
+/// The functions are for any thread.
+class Adapter {
+   public:
+    /// `info` as for vkgemmCreateContext. Null if that refuses, with its words in `error`.
+    static std::unique_ptr<Adapter> create(const VkgemmContextInfo& info, const Options& options, VkgemmError* error);
+    /// First wait for every command buffer with products of this adapter.
+    ~Adapter();
+
+    /// Finds or makes the plan. Slow (it compiles pipelines) for a class of products that was not seen before.
+    Reason prepare(const MulMat& product, Work& work);
+
+    /// Records into `commands`, without a barrier before or after. `scratch` is a buffer with an offset and a size; if
+    /// the product has `ids`, it needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT and ..._SHADER_DEVICE_ADDRESS_BIT. If the
+    /// answer is not SERVED, nothing was recorded.
+    Reason record(VkCommandBuffer commands, const Work& work, const VkgemmOperand& scratch);
+
+    /// Notes where a product went.
+    void note(const MulMat& product, const Work& work, Reason reason);
+    uint64_t countOf(Reason reason) const;
+    size_t planCount() const;
+    /// The notes as text: how many products vkgemm served, the reasons against the others, and with
+    /// Options::keepsNotes each class of products.
+    std::string report() const;
+
+   private:
+    struct State;
+    explicit Adapter(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace vkgemm::ggml
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "vkgemm_ggml/experts.h"
+
+namespace vkgemm::ggml {
+namespace {
+
+constexpr uint32_t code[] =
+#include "experts.inc"
+    ;
+
+static_assert(sizeof(Experts::Arguments) == 56);  // the last word is not read
+
+}  // namespace
+
+Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses) : device_(info.device) {
+    VkDevice device = info.device;
+    const auto find =
+        reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
+    if (!find || !hasAddresses) return;
+    bool found = true;
+    const auto get = [&]<class Function>(Function& to, const char* name) {
+        to = reinterpret_cast<Function>(find(device, name));
+        found = found && to;
+    };
+    PFN_vkCreateShaderModule createShaderModule = nullptr;
+    PFN_vkDestroyShaderModule destroyShaderModule = nullptr;
+    PFN_vkCreatePipelineLayout createPipelineLayout = nullptr;
+    PFN_vkCreateComputePipelines createComputePipelines = nullptr;
+    get(getBufferDeviceAddress_, "vkGetBufferDeviceAddress");
+    get(cmdBindPipeline_, "vkCmdBindPipeline");
+    get(cmdPushConstants_, "vkCmdPushConstants");
+    get(cmdDispatch_, "vkCmdDispatch");
+    get(cmdPipelineBarrier_, "vkCmdPipelineBarrier");
+    get(destroyPipeline_, "vkDestroyPipeline");
+    get(destroyPipelineLayout_, "vkDestroyPipelineLayout");
+    get(createShaderModule, "vkCreateShaderModule");
+    get(destroyShaderModule, "vkDestroyShaderModule");
+    get(createPipelineLayout, "vkCreatePipelineLayout");
+    get(createComputePipelines, "vkCreateComputePipelines");
+    if (!found) return;
+
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Arguments)};
+    const VkPipelineLayoutCreateInfo layout = {
+        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
+    if (createPipelineLayout(device, &layout, nullptr, &layout_) != VK_SUCCESS) return;
+    const VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, sizeof code,
+                                             code};
+    VkShaderModule shader = VK_NULL_HANDLE;
+    if (createShaderModule(device, &module, nullptr, &shader) != VK_SUCCESS) return;
+    const VkPipelineShaderStageCreateInfo stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                   nullptr,
+                                                   0,
+                                                   VK_SHADER_STAGE_COMPUTE_BIT,
+                                                   shader,
+                                                   "main",
+                                                   nullptr};
+    const VkComputePipelineCreateInfo pipeline = {
+        VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, nullptr, 0, stage, layout_, VK_NULL_HANDLE, -1};
+    if (createComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_) != VK_SUCCESS)
+        pipeline_ = VK_NULL_HANDLE;
+    destroyShaderModule(device, shader, nullptr);
+}
+
+Experts::~Experts() {
+    if (pipeline_) destroyPipeline_(device_, pipeline_, nullptr);
+    if (layout_) destroyPipelineLayout_(device_, layout_, nullptr);
+}
+
+VkDeviceAddress Experts::addressOf(VkBuffer buffer) const {
+    const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, buffer};
+    return getBufferDeviceAddress_(device_, &info);
+}
+
+void Experts::record(VkCommandBuffer commands, const Arguments& arguments) const {
+    cmdBindPipeline_(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+    cmdPushConstants_(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof arguments, &arguments);
+    cmdDispatch_(commands, 1, 1, 1);
+    const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
+                                     VK_ACCESS_SHADER_READ_BIT};
+    cmdPipelineBarrier_(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
+                        &barrier, 0, nullptr, 0, nullptr);
+}
+
+}  // namespace vkgemm::ggml

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// From ggml's tensors to products of vkgemm: plain data, without Vulkan calls and without ggml's headers.
+//
+// ggml multiplies src0 (weights, M rows of K) by src1 (activations, N rows of K) into dst (N rows of M), for every
+// index of the dimensions 2 and 3, where src0 may have fewer of both. For vkgemm that is D = A B with A = src1 (N x K),
+// B = src0 transposed (K x M) and D = dst (N x M).
+#ifndef VKGEMM_GGML_PRODUCTS_H
+#define VKGEMM_GGML_PRODUCTS_H
+
+#include <vkgemm/problem.h>
+#include <vulkan/vulkan_core.h>
+
+#include <array>
+#include <cstdint>
+
+namespace vkgemm::ggml {
+
+/// A tensor as ggml describes it: elements and bytes from one to the next, for four dimensions.
+struct Tensor {
+    VkgemmType type = VKGEMM_TYPE_DEFAULT;  ///< VKGEMM_TYPE_DEFAULT: one that vkgemm does not have
+    std::array<uint64_t, 4> ne{}, nb{};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceSize offset = 0;  ///< bytes, of element 0
+};
+
+/// One MUL_MAT, or with `ids` one MUL_MAT_ID:
+///
+///     dst[:, slot, token] = src0[:, :, ids[slot, token]] * src1[:, slot, token]
+///
+/// where src1 has one slot for all if its ne[1] is 1. `ids` has whole numbers of 32 bits; its type is not looked at.
+struct MulMat {
+    Tensor src0, src1, dst;
+    const Tensor* ids = nullptr;
+    bool isPrecise = false;  ///< GGML_PREC_F32: nothing may be rounded to 16 bits
+};
+
+/// Why a product is left to ggml. X(name, text)
+#define VKGEMM_GGML_REASONS(X)                                                       \
+    X(SERVED, "vkgemm")                                                              \
+    X(TYPE, "a type that vkgemm does not multiply")                                  \
+    X(SHAPE, "sizes that do not belong together")                                    \
+    X(STRIDES, "a matrix without a contiguous dimension, or with rows that overlap") \
+    X(PARTS, "more products than one node may record")                               \
+    X(ALIGNMENT, "an offset that vkgemm's types do not allow")                       \
+    X(EXPERTS, "a MUL_MAT_ID of a form that index lists cannot state")               \
+    X(LIMIT, "an operand of 2^31 elements, or another limit of vkgemm")              \
+    X(PLAN, "no plan of vkgemm")                                                     \
+    X(RUN, "operands that vkgemm refuses, such as a dst that overlaps a source")     \
+    X(CACHE, "the cache of plans is full")                                           \
+    X(SCRATCH, "scratch memory that is too small")                                   \
+    X(FUSED, "fused with the operators that follow")                                 \
+    X(POLICY, "not known to be faster with vkgemm")
+enum class Reason : uint32_t {
+#define VKGEMM_ROW(name, text) name,
+    VKGEMM_GGML_REASONS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+        COUNT
+};
+const char* textOf(Reason reason);
+
+/// Products that differ only in where their operands begin: `count` of them, bytes apart.
+struct Level {
+    uint64_t count = 1, a = 0, b = 0, d = 0;
+};
+
+/// A problem, and the products that are recorded with its plan.
+struct Products {
+    VkgemmProblem problem{};  ///< complete but for `upTo`
+    uint64_t rows = 0;        ///< N of the run, problem.m if that is no bound
+    std::array<Level, 4> loops{};
+    uint32_t parts = 1;  ///< the product of their counts
+    uint32_t alignment = 16;
+};
+
+inline constexpr uint32_t mostParts = 256;
+
+/// MUL_MAT as products. `problem.batch` holds the level that is recorded at once, `loops` the others.
+Reason describe(const MulMat& x, Products& out);
+
+/// MUL_MAT_ID as one product with groups: a group for each expert, whose rows are the pairs of token and slot.
+Reason describeExperts(const MulMat& x, Products& out);
+
+}  // namespace vkgemm::ggml
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "plan/problem/levels.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "plan/problem/epilogue.h"
+
+namespace vkgemm::plan {
+namespace {
+
+enum { A, B, C, D };
+
+// A level with ratios. At most one of them is above 1.
+void add_level(Levels& out, uint64_t count, uint64_t ratio_a, uint64_t ratio_b, Level whole) {
+    Level inner = whole;
+    inner.count = std::max(ratio_a, ratio_b);
+    for (const auto& [i, ratio] : {std::pair{A, ratio_a}, {B, ratio_b}})
+        if (ratio > 1) inner.stride[i] = 0;
+    whole.count = count / inner.count;
+    for (const auto& [i, ratio] : {std::pair{A, ratio_a}, {B, ratio_b}, {C, uint64_t{1}}, {D, uint64_t{1}}})
+        whole.stride[i] *= inner.count / ratio;
+    out.add(inner);
+    out.add(whole);
+}
+
+// Does `outer` go on where `inner` ends?
+bool chains(const Problem& p, const Level& inner, const Level& outer) {
+    for (const int i : {A, B, C, D})
+        if ((i != C || p.cSource != VKGEMM_C_NONE) && outer.stride[i] != inner.count * inner.stride[i]) return false;
+    return true;
+}
+
+bool merge_two(const Problem& p, Levels& all) {
+    for (size_t i = 0; i < all.count; ++i)
+        for (size_t j = 0; j < all.count; ++j)
+            if (i != j && chains(p, all.level[i], all.level[j])) {
+                all.level[i].count *= all.level[j].count;
+                return all.remove(j), true;
+            }
+    return false;
+}
+
+// The leading dimension of one matrix that holds those of a level one below the other, or, if it has more columns, side
+// by side; nullopt: they do not lie like that.
+std::optional<uint64_t> merged_ld(const Matrix& x, uint64_t rows, uint64_t cols, bool side_by_side, uint64_t count,
+                                  uint64_t stride) {
+    const bool by_rows = x.layout == rowMajor;
+    const uint64_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows;
+    if (by_rows == side_by_side) {  // the lines become longer
+        if (stride != length || (lines > 1 && x.ld < count * length)) return std::nullopt;
+        return std::max(x.ld, count * length);
+    }
+    if (lines == 1) return stride >= length ? std::optional(stride) : std::nullopt;
+    return stride == x.ld * lines ? std::optional(x.ld) : std::nullopt;
+}
+
+bool reads_for_each(const Problem& p, StepShape shape) {
+    return std::ranges::any_of(p.epilogue, [&](const EpilogueStep& s) { return info(s.kind).shape == shape; });
+}
+
+// One level into m (is_n: into n).
+bool merge_into(Problem& p, const Level& level, bool is_n) {
+    if (p.upTo & (is_n ? VKGEMM_UP_TO_N : VKGEMM_UP_TO_M) || level.stride[is_n ? A : B] != 0 ||
+        reads_for_each(p, is_n ? StepShape::N : StepShape::M))
+        return false;
+    uint64_t& size = is_n ? p.n : p.m;
+    if (size == 0 || level.count > ((uint64_t{1} << 31) - 1) / size) return false;
+    Matrix& x = is_n ? p.b : p.a;
+    const auto ld_x = merged_ld(x, is_n ? p.k : p.m, is_n ? p.n : p.k, is_n, level.count, level.stride[is_n ? B : A]);
+    const auto ld_d = merged_ld(p.d, p.m, p.n, is_n, level.count, level.stride[D]);
+    const bool has_c = p.cSource == VKGEMM_C_SEPARATE;
+    const auto ld_c = has_c ? merged_ld(p.c, p.m, p.n, is_n, level.count, level.stride[C]) : ld_d;
+    if (!ld_x || !ld_d || !ld_c) return false;
+    x.ld = *ld_x, p.d.ld = *ld_d;
+    if (has_c || p.cSource == VKGEMM_C_IS_D) p.c.ld = *ld_c;
+    size *= level.count;
+    return true;
+}
+
+bool merge_one(Problem& p, Levels& all) {
+    for (const bool is_n : {false, true})
+        for (size_t i = 0; i < all.count; ++i)
+            if (merge_into(p, all.level[i], is_n)) return all.remove(i), true;
+    return false;
+}
+
+// The greatest number that all strides of an operand are multiples of; 0: it does not move.
+uint64_t common_step(const Levels& all, int operand) {
+    uint64_t out = 0;
+    for (const Level& l : all) out = std::gcd(out, l.stride[operand]);
+    return out;
+}
+
+}  // namespace
+
+void Levels::add(const Level& l) {
+    if (l.count > 1) level[count++] = l;
+}
+
+void Levels::remove(size_t i) {
+    std::copy(level.begin() + i + 1, level.begin() + count, level.begin() + i);
+    level[--count] = {};
+}
+
+Levels levels_of(const Problem& p) {
+    Levels out;
+    add_level(out, p.batch, p.ratioA, p.ratioB,
+              {1, {p.a.batchStride, p.b.batchStride, p.c.batchStride, p.d.batchStride}});
+    add_level(out, p.outerBatch, p.outerRatioA, p.outerRatioB,
+              {1, {p.outerStrideA, p.outerStrideB, p.outerStrideC, p.outerStrideD}});
+    return out;
+}
+
+void merge_levels(Problem& p, Levels& all) {
+    while (merge_two(p, all) || merge_one(p, all)) {
+    }
+}
+
+void give_kernel_level(Problem& p, Levels& all) {
+    const auto moves_packed = [&](const Level& l) {
+        return (p.packedA != VKGEMM_PACKED_NONE && l.stride[A]) || (p.packedB != VKGEMM_PACKED_NONE && l.stride[B]);
+    };
+    Level chosen;
+    size_t at = all.count;
+    for (size_t i = 0; i < all.count; ++i) {
+        const Level& l = all.level[i];
+        if (at == all.count || std::pair{moves_packed(l), l.count} > std::pair{moves_packed(chosen), chosen.count})
+            chosen = l, at = i;
+    }
+    if (at != all.count) all.remove(at);
+    p.batch = chosen.count;
+    p.a.batchStride = chosen.stride[A], p.b.batchStride = chosen.stride[B];
+    p.c.batchStride = chosen.stride[C], p.d.batchStride = chosen.stride[D];
+    p.outerBatch = 1;
+    for (const Level& l : all) p.outerBatch *= l.count;
+    p.outerStrideA = common_step(all, A), p.outerStrideB = common_step(all, B);
+    p.outerStrideC = p.cSource == VKGEMM_C_NONE ? 0 : common_step(all, C), p.outerStrideD = common_step(all, D);
+    p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
+}
+
+}  // namespace vkgemm::plan

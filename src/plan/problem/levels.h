@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The batch of a problem as nested levels, and which of them a kernel, m and n take.
+#pragma once
+#include <array>
+#include <cstddef>
+
+#include "plan/problem/types.h"
+
+namespace vkgemm::plan {
+
+/// `count` products; from one to the next each operand moves by its stride.
+struct Level {
+    uint64_t count = 1;
+    std::array<uint64_t, 4> stride{};  // elements, of A, B, C and D; 0: the level shares one matrix
+
+    bool operator==(const Level&) const = default;
+};
+
+/// Of two levels of the batch, each split in two where products share matrices (ratios).
+struct Levels {
+    static constexpr size_t most = 4;
+
+    std::array<Level, most> level{};
+    size_t count = 0;
+
+    void add(const Level&);  // unless it has one product
+    void remove(size_t);
+    const Level* begin() const { return level.data(); }
+    const Level* end() const { return begin() + count; }
+    bool operator==(const Levels&) const = default;
+};
+
+/// Those of a completed problem that have more than one product, innermost first.
+Levels levels_of(const Problem& completed);
+
+/// Merges levels of a problem with a row-major D: two into one where every operand goes on as it does within the inner
+/// one; one into m (n), which grows, where it shares B (A) and the rows (columns) of the others are equally far apart.
+/// The latter neither if that size varies, nor if the epilogue has an operand with an element for each row (column).
+void merge_levels(Problem&, Levels&);
+
+/// Gives the kernel one level, which becomes the problem's batch: the one of most products, or, of those that move an
+/// operand that comes packed, the one of most. What is left are dispatches: outerBatch becomes their number, and the
+/// outer strides become numbers that all steps of an operand from one of them to the next are multiples of.
+void give_kernel_level(Problem&, Levels&);
+
+}  // namespace vkgemm::plan

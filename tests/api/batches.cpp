@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Batches of two levels through the API: what is refused, and that sizes, counts, accesses and texts are those of all
+// products.
+#include "api/api.h"
+#include "vkgemm/explain.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+VkgemmRun run_in(const vkgemm::host::Buffer& memory) {
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    r.a = {memory.handle(), 0, 0, 0}, r.b = {memory.handle(), 1 << 16, 0, 0};
+    r.d = {memory.handle(), 1 << 17, 0, 0}, r.workspace = {memory.handle(), 1 << 18, 0, 0};
+    return r;
+}
+
+Said check(VkgemmPlan plan, const VkgemmRun& run) {
+    return said([&](VkgemmError* e) { return vkgemmCheckRun(plan, &run, e); });
+}
+
+VkgemmPlanOptions dry() {
+    VkgemmPlanOptions o = options();
+    o.flags = VKGEMM_PLAN_DRY, o.operandAlignment = 4;
+    return o;
+}
+
+}  // namespace
+
+TEST_CASE("two levels: problems that are refused, with values and limits") {
+    const struct {
+        std::string what;
+        void (*change)(VkgemmProblem&);
+        VkgemmResult code;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"ratio",
+         [](VkgemmProblem& p) { p.ratioA = 5; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"ratio_a is 5", "batch is 12"}},
+        {"outer ratio",
+         [](VkgemmProblem& p) { p.outerRatioB = 3; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"outer_ratio_b is 3", "outer is 4"}},
+        {"two ratios",
+         [](VkgemmProblem& p) { p.ratioA = 2, p.ratioB = 6; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"ratio_a is 2", "ratio_b is 6"}},
+        {"D broadcast",
+         [](VkgemmProblem& p) { p.outerStrideD = VKGEMM_BROADCAST; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"D cannot be broadcast", "4"}},
+        {"D on D",
+         [](VkgemmProblem& p) { p.outerStrideD = 7199; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"7199 (outer)", "7200 elements", "overwrite"}},
+        {"C that is D",
+         [](VkgemmProblem& p) { p.cSource = VKGEMM_C_IS_D, p.outerStrideC = 7200; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"C is D"}},
+        {"C that is not",
+         [](VkgemmProblem& p) { p.outerStrideC = 7200; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"C is described"}},
+        {"span",
+         [](VkgemmProblem& p) { p.outerStrideB = uint64_t{1} << 30; },
+         VKGEMM_ERROR_LIMIT,
+         {"B spans 3221239872 elements", "2147483647"}},
+        {"far beyond",
+         [](VkgemmProblem& p) { p.outerStrideB = UINT64_MAX / 2; },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"b spans more than 2^64"}},
+        {"batch varies",
+         [](VkgemmProblem& p) { p.upTo = VKGEMM_UP_TO_BATCH; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"batch cannot vary", "4"}},
+        {"groups",
+         [](VkgemmProblem& p) { p.grouping = VKGEMM_GROUPING_TABLE; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"groups", "outerBatch (4)"}},
+        {"too many",
+         [](VkgemmProblem& p) {
+             p.outerBatch = 4097, p.batch = 5000, p.m = p.n = 1, p.outerStrideA = VKGEMM_BROADCAST;
+         },
+         VKGEMM_ERROR_LIMIT,
+         {"4097 repetitions", "4096"}},
+        {"packed on both levels",
+         [](VkgemmProblem& p) { p.packedB = VKGEMM_PACKED_ANY, p.outerStrideB = 20000; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"B comes packed", "12", "4"}},
+    };
+    for (const auto& row : rows) {
+        INFO(row.what);
+        VkgemmProblem p = problem("20x30x40 batch=12 outer=4");
+        row.change(p);
+        OwnedPlan plan;
+        expect(make_plan(plan, p, dry()), row.code, row.words);
+    }
+}
+
+TEST_CASE("two levels: sizes, counts and accesses are those of all products") {
+    OwnedPlan plan;
+    plan_for(plan, "4x5x6 batch=4 outer=3 ratio_b=2 outer_stride_a=200 bias=row", dry());
+    const VkgemmPlanInfo info = info_of(plan.handle);
+    CHECK(info.requiredBytes[VKGEMM_SLOT_A] == 4 * (2 * 200 + 4 * 24));
+    CHECK(info.requiredBytes[VKGEMM_SLOT_B] == 4 * (3 * 2 * 30));
+    CHECK(info.requiredBytes[VKGEMM_SLOT_D] == 4 * (3 * 4 * 20));
+    CHECK(info.requiredBytes[VKGEMM_SLOT_BIAS] == 4 * 4);
+    CHECK(info.flops == 2.0 * 4 * 5 * 6 * 12);
+    CHECK(info.dispatchCount == 4);  // a batch of 3, four times
+    const auto memory = buffer(1 << 20);
+    VkgemmRun run = run_in(memory);
+    run.bias = run.workspace;
+    uint32_t count = 0;
+    REQUIRE(vkgemmCountDispatches(plan.handle, &run, &count, nullptr) == VKGEMM_SUCCESS);
+    CHECK(count == 4);
+    VkgemmRunAccess all[VKGEMM_SLOT_COUNT];
+    count = VKGEMM_SLOT_COUNT;
+    REQUIRE(vkgemmGetRunAccesses(plan.handle, &run, &count, all, nullptr) == VKGEMM_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) CHECK(all[i].size == info.requiredBytes[all[i].slot]);
+
+    const VkgemmProblem p = problem("4x5x6 batch=4 outer=3 ratio_b=2 outer_stride_a=200 bias=row");
+    OwnedExplanation e;
+    const VkgemmPlanOptions o = dry();
+    REQUIRE(vkgemmCreateExplanation(context(), &p, &o, &e.handle, nullptr) == VKGEMM_SUCCESS);
+    VkgemmExplanationInfo explained{};
+    explained.structSize = sizeof explained;
+    REQUIRE(vkgemmGetExplanationInfo(e.handle, &explained) == VKGEMM_SUCCESS);
+    CHECK(explained.dispatchCount == 4);
+    REQUIRE(explained.noteCount == 1);
+    CHECK(std::string(vkgemmGetNote(e.handle, 0)) == "the levels of the batch take 4 repetitions of a batch of 3");
+
+    run.a.size = info.requiredBytes[VKGEMM_SLOT_A] - 4;
+    expect(check(plan.handle, run), VKGEMM_ERROR_OPERAND, {"operand a", "1980", "1984"});
+    run.a.size = 0, run.a.offset = run.d.offset + 20 * 4 * 11;  // the last of D's matrices
+    expect(check(plan.handle, run), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
+    run.a.offset = run.d.offset + 20 * 4 * 12;
+    expect(check(plan.handle, run), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("two levels: C may be D only where every stride is the same") {
+    OwnedPlan same, other;
+    plan_for(same, "4x5x6 batch=4 outer=3 c=separate outer_stride_c=100 outer_stride_d=100", dry());
+    plan_for(other, "4x5x6 batch=4 outer=3 c=separate outer_stride_c=80 outer_stride_d=100", dry());
+    const auto memory = buffer(1 << 20);
+    VkgemmRun run = run_in(memory);
+    run.c = run.d, run.beta = 1;
+    expect(check(same.handle, run), VKGEMM_SUCCESS, {});
+    expect(check(other.handle, run), VKGEMM_ERROR_OPERAND, {"operand c", "overlaps D"});
+}
+
+TEST_CASE("two levels: a recorded problem is the one that was planned, with the sizes of its run") {
+    VkgemmContextInfo info = context_info();
+    std::string lines;
+    info.recorded = [](void* user, const char* problem, VkgemmPlan, const VkgemmRun*) {
+        *static_cast<std::string*>(user) += std::string(problem) + ";";
+    };
+    info.recordedUser = &lines;
+    OwnedContext c;
+    REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
+    const std::string line = "f32*f32+f32->f32 4x5x6 batch=4 outer=3 ratio_b=2 outer_stride_a=200";
+    OwnedPlan plan, varying;
+    plan_for(plan, line, options(), c.handle);
+    plan_for(varying, line + " upto=m", options(), c.handle);
+    const auto memory = buffer(1 << 20);
+    const vkgemm::Status done = device().submit([&](VkCommandBuffer commands) {
+        VkgemmRun run = run_in(memory);
+        const VkgemmResult first = vkgemmRecord(plan.handle, commands, &run, nullptr);
+        run.flags = VKGEMM_RECORD_SIZES, run.m = 3, run.n = 5, run.k = 6, run.batch = 4;
+        return vkgemm::Status{first ? first : vkgemmRecord(varying.handle, commands, &run, nullptr), 0, ""};
+    });
+    CHECK(done.code == VKGEMM_SUCCESS);
+    CHECK(lines == line +
+                       ";f32*f32+f32->f32 3x5x6 batch=4 outer=3 ratio_b=2 lda=6 ldb=5 ldd=5 stride_a=24 stride_b=30 "
+                       "stride_d=20 outer_stride_a=200 outer_stride_b=60 outer_stride_d=80;");
+}

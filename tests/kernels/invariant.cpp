@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Batch-invariant problems: a row of D has the same bits whatever m, the number of products and its place are.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "kernels/tally.h"
+#include "plan/problem/problem_text.h"
+#include "support/limited_device.h"
+#include "support/owned.h"
+#include "support/random.h"
+#include "support/reference.h"
+#include "vkgemm/elements.hpp"
+
+using namespace vkgemm::test;
+using vkgemm::columnMajor;
+using vkgemm::plan::Matrix;
+using vkgemm::plan::Problem;
+
+namespace {
+
+constexpr uint64_t most_rows = 256;
+
+/// The i-th number of a stream: no sum of such numbers is exact.
+double some_number(uint64_t stream, uint64_t i) {
+    Random random(stream * 1000003 + i);
+    random.bits();
+    return 2 * random.unit() - 1;
+}
+
+/// `number(row, col)` for every matrix of a dense or shared batch.
+template <class Number>
+std::vector<std::byte> bytes_of(const Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch, const Number& number) {
+    const uint64_t bytes = vkgemm::bytesOf(x.type), matrices = x.batchStride ? batch : 1;
+    std::vector<std::byte> out((matrices * x.ld * (x.layout == columnMajor ? cols : rows) + x.batchStride) * bytes);
+    for (uint64_t z = 0; z < matrices; ++z)
+        for (uint64_t r = 0; r < rows; ++r)
+            for (uint64_t c = 0; c < cols; ++c)
+                vkgemm::encode(x.type, number(r, c), &out[position(x, z, r, c) * bytes]);
+    return out;
+}
+
+vkgemm::host::Buffer buffer_of(const std::vector<std::byte>& bytes) {
+    auto made = device().createBuffer(bytes.size() + 256, vkgemm::host::Memory::host);
+    REQUIRE_MESSAGE(bool(made), made.status().text);
+    std::memcpy(made->mapped().data(), bytes.data(), bytes.size());
+    return *made;
+}
+
+/// The bytes of each row of D, product after product.
+using Rows = std::vector<std::string>;
+
+/// Row r of A is the same in every product, whatever m is.
+Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext context) {
+    Problem p = vkgemm::plan::parse_problem(line)->problem;
+    p.m = m, p.batch = batch;
+    const auto completed = vkgemm::plan::complete(p);
+    REQUIRE_MESSAGE(bool(completed), completed.status().text);
+    const Problem& q = *completed;
+    const auto a = buffer_of(bytes_of(q.a, m, q.k, batch, [&](uint64_t r, uint64_t c) {
+        return some_number(1, r * q.k + c);  // row r, whatever m is
+    }));
+    const auto b =
+        buffer_of(bytes_of(q.b, q.k, q.n, batch, [&](uint64_t r, uint64_t c) { return some_number(2, r * q.n + c); }));
+    const auto d = buffer_of(bytes_of(q.d, m, q.n, batch, [](uint64_t, uint64_t) { return 0.0; }));
+    const VkgemmProblem given = vkgemm::convert::toC(p);
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options, options.workspaceLimit = 64 << 20;
+    OwnedPlan plan;
+    VkgemmError error{};
+    REQUIRE_MESSAGE(vkgemmCreatePlan(context, &given, &options, &plan.handle, &error) == VKGEMM_SUCCESS,
+                    std::string(error.text));
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
+    const auto workspace = buffer_of(std::vector<std::byte>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE]));
+    VkgemmRun run{};
+    run.structSize = sizeof run, run.alpha = 0.7;
+    run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.d.buffer = d.handle();
+    run.workspace.buffer = workspace.handle();
+    const auto done = device().submit([&](VkCommandBuffer commands) {
+        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &run, &error);
+        return vkgemm::Status{code, error.vkResult, error.text};
+    });
+    REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
+    Rows out;
+    const uint64_t bytes = vkgemm::bytesOf(q.d.type);
+    for (uint64_t z = 0; z < batch; ++z)
+        for (uint64_t r = 0; r < m; ++r) {
+            std::string row;
+            for (uint64_t c = 0; c < q.n; ++c)
+                row.append(reinterpret_cast<const char*>(d.mapped().data()) + position(q.d, z, r, c) * bytes, bytes);
+            out.push_back(row);
+        }
+    return out;
+}
+
+/// Whether row r is the same in every product of every plan. So that it cannot hold by chance, elements differ.
+bool rows_are_the_same(const std::string& line, VkgemmContext context) {
+    const Rows all = rows_of(line, most_rows, 1, context);
+    CHECK(all[0] != all[1]);
+    for (const uint64_t m : {1, 2, 7, 33, 256})
+        for (const uint64_t batch : {1, 3}) {
+            const Rows rows = rows_of(line, m, batch, context);
+            for (size_t i = 0; i < rows.size(); ++i)
+                if (rows[i] != all[i % m]) return false;
+        }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("invariant: a row has the same bits in products of other heights and batches") {
+    for (const VkgemmContext context : {device().context().handle(), limited_context(as_on_a_gpu)})
+        for (const char* line : {
+                 "1x37x130 invariant",
+                 "1x37x130 layout=nt invariant",
+                 "1x37x130 layout=tn invariant",
+                 "1x37x130 layout=tt layout_d=t invariant",
+                 "1x37x130 stride_b=0 invariant",
+                 "1x40x128 layout=nt stride_b=0 layout_d=t invariant",
+                 "1x5x128 layout=nt invariant",
+                 "1x16x4100 layout=nt invariant",  // K would be split
+                 "f16*f16 1x64x1024 layout=nt invariant",
+                 "f16*f16 1x40x130 layout=tn invariant",
+             }) {
+            VkgemmProblem p{};
+            p.structSize = sizeof p;
+            REQUIRE(vkgemmParseProblem(line, &p, nullptr, nullptr, nullptr) == VKGEMM_SUCCESS);
+            OwnedPlan plan;
+            if (vkgemmCreatePlan(context, &p, nullptr, &plan.handle, nullptr) == VKGEMM_ERROR_UNSUPPORTED) continue;
+            CHECK_MESSAGE(rows_are_the_same(line, context), line);
+        }
+}
+
+TEST_CASE("invariant: without it some rows depend on how many there are") {
+    int differ = 0;
+    for (const VkgemmContext context : {device().context().handle(), limited_context(as_on_a_gpu)})
+        for (const char* line : {"1x16x4100 layout=nt", "1x37x130 layout=nt"})
+            differ += !rows_are_the_same(line, context);
+    CHECK(differ > 0);
+}

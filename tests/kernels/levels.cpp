@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Batches of two levels with ratios on the device: each line through buffers with descriptors, buffers by address, and
+// addresses, with offsets that are and are not multiples of 16 bytes.
+#include <doctest/doctest.h>
+
+#include "kernels/run.h"
+#include "kernels/tally.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+void check_all_ways(const char* kernel, const std::string& line, const char* tile = "") {
+    for (const uint32_t shift : {0u, 1u})
+        for (const int way : {0, 1, 2}) {
+            Case x = case_of(kernel, line);
+            x.tile = tile, x.shift = shift, x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
+            CHECK_MESSAGE(is_planned(x), line, " has no plan");
+            CHECK(run(x) == "");
+        }
+}
+
+}  // namespace
+
+TEST_CASE("levels: grouped-query attention, 32 heads over 8") {
+    for (const char* line : {
+             "7x9x16 batch=32 ratio_b=4 layout=nt",  // queries and keys: 4 heads are one tall product
+             "7x16x9 batch=32 ratio_b=4",            // weights and values
+             "1x37x16 batch=32 ratio_b=4 layout=nt",
+             "37x1x16 batch=32 ratio_a=4",  // the same transposed
+             // [token][head][element]: heads side by side, and a second level of sequences
+             "7x9x16 batch=32 ratio_b=4 layout=nt lda=512 stride_a=16 ldb=128 stride_b=16 outer=2",
+             "7x16x9 batch=32 ratio_b=4 ldb=128 stride_b=16 ldd=512 stride_d=16 outer=2",
+         }) {
+        check_all_ways("", line);
+        check_all_ways("tiled_f32_8x8", line);
+    }
+}
+
+TEST_CASE("levels: ratios, strides in any order, shared and separate operands, C and residual") {
+    for (const char* line : {
+             "9x13x8 batch=6 outer=4 ratio_b=2 outer_ratio_a=2 beta=2",
+             "9x13x8 batch=6 outer=4 ratio_a=3 outer_ratio_a=2 beta=2 c=separate residual",
+             "9x13x8 batch=3 outer=4 stride_d=480 outer_stride_d=120 stride_a=300 outer_stride_a=75 residual",
+             "9x13x8 batch=3 outer=4 ldd=156 stride_d=13 outer_stride_d=39 beta=-1 c=separate stride_c=0",
+             "9x13x8 batch=3 outer=4 ldd=156 stride_d=52 outer_stride_d=13 c=d beta=3 layout=tt",
+             "9x13x8 batch=3 outer=4 outer_stride_a=0 bias=row scale=col",
+             "9x13x8 batch=3 outer=4 stride_b=0 bias=row act=relu",
+             "9x13x8 batch=3 outer=4 stride_a=0 outer_stride_b=0 bias=col layout_d=t",
+             "9x13x8 batch=3 outer=4 stride_a=0 outer_stride_a=0 stride_b=0 c=separate beta=1 outer_stride_c=0",
+             "8x16x8 batch=4 outer=3 outer_stride_a=261 outer_stride_d=521",  // steps that miss 16 bytes
+             "9x13x8 batch=6 ratio_b=2 upto=mnk",
+             "9x13x0 batch=6 outer=2 ratio_b=2 outer_stride_a=0 beta=2",
+         })
+        check_all_ways("", line);
+    for (const char* line : {"9x13x8 batch=6 outer=4 ratio_b=2 outer_stride_a=600 bias=row upto=mn"}) {
+        Case x = case_of("", line);
+        for (const vkgemm::plan::Sizes& sizes :
+             {vkgemm::plan::Sizes{9, 13, 8, 6}, {5, 4, 8, 6}, {1, 13, 8, 6}, {0, 3, 8, 6}}) {
+            x.sizes = sizes;
+            CHECK(run(x) == "");
+            x.invocations = as_on_a_gpu;
+            CHECK(run(x) == "");
+        }
+    }
+}
+
+TEST_CASE("levels: repetitions share one workspace, and packed operands") {
+    const char* const line = "9x13x130 batch=4 outer=3 outer_stride_b=0 bias=row c=d beta=2";
+    for (const char* tile : {"SPLIT=3", "SPLIT=2,PACK=4", "PACK=2", "SPLIT=1,PACK=3"})
+        check_all_ways("tiled_f32_8x8", line, tile);
+    check_all_ways("", "9x13x16 batch=4 outer=3 outer_stride_a=2000 outer_stride_b=0 packed_b=any");
+    check_all_ways("", "9x13x16 batch=4 outer=3 packed_a=any packed_b=any");
+}
+
+TEST_CASE("levels: types of other sizes, mixed ones and block formats") {
+    for (const char* line : {
+             "f16*f16 9x13x7 batch=4 ratio_b=2 outer=3 outer_stride_a=301",
+             "i8*i8 9x13x7 batch=4 ratio_a=2 outer=3 outer_stride_b=401 bias=row",
+             "f64*f64 9x13x7 batch=4 ratio_b=2 outer=3 outer_stride_a=301",
+         }) {
+        Case x = case_of("", line);
+        if (is_planned(x)) check_all_ways("", line);
+    }
+    for (
+        const char* line : {
+            "f32*f16 9x13x7 batch=4 ratio_b=2 outer=3 outer_stride_a=301 bias=row",
+            "i8*f16->f32 9x13x7 batch=4 ratio_a=2 outer=3 outer_stride_a=127 outer_stride_b=403",  // steps of odd bytes
+            "f16*q8_0->f32 9x13x64 layout=nt batch=4 ratio_b=2 outer=3 outer_stride_a=2401 bias=row",
+            "f32*q4_0 1x13x64 layout=nt batch=4 outer=3 outer_stride_b=0 bias=row",
+        })
+        for (const uint32_t invocations : {0u, as_on_a_gpu}) {
+            Case x = case_of("", line);
+            x.invocations = invocations;
+            CHECK(is_planned(x));
+            CHECK(run(x) == "");
+        }
+}

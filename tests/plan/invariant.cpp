@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a batch-invariant problem does not depend on m and the batch, on any device.
+#include <doctest/doctest.h>
+
+#include "plan/problem/problem_text.h"
+#include "plan/steps/steps.h"
+#include "support/files.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+/// All that the order of a sum depends on.
+std::string order_of(const DeviceKernels& device, const std::string& line, uint64_t m, uint64_t batch) {
+    Problem given = parse_problem(line)->problem;
+    given.m = m, given.batch = batch;
+    const auto p = complete(given);
+    REQUIRE_MESSAGE(bool(p), p.status().text);
+    const Normalised n = normalise(*p);
+    Request request;
+    request.workspace_limit = 1 << 30;
+    const Result<Choice> choice = select_for(device, *p, *p, n.problem, request);
+    if (!choice) return choice.status().text;
+    const Steps steps = make_steps(*choice, *p, n, device.caps(), request);
+    if (p->batchInvariant)
+        for (const Step& s : steps.steps) CHECK(s.constants.WHOLE == 0);
+    return std::string(choice->kernel->name) + " " + to_text(choice->tile) + " slices " +
+           std::to_string(choice->schedule.split.slices);
+}
+
+}  // namespace
+
+TEST_CASE("invariant: one kernel and tile for every m and batch, and K whole") {
+    int others = 0;
+    for (const char* name : {"h200", "lavapipe", "swiftshader", "huge", "bare"}) {
+        const DeviceCaps caps = *parse_device_caps(file_text(std::string("devices/") + name + ".txt"));
+        const DeviceKernels device(caps);
+        for (const std::string line :
+             {"1x4096x4096 layout=nt", "1x512x8192", "1x8x4096 layout=nt", "1x1x4096", "1x100x30000 layout=tn",
+              "1x768x512 layout_d=t", "1x768x512 layout=tt layout_d=t stride_b=0", "f16*f16 1x4096x4096 layout=nt",
+              "f16*f16 1x4096x4096 layout=tt stride_b=0", "f16*f16 1x37x129", "f32*f16 1x4096x4096 layout=nt",
+              "f16*q4_0 1x4096x4096 layout=nt", "accuracy=f32_split 1x4096x4096 layout=nt", "i8*i8 1x512x512"}) {
+            const std::string types = line.substr(0, line.find(' '));
+            const std::string given =
+                types.starts_with("accuracy") ? line.substr(types.size() + 1) + " " + types : line;
+            CAPTURE(given);
+            CAPTURE(std::string(name));
+            const std::string one = order_of(device, given + " invariant", 256, 1);
+            for (const uint64_t m : {1, 2, 7, 16, 33, 256, 5000})
+                for (const uint64_t batch : {1, 3}) {
+                    CHECK(order_of(device, given + " invariant", m, batch) == one);
+                    others += order_of(device, given, m, batch) != one;
+                }
+        }
+    }
+    CHECK(others > 100);  // without it they do
+}

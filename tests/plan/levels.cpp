@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// Batches of two levels with ratios: which level the kernel, m and n take, what is left to dispatches, and that every
+// product keeps its operands.
+#include "plan/problem/levels.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "plan/problem/problem_text.h"
+#include "plan/steps/steps.h"
+#include "support/files.h"
+#include "support/guarded.h"
+#include "support/random.h"
+#include "support/reference.h"
+#include "support/string_util.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+Problem completed_line(const std::string& line) {
+    const auto read = parse_problem(line);
+    REQUIRE_MESSAGE(bool(read), line, ": ", read.status().text);
+    const auto full = complete(read->problem);
+    REQUIRE_MESSAGE(bool(full), line, ": ", full.status().text);
+    return *full;
+}
+
+std::string why_not(const std::string& line) {
+    const auto read = parse_problem(line);
+    if (!read) return read.status().text;
+    const auto full = complete(read->problem);
+    if (!full) return full.status().text;
+    const auto why = unfit_levels(*full, normalise(*full));
+    return why ? why->text : "";
+}
+
+std::vector<double> filled(const Operand& x, Random& random) {
+    Guarded g(x);
+    g.fill([&] { return static_cast<double>(random.between(-9, 9)); });
+    return g.numbers();
+}
+
+/// Whole numbers, poison between them.
+vkgemm::test::Operands operands_for(const Problem& p, uint64_t seed) {
+    Random random(seed);
+    const auto all = operands(p);
+    vkgemm::test::Operands out;
+    out.a = filled(all[0], random), out.b = filled(all[1], random), out.c = filled(all[2], random);
+    out.d = filled(all[3], random), out.residual = filled(all[3], random);
+    for (std::vector<double>* x : {&out.bias, &out.scale})
+        for (uint64_t i = 0; i < p.m + p.n; ++i) x->push_back(static_cast<double>(random.between(-9, 9)));
+    return out;
+}
+
+/// D where every element of the batch is in it, padding left as it was.
+void multiply(const Problem& p, const vkgemm::test::Operands& in, std::vector<double>& d, uint64_t begin_d,
+              uint64_t products) {
+    for (uint64_t z = 0; z < products; ++z)
+        for (uint64_t r = 0; r < p.m; ++r)
+            for (uint64_t c = 0; c < p.n; ++c)
+                d[begin_d + position(p, 3, z, r, c)] = reference(p, 2, 3, in, z, r, c).value;
+}
+
+/// The same by the repetitions of the normalised problem.
+std::vector<double> repeated(const Normalised& n, const vkgemm::test::Operands& in, std::vector<double> d) {
+    for (uint64_t number = 0; number < n.problem.outerBatch; ++number) {
+        std::array<uint64_t, 4> begin{};
+        uint64_t rest = number;
+        for (const Level& l : n.repeated) {
+            for (size_t i = 0; i < 4; ++i) begin[i] += rest % l.count * l.stride[i];
+            rest /= l.count;
+        }
+        vkgemm::test::Operands moved = in;
+        if (n.swapped) std::swap(moved.a, moved.b);
+        const auto move = [](std::vector<double>& x, uint64_t by) {
+            x.erase(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min<uint64_t>(by, x.size())));
+        };
+        move(moved.a, begin[0]), move(moved.b, begin[1]), move(moved.c, begin[2]), move(moved.d, begin[3]);
+        move(moved.residual, begin[3]);
+        multiply(n.problem, moved, d, begin[3], n.problem.batch);
+    }
+    return d;
+}
+
+bool same_numbers(const std::vector<double>& x, const std::vector<double>& y) {
+    if (x.size() != y.size()) return false;
+    for (size_t i = 0; i < x.size(); ++i)
+        if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) return false;
+    return true;
+}
+
+void draw_matrix(Random& random, Matrix& x, uint64_t& outer_stride, uint64_t batch, uint64_t outer, bool is_d) {
+    const uint64_t most = 6, side = 1 + random.below(3);  // no line is longer than `most`
+    if (random.one_in(2)) x.layout = columnMajor;
+    if (!is_d && random.one_in(3)) {
+        if (random.one_in(2)) x.batchStride = broadcast;
+        if (random.one_in(2)) outer_stride = broadcast;
+        return;
+    }
+    switch (random.below(6)) {
+        case 1:  // the outer level within the inner one
+            outer_stride = most * most, x.batchStride = outer_stride * outer;
+            return;
+        case 2:  // side by side, then on
+            x.batchStride = most, x.ld = most * batch * side;
+            return;
+        case 3:  // all side by side, the outer level next to each other
+            outer_stride = most, x.batchStride = most * outer, x.ld = most * outer * batch;
+            return;
+        default:  // dense
+            return;
+    }
+}
+
+Problem draw(Random& random) {
+    constexpr std::array<uint64_t, 4> counts = {1, 2, 4, 6};
+    Problem p;
+    p.m = 1 + random.below(3), p.n = 1 + random.below(3), p.k = random.below(4);
+    p.batch = random.pick(counts), p.outerBatch = random.pick(counts);
+    (random.one_in(2) ? p.ratioA : p.ratioB) = p.batch % 2 == 0 && random.one_in(2) ? 2 : 1;
+    (random.one_in(2) ? p.outerRatioA : p.outerRatioB) = p.outerBatch % 2 == 0 && random.one_in(2) ? 2 : 1;
+    p.cSource = static_cast<VkgemmC>(random.below(3));
+    draw_matrix(random, p.a, p.outerStrideA, p.batch, p.outerBatch, false);
+    draw_matrix(random, p.b, p.outerStrideB, p.batch, p.outerBatch, false);
+    draw_matrix(random, p.d, p.outerStrideD, p.batch, p.outerBatch, true);
+    if (p.cSource == VKGEMM_C_SEPARATE) draw_matrix(random, p.c, p.outerStrideC, p.batch, p.outerBatch, false);
+    if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_BIAS_ROW : VKGEMM_STEP_BIAS_COL});
+    if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_SCALE_ROW : VKGEMM_STEP_SCALE_COL});
+    if (random.one_in(3)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("levels: every product keeps its operands, however levels are merged and repeated") {
+    int repetitions = 0, taller = 0, wider = 0, one = 0;
+    for (uint64_t seed = 1; seed <= 4000; ++seed) {
+        Random random(seed);
+        const Problem given = draw(random);
+        const Result<Problem> full = complete(given);
+        CAPTURE(to_text(given, 2, 3));
+        REQUIRE_MESSAGE(bool(full), full.status().text);
+        const Normalised n = normalise(*full);
+        const vkgemm::test::Operands in = operands_for(*full, seed);
+        std::vector<double> expected = in.d;
+        multiply(*full, in, expected, 0, full->batch * full->outerBatch);
+        REQUIRE(same_numbers(expected, repeated(n, in, in.d)));
+        const uint64_t m = n.swapped ? full->n : full->m;
+        repetitions += n.repeated.count > 0, taller += n.problem.m > m;
+        wider += n.problem.n > (n.swapped ? full->m : full->n);
+        one += n.repeated.count == 0 && n.problem.batch == 1 && full->batch * full->outerBatch > 1;
+    }
+    for (const int some : {repetitions, taller, wider, one}) CHECK(some > 50);
+}
+
+TEST_CASE("levels: which of them m, n and the kernel take") {
+    const struct {
+        const char* line;
+        uint64_t m, n, batch, repetitions;
+    } rows[] = {
+        {"64x48x32 batch=32 ratio_b=4", 256, 48, 8, 1},           // grouped-query attention, dense
+        {"64x48x32 batch=32 ratio_b=4 bias=col", 256, 48, 8, 1},  // every product has the same n elements
+        {"64x48x32 batch=32 ratio_b=4 bias=row", 64, 48, 8, 4},   // and the same m ones, which a taller one lacks
+        {"64x48x32 batch=32 ratio_b=4 upto=m", 64, 48, 8, 4},     // rows are not always equally far apart
+        {"64x48x32 batch=32 ratio_b=4 upto=n", 256, 48, 8, 1},
+        {"64x48x32 batch=32 ratio_b=4 layout=tn", 64, 48, 8, 4},
+        {"64x48x32 batch=32 ratio_b=4 residual", 256, 48, 8, 1},
+        {"64x48x32 batch=32 ratio_b=4 c=separate", 256, 48, 8, 1},
+        {"64x48x32 batch=32 ratio_b=4 c=separate stride_c=5000", 64, 48, 8, 4},
+        {"1x48x32 batch=32 ratio_b=4 stride_a=40 stride_d=100", 4, 48, 8, 1},  // one row is as long as it likes
+        {"64x48x32 batch=32 ratio_a=4", 64, 48, 8, 4},
+        {"64x48x32 batch=32 ratio_a=4 ldb=1536 stride_b=48 ldd=1536 stride_d=48", 64, 192, 8, 1},
+        {"64x48x32 batch=32 ratio_a=4 layout=nt ldd=1536 stride_d=48", 64, 192, 8, 1},
+        {"64x48x32 batch=32 ratio_a=4 ldb=1536 stride_b=48 ldd=1536 stride_d=48 bias=col", 64, 48, 8, 4},
+        {"64x48x32 batch=32 ratio_b=4 layout_d=t", 48, 64, 8, 4},  // transposed
+        {"64x48x32 batch=32 ratio_a=4 layout=nt layout_d=t", 192, 64, 8, 1},
+        {"64x48x32 batch=6 outer=5", 64, 48, 30, 1},
+        {"64x48x32 batch=6 outer=5 stride_b=0 outer_stride_b=0", 1920, 48, 1, 1},
+        {"64x48x32 batch=6 outer=5 stride_b=0", 384, 48, 5, 1},
+        {"64x48x32 batch=6 outer=5 outer_stride_b=0", 64, 48, 6, 5},
+        {"64x48x32 batch=3 outer=5 outer_stride_b=0", 64, 48, 5, 3},
+        {"64x48x32 batch=6 outer=5 outer_stride_a=20000", 64, 48, 6, 5},
+        {"64x48x32 batch=6 outer=8 ratio_b=2 outer_ratio_b=2 outer_stride_a=20000 stride_d=4000", 64, 48, 4, 12},
+        {"64x48x32 batch=6 upto=b", 64, 48, 6, 1},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        const Problem p = completed_line(row.line);
+        const Normalised n = normalise(p);
+        CHECK(n.problem.m == row.m);
+        CHECK(n.problem.n == row.n);
+        CHECK(n.problem.batch == row.batch);
+        CHECK(n.problem.outerBatch == row.repetitions);
+        CHECK(!unfit_levels(p, n));
+    }
+}
+
+TEST_CASE("levels: a level that is shared, or has one product, is none") {
+    const Problem p = completed_line("4x5x6 batch=4 outer=1 ratio_a=4 ratio_b=2");
+    CHECK((p.ratioA == 1 && p.a.batchStride == 0 && p.ratioB == 2 && p.b.batchStride == 30));
+    const Levels all = levels_of(p);
+    REQUIRE(all.count == 2);
+    CHECK(all.level[0] == Level{2, {0, 0, 20, 20}});
+    CHECK(all.level[1] == Level{2, {0, 30, 40, 40}});
+    CHECK(levels_of(completed_line("4x5x6")).count == 0);
+}
+
+TEST_CASE("levels: what is refused, with values and limits") {
+    const struct {
+        const char* line;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"4x5x6 batch=32 ratio_a=3", {"ratio_a is 3", "batch is 32", "divide"}},
+        {"4x5x6 outer=4 outer_ratio_b=3", {"outer_ratio_b is 3", "outer is 4", "divide"}},
+        {"4x5x6 batch=12 ratio_a=2 ratio_b=3", {"ratio_a is 2", "ratio_b is 3", "must be 1"}},
+        {"4x5x6 outer=4 outer_stride_d=0", {"D cannot be broadcast", "4 batches"}},
+        {"4x5x6 batch=3 outer=4 outer_stride_d=40", {"20 (batch)", "40 (outer)", "60 elements", "overwrite"}},
+        {"4x5x6 batch=3 outer=4 ldd=19 stride_d=5 outer_stride_d=15", {"19 (ld)", "less than the 60", "overwrite"}},
+        {"4x5x6 outer=4 outer_stride_a=1000000000", {"A spans 3000000024", "2147483647"}},
+        {"4x5x6 batch=4 ratio_a=2 upto=b", {"batch cannot vary", "upTo"}},
+        {"4x5x6 batch=4 outer=2 groups=table", {"groups", "outerBatch (2)", "0"}},
+        {"4x5x6 outer=5000 batch=6000 outer_stride_b=0", {"5000 repetitions", "6000", "4096"}},
+        {"f16*f16 4x5x6 batch=3 outer=4 outer_stride_a=0 packed_b=any outer_stride_b=100",
+         {"B comes packed", "3", "4"}},
+        {"f16*q8_0 8x8x64 layout=nt outer=2 outer_stride_b=530", {"outer stride is 530", "544"}},
+        {"4x5x6 c=d outer=2 outer_stride_c=100", {"C is D"}},
+        {"4x5x6 outer=0", {"character 13"}},
+        {"4x5x6 ratio_a=0", {"character 15"}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        const std::string why = why_not(row.line);
+        for (const std::string& word : row.words)
+            CHECK_MESSAGE(why.find(word) != std::string::npos, "'", word, "' is not in: ", why);
+    }
+    CHECK(why_not("4x5x6 batch=3 outer=4 ldd=60 stride_d=5 outer_stride_d=15") == "");
+    CHECK(why_not("4x5x6 batch=3 outer=4 stride_d=80 outer_stride_d=20") == "");
+    CHECK(why_not("f16*f16 4x5x6 batch=3 outer=4 packed_b=any outer_stride_a=1000 outer_stride_b=0") == "");
+    CHECK(why_not("4x5x6 outer=4096 batch=6000 outer_stride_b=0") == "");
+}
+
+TEST_CASE("levels: steps move by whole chunks of 16 bytes, or nothing is read in chunks") {
+    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const auto steps = [&](const std::string& line, const Request& request = {}) {
+        const Problem p = completed_line(line);
+        const Normalised n = normalise(p);
+        const Result<Choice> choice = select(caps, n.problem, request);
+        REQUIRE_MESSAGE(bool(choice), line);
+        return make_steps(*choice, p, n, caps, request);
+    };
+    const std::string line = "64x64x64 batch=6 outer=2 outer_stride_b=0 ";
+    CHECK((steps(line).steps.back().constants.ALIGNED & 15) == 15);
+    CHECK((steps(line + "outer_stride_a=24580").steps.back().constants.ALIGNED & 15) == 15);
+    CHECK((steps(line + "outer_stride_a=24577").steps.back().constants.ALIGNED & 15) == 14);
+    CHECK((steps(line + "outer_stride_d=24577").steps.back().constants.ALIGNED & WIDE_D) == 0);
+    CHECK((steps("64x64x64 batch=3 outer=3 outer_stride_b=12289 outer_stride_a=0").steps.back().constants.ALIGNED &
+           WIDE_B) == 0);
+    const Steps two = steps(line + "outer_stride_a=30000 layout_d=t residual c=separate");
+    CHECK(two.repeats.count == 2);
+    CHECK(dispatch_count(two.steps, two.repeats) == 2 * two.steps.size());
+    CHECK(two.repeats.offset(1, VKGEMM_SLOT_A) == 120000);
+    CHECK(two.repeats.offset(1, VKGEMM_SLOT_B) == 0);
+    CHECK(two.repeats.offset(1, VKGEMM_SLOT_D) == 4 * 64 * 64 * 6);
+    CHECK(two.repeats.offset(1, VKGEMM_SLOT_RESIDUAL) == two.repeats.offset(1, VKGEMM_SLOT_D));
+    CHECK(two.repeats.offset(1, VKGEMM_SLOT_C) == two.repeats.offset(1, VKGEMM_SLOT_D));
+    CHECK(two.repeats.reach[VKGEMM_SLOT_A] == 4 * 64 * 64 * 6);
+    CHECK(two.slots[VKGEMM_SLOT_A].bytes == 120000 + 4 * 64 * 64 * 6);
+    CHECK(!two.repeats.are_ordered);
+    // Descriptors of a D whose repetitions lie between each other: validation layers want them ordered.
+    const std::string between =
+        "64x64x64 batch=3 outer=2 stride_d=8192 outer_stride_d=4096 stride_a=8192 outer_stride_a=4096";
+    Request by_address;
+    by_address.addresses = true;
+    CHECK(steps(between + " outer_stride_b=0 bias=row").repeats.count == 2);
+    CHECK(steps(between + " outer_stride_b=0 bias=row").repeats.are_ordered);
+    CHECK(!steps(between + " outer_stride_b=0 bias=row", by_address).repeats.are_ordered);
+}
