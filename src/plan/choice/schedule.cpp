@@ -312,8 +312,8 @@ uint64_t Schedule::workspace_bytes() const {
 std::array<Operand, 4> Schedule::operands() const {
     std::array<Operand, 4> all = plan::operands(problem);
     all[0].padded = a.kernel, all[1].padded = b.kernel;
-    for (Operand* x : {&all[0], &all[1]})
-        if (x->padded) x->outer_stride = 0;  // each repetition finds it in the same place
+    for (Operand& x : all)
+        if (x.padded) x.outer_stride = 0;  // each repetition finds it in the same place
     return all;
 }
 

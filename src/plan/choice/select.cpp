@@ -273,7 +273,7 @@ Result<Choice> select_for(const DeviceKernels& device, const Problem& completed,
     const Problem one_row = normalise(invariant_reference(least, 1)).problem;
     Request search = request;
     search.tuned = nullptr, search.least = &one_row;
-    const Result<Choice> reference = select(device, normalise(invariant_reference(completed)).problem, search);
+    Result<Choice> reference = select(device, normalise(invariant_reference(completed)).problem, search);
     if (!reference) return reference;
     search.kernel = reference->kernel->name, search.least = request.least;
     return select(device, p, search);

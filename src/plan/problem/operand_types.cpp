@@ -8,7 +8,7 @@
 namespace vkgemm::plan {
 namespace {
 
-Refusal broken(std::string why) { return {VKGEMM_ERROR_INVALID_PROBLEM, std::move(why)}; }
+Refusal contradiction(std::string why) { return {VKGEMM_ERROR_INVALID_PROBLEM, std::move(why)}; }
 
 // The operands of the epilogue with a type of their own.
 constexpr std::pair<std::string_view, VkgemmSlot> typed_operands[] = {{"C", VKGEMM_SLOT_C},
@@ -52,8 +52,9 @@ std::optional<Status> check_operand_types(const Problem& p) {
         const bool factor = slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE;
         if (type == (factor ? default_factor_type(p.d.type) : p.d.type)) continue;
         if (!has_operand(p, slot))
-            return broken(concat({name, " has a type of its own, ", info(type).name, ", but the problem has none",
-                                  (slot == VKGEMM_SLOT_C ? " beside D" : ""), "; leave it at its default"}));
+            return contradiction(
+                concat({name, " has a type of its own, ", info(type).name, ", but the problem has none",
+                        (slot == VKGEMM_SLOT_C ? " beside D" : ""), "; leave it at its default"}));
         if (std::string why = check_operand_type(p, name, slot, type); !why.empty())
             return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     }
@@ -69,11 +70,12 @@ std::optional<Status> check_scalars(const Problem& p) {
     if (p.grouping != VKGEMM_GROUPING_NONE)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the groups of a table have no scalars in memory; leave `scalars` 0"};
     if ((p.scalars & VKGEMM_SCALARS_BETA) && p.cSource == VKGEMM_C_NONE)
-        return broken("beta is in memory, but the problem has no C; set its cSource (c=d or c=separate in its line)");
+        return contradiction(
+            "beta is in memory, but the problem has no C; set its cSource (c=d or c=separate in its line)");
     const bool clamps = std::any_of(p.epilogue.begin(), p.epilogue.end(),
                                     [](const EpilogueStep& s) { return info(s.kind).has_bounds(); });
     if ((p.scalars & VKGEMM_SCALARS_CLAMP) && !clamps)
-        return broken("the bounds of a clamp are in memory, but the epilogue has none");
+        return contradiction("the bounds of a clamp are in memory, but the epilogue has none");
     if (clamps && !(p.scalars & VKGEMM_SCALARS_CLAMP))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        "a clamp beside scalars in memory has its bounds there too: add VKGEMM_SCALARS_CLAMP"};

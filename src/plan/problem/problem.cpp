@@ -48,7 +48,7 @@ std::string complete_matrix(const Batched& b) {
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
                        " has ", inner, " elements"});
-    const std::string too_long = concat({who, " spans more than 2^64 elements"});
+    std::string too_long = concat({who, " spans more than 2^64 elements"});
     const auto one = times(x.ld, outer);
     if (x.batchStride == broadcast || b.batch <= 1) {
         x.batchStride = 0;
@@ -395,8 +395,7 @@ std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
     if (spread_a || spread_b)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({(spread_a ? "A" : "B"),
-                               " comes packed, but has matrices on several levels of the batch, of which one dispatch "
-                               "takes ",
+                               " comes packed, but has matrices on several levels of the batch; one dispatch takes ",
                                n.problem.batch, " and ", n.problem.outerBatch,
                                " are needed; split the product, or leave it unpacked"})};
     return std::nullopt;

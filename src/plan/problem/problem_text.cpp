@@ -226,7 +226,7 @@ struct Reader {
     std::optional<Status> scalars(string_view v, size_t at) {
         while (true) {
             const string_view word = v.substr(0, v.find(','));
-            const auto known = std::find(std::begin(scalar_words), std::end(scalar_words), word);
+            const auto* const known = std::find(std::begin(scalar_words), std::end(scalar_words), word);
             if (known == std::end(scalar_words)) return wrong(at, not_one_of(word, scalar_words));
             const uint32_t bit = 1u << (known - std::begin(scalar_words));
             if (out.problem.scalars & bit) return wrong(at, concat({quoted(word), " comes twice"}));
