@@ -52,8 +52,14 @@ struct uvec2 {
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")                 \
     X(45, BY_INDEX, "grouped: 1: an index list gives the rows of A and D")                  \
     X(46, INDICES_PER_ROW, "grouped: how many indices a row of A has; 0 without a list")    \
-    X(47, FORMAT_D, "list_tiles: the type of C and D, a VKGEMM_TYPE_* number")              \
-    X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")
+    X(47, FORMAT_D, "list_tiles, scaled products: the type of D, a VKGEMM_TYPE_* number")   \
+    X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")          \
+    X(49, FORMAT_C, "the type of C, a VKGEMM_TYPE_* number; 0: D's")                        \
+    X(50, FORMAT_BIAS, "likewise of the bias")                                              \
+    X(51, FORMAT_SCALE, "likewise of the scale")                                            \
+    X(52, FORMAT_RESIDUAL, "likewise of the residual")                                      \
+    X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")                         \
+    X(54, SCALARS, "what is in VkgemmScalars, SCALARS_* bits; by addresses alone")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
 // of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
@@ -70,6 +76,12 @@ struct uvec2 {
 #define TABLE_HAS_K 4
 #define TABLE_SWAPPED 8  // the problem was transposed: what the table calls A is the product's B, and m its n
 #define TABLE_C_IS_D 16
+
+// Bits of SCALARS, as in VkgemmScalarFlagBits.
+#define SCALARS_ALPHA 1
+#define SCALARS_BETA 2
+#define SCALARS_CLAMP 4
+#define SCALARS_MONITOR 8
 
 // Shared memory of the families, in elements of the accumulator's type. The shader sizes its arrays with these, and the
 // host counts with them.
@@ -99,9 +111,13 @@ struct uvec2 {
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 
-// What STEP_n may hold: VKGEMM_STEP_*. C++ has them as an enum.
+// What STEP_n and FORMAT_* may hold: VKGEMM_STEP_*, VKGEMM_TYPE_*. C++ has them as enums.
 #ifndef __cplusplus
 #    include "../include/vkgemm/tables.h"
+#    define VKGEMM_ROW(name, number, text, bytes, elements, digits, is_float, accumulator, result) \
+        const uint name = number;
+VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#    undef VKGEMM_ROW
 const uint VKGEMM_STEP_NONE = 0u;
 #    define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) const uint name = number;
 VKGEMM_STEP_ROWS(VKGEMM_ROW)
@@ -129,7 +145,8 @@ struct GemmArgs {
     uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
     uint raster;                              // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
-    uint clamp_lo, clamp_hi;  // bits of the f32 bounds of VKGEMM_STEP_CLAMP
+    // Bits of the f32 bounds of VKGEMM_STEP_CLAMP, or, if SCALARS is not 0, the address of VkgemmScalars.
+    uint clamp_lo, clamp_hi;
 #if defined(__cplusplus) || defined(SUMS_IN_F64)
     uint alpha_high, beta_high;  // the high words of alpha and beta, of modules that sum in f64 alone
 #endif

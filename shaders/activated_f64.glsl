@@ -31,14 +31,16 @@ double exp_f64(double x) {
 }
 
 double activated(uint step, double x) {
+    double y = x;
     switch (step) {
-        case VKGEMM_STEP_RELU: return isnan(x) ? x : max(x, 0.0lf);
+        case VKGEMM_STEP_RELU: y = isnan(x) ? x : max(x, 0.0lf); break;
         case VKGEMM_STEP_GELU:  // as for f32, with exp: 2 sqrt(2/pi) (x + 0.044715 x^3)
-            return x / (1.0lf + exp_f64(x * (-1.5957691216057308lf - 0.071354816272600251lf * (x * x))));
-        case VKGEMM_STEP_SILU: return x / (1.0lf + exp_f64(-x));
+            y = x / (1.0lf + exp_f64(x * (-1.5957691216057308lf - 0.071354816272600251lf * (x * x))));
+            break;
+        case VKGEMM_STEP_SILU: y = x / (1.0lf + exp_f64(-x)); break;
+        case VKGEMM_STEP_LEAKY_RELU: y = x > 0.0lf ? x : double(uintBitsToFloat(SLOPE)) * x; break;
         case VKGEMM_STEP_CLAMP:
-            return isnan(x) ? x
-                            : clamp(x, double(uintBitsToFloat(args.clamp_lo)), double(uintBitsToFloat(args.clamp_hi)));
+            if (!isnan(x)) y = clamp(x, double(uintBitsToFloat(args.clamp_lo)), double(uintBitsToFloat(args.clamp_hi)));
     }
-    return x;
+    return y;
 }

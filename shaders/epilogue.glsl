@@ -1,45 +1,89 @@
 // SPDX-License-Identifier: MIT
-// How a sum becomes a value of D: alpha, beta and C, then up to four steps. gemm.glsl includes this.
+// How a sum becomes a value of D: alpha, beta and C, then up to four steps. gemm.glsl includes this. Functions have one
+// return, at their end, because the optimiser makes a loop of any other when it copies them to where they are called.
+
+// The scalars of the run, from its arguments or from memory.
+out_t alpha, beta;
+bool is_nothing;  // the product counts as 0, whatever alpha or the sum is: k, or an alpha in memory, is 0
+float low, high;
+
+#if defined(VKGEMM_ADDRESSES) && (defined(SUMS_IN_F32) || defined(SCALED_D))
+#define SCALARS_IN_MEMORY Scalars(uvec2(args.clamp_lo, args.clamp_hi))
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Scalars {  // VkgemmScalars
+    float alpha, beta, low, high;
+    uint non_finite;
+};
+
+// Whether D holds an infinity or a NaN for x.
+bool is_infinite_in_d(float x) { return (floatBitsToUint(x) & 0x7fffffffu) >= INFINITE; }
+// Notes that it does. All writers write the same, so no atomic is needed; one would have device scope, which a device
+// with the Vulkan memory model may lack.
+void monitor(bool seen) {
+    if ((SCALARS & SCALARS_MONITOR) != 0 && seen) SCALARS_IN_MEMORY.non_finite = 1;
+}
+#else
+#define is_infinite_in_d(x) false
+void monitor(bool seen) {}
+#endif
+
+void read_scalars() {
+    alpha = FACTOR(alpha), beta = FACTOR(beta);
+    low = uintBitsToFloat(args.clamp_lo), high = uintBitsToFloat(args.clamp_hi);
+#ifdef SCALARS_IN_MEMORY
+    if ((SCALARS & SCALARS_ALPHA) != 0) alpha = SCALARS_IN_MEMORY.alpha;
+    if ((SCALARS & SCALARS_BETA) != 0) beta = SCALARS_IN_MEMORY.beta;
+    if ((SCALARS & SCALARS_CLAMP) != 0) low = SCALARS_IN_MEMORY.low, high = SCALARS_IN_MEMORY.high;
+#endif
+    is_nothing = args.k == 0 || ((SCALARS & SCALARS_ALPHA) != 0 && alpha == out_t(0));
+}
 
 // The steps that depend on the value alone. NaN stays NaN, which min, max and clamp do not promise.
 float activated(uint step, float x) {
+    float y = x;
     switch (step) {
-        case VKGEMM_STEP_RELU: return isnan(x) ? x : max(x, 0.0);
+        case VKGEMM_STEP_RELU: y = isnan(x) ? x : max(x, 0.0); break;
         case VKGEMM_STEP_GELU:  // x/2 (1 + tanh(u)) = x / (1 + exp(-2u)), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3); as exp2
-            return x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x))));
-        case VKGEMM_STEP_SILU: return x / (1.0 + exp2(-1.4426950409 * x));
+            y = x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x))));
+            break;
+        case VKGEMM_STEP_SILU: y = x / (1.0 + exp2(-1.4426950409 * x)); break;
+        case VKGEMM_STEP_LEAKY_RELU: y = x > 0 ? x : uintBitsToFloat(SLOPE) * x; break;
         case VKGEMM_STEP_CLAMP:
-            return isnan(x) ? x : clamp(x, uintBitsToFloat(args.clamp_lo), uintBitsToFloat(args.clamp_hi));
+            y = isnan(x) ? x : clamp(x, low, high);
     }
-    return x;
+    return y;
 }
 #ifdef SUMS_IN_F64
 #include "activated_f64.glsl"
 #endif
 int activated(uint step, int x) { return step == VKGEMM_STEP_RELU ? max(x, 0) : x; }
 
-acc_t after_step(uint step, uint row, uint col, acc_t x) {
-    switch (step) {
-        case VKGEMM_STEP_NONE: return x;
-        case VKGEMM_STEP_BIAS_ROW: return x + LOAD(TYPE_D, ONE(bias, row));
-        case VKGEMM_STEP_BIAS_COL: return x + LOAD(TYPE_D, ONE(bias, col));
-        case VKGEMM_STEP_SCALE_ROW: return x * LOAD(TYPE_D, ONE(scale, row));
-        case VKGEMM_STEP_SCALE_COL: return x * LOAD(TYPE_D, ONE(scale, col));
-        case VKGEMM_STEP_SCALE_ALL: return x * LOAD(TYPE_D, ONE(scale, 0));
-        case VKGEMM_STEP_RESIDUAL: return x + LOAD(TYPE_D, ONE(residual, batch * args.batch_d + row * args.ldd + col));
-    }
-    return activated(step, x);
+out_t after_step(uint step, uint row, uint col, out_t x) {
+    if (step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_BIAS_COL)
+        x += bias_at(step == VKGEMM_STEP_BIAS_ROW ? row : col);
+    else if (step == VKGEMM_STEP_SCALE_ROW || step == VKGEMM_STEP_SCALE_COL || step == VKGEMM_STEP_SCALE_ALL)
+        x *= scale_at(step == VKGEMM_STEP_SCALE_ROW ? row : step == VKGEMM_STEP_SCALE_COL ? col : 0);
+    else if (step == VKGEMM_STEP_RESIDUAL) x += residual_at(batch * args.batch_d + row * args.ldd + col);
+    else x = activated(step, x);
+    return x;
 }
 
-// The element of D at (row, col), which must be inside. If k is 0 the product is 0, whatever alpha is. If beta is 0, C
-// is not read, because it may hold NaN.
-acc_t finished(uint row, uint col, acc_t sum) {
-    acc_t x = args.k == 0 ? acc_t(0) : FACTOR(alpha) * sum;
-    const acc_t beta = FACTOR(beta);
-    if (USE_C != 0 && beta != acc_t(0)) {
-        const uint at = batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);
-        x += beta * LOAD(TYPE_D, ONE(c, at));
-    }
+// alpha times the sum.
+#ifdef SCALED_D
+float times_alpha(uint row, uint col, int sum) {
+    const bool whole_bias = FORMAT_BIAS == VKGEMM_TYPE_I32;  // which is the first step; bias_at gives 0 for it
+    if (whole_bias) sum += ONE_FROM(bias_i32, args.bias, STEP_0 == VKGEMM_STEP_BIAS_ROW ? row : col);
+    return is_nothing && !whole_bias ? 0 : alpha * float(sum);
+}
+#else
+acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) : alpha * sum; }
+#endif
+
+// The element of D at (row, col), which must be inside, after read_scalars(). If beta is 0, C is not read, because it
+// may hold NaN.
+out_t finished(uint row, uint col, acc_t sum) {
+    out_t x = times_alpha(row, col, sum);
+    if (USE_C != 0 && beta != out_t(0))
+        x += beta * c_at(batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col));
     x = after_step(STEP_0, row, col, x);
     x = after_step(STEP_1, row, col, x);
     x = after_step(STEP_2, row, col, x);

@@ -13,10 +13,6 @@
 #ifndef VKGEMM_FORMATS_GLSL
 #define VKGEMM_FORMATS_GLSL
 
-#define VKGEMM_ROW(name, number, text, bytes, elements, digits, is_float, accumulator, result) const uint name = number;
-VKGEMM_TYPE_ROWS(VKGEMM_ROW)
-#undef VKGEMM_ROW
-
 uint block_elements(uint type) {
 #define VKGEMM_ROW(name, number, text, bytes, elements, digits, is_float, accumulator, result) \
     if (type == number) return elements;

@@ -40,12 +40,8 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #include "operands.glsl"
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
-OPERAND(c, TYPE_D, BIND_C, )  // may be D itself, as may the residual, so neither is readonly
-OPERAND(d, TYPE_D, BIND_D, )
 OPERAND(partial, ACC, BIND_D, )  // PARTIAL: bare sums go to the workspace in D's place: [slice][batch][row][column]
-OPERAND(bias, TYPE_D, BIND_BIAS, readonly)
-OPERAND(scale, TYPE_D, BIND_SCALE, readonly)
-OPERAND(residual, TYPE_D, BIND_RESIDUAL, )
+#include "elements.glsl"
 
 // What this work group computes, in addition to its tile. tile_of sets these globals; loads and stores read them.
 uint batch;           // which product of the batch

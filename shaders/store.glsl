@@ -11,30 +11,40 @@ uint index_partial(uint row, uint col) { return ((slice * args.batch + batch) * 
 void store_d(uint row, uint col, acc_t sum) {
     const bool in_d = inside(row, col, args.m, args.n) && HAS_ROW(row);
     if (PARTIAL != 0) {
-        const uint at = ((slice * args.batch + batch) * args.m + row) * args.n + col;
-        if (in_d) ONE_FROM(partial, args.d, at) = STORE(ACC, sum);
-        return;
+        if (in_d) ONE_FROM(partial, args.d, index_partial(row, col)) = STORE(ACC, sum);
+    } else {
+        read_scalars();
+        const uint r = in_d ? ROW_OF_D(row) : 0;
+        const out_t value = finished(r, in_d ? col : 0, sum);
+        if (in_d) put_d(index_d(r, col), value);
+        monitor(in_d && is_infinite_in_d(value));
     }
-    const uint r = in_d ? ROW_OF_D(row) : 0;
-    const acc_t value = finished(r, in_d ? col : 0, sum);
-    if (in_d) ONE(d, index_d(r, col)) = STORE(TYPE_D, value);
 }
 
-// Writes four neighbouring columns; col is a multiple of 4.
+// Writes four neighbouring columns; col is a multiple of 4. Where D is wide, all of them are inside it or none is.
 void store_d4(uint row, uint col, acc4_t sum) {
     if (PARTIAL != 0 && WHOLE != 0) {  // so n is a multiple of 4
         SET_FOUR(partial, ACC, args.d, index_partial(row, col), sum)
-        return;
+    } else if (PARTIAL != 0) {
+        [[unroll]] for (uint j = 0; j < 4; ++j)
+            if (inside(row, col + j, args.m, args.n) && HAS_ROW(row))
+                ONE_FROM(partial, args.d, index_partial(row, col + j)) = STORE(ACC, sum[j]);
+    } else {
+        const bool wide = (ALIGNED & WIDE_D) != 0, has_row = HAS_ROW(row);
+        const bool in_d = inside(row, col, args.m, args.n) && has_row;
+        const uint r = in_d ? ROW_OF_D(row) : 0;
+        read_scalars();
+        bool seen = false;
+        out4_t value;
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+            const bool inside_d = wide ? in_d : inside(row, col + j, args.m, args.n) && has_row;
+            value[j] = finished(r, inside_d ? col + j : 0, sum[j]);
+            if (!wide && inside_d) put_d(index_d(r, col + j), value[j]);
+            seen = seen || (inside_d && is_infinite_in_d(value[j]));
+        }
+        monitor(seen);
+        if (wide && in_d) put_d4(index_d(r, col), value);
     }
-    if ((ALIGNED & WIDE_D) == 0 || PARTIAL != 0) {
-        [[unroll]] for (uint j = 0; j < 4; ++j) store_d(row, col + j, sum[j]);
-        return;
-    }
-    const bool in_d = inside(row, col, args.m, args.n) && HAS_ROW(row);
-    const uint r = in_d ? ROW_OF_D(row) : 0, c0 = in_d ? col : 0;
-    const acc4_t value = acc4_t(finished(r, c0, sum.x), finished(r, c0 + 1, sum.y), finished(r, c0 + 2, sum.z),
-                                finished(r, c0 + 3, sum.w));
-    if (in_d) SET_FOUR(d, TYPE_D, args.d, index_d(r, col), value)
 }
 
 #endif

@@ -49,4 +49,8 @@ uint noted(uint operand, uint i, uint size) {
 #define traced_bias BIND_BIAS
 #define traced_scale BIND_SCALE
 #define traced_residual BIND_RESIDUAL
+#define traced_c_words BIND_C  // of types that no traced case has
+#define traced_bias_words BIND_BIAS
+#define traced_scale_words BIND_SCALE
+#define traced_residual_words BIND_RESIDUAL
 #define NOTED(name, i, size) noted(traced_##name, i, size)

@@ -100,13 +100,37 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 // What products are summed in: one value, and four.
 #define acc_t VKGEMM_PASTE(ACC, _value)
 #define acc4_t VKGEMM_PASTE(ACC, _value4)
-#define FACTOR(name) VKGEMM_PASTE(ACC, _factor)(name)  // alpha or beta
 
-// Modules that sum in f64 have operands of f64 alone. #if knows no ##, so the type is a number while it looks.
+// What a module has to do with some types. #if knows no ##, so those are numbers while it looks.
 #define f64 1
+#define i32 2
+#define f32 3
+#define scaled 4
 #if ACC == 1
-#define SUMS_IN_F64
+#define SUMS_IN_F64  // its operands are of f64 alone
+#elif ACC != 2
+#define SUMS_IN_F32  // at the latest in the epilogue
+#endif
+#if TYPE_D == 3
+#define D_IN_WORDS
+#elif TYPE_D == 4
+#define SCALED_D
 #endif
 #undef f64
+#undef i32
+#undef f32
+#undef scaled
+
+// What the epilogue computes in. A scaled product sums whole numbers, and D is the type that FORMAT_D says.
+#ifdef SCALED_D
+#define out_t float
+#define out4_t vec4
+#define FACTOR(name) f32_factor(name)  // alpha or beta
+#else
+#define out_t acc_t
+#define out4_t acc4_t
+#define FACTOR(name) VKGEMM_PASTE(ACC, _factor)(name)
+#endif
+#define LOAD_OUT(type, x) out_t(VKGEMM_PASTE(type, _load)(x))
 
 #endif

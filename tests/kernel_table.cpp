@@ -14,7 +14,8 @@ int main() {
         const std::string needs = feature_names(k.needs);
         std::printf("| `%s` | %s·%s+%s→%s | %s | %u | %llu | %s |\n", k.name.data(),
                     m.is_mixed() ? "mixed" : info(m.a).name.data(), m.is_mixed() ? "mixed" : info(m.b).name.data(),
-                    info(m.accumulate).name.data(), info(m.d).name.data(), to_text(k.tile).c_str(), k.tile.WG,
+                    info(m.accumulate).name.data(), m.d == scaled ? "scaled" : info(m.d).name.data(),
+                    to_text(k.tile).c_str(), k.tile.WG,
                     static_cast<unsigned long long>(m.family.shared_bytes(k.tile, m.element_bytes())),
                     needs.empty() ? "–" : needs.c_str());
     }

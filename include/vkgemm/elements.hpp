@@ -160,6 +160,8 @@ inline double applied(const Step& step, double x) {
             return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
         case VKGEMM_STEP_SILU:
             return x / (1 + std::exp(-x));
+        case VKGEMM_STEP_LEAKY_RELU:
+            return x < 0 ? static_cast<double>(step.low) * x : x;
         case VKGEMM_STEP_CLAMP: {
             const double low = static_cast<double>(step.low), high = static_cast<double>(step.high);
             return x < low ? low : x > high ? high : x;

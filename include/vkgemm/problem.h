@@ -141,17 +141,36 @@ typedef enum VkgemmSlot {
     VKGEMM_SLOT_SCALE = 5,
     VKGEMM_SLOT_RESIDUAL = 6,
     VKGEMM_SLOT_WORKSPACE = 7,
-    VKGEMM_SLOT_GROUPS = 8,  /* the table of groups */
-    VKGEMM_SLOT_INDICES = 9, /* their index lists */
-    VKGEMM_SLOT_COUNT = 10,  /* in this header; the library's is VkgemmPlanInfo::slotCount */
+    VKGEMM_SLOT_GROUPS = 8,   /* the table of groups */
+    VKGEMM_SLOT_INDICES = 9,  /* their index lists */
+    VKGEMM_SLOT_SCALARS = 10, /* VkgemmScalars */
+    VKGEMM_SLOT_COUNT = 11,   /* in this header; the library's is VkgemmPlanInfo::slotCount */
     VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
 } VkgemmSlot;
 
 /* The epilogue: what is applied to each element of the product before it is stored in D. Steps run in the order given.
- * A list has each kind at most once, at most one bias and at most one scale. Bias, scale and residual are operands of
- * D's type. Bias and scale have m elements (ROW), n elements (COL) or one (ALL). The residual has the layout, ld and
- * batchStride of D, and may be D itself. GELU, SiLU and clamp are for floating-point accumulators.
- * GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
+ * A list has each kind at most once, at most one bias and at most one scale. Bias and scale have m elements (ROW), n
+ * elements (COL) or one (ALL). The residual has the layout, ld and batchStride of D, and may be D itself if it has D's
+ * type. GELU, SiLU, clamp and leaky ReLU are computed in floating point: in the accumulator's type, or in f32 if sums
+ * of whole numbers have a D of another type (below). GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+ *
+ * Types. Bias, scale, residual and C have D's type, unless the problem gives them one of their own (biasType,
+ * scaleType, residualType, c.type). If sums are f32 or f16, all of them may be f32, f16 or bf16, whatever D is. Such an
+ * operand of 16 bits whose type is not D's begins at a multiple of 4 bytes, and its length is rounded up to one.
+ * Among the groups of a table C and the residual have D's type.
+ *
+ * Sums of i8 in i32 may have a D of f32, f16, bf16 or i8. All of the epilogue is f32 then, alpha and beta too:
+ *
+ *     D = convert(steps(alpha * f32(sum) + beta * C))
+ *
+ * Converted to i8, a number becomes the nearest whole one (of two the even one), at least -128 and at most 127, and NaN
+ * becomes 0. Bias and scale are f32, f16 or bf16, and by default f32 if D is i8; C and the residual may be i8 too. A
+ * bias of i32 must be the first step, and is added to the sum as a whole number: alpha * f32(sum + bias).
+ *
+ * Zero points. Let A have the scale sa and zero point za, and column j of B the scale sb[j], and let s[j] be the sum
+ * of that column's elements. The product of what they stand for is sa sb[j] (sum - za s[j]): the steps bias=col
+ * scale=col with an i32 bias of -za s[j] and a scale of sa sb[j]. With a bias f[j] and a zero point zd of D it is the
+ * steps scale=col bias=col with a bias of f[j] + zd - sa sb[j] za s[j]. */
 typedef enum VkgemmStepKind {
     VKGEMM_STEP_NONE = 0, /* an unset step, refused within epilogueCount (INVALID_ARGUMENT) */
 #define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) name = (number),
@@ -163,11 +182,35 @@ typedef enum VkgemmStepKind {
 /* Its size never changes, because VkgemmProblem contains it by value. */
 typedef struct VkgemmEpilogueStep {
     VkgemmStepKind kind;
-    float low, high; /* clamp: low <= high; ignored by other steps */
+    float low, high; /* clamp: low <= high; leaky ReLU: low is the slope below 0; ignored by other steps */
 } VkgemmEpilogueStep;
 
 /* Never changes, because fields follow `epilogue` in VkgemmProblem. */
 #define VKGEMM_MAX_EPILOGUE_STEPS 4
+
+/* Scalars of a run that are in memory, where earlier work on the GPU may have written them, and what a run notes there
+ * of the D that it stores. For sums in f32 and f16, and for those of i8 whose D is not i32, in one product or a batch,
+ * on devices with bufferDeviceAddress: the plan reads operands by address (VkgemmPlanInfo::usesAddresses). */
+typedef enum VkgemmScalarFlagBits {
+    /* alpha is read, in place of VkgemmRun::alpha. If it is 0 the product counts as 0, whatever NaN A and B hold, which
+     * must be given. */
+    VKGEMM_SCALARS_ALPHA = 1,
+    /* beta is read; the problem has a C. If it is 0, NaN in C does not reach D, not even where C is D. */
+    VKGEMM_SCALARS_BETA = 2,
+    /* The bounds of the clamp are read, in place of its low and high. A clamp needs this bit if any other is set. */
+    VKGEMM_SCALARS_CLAMP = 4,
+    /* nonFinite is set to 1 if the run stores a NaN or an infinity, and otherwise left as it is: set it to 0 before. */
+    VKGEMM_SCALARS_MONITOR = 8,
+    VKGEMM_SCALARS_FLAG_MAX_ENUM = 0x7fffffff
+} VkgemmScalarFlagBits;
+
+/* In device memory, at a multiple of 4 bytes. What the flags do not name is not touched. Its size never changes. */
+typedef struct VkgemmScalars {
+    float alpha, beta;
+    float low, high;    /* low <= high; else the result of the clamp is one of them */
+    uint32_t nonFinite; /* 1: a NaN or an infinity was stored; in a D of i8, a number that was one before */
+    uint32_t reserved;
+} VkgemmScalars;
 
 /* Sizes that a plan does not fix: it serves every number from 0 to the problem's, and each run states its own
  * (VKGEMM_RECORD_SIZES). The kernel, its tile and how K is split are chosen for a few ranges of these sizes when the
@@ -255,6 +298,10 @@ typedef struct VkgemmProblem {
     uint64_t outerStrideA, outerStrideB, outerStrideC, outerStrideD;
     uint64_t ratioA, ratioB;           /* how many products in a row share a matrix; 0: 1 */
     uint64_t outerRatioA, outerRatioB; /* likewise of the outer level */
+
+    /* Types of the epilogue's operands; 0: D's, but f32 for bias and scale if D is i8. See VkgemmStepKind. */
+    VkgemmType biasType, scaleType, residualType;
+    uint32_t scalars; /* VkgemmScalarFlagBits: what is in VKGEMM_SLOT_SCALARS */
 } VkgemmProblem;
 
 /* A problem as one line of text, as the tool, logs, tests and bug reports write it, without what is at its default:

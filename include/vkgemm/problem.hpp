@@ -102,6 +102,8 @@ struct Problem {
     uint64_t outerBatch = 1;
     uint64_t outerStrideA = 0, outerStrideB = 0, outerStrideC = 0, outerStrideD = 0;
     uint64_t ratioA = 1, ratioB = 1, outerRatioA = 1, outerRatioB = 1;
+    Type biasType = VKGEMM_TYPE_DEFAULT, scaleType = VKGEMM_TYPE_DEFAULT, residualType = VKGEMM_TYPE_DEFAULT;
+    uint32_t scalars = 0;  ///< VkgemmScalarFlagBits
 };
 
 /// One line of text: the problem, and the factors that belong to a run.
@@ -138,6 +140,8 @@ inline VkgemmProblem toC(const Problem& p) {
     c.outerStrideC = p.outerStrideC, c.outerStrideD = p.outerStrideD;
     c.ratioA = countToC(p.ratioA), c.ratioB = countToC(p.ratioB);
     c.outerRatioA = countToC(p.outerRatioA), c.outerRatioB = countToC(p.outerRatioB);
+    c.biasType = p.biasType, c.scaleType = p.scaleType, c.residualType = p.residualType;
+    c.scalars = p.scalars;
     return c;
 }
 
@@ -157,6 +161,8 @@ inline Problem fromC(const VkgemmProblem& c) {
     p.outerStrideC = c.outerStrideC, p.outerStrideD = c.outerStrideD;
     p.ratioA = countFromC(c.ratioA), p.ratioB = countFromC(c.ratioB);
     p.outerRatioA = countFromC(c.outerRatioA), p.outerRatioB = countFromC(c.outerRatioB);
+    p.biasType = c.biasType, p.scaleType = c.scaleType, p.residualType = c.residualType;
+    p.scalars = c.scalars;
     return p;
 }
 

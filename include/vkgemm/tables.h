@@ -33,9 +33,9 @@
 
 /* X(enumerator, number, text, accumulators, operand, shape of the operand, meaning)
  *
- * text: in the text of a problem; one that ends with '=' is followed by LOW:HIGH. accumulators: FLOATS or ANY. operand:
- * VKGEMM_SLOT_COUNT for a step without one; two steps of a list may not read the same operand. shape: M, N or ONE
- * element, or a MATRIX like D. */
+ * text: in the text of a problem; "clamp=" is followed by LOW:HIGH, "leaky=" by LOW. accumulators: FLOATS or ANY.
+ * operand: VKGEMM_SLOT_COUNT for a step without one; two steps of a list may not read the same operand. shape: M, N or
+ * ONE element, or a MATRIX like D. */
 #define VKGEMM_STEP_ROWS(X)                                                                                        \
     X(VKGEMM_STEP_BIAS_ROW, 1, "bias=row", ANY, VKGEMM_SLOT_BIAS, M, "+ bias[row]")                                \
     X(VKGEMM_STEP_BIAS_COL, 2, "bias=col", ANY, VKGEMM_SLOT_BIAS, N, "+ bias[column]")                             \
@@ -46,6 +46,7 @@
     X(VKGEMM_STEP_RELU, 7, "act=relu", ANY, VKGEMM_SLOT_COUNT, NONE, "max(x, 0); NaN stays NaN")                   \
     X(VKGEMM_STEP_GELU, 8, "act=gelu", FLOATS, VKGEMM_SLOT_COUNT, NONE, "GELU, in its tanh form")                  \
     X(VKGEMM_STEP_SILU, 9, "act=silu", FLOATS, VKGEMM_SLOT_COUNT, NONE, "x / (1 + exp(-x))")                       \
-    X(VKGEMM_STEP_CLAMP, 10, "clamp=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "min(max(x, low), high); NaN stays NaN")
+    X(VKGEMM_STEP_CLAMP, 10, "clamp=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "min(max(x, low), high); NaN stays NaN")   \
+    X(VKGEMM_STEP_LEAKY_RELU, 11, "leaky=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "x above 0, otherwise low * x")
 
 #endif

@@ -364,7 +364,8 @@ typedef struct VkgemmPlanInfo {
                                       vkgemmCountDispatches (engine.h) the dispatches of a run */
     double flops;              /* 2 m n k, of all products */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
-                                      epilogue, if the device rounds to nearest and nothing underflows. 0 for integers.
+                                      epilogue, if the device rounds to nearest and nothing underflows. 0 for integers;
+                                      a D of i8 before it is rounded to whole numbers.
                                       Infinite if k is too large for the accumulator to guarantee anything */
     double predictedCost;      /* by the cost model; comparable only for one problem on one device */
     uint64_t packedA, packedB; /* the keys of the layouts in which A and B must come packed; VKGEMM_PACKED_NONE: as the
@@ -463,6 +464,8 @@ typedef struct VkgemmRun {
      * if it is 0, they are those of the problem's batch with its strides. */
     VkgemmOperand groups, indices; /* the workspace must be given as a buffer, which also needs
                                       VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
+    /* VkgemmScalars, if VkgemmProblem::scalars is not 0; alpha and beta are ignored where it has them. */
+    VkgemmOperand scalars;
 } VkgemmRun;
 
 /* Checks a run without recording it. The plan may be dry, or not compiled yet; of any other, SUCCESS means that

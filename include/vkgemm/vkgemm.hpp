@@ -53,6 +53,7 @@ struct Run {
     uint32_t flags = 0;
     std::optional<Sizes> sizes{};  ///< sets VKGEMM_RECORD_SIZES
     Operand groups{}, indices{};
+    Operand scalars{};
 };
 
 /// VkgemmContextInfo
@@ -135,7 +136,8 @@ inline VkgemmRun toC(const Run& r) {
             .k = sizes.k,
             .batch = sizes.batch,
             .groups = toC(r.groups),
-            .indices = toC(r.indices)};
+            .indices = toC(r.indices),
+            .scalars = toC(r.scalars)};
 }
 
 /// An output struct of vkgemm.h with its size set.

@@ -46,7 +46,8 @@ Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t
     p.problem = {.m = m, .n = n, .k = depth};
     const bool mixed = k.a == VKGEMM_TYPE_DEFAULT;
     const Type type_a = mixed ? f16 : k.a, type_b = mixed ? f32 : k.b;
-    p.problem.a.type = type_a, p.problem.b.type = type_b, p.problem.d.type = k.d, p.problem.accumulate = k.accumulate;
+    p.problem.a.type = type_a, p.problem.b.type = type_b, p.problem.d.type = k.d == VKGEMM_TYPE_DEFAULT ? f32 : k.d,
+    p.problem.accumulate = k.accumulate;
     if (k.a == f32 && k.b == f32 && k.d == f32)
         p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT_ROWS;  // so that every kernel serves; -1, 0 and 1 stay exact
     if (transposed) p.problem.a.layout = p.problem.b.layout = columnMajor;
@@ -64,7 +65,7 @@ Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t
         }
     for (uint64_t q = 0; q < depth; ++q)
         for (uint64_t col = 0; col < n; ++col) b_there[transposed ? col * depth + q : q * n + col] = b[q * n + col];
-    p.a = encoded(type_a, a_there), p.b = encoded(type_b, b_there), p.d = encoded(k.d, d);
+    p.a = encoded(type_a, a_there), p.b = encoded(type_b, b_there), p.d = encoded(p.problem.d.type, d);
     return p;
 }
 

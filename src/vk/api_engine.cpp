@@ -73,12 +73,13 @@ Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::
 // What the run does with one operand; 0: nothing.
 VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, VkgemmSlot slot) {
     const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
-    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, p.problem.accumulate); };
+    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.problem)); };
+    const auto [alpha, beta] = plan::known_factors(p.problem, checked.run.alpha, checked.run.beta);
     const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
     bool reads = need.reads;
-    if (is_factor && is_zero(checked.run.alpha)) reads = false;
-    if (slot == VKGEMM_SLOT_C && is_zero(checked.run.beta)) reads = false;
-    if (slot == VKGEMM_SLOT_D && p.problem.cSource == VKGEMM_C_IS_D && is_zero(checked.run.beta)) reads = false;
+    if (is_factor && is_zero(alpha)) reads = false;
+    if (slot == VKGEMM_SLOT_C && is_zero(beta)) reads = false;
+    if (slot == VKGEMM_SLOT_D && p.problem.cSource == VKGEMM_C_IS_D && is_zero(beta)) reads = false;
     return need.bytes == 0 ? 0
                            : (reads ? VK_ACCESS_2_SHADER_STORAGE_READ_BIT : 0) |
                                  (need.writes ? VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT : 0);

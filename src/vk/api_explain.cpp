@@ -312,7 +312,7 @@ VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, double* alpha, d
         if (const auto why = plan::unfit_factors(*p, *alpha, *beta)) return vk::to_result(error, *why);
         for (double* x : {alpha, beta}) {
             if (plan::info(p->accumulate).is_float && p->accumulate != VKGEMM_TYPE_F64) *x = static_cast<float>(*x);
-            if (plan::is_zero_factor(*x, p->accumulate)) *x = 0;
+            if (plan::is_zero_factor(*x, plan::finished_in(*p))) *x = 0;
         }
         return vk::success(error);
     });

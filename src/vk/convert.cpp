@@ -98,6 +98,14 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     if (from->batchInvariant > 1)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"batchInvariant is ", from->batchInvariant, "; known are 0 and 1"})};
+    if (auto why = check_enum("biasType", from->biasType, 0, last_type)) return *why;
+    if (auto why = check_enum("scaleType", from->scaleType, 0, last_type)) return *why;
+    if (auto why = check_enum("residualType", from->residualType, 0, last_type)) return *why;
+    constexpr uint32_t scalars =
+        VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA | VKGEMM_SCALARS_CLAMP | VKGEMM_SCALARS_MONITOR;
+    if (from->scalars & ~scalars)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"scalars has unknown bits: ", from->scalars & ~scalars})};
     Problem p = convert::fromC(*from);
     if (p.batch == 0) p.batch = 1;
     return p;

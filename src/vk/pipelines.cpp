@@ -171,7 +171,7 @@ Result<VkShaderModule> Pipelines::make_module(const Key& key) {
     const auto variant = key.is_grouped                        ? spirv::Variant::grouped
                          : key.binding == Binding::descriptors ? spirv::Variant::descriptors
                                                                : spirv::Variant::addresses;
-    const auto code = spirv::unpack(key.module->packed(), variant, key.module->packed_base());
+    const auto code = spirv::unpack(key.module->packed(), variant, plan::Module::packed_base());
     if (!code)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        plan::concat({"the SPIR-V of ", key.module->name,

@@ -36,6 +36,8 @@ const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
             return run.groups;
         case VKGEMM_SLOT_INDICES:
             return run.indices;
+        case VKGEMM_SLOT_SCALARS:
+            return run.scalars;
         default:
             return run.d;
     }
@@ -47,8 +49,10 @@ Refusal bad_operand(VkgemmSlot s, const std::string& why) {
 }
 
 // Why an operand's offset must be a multiple of what it is not.
-std::string remedy(VkgemmSlot s, bool packed) {
+std::string remedy(const plan::Problem& p, VkgemmSlot s, bool packed) {
     if (packed) return "a packed operand needs";
+    if (plan::is_read_in_words(p, s)) return "an operand of 16 bits beside a D of another type needs";
+    if (s == VKGEMM_SLOT_SCALARS) return "VkgemmScalars needs";
     if (s == VKGEMM_SLOT_WORKSPACE) return "the device requires of a workspace";
     if (s == VKGEMM_SLOT_BIAS || s == VKGEMM_SLOT_SCALE) return "is the size of its element";
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
@@ -86,7 +90,8 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     if (place % need.alignment)
         return bad_operand(
             s, plan::concat({"is at offset ", x.offset, (out.address ? plan::concat({" (address ", place, ")"}) : ""),
-                             ", not a multiple of ", need.alignment, " bytes, which ", remedy(s, need.packed)}));
+                             ", not a multiple of ", need.alignment, " bytes, which ",
+                             remedy(p.problem, s, need.packed)}));
     if (x.size && x.size < least)
         return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", least}));
     return out;
@@ -103,7 +108,7 @@ plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
                             : s == VKGEMM_SLOT_D || s == VKGEMM_SLOT_RESIDUAL ? &q.d
                                                                               : nullptr;
     if (!m || (*w.slots)[size_t(s)].packed || (*w.slots)[size_t(s)].least) return f;
-    const plan::TypeInfo& type = plan::info(m->type);
+    const plan::TypeInfo& type = plan::info(plan::epilogue_type(q, s).value_or(m->type));
     const bool rows = m->layout == plan::rowMajor;
     const uint64_t inner = s == VKGEMM_SLOT_A   ? (rows ? q.k : q.m)
                            : s == VKGEMM_SLOT_B ? (rows ? q.n : q.k)
@@ -118,6 +123,7 @@ plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
 }
 
 bool same_place(const Work& w, VkgemmSlot s, const Resolved& x, const Resolved& d) {
+    if (plan::epilogue_type(*w.problem, s).value_or(w.problem->d.type) != w.problem->d.type) return false;
     const bool matrix = s == VKGEMM_SLOT_RESIDUAL || (s == VKGEMM_SLOT_C && w.problem->c.ld == w.problem->d.ld &&
                                                       w.problem->c.batchStride == w.problem->d.batchStride &&
                                                       w.problem->outerStrideC == w.problem->outerStrideD &&
@@ -145,7 +151,8 @@ std::optional<Status> overlap_with_d(const Work& w, const ResolvedOperands& all)
 std::optional<Status> overlap_with_workspace(const Work& w, const ResolvedOperands& all) {
     const Resolved& space = all[size_t(VKGEMM_SLOT_WORKSPACE)];
     const plan::Footprint fw = footprint(w, VKGEMM_SLOT_WORKSPACE, space);
-    for (size_t i = 0; i < size_t(VKGEMM_SLOT_WORKSPACE); ++i) {
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+        if (i >= size_t(VKGEMM_SLOT_WORKSPACE) && i != size_t(VKGEMM_SLOT_SCALARS)) continue;
         if ((*w.slots)[i].bytes == 0 || ((space.address == 0) && all[i].buffer != space.buffer) ||
             !may_overlap(footprint(w, VkgemmSlot(i), all[i]), fw))
             continue;
@@ -184,10 +191,7 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
                                                        &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
-    const uint32_t d_bytes = plan::info(m.d).bytes;
-    const auto counted_in = [](plan::Type t) { return t == plan::mixed ? 1 : plan::info(t).bytes; };
-    const std::array<uint32_t, BIND_COUNT> bytes = {counted_in(m.a), counted_in(m.b), d_bytes, d_bytes,
-                                                    d_bytes,         d_bytes,         d_bytes};
+    const std::array<uint32_t, BIND_COUNT> bytes = counted_in(step);
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
             const VkgemmSlot s = bound_slot(w, step, i);
@@ -214,6 +218,15 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t
     p.context->device.functions.CmdPushDescriptorSet(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
                                                      p.context->pipelines.layout(Binding::descriptors, m), 0,
                                                      BIND_COUNT, writes.data());
+}
+
+// alpha and beta, or where they are.
+void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const ResolvedOperands& operands, abi::GemmArgs& args) {
+    const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
+    plan::set_factors(args, alpha, beta, plan::finished_in(p.problem));
+    if (!p.problem.scalars) return;
+    const VkDeviceAddress at = operands[VKGEMM_SLOT_SCALARS].address;
+    args.clamp_lo = static_cast<uint32_t>(at), args.clamp_hi = static_cast<uint32_t>(at >> 32);
 }
 
 abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
@@ -251,7 +264,7 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 
     abi::GemmArgs args = product.args;
-    plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
+    set_scalars(p, run, operands, args);
     bind(p, w, product, 0, cmd, operands, args);
     args.a = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
@@ -299,7 +312,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     const DeviceFunctions& f = p.context->device.functions;
     const plan::Step& step = w.steps[i];
     abi::GemmArgs args = step.args;
-    plan::set_factors(args, run.alpha, run.beta, p.problem.accumulate);
+    set_scalars(p, run, operands, args);
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
     bind(p, w, step, repetition, cmd, operands, args);
     const plan::Module& m = step.kernel->module;
@@ -330,7 +343,8 @@ Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& 
 
 std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const Work& w, ResolvedOperands& out) {
     out = {};
-    if (auto why = plan::unfit_factors(p.problem, run.alpha, run.beta)) return why;
+    const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
+    if (auto why = plan::unfit_factors(p.problem, alpha, beta)) return why;
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const Requirement& need = (*w.slots)[i];
         if (need.bytes == 0) continue;

@@ -29,12 +29,12 @@ inline constexpr StructInfo struct_info = {nullptr, 0, 0, 0};
     template <>                                                                                            \
     inline constexpr StructInfo struct_info<T> = {#T, offsetof(T, first_optional), sizeof(T), alignof(T)}; \
     static_assert(offsetof(T, last) + sizeof(T::last) == sizeof(T), #T " ends with padding");
-VKGEMM_VERSIONED(VkgemmProblem, a, outerRatioB)
+VKGEMM_VERSIONED(VkgemmProblem, a, scalars)
 VKGEMM_VERSIONED(VkgemmNeedsInfo, problems, operands)
 VKGEMM_VERSIONED(VkgemmNeeds, requiredExtensions, optionalExtensions)
 VKGEMM_VERSIONED(VkgemmContextInfo, enabledFeatures, recordedUser)
 VKGEMM_VERSIONED(VkgemmPlanOptions, kernel, runSeconds)
-VKGEMM_VERSIONED(VkgemmRun, bias, indices)
+VKGEMM_VERSIONED(VkgemmRun, bias, scalars)
 VKGEMM_VERSIONED(VkgemmKernelInfo, family, needs)
 VKGEMM_VERSIONED(VkgemmPlanInfo, kernel, missingPipelines)
 VKGEMM_VERSIONED(VkgemmTypeInfo, name, alignment)

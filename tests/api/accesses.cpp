@@ -136,6 +136,20 @@ TEST_CASE("a run touches what its factors leave to be touched") {
     }
 }
 
+TEST_CASE("scalars in memory are touched, and what they leave out cannot be known") {
+    const vkgemm::host::Buffer memory = buffer(1 << 18);
+    OwnedPlan plan;
+    const VkgemmPlanOptions o = dry();
+    plan_for(plan, "20x30x8 c=separate scalars=alpha,beta,monitor", o);
+    VkgemmRun run = run_in(memory, 0, 0);
+    run.scalars = {memory.handle(), 1 << 17, 0, 0};
+    const Accesses touched = accesses_of(plan, run);
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C}) CHECK(touched.count(slot) == 1);
+    CHECK(touched.at(VKGEMM_SLOT_SCALARS).access ==
+          (VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT));
+    CHECK(touched.at(VKGEMM_SLOT_SCALARS).size == sizeof(VkgemmScalars));
+}
+
 TEST_CASE("a run touches the bytes of its own sizes, and by address it has no buffer") {
     const auto memory = buffer(1 << 16);
     OwnedPlan plan;

@@ -63,9 +63,17 @@ TEST_CASE("problems that are refused") {
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"epilogueCount", "5", "4"}},
         {"step",
-         [](VkgemmProblem& p) { p.epilogueCount = 1, p.epilogue[0].kind = static_cast<VkgemmStepKind>(11); },
+         [](VkgemmProblem& p) { p.epilogueCount = 1, p.epilogue[0].kind = static_cast<VkgemmStepKind>(12); },
          VKGEMM_ERROR_INVALID_ARGUMENT,
-         {"epilogue[0].kind is 11", "1 to 10"}},
+         {"epilogue[0].kind is 12", "1 to 11"}},
+        {"a bias's type",
+         [](VkgemmProblem& p) { p.biasType = static_cast<VkgemmType>(99); },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"biasType is 99"}},
+        {"scalars",
+         [](VkgemmProblem& p) { p.scalars = 16; },
+         VKGEMM_ERROR_INVALID_ARGUMENT,
+         {"scalars has unknown bits: 16"}},
         {"no step",
          [](VkgemmProblem& p) { p.epilogueCount = 2, p.epilogue[0].kind = VKGEMM_STEP_RELU; },
          VKGEMM_ERROR_INVALID_ARGUMENT,
@@ -149,8 +157,8 @@ TEST_CASE("mixed types, block formats and their sizes that are refused") {
         expect(plan_with(&p, nullptr), row.code, row.words);
     }
     VkgemmProblem p = problem("f16*q8_0 8x8x64 layout=nt");
-    p.cSource = VKGEMM_C_SEPARATE, p.c.type = VKGEMM_TYPE_BF16;
-    expect(plan_with(&p, nullptr), VKGEMM_ERROR_UNSUPPORTED, {"C must have D's type", "bf16", "f16"});
+    p.cSource = VKGEMM_C_SEPARATE, p.c.type = VKGEMM_TYPE_F64;
+    expect(plan_with(&p, nullptr), VKGEMM_ERROR_UNSUPPORTED, {"C is f64", "D of f16", "f32, f16 or bf16"});
     for (const char* sound : {"q4_k*f16 8x8x256", "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=0",
                               "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=544 ldb=96", "f16*q8_0 8x8x0 layout=nt"})
         CHECK_MESSAGE(vkgemm::completeProblem(vkgemm::parseProblem(sound)->problem), std::string(sound));

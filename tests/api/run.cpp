@@ -141,6 +141,29 @@ TEST_CASE("numbers that do not fit the sums, and a C that is not there") {
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "nan"});
 }
 
+TEST_CASE("scalars in memory must be given, and lie apart; the run's own are not looked at") {
+    Bench x("20x30x40 c=d scalars=alpha,beta,monitor");
+    x.run.alpha = x.run.beta = 1e300;
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand scalars is missing", "24 bytes"});
+    x.run.scalars = at(x.vectors, 2);
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand scalars", "offset 2", "4 bytes", "VkgemmScalars"});
+    x.run.scalars = at(x.d, 4);
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand scalars", "overlaps D"});
+    x.run.scalars = at(x.vectors, 4);
+    expect(x.check(), VKGEMM_SUCCESS, {});
+    Bench y("20x30x40 c=d scalars=alpha");
+    y.run.scalars = at(y.vectors), y.run.beta = 1e300;
+    expect(y.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "1e+300"});
+}
+
+TEST_CASE("a bias of 16 bits beside another D begins at a multiple of 4 bytes") {
+    Bench x("20x30x40 bias=row bias_type=f16");
+    x.run.beta = 0, x.run.bias = at(x.vectors, 2);
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand bias", "offset 2", "16 bits", "4 bytes"});
+    x.run.bias = at(x.vectors, 4);
+    expect(x.check(), VKGEMM_SUCCESS, {});
+}
+
 TEST_CASE("a dry plan checks runs, and cannot be recorded") {
     VkgemmPlanOptions dry = options();
     dry.flags = VKGEMM_PLAN_DRY;

@@ -220,7 +220,8 @@ void for_each_grouped(const Each& each) {
         if (is_quick() && ran++ % 4) continue;
         const bool narrow = m.is_mixed() && m.family.uses_matrix_units;
         const auto types = [&](plan::Type a, plan::Type b) {
-            return typesText(a, b, m.accumulate, m.d) + (narrow ? " accuracy=narrow " : " ");
+            return typesText(a, b, m.accumulate, m.d == plan::scaled ? plan::f16 : m.d) +
+                   (narrow ? " accuracy=narrow " : " ");
         };
         const char* const tile = m.family.name == "simt" ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4" : nullptr;
         if (!m.is_mixed()) each(k, types(m.a, m.b), tile);

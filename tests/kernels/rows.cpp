@@ -230,6 +230,8 @@ bool refused(const Case& x) {
         const auto misses_words = [&](plan::Type t) { return x.shift * plan::info(t).unit_bytes() % 4 != 0; };
         if (!completed || misses_words(completed->a.type) || misses_words(completed->b.type)) return true;
     }
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})
+        if (completed && plan::is_read_in_words(*completed, slot) && x.shift % 2 != 0) return true;
     if (!kernel || !completed || plan::is_empty(*completed)) return false;
     const plan::Problem p = plan::normalise(*completed).problem;
     const auto all = plan::operands(p);
@@ -245,7 +247,9 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     const bool is_mixed = kernel.module.is_mixed();
     x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a,
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
-    x.problem.d.type = kernel.module.d, x.problem.accumulate = kernel.module.accumulate;
+    constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn
+    x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % std::size(results)] : kernel.module.d;
+    x.problem.accumulate = kernel.module.accumulate;
     x.problem.accuracy = kernel.module.family.accuracy;
     return widened(std::move(x));
 }

@@ -4,150 +4,41 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <numeric>
 #include <optional>
 
+#include "kernels/data.h"
 #include "plan/problem/problem_text.h"
-#include "support/guarded.h"
 #include "support/limited_device.h"
 #include "support/owned.h"
 #include "support/random.h"
-#include "support/reference.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::test {
 namespace {
 
-using plan::EpilogueStep;
-
 std::string command = "test_kernels";
-
-bool is_bias(VkgemmStepKind k) { return k == VKGEMM_STEP_BIAS_ROW || k == VKGEMM_STEP_BIAS_COL; }
-bool is_scale(VkgemmStepKind k) {
-    return k == VKGEMM_STEP_SCALE_ROW || k == VKGEMM_STEP_SCALE_COL || k == VKGEMM_STEP_SCALE_ALL;
-}
-
-bool has_residual(const plan::Problem& p) {
-    return std::any_of(p.epilogue.begin(), p.epilogue.end(),
-                       [](const plan::EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
-}
-uint64_t vector_length(const plan::Problem& p, bool (*kind)(VkgemmStepKind)) {
-    for (const EpilogueStep& s : p.epilogue) {
-        if (!kind(s.kind)) continue;
-        if (s.kind == VKGEMM_STEP_SCALE_ALL) return 1;
-        return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_SCALE_ROW ? p.m : p.n;
-    }
-    return 0;
-}
-
-bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
-    if (fill == Fill::digits) return accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
-    return fill == Fill::random || fill == Fill::wide || fill == Fill::great;
-}
-
-/// The operands of one case on the host. What the problem forbids to read stays poison.
-struct Data {
-    Guarded a, b, c, d, bias, scale, residual;
-
-    Data(const Case& x, const plan::Problem& p)
-        : a(of(p, VKGEMM_SLOT_A), x.shift),
-          b(of(p, VKGEMM_SLOT_B), x.shift),
-          c(of(p, VKGEMM_SLOT_C, p.cSource == VKGEMM_C_SEPARATE), x.shift),
-          d(of(p, VKGEMM_SLOT_D), x.shift),
-          bias(Guarded::vector(p.d.type, vector_length(p, is_bias))),
-          scale(Guarded::vector(p.d.type, vector_length(p, is_scale))),
-          residual(of(p, VKGEMM_SLOT_D, has_residual(p)), x.shift) {
-        const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
-        Random random(x.seed);
-        const ExactFill range = exact_fill(p, x.alpha, x.beta);
-        const auto number = [&](int64_t most, plan::Type type) {
-            const bool floats = plan::info(type).is_float;
-            if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
-            if (!is_inexact(x.fill, p.accuracy) || !floats)
-                return static_cast<double>(random.between(type == plan::u8 ? 0 : -most, most));
-            return rounded(type, 2 * random.unit() - 1);
-        };
-        const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
-        const std::array<double, 3> factors = {1, 2, -1};
-        if (x.alpha != 0) fill(a, most_of(p.a.type, range.ab)), fill(b, most_of(p.b.type, range.ab));
-        if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
-        if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
-        fill(bias, range.others);
-        fill(residual, range.others);
-        scale.fill([&] { return random.pick(factors); });
-        if (x.alias != Alias::none) d = x.alias == Alias::c ? c : residual;
-        if (x.fill == Fill::wide) widen(p);
-        if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
-        if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
-        if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
-    }
-
-    static plan::Operand of(const plan::Problem& p, VkgemmSlot slot, bool is_there = true) {
-        plan::Operand x = plan::operands(p)[slot];
-        if (!is_there) x.rows = 0;
-        return x;
-    }
-
-    /// What a block format holds with scales of 1. iq4_nl has few whole numbers, but none of those nearest is above 10.
-    static int64_t most_of(plan::Type type, int64_t most) {
-        const plan::TypeInfo& info = plan::info(type);
-        return info.is_plain() ? most : std::min(most, (int64_t{1} << (info.exact_bits ? info.exact_bits : 3)) - 1);
-    }
-
-    static double times(double value, int power) {  // no number so small that a device may take it for 0
-        return std::ldexp(std::copysign(0.5 + std::fabs(value) / 2, value), power);
-    }
-    template <int power, bool is_b = false>
-    static double first_times(double value, uint64_t row, uint64_t col) {
-        return times(value, (is_b ? row : col) == 0 ? power : 0);
-    }
-
-    void pick_digits(Random& random, uint64_t depth, bool of_b) {
-        const auto digits = [&](double, uint64_t, uint64_t) { return rounded(plan::f32, 2 * random.unit() - 1); };
-        const auto picks = [&](uint64_t k, uint64_t line) {
-            return k != (7 * line + 3) % depth ? 0 : std::ldexp(line % 2 ? -1 : 1, static_cast<int>(line % 5) - 2);
-        };
-        if (of_b) {
-            a.change([&](double, uint64_t row, uint64_t k) { return picks(k, row); });
-            b.change(digits);
-        } else {
-            a.change(digits);
-            b.change([&](double, uint64_t k, uint64_t col) { return picks(k, col); });
-        }
-    }
-
-    void place(double special, uint64_t at, bool in_b) {
-        a.change([&](double value, uint64_t row, uint64_t k) {
-            return k != at ? value : !in_b && row % 3 == 0 ? special : 1;
-        });
-        b.change([&](double value, uint64_t k, uint64_t col) {
-            return k != at ? value : in_b && col % 3 == 0 ? special : 1;
-        });
-    }
-
-    void widen(const plan::Problem& p) {
-        const bool by_row = p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
-        const auto exponent = [&](uint64_t row, uint64_t k) {
-            return static_cast<int>((k * 97 + (by_row ? row * 31 : 0)) % 241) - 120;
-        };
-        a.change([&](double value, uint64_t row, uint64_t k) { return times(value, exponent(row, k)); });
-        if (!by_row) b.change([&](double value, uint64_t k, uint64_t) { return times(value, -exponent(0, k)); });
-    }
-
-    std::array<const Guarded*, 7> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual}; }
-    Operands numbers() const {
-        return {a.numbers(),    b.numbers(),     c.numbers(),       d.numbers(),
-                bias.numbers(), scale.numbers(), residual.numbers()};
-    }
-};
 
 constexpr size_t d_slot = VKGEMM_SLOT_D;
 constexpr std::array<const char*, 7> slot_names = {"A", "B", "C", "D", "bias", "scale", "residual"};
 
 /// One host-visible buffer for each slot, as large as any case has needed.
 struct Pool {
-    std::array<host::Buffer, 7> buffers;
+    std::array<host::Buffer, 8> buffers;  // the last one for VkgemmScalars, behind a few bytes
+    static constexpr size_t scalars = 7, scalars_offset = 12;
+
+    std::string hold_scalars(const VkgemmScalars& s) {
+        std::vector<std::byte> bytes(2 * scalars_offset + sizeof s, std::byte{0xff});
+        std::memcpy(&bytes[scalars_offset], &s, sizeof s);
+        return hold(scalars, bytes);
+    }
+    VkgemmScalars read_scalars() const {
+        VkgemmScalars s;
+        std::memcpy(&s, buffers[scalars].mapped().data() + scalars_offset, sizeof s);
+        return s;
+    }
 
     std::string hold(size_t slot, const std::vector<std::byte>& bytes) {
         if (buffers[slot].size() < bytes.size()) {
@@ -222,6 +113,16 @@ class Comparison {
           got_(data.d.numbers_of(after)),
           promised_(promised(x, p, in_, error_bound)) {}
 
+    /// Are the scalars in memory as they were, and is what was noted of D right?
+    std::string scalars(const VkgemmScalars& before, const VkgemmScalars& after) const {
+        if (std::memcmp(&before, &after, offsetof(VkgemmScalars, nonFinite)) != 0 || before.reserved != after.reserved)
+            return "a scalar was written";
+        const bool monitors = p_.scalars & VKGEMM_SCALARS_MONITOR;
+        if (monitors && (x_.samples != 0 || is_inexact(x_.fill, p_.accuracy))) return "";
+        const uint32_t want = monitors ? uint32_t{non_finite_} : before.nonFinite;
+        return after.nonFinite == want ? "" : "nonFinite is " + std::to_string(after.nonFinite);
+    }
+
     std::string operator()() {
         if (x_.samples == 0)
             for (uint64_t z = 0; z < p_.batch * p_.outerBatch; ++z)
@@ -238,6 +139,8 @@ class Comparison {
         ++seen_;
         const Bounded want = reference(p_, x_.alpha, x_.beta, in_, z, r, c);
         const double is = got_[position(p_, VKGEMM_SLOT_D, z, r, c)];
+        non_finite_ |=
+            !std::isfinite(want.before.value_or(want.value)) || !std::isfinite(rounded(p_.d.type, want.value));
         const bool right = acceptable(x_, p_, is, want),
                    kept = std::isinf(promised_) || std::fabs(is - want.value) <= promised_;
         if ((right && kept) || wrong_++ != 0) return;
@@ -252,6 +155,7 @@ class Comparison {
     std::vector<double> got_;
     double promised_;
     uint64_t wrong_ = 0, seen_ = 0;
+    bool non_finite_ = false;
     std::string first_;
 };
 
@@ -260,7 +164,10 @@ std::string compare(const Case& x, const plan::Problem& p, const Data& data, dou
     for (size_t slot = 0; slot < all.size(); ++slot) {
         const std::vector<std::byte> after = pool().read(slot, all[slot]->bytes().size());
         if (slot == d_slot) {
-            if (std::string why = Comparison(x, p, data, after, error_bound)(); !why.empty()) return why;
+            Comparison comparison(x, p, data, after, error_bound);
+            if (std::string why = comparison(); !why.empty()) return why;
+            if (p.scalars && !plan::is_empty(p))
+                if (std::string why = comparison.scalars(data.scalars, pool().read_scalars()); !why.empty()) return why;
             if (const auto at = all[slot]->trespass(after))
                 return "byte " + std::to_string(*at) +
                        " of D's buffer was written, outside D's elements (D begins at " +
@@ -273,10 +180,11 @@ std::string compare(const Case& x, const plan::Problem& p, const Data& data, dou
     return "";
 }
 
-/// A and B of mixed types are read in words of 4 bytes.
+/// A and B of mixed types, and some operands of the epilogue, are read in words of 4 bytes.
 uint64_t bytes_needed(const plan::Problem& p, const Guarded& g, size_t slot) {
     const uint64_t bytes = g.span_bytes();
-    return plan::is_mixed(p) && slot < 2 ? (bytes + 3) / 4 * 4 : bytes;
+    const bool in_words = plan::is_mixed(p) && slot < 2;
+    return in_words || plan::is_read_in_words(p, VkgemmSlot(slot)) ? (bytes + 3) / 4 * 4 : bytes;
 }
 
 /// Do the plan's sizes and counts agree with the problem?
@@ -377,8 +285,15 @@ Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Dat
     for (size_t slot = 0; slot < all.size(); ++slot)
         *slots[slot] = slot < packed.size() && packed[slot].size ? packed[slot].operand(x.addresses)
                                                                  : operand(x, p, *all[slot], slot);
-    r.alpha = x.alpha, r.beta = x.beta;
-    if (x.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
+    r.alpha = p.scalars & VKGEMM_SCALARS_ALPHA ? NAN : x.alpha;
+    r.beta = p.scalars & VKGEMM_SCALARS_BETA ? NAN : x.beta;
+    if (p.scalars) {
+        const host::Buffer& buffer = pool().buffers[Pool::scalars];
+        r.scalars = x.addresses
+                        ? VkgemmOperand{VK_NULL_HANDLE, Pool::scalars_offset, sizeof(VkgemmScalars), buffer.address()}
+                        : VkgemmOperand{buffer.handle(), Pool::scalars_offset, sizeof(VkgemmScalars), 0};
+    }
+    if (r.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
     if (x.sizes) {
         r.flags |= VKGEMM_RECORD_SIZES;
         r.m = x.sizes->m, r.n = x.sizes->n, r.k = x.sizes->k, r.batch = x.sizes->batch;
@@ -390,8 +305,8 @@ Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Dat
 /// The largest power of two up to 16 that all offsets are multiples of.
 uint32_t alignment_of(const Case& x, const plan::Problem& p) {
     uint64_t alignment = 16;
-    for (const plan::Matrix* m : {&p.a, &p.b, &p.c, &p.d})
-        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(m->type).unit_bytes()});
+    for (const plan::Type type : {p.a.type, p.b.type, p.c.type, p.d.type, p.residualType})
+        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(type).unit_bytes()});
     return static_cast<uint32_t>(x.shift ? alignment : 16);
 }
 
@@ -427,6 +342,8 @@ std::string execute_case(const Case& x, Ran& out) {
     const auto all = data.all();
     for (size_t slot = 0; slot < all.size(); ++slot)
         if (std::string why = pool().hold(slot, all[slot]->bytes()); !why.empty()) return why;
+
+    if (std::string why = pool().hold_scalars(data.scalars); !why.empty()) return why;
 
     const VkgemmProblem problem = for_api(x.problem);
     const VkgemmPlanOptions options = options_of(x, p);

@@ -58,8 +58,9 @@ bool is_gemv(const Kernel& k) { return k.module.family.name.starts_with("gemv");
 void draw_types(Random& random, Draw& d, const Kernel& k) {
     Problem& p = d.base.problem;
     const auto& m = k.module;
-    p.a.type = m.a, p.b.type = m.b, p.c.type = p.d.type = m.d, p.accumulate = m.accumulate,
-    p.accuracy = m.family.accuracy;
+    constexpr std::array<Type, 4> scaled = {vkgemm::plan::f32, vkgemm::plan::f16, vkgemm::plan::bf16, vkgemm::plan::i8};
+    p.a.type = m.a, p.b.type = m.b, p.accumulate = m.accumulate, p.accuracy = m.family.accuracy;
+    p.c.type = p.d.type = m.d == vkgemm::plan::scaled ? random.pick(scaled) : m.d;
     if (!m.is_mixed()) return;
     std::vector<Type> types;
     for (const auto& type : vkgemm::plan::type_info)
@@ -86,10 +87,40 @@ void draw_steps(Random& random, Problem& p) {
     std::set<VkgemmStepKind> kinds;
     for (uint64_t left = random.one_in(2) ? 0 : 1 + random.below(VKGEMM_MAX_EPILOGUE_STEPS); left > 0; --left) {
         const auto& step = vkgemm::plan::step_info[random.below(std::size(vkgemm::plan::step_info))];
-        if (step.sums == vkgemm::plan::StepSums::FLOATS && !info(p.accumulate).is_float) continue;
+        if (step.sums == vkgemm::plan::StepSums::FLOATS && !info(vkgemm::plan::finished_in(p)).is_float) continue;
         if (step.operand != VKGEMM_SLOT_COUNT && !read.insert(step.operand).second) continue;
         if (kinds.insert(step.kind).second) p.epilogue.add({step.kind, -2, 3});
     }
+}
+
+/// Types of their own for some operands of the epilogue.
+void draw_operand_types(Random& random, Problem& p) {
+    constexpr std::array<Type, 4> types = {vkgemm::plan::f32, vkgemm::plan::f16, vkgemm::plan::bf16, vkgemm::plan::i8};
+    const auto sums = vkgemm::plan::finished_in(p);
+    if (!info(sums).is_float || sums == vkgemm::plan::f64) return;
+    const bool scaled = vkgemm::plan::is_scaled(p);
+    const auto some = [&](bool matrix) { return types[random.below(scaled && matrix ? 4 : 3)]; };
+    if (p.cSource == VKGEMM_C_SEPARATE && random.one_in(2)) p.c.type = some(true);
+    for (const auto& step : p.epilogue) {
+        const VkgemmSlot slot = info(step.kind).operand;
+        if (random.one_in(3)) continue;
+        if (slot == VKGEMM_SLOT_BIAS) p.biasType = some(false);
+        if (slot == VKGEMM_SLOT_SCALE) p.scaleType = some(false);
+        if (slot == VKGEMM_SLOT_RESIDUAL) p.residualType = some(true);
+    }
+    const bool bias_first = p.epilogue.count && info(p.epilogue.begin()->kind).operand == VKGEMM_SLOT_BIAS;
+    if (scaled && bias_first && random.one_in(2)) p.biasType = vkgemm::plan::i32;
+}
+
+/// Some scalars in memory, and what is noted of D.
+void draw_scalars(Random& random, Problem& p) {
+    const auto sums = vkgemm::plan::finished_in(p);
+    if (!info(sums).is_float || sums == vkgemm::plan::f64 || !random.one_in(3)) return;
+    p.scalars = static_cast<uint32_t>(random.below(16));
+    if (p.cSource == VKGEMM_C_NONE) p.scalars &= ~uint32_t{VKGEMM_SCALARS_BETA};
+    p.scalars &= ~uint32_t{VKGEMM_SCALARS_CLAMP};
+    for (const auto& step : p.epilogue)
+        if (step.kind == VKGEMM_STEP_CLAMP && p.scalars) p.scalars |= VKGEMM_SCALARS_CLAMP;
 }
 
 /// Constants that compile fast, and a schedule.
@@ -125,6 +156,8 @@ Draw some_draw(Random& random, const Kernel& k) {
     draw_types(random, d, k);
     draw_layouts(random, d, k);
     draw_steps(random, d.base.problem);
+    draw_operand_types(random, d.base.problem);
+    draw_scalars(random, d.base.problem);
     draw_schedule(random, d, k);
     d.base.problem.upTo = draw_up_to(random, d.base.problem);
     d.aligned = random.one_in(3) || k.module.family.wants_wide;
@@ -208,9 +241,11 @@ void set_batch(Random& random, const Draw& d, Problem& p) {
 void set_alias(Random& random, Case& x) {
     Problem& p = x.problem;
     const bool residual = std::ranges::any_of(p.epilogue, [](const auto& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
-    if (residual && random.one_in(2)) {
+    const auto has_type_of_d = [&](Type t) { return t == VKGEMM_TYPE_DEFAULT || t == p.d.type; };
+    if (residual && has_type_of_d(p.residualType) && random.one_in(2)) {
         x.alias = Alias::residual;
-    } else if (p.cSource == VKGEMM_C_SEPARATE && p.c.layout == p.d.layout && random.one_in(2)) {
+    } else if (p.cSource == VKGEMM_C_SEPARATE && p.c.layout == p.d.layout && has_type_of_d(p.c.type) &&
+               random.one_in(2)) {
         x.alias = Alias::c;
         p.c.ld = p.d.ld, p.c.batchStride = p.d.batchStride, p.outerStrideC = p.outerStrideD;
     }
@@ -227,10 +262,12 @@ Case some_case(Random& random, const Draw& d) {
         set_levels(random, d, p);
     else
         set_batch(random, d, p);
-    const bool floats = info(p.accumulate).is_float;
+    const bool floats = info(vkgemm::plan::finished_in(p)).is_float;
     const std::array<double, 6> factors = {1, 1, 2, -1, floats ? 0.5 : -3, 0};
     x.alpha = random.pick(factors), x.beta = p.cSource == VKGEMM_C_NONE ? 0 : random.pick(factors);
     x.shift = d.aligned ? 0 : vkgemm::plan::find_kernel(x.kernel)->module.is_mixed() ? 4 : 1;
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})  // read in words
+        if (x.shift == 1 && *vkgemm::plan::epilogue_type(p, slot) != p.d.type) x.shift = 2;
     x.seed = random.bits() % 100000;
     const bool curved = std::ranges::any_of(
         p.epilogue, [](const auto& s) { return s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU; });

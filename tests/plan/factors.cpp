@@ -44,7 +44,7 @@ TEST_CASE("factors: where alpha becomes 0, the sum is empty") {
 
 TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a C") {
     Problem p;
-    p.accumulate = i32, p.cSource = VKGEMM_C_IS_D;
+    p.accumulate = p.d.type = i32, p.cSource = VKGEMM_C_IS_D;
     CHECK(!unfit_factors(p, -2147483648.0, 2147483647.0));
     for (const double x : {0.5, 2147483648.0, 1e-60})
         CHECK(unfit_factors(p, x, 0)->code == VKGEMM_ERROR_INVALID_ARGUMENT);

@@ -87,7 +87,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         p.a.type = kernel.module.is_mixed() ? f16 : kernel.module.a;
         p.b.type = kernel.module.is_mixed() ? f32 : kernel.module.b;
         p.accumulate = kernel.module.accumulate;
-        p.c.type = p.d.type = kernel.module.d;
+        p.c.type = p.d.type = kernel.module.d == scaled ? f16 : kernel.module.d;
         p.accuracy = kernel.module.family.accuracy;
         Request request = forced(std::string(kernel.name));
         request.workspace_limit = 64 << 20;  // for the operands of `coopmat_packed`

@@ -46,6 +46,9 @@ Problem random_problem(Random& random) {
                                        {VKGEMM_STEP_SCALE_ALL, 0, 0},
                                        {VKGEMM_STEP_RESIDUAL, 0, 0},
                                        {VKGEMM_STEP_RELU, 0, 0}};
+    if (random.one_in(4)) p.biasType = static_cast<Type>(1 + random.below(7));
+    if (random.one_in(4)) p.residualType = static_cast<Type>(1 + random.below(7));
+    if (random.one_in(8)) p.c.type = static_cast<Type>(1 + random.below(7));
     if (info(p.accumulate == VKGEMM_TYPE_DEFAULT ? info(p.a.type).default_accumulator : p.accumulate).is_float)
         steps.push_back({VKGEMM_STEP_CLAMP, -1.5f, 0.1f});
     for (size_t i = 0; i < random.below(5); ++i) {
@@ -108,6 +111,13 @@ TEST_CASE("what is at its default is left out") {
         {"1x1x1 alpha=inf beta=-inf clamp=-inf:1e-60", "f32*f32+f32->f32 1x1x1 alpha=inf beta=-inf clamp=-inf:0"},
         {"4x5x6 upto=bkm", "f32*f32+f32->f32 4x5x6 upto=mkb"},
         {"4x5x6 batch=2 upto=n layout=nt", "f32*f32+f32->f32 4x5x6 batch=2 upto=n layout=nt"},
+        {"f16*f16 1x1x1 bias=col bias_type=f32 leaky=0.01 scale=all scale_type=f16",
+         "f16*f16+f32->f16 1x1x1 bias=col leaky=0.01 scale=all bias_type=f32"},
+        {"f32*f32 1x1x1 c=separate c_type=bf16 residual residual_type=f16",
+         "f32*f32+f32->f32 1x1x1 c=separate residual c_type=bf16 residual_type=f16"},
+        {"i8*i8->i8 1x1x1 bias=row bias_type=i32 scale=col scale_type=f32",
+         "i8*i8+i32->i8 1x1x1 bias=row scale=col bias_type=i32"},
+        {"1x1x1 scalars=monitor,alpha clamp=0:6", "f32*f32+f32->f32 1x1x1 clamp=0:6 scalars=alpha,monitor"},
         {"1x1x1 alpha=nan", "f32*f32+f32->f32 1x1x1 alpha=nan"},
         {"f32*f32 1x1x1 beta=1 c=none", "f32*f32+f32->f32 1x1x1 beta=1 c=none"},
         {"1x1x1 clamp=-1:0.5 scale=all residual bias=row",

@@ -24,11 +24,18 @@ struct Rounding {
     Bounded operator()(double value, double error) const { return {value, error + unit * std::fabs(value) + flushed}; }
 };
 
+/// What is added to a sum of whole numbers before it becomes a float.
+double whole_bias(const Problem& p, const Operands& in, Place at) {
+    if (!plan::is_scaled(p) || p.biasType != i32 || p.epilogue.count == 0) return 0;
+    const VkgemmStepKind first = p.epilogue.begin()->kind;
+    return first == VKGEMM_STEP_BIAS_ROW ? in.bias[at.row] : first == VKGEMM_STEP_BIAS_COL ? in.bias[at.col] : 0;
+}
+
 Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
-    if (alpha == 0 || p.k == 0) return {};
+    if (alpha == 0 || (p.k == 0 && p.biasType != i32)) return {};
     // long double gives the reference of an f64 product more digits, if the compiler has such a type
     const uint64_t begin_a = position(p, 0, at.batch, 0, 0), begin_b = position(p, 1, at.batch, 0, 0);
-    long double sum = 0;
+    long double sum = whole_bias(p, in, at);
     double sizes = 0, narrowed = 0;
     for (uint64_t i = 0; i < p.k; ++i) {
         const double a = in.a[begin_a + position(p.a, 0, at.row, i)];
@@ -50,6 +57,7 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
     const double curve = 16 * round.unit * (std::fabs(x.value) + 1) + round.flushed;
     const auto plus = [&](double y) { return round(x.value + y, x.error); };
     const auto times = [&](double y) { return round(x.value * y, x.error * std::fabs(y)); };
+    if (plan::info(step.kind).operand == VKGEMM_SLOT_BIAS && p.biasType == i32) return x;  // whole_bias()
     switch (step.kind) {
         case VKGEMM_STEP_BIAS_ROW:
             return plus(in.bias[at.row]);
@@ -66,6 +74,8 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
         case VKGEMM_STEP_RELU:
         case VKGEMM_STEP_CLAMP:
             return {applied(step, x.value), x.error};
+        case VKGEMM_STEP_LEAKY_RELU:
+            return round(applied(step, x.value), x.error * std::max(1.0, std::fabs(static_cast<double>(step.low))));
         default:  // the curves, none of which is steeper than 1.13
             return {applied(step, x.value), 1.13 * x.error + curve};
     }
@@ -77,7 +87,7 @@ double element_of_c(const Problem& p, const Operands& in, Place at) {
 }
 
 Bounded float_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
-    const Type sum_type = p.accumulate;
+    const Type sum_type = plan::finished_in(p);
     // The reference is computed in f64. As the reference of an f64 sum it rounds as often as the device does.
     const Rounding round = {unit_roundoff(sum_type) * (sum_type == f64 ? 2 : 1), smallest_normal(sum_type)};
     alpha = rounded(sum_type, alpha);
@@ -88,6 +98,10 @@ Bounded float_reference(const Problem& p, double alpha, double beta, const Opera
         x = round(x.value + c, x.error + round.unit * std::fabs(c) + round.flushed);
     }
     for (const EpilogueStep& step : p.epilogue) x = after_step(step, p, in, at, x, round);
+    if (p.d.type == i8) {
+        const double nearest = std::isnan(x.value) ? 0 : std::clamp(std::nearbyint(x.value), -128.0, 127.0);
+        return {nearest, x.error == 0 ? 0 : x.error + 1, x.value};
+    }
     if (plan::info(p.d.type).exact_bits < plan::info(sum_type).exact_bits)
         x.error += unit_roundoff(p.d.type) * std::fabs(x.value) + smallest_normal(p.d.type);
     return x;
@@ -162,7 +176,7 @@ uint64_t position(const Problem& p, size_t operand, uint64_t batch, uint64_t row
 
 Bounded reference(const Problem& p, double alpha, double beta, const Operands& in, uint64_t batch, uint64_t row,
                   uint64_t col) {
-    const bool floats = plan::info(p.accumulate).is_float;
+    const bool floats = plan::info(plan::finished_in(p)).is_float;
     return (floats ? float_reference : whole_reference)(p, alpha, beta, in, {batch, row, col});
 }
 
@@ -176,7 +190,7 @@ int64_t exact_range(int digits_in, int digits_acc, uint64_t k) {
 }
 
 ExactFill exact_fill(const Problem& p, double alpha, double beta) {
-    if (!plan::info(p.accumulate).is_float) {  // arithmetic modulo 2^32 is exact for all numbers
+    if (!plan::info(plan::finished_in(p)).is_float) {  // arithmetic modulo 2^32 is exact for all numbers
         const auto widest = static_cast<int64_t>(largest(p.a.type));
         return {p.a.type == p.b.type ? widest : 127, static_cast<int64_t>(largest(p.d.type))};
     }
@@ -185,9 +199,13 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
     const int digits_in = std::min(
         {plan::info(p.a.type).exact_bits, plan::info(p.b.type).exact_bits, plan::info(as_f16 ? f16 : f32).exact_bits});
     // The shaders round a D of bf16 once, to even, so that it is exact as well.
-    const Type narrow = p.d.type == bf16 ? p.accumulate : p.d.type;
-    const int digits = std::min(plan::info(p.accumulate).exact_bits, plan::info(narrow).exact_bits);
-    const double most = std::ldexp(1.0, digits - std::max(fraction_bits(alpha), fraction_bits(beta)));
+    // So is one of i8, which saturates.
+    const Type sums = plan::finished_in(p), narrow = p.d.type == bf16 || p.d.type == i8 ? sums : p.d.type;
+    const int digits = std::min(plan::info(sums).exact_bits, plan::info(narrow).exact_bits);
+    int halves = std::max(fraction_bits(alpha), fraction_bits(beta)) + (plan::is_scaled(p) ? 1 : 0);  // scales of 1/2
+    for (const EpilogueStep& step : p.epilogue)
+        if (step.kind == VKGEMM_STEP_LEAKY_RELU) halves += fraction_bits(static_cast<double>(step.low));
+    const double most = std::ldexp(1.0, digits - halves);
     const int64_t others = 3;
     const auto reach = [&](int64_t r) {  // the largest magnitude of D and of everything that it is computed from
         double x = std::max(std::fabs(alpha), 1.0) * static_cast<double>(p.k) * static_cast<double>(r * r);
@@ -198,12 +216,13 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
             const bool scales = step.kind == VKGEMM_STEP_SCALE_ROW || step.kind == VKGEMM_STEP_SCALE_COL ||
                                 step.kind == VKGEMM_STEP_SCALE_ALL;
             x = adds ? x + others : scales ? 2 * x : x;
+            if (step.kind == VKGEMM_STEP_LEAKY_RELU) x *= std::max(1.0, std::fabs(static_cast<double>(step.low)));
         }
         return x;
     };
     int64_t r = exact_range(digits_in, digits, std::max<uint64_t>(p.k, 1));
     while (r > 0 && reach(r) > most) --r;
-    return {r, others};
+    return {p.a.type == i8 || p.b.type == i8 ? std::min<int64_t>(r, 127) : r, others};
 }
 
 }  // namespace vkgemm::test

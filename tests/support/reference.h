@@ -2,6 +2,7 @@
 // GEMM on the host, one element at a time, with the largest rounding error that a device may make at that element.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/problem/problem.h"
@@ -23,6 +24,7 @@ uint64_t position(const plan::Problem& completed, size_t operand, uint64_t batch
 /// A number, and the largest difference from it that a correct device may have.
 struct Bounded {
     double value = 0, error = 0;
+    std::optional<double> before{};  // of a D of i8: the number that became `value`
 };
 
 /// Element (row, col) of D of product number `batch` before it is rounded to D's type; `in.d` holds the values of D

@@ -23,7 +23,9 @@ inline bool same(const plan::Problem& x, const plan::Problem& y) {
            x.accuracy == y.accuracy && x.upTo == y.upTo && x.batchInvariant == y.batchInvariant &&
            x.outerBatch == y.outerBatch && x.outerStrideA == y.outerStrideA && x.outerStrideB == y.outerStrideB &&
            x.outerStrideC == y.outerStrideC && x.outerStrideD == y.outerStrideD && x.ratioA == y.ratioA &&
-           x.ratioB == y.ratioB && x.outerRatioA == y.outerRatioA && x.outerRatioB == y.outerRatioB;
+           x.ratioB == y.ratioB && x.outerRatioA == y.outerRatioA && x.outerRatioB == y.outerRatioB &&
+           x.biasType == y.biasType && x.scaleType == y.scaleType && x.residualType == y.residualType &&
+           x.scalars == y.scalars;
 }
 
 }  // namespace vkgemm::test

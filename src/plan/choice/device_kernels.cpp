@@ -116,7 +116,8 @@ DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
 std::span<const DeviceKernels::Product> DeviceKernels::products(const Problem& p) const {
     const bool is_mixed = plan::is_mixed(p);
     if (is_mixed && !(is_decoded(p.a.type) && is_decoded(p.b.type))) return {};
-    const uint32_t key = types_key(is_mixed ? mixed : p.a.type, is_mixed ? mixed : p.b.type, p.accumulate, p.d.type);
+    const Type d = is_scaled(p) ? scaled : p.d.type;
+    const uint32_t key = types_key(is_mixed ? mixed : p.a.type, is_mixed ? mixed : p.b.type, p.accumulate, d);
     const auto below = [](const Product& x, uint32_t types) { return x.types < types; };
     const auto begin = std::lower_bound(products_.begin(), products_.end(), key, below);
     const auto end = std::lower_bound(begin, products_.end(), key + 1, below);

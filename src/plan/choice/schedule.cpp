@@ -37,7 +37,7 @@ struct Reducer {
 Reducer find_reducer(const DeviceKernels& device, const Problem& p, uint32_t slices) {
     Reducer best;
     for (const Kernel* const k : device.reducers()) {
-        if (k->module.accumulate != p.accumulate || k->module.d != p.d.type) continue;
+        if (!k->module.has_result_of(p)) continue;
         const double cost = reducing_cost(*k, device.caps(), p, slices);
         if (!best.kernel || cost < best.cost) best = {k, cost};
     }
@@ -312,8 +312,8 @@ uint64_t Schedule::workspace_bytes() const {
 std::array<Operand, 4> Schedule::operands() const {
     std::array<Operand, 4> all = plan::operands(problem);
     all[0].padded = a.kernel, all[1].padded = b.kernel;
-    for (Operand* x : {&all[0], &all[1]})
-        if (x->padded) x->outer_stride = 0;  // each repetition finds it in the same place
+    for (Operand& x : all)
+        if (x.padded) x.outer_stride = 0;  // each repetition finds it in the same place
     return all;
 }
 

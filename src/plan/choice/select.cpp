@@ -18,7 +18,9 @@ constexpr uint64_t max_batch = UINT32_MAX - 1;
 constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding up to a tile cannot wrap 32 bits
 
 std::string types_of(const Module& m) {
-    return (m.is_mixed() ? "mixed*mixed" : "") + typesText(m.a, m.b, m.accumulate, m.d).substr(m.is_mixed());
+    const std::string of_sums = typesText(m.a, m.b, m.accumulate, m.d);
+    return (m.is_mixed() ? "mixed*mixed" : "") + of_sums.substr(m.is_mixed()) +
+           (m.d == scaled ? "f32|f16|bf16|i8" : "");
 }
 
 // What a family that is less exact does, and every accuracy of a problem that allows it.
@@ -58,6 +60,12 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
                            concat({name, " spans ", info(x->type).bytes_of(span),
                                    " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
                                    " less the offset alignment); device addresses have no such limit"})};
+        if (name == "D" && info(p.residualType).bytes > info(x->type).bytes && binding == Binding::descriptors &&
+            info(p.residualType).bytes_of(span) + dev.offset_alignment > dev.max_storage_range)
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({"the residual would span ", info(p.residualType).bytes_of(span),
+                                   " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
+                                   "); device addresses have no such limit"})};
     }
     return std::nullopt;
 }
@@ -100,6 +108,13 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
         concat({"operands need push descriptors (VK_KHR_push_descriptor or Vulkan 1.4, with ", BIND_COUNT,
                 " storage buffers a stage; the device has ", dev.max_storage_buffers,
                 ") or the feature bufferDeviceAddress; neither is ", (dev.is_physical ? "offered" : "enabled")})};
+}
+
+Result<Binding> choose_binding(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (!p.scalars) return choose_binding(dev, request);
+    if (dev.features & need::buffer_address) return Binding::addresses;
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   std::string("scalars in memory need the feature bufferDeviceAddress, which is ") + dev.not_there()};
 }
 
 std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps& dev, const Problem& p,
@@ -230,7 +245,7 @@ void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p
 std::vector<Candidate> list_candidates(const DeviceKernels& device, const Problem& p, const Request& request) {
     std::vector<Candidate> out;
     out.reserve(kernels().size());
-    const Result<Binding> binding = choose_binding(device.caps(), request);
+    const Result<Binding> binding = choose_binding(device.caps(), p, request);
     for (const Kernel& k : kernels()) out.push_back(judge(k, device, p, request, binding));
     return out;
 }
@@ -238,7 +253,7 @@ std::vector<Candidate> list_candidates(const DeviceKernels& device, const Proble
 Result<Choice> select(const DeviceKernels& device, const Problem& p, const Request& request) {
     if (!request.kernel.empty() && !find_kernel(request.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
-    const Result<Binding> binding = choose_binding(device.caps(), request);
+    const Result<Binding> binding = choose_binding(device.caps(), p, request);
     if (!binding) return binding.status();
     if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.status();
 
@@ -258,7 +273,7 @@ Result<Choice> select_for(const DeviceKernels& device, const Problem& completed,
     const Problem one_row = normalise(invariant_reference(least, 1)).problem;
     Request search = request;
     search.tuned = nullptr, search.least = &one_row;
-    const Result<Choice> reference = select(device, normalise(invariant_reference(completed)).problem, search);
+    Result<Choice> reference = select(device, normalise(invariant_reference(completed)).problem, search);
     if (!reference) return reference;
     search.kernel = reference->kernel->name, search.least = request.least;
     return select(device, p, search);
@@ -268,7 +283,7 @@ std::string why_not_followed(const TunedRow& row, const DeviceKernels& device, c
                              const Request& request) {
     Request of_row = request;
     of_row.tile = row.tile;
-    const Candidate x = judge(*row.found, device, p, of_row, choose_binding(device.caps(), request));
+    const Candidate x = judge(*row.found, device, p, of_row, choose_binding(device.caps(), p, request));
     return concat({"the tuned row is not followed, ", row.text, ": ", (x.why ? x.why->text : "")});
 }
 

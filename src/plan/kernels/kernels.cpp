@@ -17,16 +17,17 @@ namespace {
 
 // What the types alone need of a device, in buffers and in arithmetic.
 constexpr FeatureSet to_store(Type t) {
-    if (t == mixed) return 0;
     if (t == f64) return need::float64;
     return info(t).bytes == 2 ? need::storage16 : info(t).bytes == 1 ? need::storage8 : 0;
 }
+constexpr FeatureSet to_read(Type t) { return t == mixed ? 0 : to_store(t); }
+constexpr FeatureSet to_write(Type t) { return t == scaled ? need::storage16 | need::storage8 : to_store(t); }
 constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64 ? need::float64 : 0; }
 constexpr FeatureSet on_matrix_units(Type t) {
     return t == bf16 ? need::matrix_bf16 : info(t).is_float ? need::matrix_f16 : need::matrix_i8;
 }
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
-    return to_store(a) | to_store(b) | to_store(d) | to_sum(accumulate) |
+    return to_read(a) | to_read(b) | to_write(d) | to_sum(accumulate) |
            (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
            (family.wants_addresses ? need::buffer_address : 0) |
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
@@ -52,8 +53,14 @@ constexpr Kernel table[] = {
 
 }  // namespace
 
+bool Module::has_result_of(const Problem& p) const {
+    if (accumulate != p.accumulate) return false;
+    if (d != scaled) return d == p.d.type;
+    return is_scaled(p);
+}
+
 bool Module::has_types_of(const Problem& p) const {
-    const bool same_sums = d == p.d.type && accumulate == p.accumulate;
+    const bool same_sums = has_result_of(p);
     // What pack_fragments_mixed has rounded to f16 is multiplied by kernels of f16.
     if (family.packs_fragments && p.accuracy == VKGEMM_ACCURACY_NARROW)
         return same_sums && a == f16 && p.a.type != bf16 && p.b.type != bf16;

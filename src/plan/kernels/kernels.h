@@ -20,6 +20,9 @@ enum class Role : uint8_t { product, packed_product, packer, reducer, lister };
 inline constexpr Type mixed = VKGEMM_TYPE_DEFAULT;
 constexpr bool is_decoded(Type t) { return t != f64 && t != i32; }
 
+/// In the column D of a module: f32, f16, bf16 or i8, from sums of whole numbers (is_scaled in plan/problem).
+inline constexpr Type scaled = VKGEMM_TYPE_DEFAULT;
+
 /// One SPIR-V module of shaders/modules.def, in its two variants.
 struct Module {
     std::string_view name;
@@ -29,14 +32,15 @@ struct Module {
     const spirv::PackedModule& spirv;
 
     constexpr bool is_mixed() const { return a == mixed; }
-    bool has_types_of(const Problem&) const;  // of a completed problem
+    bool has_types_of(const Problem&) const;   // of a completed problem
+    bool has_result_of(const Problem&) const;  // the accumulator's type and D's alone
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
     bool built() const { return spirv.count != 0; }
     std::span<const uint32_t> packed() const { return {spirv.words, spirv.count}; }  // for spirv::unpack()
     static std::span<const uint32_t> packed_base() { return {spirv::base.words, spirv::base.count}; }
     constexpr ElementBytes element_bytes() const {
         const auto bytes = [&](Type t) { return info(t == mixed ? family.uses_matrix_units ? f16 : f32 : t).bytes; };
-        return {bytes(a), bytes(b), info(d).bytes, info(accumulate).bytes};
+        return {bytes(a), bytes(b), info(d == scaled ? f32 : d).bytes, info(accumulate).bytes};
     }
 };
 

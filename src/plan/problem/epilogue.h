@@ -12,12 +12,13 @@ enum class StepSums : uint8_t { ANY, FLOATS };
 /// A row of VKGEMM_STEP_ROWS.
 struct StepInfo {
     VkgemmStepKind kind;
-    std::string_view text;  // in the text of a problem; "clamp=" is followed by its bounds
+    std::string_view text;  // in the text of a problem; one that ends with '=' is followed by numbers
     StepSums sums;          // the accumulators that it works on
     VkgemmSlot operand;     // VKGEMM_SLOT_COUNT: it reads none
     StepShape shape;
 
-    constexpr bool has_bounds() const { return text.back() == '='; }
+    constexpr bool has_bounds() const { return kind == VKGEMM_STEP_CLAMP; }
+    constexpr bool has_slope() const { return kind == VKGEMM_STEP_LEAKY_RELU; }
     /// "bias=", or all of the text where it has no '='.
     constexpr std::string_view key() const {
         const size_t equals = text.find('=');

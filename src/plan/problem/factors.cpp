@@ -33,9 +33,9 @@ bool is_zero_factor(double x, Type accumulator) {
 
 std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta) {
     for (const auto& [name, x] : {std::pair{"alpha", alpha}, {"beta", beta}})
-        if (!bits_of(x, p.accumulate)) {
-            const std::string type(info(p.accumulate).name);
-            const char* const why = !info(p.accumulate).is_float ? " sums need a whole number within 32 bits"
+        if (!bits_of(x, finished_in(p))) {
+            const std::string type(info(finished_in(p)).name);
+            const char* const why = !info(finished_in(p)).is_float ? " sums need a whole number within 32 bits"
                                     : rounds_to_zero(x)
                                         ? " sums would use 0 instead; give 0 or a number within the range of f32"
                                         : " sums would use infinity instead; give a number within the range of f32";

@@ -16,6 +16,14 @@ constexpr uint32_t argument_bytes(Type accumulator) {
 /// Is it 0 or -0 as the shader gets it?
 bool is_zero_factor(double x, Type accumulator);
 
+/// alpha and beta of a run as far as the host knows them: those in memory count as 1.
+struct Factors {
+    double alpha, beta;
+};
+constexpr Factors known_factors(const Problem& p, double alpha, double beta) {
+    return {p.scalars & VKGEMM_SCALARS_ALPHA ? 1 : alpha, p.scalars & VKGEMM_SCALARS_BETA ? 1 : beta};
+}
+
 /// Why a run of this problem, which is completed, cannot have these factors; nothing if it can.
 std::optional<Status> unfit_factors(const Problem&, double alpha, double beta);
 

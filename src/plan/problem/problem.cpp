@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "plan/problem/problem.h"
 
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "vkgemm/text.hpp"
@@ -44,7 +48,7 @@ std::string complete_matrix(const Batched& b) {
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
                        " has ", inner, " elements"});
-    const std::string too_long = concat({who, " spans more than 2^64 elements"});
+    std::string too_long = concat({who, " spans more than 2^64 elements"});
     const auto one = times(x.ld, outer);
     if (x.batchStride == broadcast || b.batch <= 1) {
         x.batchStride = 0;
@@ -150,10 +154,13 @@ std::string check_epilogue(const Problem& p) {
                                ", which read one operand; leave one of them out"});
             first = step.text;
         }
-        if (step.sums == StepSums::FLOATS && !info(p.accumulate).is_float)
+        if (step.sums == StepSums::FLOATS && !info(finished_in(p)).is_float)
             return concat({step.text, " is for floating-point accumulators; this one is ", info(p.accumulate).name});
-        if (step.has_bounds() && !(s.low <= s.high))
+        const bool in_memory = (p.scalars & VKGEMM_SCALARS_CLAMP) != 0;
+        if (step.has_bounds() && !in_memory && !(s.low <= s.high))
             return concat({step.text, " wants low <= high, not ", numberText(s.low), " and ", numberText(s.high)});
+        if (step.has_slope() && !std::isfinite(s.low))
+            return concat({step.text, " wants a finite slope, not ", numberText(s.low)});
     }
     return "";
 }
@@ -168,6 +175,8 @@ void fill_types(Problem& p) {
     fill(p.accumulate, leads.default_accumulator);
     fill(p.d.type, leads.default_result);
     fill(p.c.type, p.d.type);
+    fill(p.biasType, default_factor_type(p.d.type)), fill(p.scaleType, default_factor_type(p.d.type));
+    fill(p.residualType, p.d.type);
 }
 
 // The blocks of a format lie along k and are whole.
@@ -303,10 +312,9 @@ Result<Problem> complete(Problem p) {
                                        info(t).name, "; leave it at its default"})};
     if (std::string why = check_grouping(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     if (p.grouping == VKGEMM_GROUPING_INDEXED && p.indicesPerRow == 0) p.indicesPerRow = 1;
-    if (p.c.type != p.d.type)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"C must have D's type in this version: ", info(p.c.type).name,
-                                                         " is not ", info(p.d.type).name})};
     if (std::string why = check_c(p); !why.empty()) return broken(why);
+    if (p.cSource == VKGEMM_C_IS_D && p.c.type != p.d.type)
+        return broken(concat({"C is D, so its type is D's, ", info(p.d.type).name, ", and must be left out"}));
     if (p.cSource == VKGEMM_C_IS_D) p.c = p.d, p.outerStrideC = p.outerStrideD;
     const bool broadcast_d = p.d.batchStride == broadcast, broadcast_outer_d = p.outerStrideD == broadcast;
     if (std::string why = check_up_to(p, p.a.batchStride != broadcast, p.b.batchStride != broadcast); !why.empty())
@@ -315,6 +323,8 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_outer_result_stride(p, broadcast_outer_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);
+    if (const auto why = check_operand_types(p)) return *why;
+    if (const auto why = check_scalars(p)) return *why;
     return p;
 }
 
@@ -324,6 +334,9 @@ Problem restated(Problem p) {
     for (uint64_t* stride : {&p.outerStrideA, &p.outerStrideB, &p.outerStrideC, &p.outerStrideD})
         if (*stride == 0 && p.outerBatch > 1) *stride = broadcast;
     if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type}, p.outerStrideC = 0;
+    for (Type* factor : {&p.biasType, &p.scaleType})  // which an older struct has no place for
+        if (*factor == default_factor_type(p.d.type)) *factor = VKGEMM_TYPE_DEFAULT;
+    if (p.residualType == p.d.type) p.residualType = VKGEMM_TYPE_DEFAULT;
     return p;
 }
 
@@ -368,14 +381,21 @@ std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
                        concat({"the levels of the batch would take ", n.problem.outerBatch,
                                " repetitions of a batch of ", n.problem.batch, "; the limit is ", most_repetitions,
                                ": place the matrices so that levels go on where others end, or split the batch"})};
+    for (const auto& [name, slot, operand] :
+         {std::tuple{"C", VKGEMM_SLOT_C, 2}, {"the residual", VKGEMM_SLOT_RESIDUAL, 3}})
+        for (size_t i = 0; i < n.repeated.count; ++i)
+            if (is_read_in_words(p, slot) && n.repeated.level[i].stride[operand] % 2)
+                return Refusal{
+                    VKGEMM_ERROR_UNSUPPORTED,
+                    concat({name, " has a type of 16 bits of its own, and the batch is repeated every ",
+                            n.repeated.level[i].stride[operand], " of its elements; that must be an even number"})};
     const auto& [step_a, step_b] = std::pair{n.problem.outerStrideA, n.problem.outerStrideB};
     const bool spread_a = p.packedA != VKGEMM_PACKED_NONE && (n.swapped ? step_b : step_a) != 0;
     const bool spread_b = p.packedB != VKGEMM_PACKED_NONE && (n.swapped ? step_a : step_b) != 0;
     if (spread_a || spread_b)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({(spread_a ? "A" : "B"),
-                               " comes packed, but has matrices on several levels of the batch, of which one dispatch "
-                               "takes ",
+                               " comes packed, but has matrices on several levels of the batch; one dispatch takes ",
                                n.problem.batch, " and ", n.problem.outerBatch,
                                " are needed; split the product, or leave it unpacked"})};
     return std::nullopt;

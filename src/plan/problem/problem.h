@@ -75,6 +75,19 @@ uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: fou
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
 /// Whether A and B have different types, or one of them is a block format. Such operands are read in words of 32 bits.
 inline bool is_mixed(const Problem& p) { return p.a.type != p.b.type || !info(p.a.type).is_plain(); }
+/// Whether sums of whole numbers become a D of another type, by an epilogue in f32.
+inline bool is_scaled(const Problem& completed) { return completed.accumulate == i32 && completed.d.type != i32; }
+/// The type that the epilogue computes in, alpha and beta included.
+inline Type finished_in(const Problem& completed) { return is_scaled(completed) ? f32 : completed.accumulate; }
+/// The types of the operands of the epilogue, by slot, of a completed problem; nothing for any other slot.
+std::optional<Type> epilogue_type(const Problem& completed, VkgemmSlot);
+/// Bias and scale of a problem that leaves their types open.
+constexpr Type default_factor_type(Type d) { return d == i8 ? f32 : d; }
+/// Whether an operand of the epilogue is read in words of 32 bits, for it has 16 bits and D has another type.
+bool is_read_in_words(const Problem& completed, VkgemmSlot);
+/// Why the operands of the epilogue cannot have their types, or scalars cannot be in memory.
+std::optional<Status> check_operand_types(const Problem& completed);
+std::optional<Status> check_scalars(const Problem& completed);
 bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
 
 /// Elements from the first to one past the last of a whole batched operand; 0 for an empty one; nullopt above 2^64.

@@ -106,8 +106,9 @@ std::optional<Layout> layout_of(char c) {
     return std::nullopt;
 }
 
-constexpr string_view grouping_words[] = {"", "table", "indexed"};  // by VkgemmGrouping
-constexpr string_view up_to_letters = "mnkb";                       // by the bits of VkgemmUpToFlagBits
+constexpr string_view grouping_words[] = {"", "table", "indexed"};             // by VkgemmGrouping
+constexpr string_view scalar_words[] = {"alpha", "beta", "clamp", "monitor"};  // by the bits of VkgemmScalarFlagBits
+constexpr string_view up_to_letters = "mnkb";                                  // by the bits of VkgemmUpToFlagBits
 
 // The options. There is one reader for each kind of value.
 struct Reader {
@@ -164,6 +165,7 @@ struct Reader {
         for (const StepInfo& s : step_info) {
             if (s.key() != key) continue;
             if (s.has_bounds()) return bounds(s, v, at);
+            if (s.has_slope()) return slope(s, v, at);
             const string_view word = s.text.substr(key.size());
             if (word == v) return add(at - (v.empty() ? key.size() : 0), {s.kind});
             known.push_back(word);
@@ -177,6 +179,11 @@ struct Reader {
         EpilogueStep s = {step.kind, 0, 0};
         if (auto r = bound(v.substr(0, colon), at, s.low)) return r;
         if (auto r = bound(v.substr(colon + 1), at + colon + 1, s.high)) return r;
+        return add(at, s);
+    }
+    std::optional<Status> slope(const StepInfo& step, string_view v, size_t at) {
+        EpilogueStep s = {step.kind, 0, 0};
+        if (auto r = bound(v, at, s.low)) return r;
         return add(at, s);
     }
     std::optional<Status> bound(string_view v, size_t at, float& to) {
@@ -215,6 +222,19 @@ struct Reader {
         }
         return v.empty() ? std::optional<Status>(wrong(at, "a size is wanted: m, n, k or b (batch)")) : std::nullopt;
     }
+    // "alpha,monitor": names of bits, each once.
+    std::optional<Status> scalars(string_view v, size_t at) {
+        while (true) {
+            const string_view word = v.substr(0, v.find(','));
+            const auto* const known = std::find(std::begin(scalar_words), std::end(scalar_words), word);
+            if (known == std::end(scalar_words)) return wrong(at, not_one_of(word, scalar_words));
+            const uint32_t bit = 1u << (known - std::begin(scalar_words));
+            if (out.problem.scalars & bit) return wrong(at, concat({quoted(word), " comes twice"}));
+            out.problem.scalars |= bit;
+            if (word.size() == v.size()) return std::nullopt;
+            v.remove_prefix(word.size() + 1), at += word.size() + 1;
+        }
+    }
     std::optional<Status> grouping(string_view v, size_t at) {
         for (size_t i = 1; i < std::size(grouping_words); ++i)
             if (v == grouping_words[i]) return out.problem.grouping = VkgemmGrouping(i), std::nullopt;
@@ -234,37 +254,14 @@ struct Reader {
     }
 };
 
-constexpr string_view option_words[] = {"batch=",
-                                        "layout=",
-                                        "layout_c=",
-                                        "layout_d=",
-                                        "lda=",
-                                        "ldb=",
-                                        "ldc=",
-                                        "ldd=",
-                                        "stride_a=",
-                                        "stride_b=",
-                                        "stride_c=",
-                                        "stride_d=",
-                                        "alpha=",
-                                        "beta=",
-                                        "c=",
-                                        "accuracy=",
-                                        "packed_a=",
-                                        "packed_b=",
-                                        "upto=",
-                                        "groups=",
-                                        "per_row=",
-                                        "outer=",
-                                        "outer_stride_a=",
-                                        "outer_stride_b=",
-                                        "outer_stride_c=",
-                                        "outer_stride_d=",
-                                        "ratio_a=",
-                                        "ratio_b=",
-                                        "outer_ratio_a=",
-                                        "outer_ratio_b=",
-                                        "invariant"};
+// clang-format off
+constexpr string_view option_words[] = {
+    "batch=", "layout=", "layout_c=", "layout_d=", "lda=", "ldb=", "ldc=", "ldd=", "stride_a=", "stride_b=",
+    "stride_c=", "stride_d=", "alpha=", "beta=", "c=", "accuracy=", "packed_a=", "packed_b=", "upto=",
+    "groups=", "per_row=", "outer=", "outer_stride_a=", "outer_stride_b=", "outer_stride_c=",
+    "outer_stride_d=", "ratio_a=", "ratio_b=", "outer_ratio_a=", "outer_ratio_b=", "invariant", "c_type=",
+    "bias_type=", "scale_type=", "residual_type=", "scalars="};
+// clang-format on
 
 // The options that give a stride of the outer batch, and those that count something of which there is at least one.
 struct WholeOption {
@@ -315,6 +312,9 @@ std::optional<Status> Reader::read(const Token& token) {
         if (key == concat({"ld", letter, "="})) return whole(v, at, x->ld);
         if (key == concat({"stride_", letter, "="})) return stride(v, at, x->batchStride);
     }
+    for (auto [name, type] :
+         {std::pair{"c", &p.c.type}, {"bias", &p.biasType}, {"scale", &p.scaleType}, {"residual", &p.residualType}})
+        if (key == concat({name, "_type="})) return read_type(v, at, *type);
     if (key == "alpha=") return real(v, at, out.alpha);
     if (key == "beta=") return real(v, at, out.beta);
     if (key == "c=") return c_source(v, at);
@@ -322,6 +322,7 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "packed_a=") return packed(v, at, p.packedA);
     if (key == "packed_b=") return packed(v, at, p.packedB);
     if (key == "upto=") return up_to(v, at);
+    if (key == "scalars=") return scalars(v, at);
     if (key == "groups=") return grouping(v, at);
     if (key == "per_row=") return per_row(v, at);
     if (key == "invariant") return p.batchInvariant = true, std::nullopt;
@@ -338,7 +339,15 @@ Layout default_c_layout(const Problem& p) { return p.cSource == VKGEMM_C_SEPARAT
 
 string step_text(const EpilogueStep& s) {
     const StepInfo& step = info(s.kind);
-    return string(step.text) + (step.has_bounds() ? concat({numberText(s.low), ":", numberText(s.high)}) : "");
+    return string(step.text) + (step.has_bounds()  ? concat({numberText(s.low), ":", numberText(s.high)})
+                                : step.has_slope() ? numberText(s.low)
+                                                   : "");
+}
+
+Type or_default(Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; }
+Type type_of_d(const Problem& p) {
+    const Type a = or_default(p.a.type, f32);
+    return or_default(p.d.type, leading_type(a, or_default(p.b.type, a)).default_result);
 }
 
 char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
@@ -359,11 +368,8 @@ std::optional<Type> find_type(string_view name) {
 }
 
 string types_text(const Problem& p) {
-    const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
     const Type a = or_default(p.a.type, f32), b = or_default(p.b.type, a);
-    const TypeInfo& leads = leading_type(a, b);
-    return typesText(a, b, or_default(p.accumulate, leads.default_accumulator),
-                     or_default(p.d.type, leads.default_result));
+    return typesText(a, b, or_default(p.accumulate, leading_type(a, b).default_accumulator), type_of_d(p));
 }
 
 Result<ProblemText> parse_problem(string_view line) {
@@ -413,6 +419,18 @@ string to_text(const Problem& p, double alpha, double beta) {
     if (p.cSource == VKGEMM_C_IS_D && beta == 0) s += " c=d";
     if (p.cSource == VKGEMM_C_NONE && beta != 0) s += " c=none";
     for (const EpilogueStep& step : p.epilogue) s += concat({" ", step_text(step)});
+    for (size_t i = 0, written = 0; i < std::size(scalar_words); ++i)
+        if (p.scalars & 1u << i) s += concat({(written++ ? "," : " scalars="), scalar_words[i]});
+    const Type d = type_of_d(p);
+    struct Typed {
+        string_view name;
+        Type type, by_default;
+    };
+    for (const auto& [name, type, by_default] : {Typed{"c", p.c.type, d},
+                                                 {"bias", p.biasType, default_factor_type(d)},
+                                                 {"scale", p.scaleType, default_factor_type(d)},
+                                                 {"residual", p.residualType, d}})
+        if (type != VKGEMM_TYPE_DEFAULT && type != by_default) s += concat({" ", name, "_type=", info(type).name});
     return s;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads and writes the one-line text of a problem, whose grammar is in docs/design.md, "The text of a problem".
 //
-// A line may describe a problem that complete() refuses, so that a refused problem can be written down. Only a type of
-// C's own has no text.
+// A line may describe a problem that complete() refuses, so that a refused problem can be written down.
 #pragma once
 #include <optional>
 #include <string>

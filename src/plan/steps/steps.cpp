@@ -18,6 +18,32 @@ bool is_whole(const Tile& t, const Problem& p) {
 
 namespace {
 
+// The steps, and the types of what they read.
+void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
+    const auto format = [&](VkgemmSlot slot) {
+        const Type type = *epilogue_type(p, slot);
+        return m.d == scaled || type != p.d.type ? static_cast<uint32_t>(type) : 0;
+    };
+    if (m.d == scaled) c.FORMAT_D = static_cast<uint32_t>(p.d.type);
+    c.SCALARS = p.scalars;
+    if (c.USE_C) c.FORMAT_C = format(VKGEMM_SLOT_C);
+    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
+    for (size_t i = 0; i < p.epilogue.count; ++i) {
+        const EpilogueStep& s = p.epilogue.step[i];
+        const VkgemmSlot slot = info(s.kind).operand;
+        *step[i] = static_cast<uint32_t>(s.kind);
+        if (slot == VKGEMM_SLOT_BIAS) c.FORMAT_BIAS = format(slot);
+        if (slot == VKGEMM_SLOT_SCALE) c.FORMAT_SCALE = format(slot);
+        if (slot == VKGEMM_SLOT_RESIDUAL) c.FORMAT_RESIDUAL = format(slot);
+        if (info(s.kind).has_slope()) c.SLOPE = std::bit_cast<uint32_t>(s.low);
+    }
+}
+// For a pass that finishes nothing.
+void clear_epilogue(ProblemConstants& c) {
+    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = c.SCALARS = 0;
+    c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
+}
+
 ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
     ProblemConstants c;
@@ -39,8 +65,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
     c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
-    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
-    for (size_t i = 0; i < p.epilogue.count; ++i) *step[i] = static_cast<uint32_t>(p.epilogue.step[i].kind);
+    set_epilogue(c, k.module, p);
     return c;
 }
 
@@ -61,8 +86,6 @@ abi::GemmArgs args_of(const Problem& p) {
 constexpr size_t binding_of(VkgemmSlot slot) { return static_cast<size_t>(slot); }
 static_assert(BIND_A == VKGEMM_SLOT_A && BIND_RESIDUAL == VKGEMM_SLOT_RESIDUAL && BIND_COUNT == VKGEMM_SLOT_WORKSPACE);
 
-VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
-
 // The operand of each binding. A and B are swapped if the problem was transposed.
 std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     std::array<VkgemmSlot, BIND_COUNT> s;
@@ -80,6 +103,8 @@ std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
 double error_bound_of(const Problem& p, const Kernel* kernel) {
     const TypeInfo& acc = info(p.accumulate);
+    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
+    if (is_scaled(p)) return (2 * std::ldexp(1.0, -info(f32).exact_bits) + rounding) * double(p.k);
     if (!acc.is_float) return 0;
     // Of mixed types a decoded element is rounded once, and eight products at a time are multiplied by their scale.
     const double extra = is_mixed(p) ? 5 : 1;
@@ -87,7 +112,6 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     if (steps >= 1) return INFINITY;
     // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds.
     const double narrow = p.accuracy == VKGEMM_ACCURACY_NARROW ? 2 * 0x1p-10 + 0x1p-20 : 0;
-    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
     const double sum =
         steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
     return sum + rounding * (k + sum);
@@ -170,7 +194,8 @@ Step reducing_step(Step& product, const Schedule& schedule) {
 
     ProblemConstants& c = product.constants;
     c.PARTIAL = 1;
-    c.USE_C = c.TRANS_C = c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
+    c.USE_C = c.TRANS_C = 0;
+    clear_epilogue(c);
     c.ALIGNED &= WIDE_A | WIDE_B;
     product.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     return reduce;
@@ -190,72 +215,6 @@ uint32_t dispatch_count(std::span<const Step> steps, const Repeats& repeats) {
     return out * repeats.count;
 }
 
-uint64_t Repeats::offset(uint32_t number, VkgemmSlot slot) const {
-    uint64_t out = 0;
-    if (number == 0) return out;  // of most plans there is no other
-    for (const Level& l : levels) {
-        out += number % l.count * l.bytes[size_t(slot)];
-        number /= l.count;
-    }
-    return out;
-}
-
-namespace {
-
-// Whether the descriptors of D of two repetitions may overlap: its matrices lie between each other, or one descriptor
-// begins at the device's alignment below the place where another ends. No element is written twice, but validation
-// layers compare ranges.
-bool descriptors_overlap(const Levels& repeated, const Problem& p, const DeviceCaps& dev, uint32_t operand_alignment) {
-    const TypeInfo& type = info(p.d.type);
-    std::array<std::pair<uint64_t, uint64_t>, Levels::most> steps{};  // bytes, repetitions
-    uint64_t common = operand_alignment;
-    for (size_t i = 0; i < repeated.count; ++i) {
-        steps[i] = {type.bytes_of(repeated.level[i].stride[BIND_D]), repeated.level[i].count};
-        common = std::gcd(common, steps[i].first);
-    }
-    std::sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(repeated.count));
-    const uint64_t alignment = std::max(dev.offset_alignment, 1u), below = alignment - std::gcd(alignment, common);
-    uint64_t reach = type.bytes_of(*span_elements(p.d, p.m, p.n, p.batch));
-    for (size_t i = 0; i < repeated.count; ++i) {
-        if (steps[i].first < reach + below) return true;
-        reach += (steps[i].second - 1) * steps[i].first;
-    }
-    return false;
-}
-
-}  // namespace
-
-Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<const Step> steps, Binding binding,
-                   const DeviceCaps& dev, uint32_t operand_alignment) {
-    Repeats out;
-    if (n.repeated.count == 0) return out;
-    const Problem& p = n.problem;
-    const auto all = operands(p);
-    const bool residual =
-        std::ranges::any_of(p.epilogue, [](const EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
-    const auto move = [&](VkgemmSlot slot, size_t operand) {
-        const Operand& x = all[operand];
-        const TypeInfo& type = info(x.matrix->type);
-        out.reach[slot] = type.bytes_of(*span_elements(*x.matrix, x.rows, x.cols, p.batch));
-        for (size_t i = 0; i < n.repeated.count; ++i)
-            out.levels[i].bytes[slot] = type.bytes_of(n.repeated.level[i].stride[operand]);
-    };
-    for (size_t i = 0; i < n.repeated.count; ++i) {
-        out.levels[i].count = static_cast<uint32_t>(n.repeated.level[i].count);
-        out.count *= out.levels[i].count;
-    }
-    if (!schedule.a.key) move(slot_of(true, n.swapped), BIND_A);
-    if (!schedule.b.key) move(slot_of(false, n.swapped), BIND_B);
-    if (p.cSource == VKGEMM_C_SEPARATE) move(VKGEMM_SLOT_C, BIND_C);
-    move(VKGEMM_SLOT_D, BIND_D);
-    if (residual) move(VKGEMM_SLOT_RESIDUAL, BIND_D);
-    for (const Step& s : steps)
-        if (std::ranges::find(s.slots, VKGEMM_SLOT_WORKSPACE) != s.slots.end()) out.are_ordered = true;
-    if (binding == Binding::descriptors && descriptors_overlap(n.repeated, p, dev, operand_alignment))
-        out.are_ordered = true;
-    return out;
-}
-
 // Each step is cut as if it took all the time: a short one then has more dispatches than it needs, and no longer ones.
 void limit_dispatches(std::span<Step> steps, double whole, double limit, const DeviceCaps& dev) {
     if (!(limit > 0) || !(whole > limit)) return;
@@ -266,19 +225,36 @@ void limit_dispatches(std::span<Step> steps, double whole, double limit, const D
     }
 }
 
+std::array<uint32_t, BIND_COUNT> counted_in(const Step& s) {
+    const Module& m = s.kernel->module;
+    const ProblemConstants& c = s.constants;
+    const auto operand = [](Type t) { return t == mixed ? 1 : info(t).bytes; };
+    const auto of_format = [](uint32_t format, uint32_t otherwise) {
+        return format ? info(static_cast<Type>(format)).bytes : otherwise;
+    };
+    // The sums of a scaled product that finishes nothing are of the accumulator's type.
+    const uint32_t d = m.d == scaled ? of_format(c.FORMAT_D, info(m.accumulate).bytes) : info(m.d).bytes;
+    return {operand(m.a),
+            operand(m.b),
+            of_format(c.FORMAT_C, d),
+            d,
+            of_format(c.FORMAT_BIAS, d),
+            of_format(c.FORMAT_SCALE, d),
+            of_format(c.FORMAT_RESIDUAL, d)};
+}
+
 std::string_view slot_name(VkgemmSlot s) {
-    constexpr std::string_view names[] = {"a",     "b",        "c",         "d",      "bias",
-                                          "scale", "residual", "workspace", "groups", "indices"};
+    constexpr std::string_view names[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
+                                          "residual", "workspace", "groups", "indices", "scalars"};
     return names[size_t(s)];
 }
 
 std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
-    const uint32_t d_bytes = info(p.d.type).bytes;
     const auto all = operands(p);
     const auto matrix = [&](VkgemmSlot s, Operand x, bool reads, bool writes) {
-        const TypeInfo& type = info(x.matrix->type);
-        const bool in_words = is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B);
+        const TypeInfo& type = info(epilogue_type(p, s).value_or(x.matrix->type));
+        const bool in_words = (is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B)) || is_read_in_words(p, s);
         const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
         if (is_one) x.batch = 1;
         const uint64_t bytes = type.bytes_of(*span_elements(x));
@@ -286,12 +262,15 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
         out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
-        out[size_t(s)] = {elements * d_bytes, d_bytes, true, false};
+        const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
+        out[size_t(s)] = {round_up(elements * bytes, unit), unit, true, false};
     };
     matrix(VKGEMM_SLOT_A, all[BIND_A], true, false);
     matrix(VKGEMM_SLOT_B, all[BIND_B], true, false);
     matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
     if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
+    if (p.scalars)
+        out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true, (p.scalars & VKGEMM_SCALARS_MONITOR) != 0};
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
         if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
@@ -370,7 +349,7 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
     Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
     s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
     ProblemConstants& c = s.constants;
-    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = 0;
+    clear_epilogue(c);
     c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
     constexpr std::pair<uint32_t, uint32_t> own[] = {
         {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};

@@ -41,6 +41,12 @@ struct Step {
     uint32_t dispatch_count() const;
 };
 
+/// By BIND_*: the bytes that the offset of an operand in `args` counts.
+std::array<uint32_t, BIND_COUNT> counted_in(const Step&);
+
+/// The slot of the kernel's A, or B, where the problem was `swapped`.
+inline VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
+
 /// How often the steps of a plan run: once for each index of the levels of the batch that the kernel does not take.
 /// Each time the operands begin further on.
 struct Repeats {

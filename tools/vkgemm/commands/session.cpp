@@ -113,7 +113,7 @@ std::string device_line(const host::DeviceInfo& info) {
 
 std::string types_text(Type a, Type b, Type accumulate, Type d) {
     if (a == b && a == accumulate && a == d) return std::string(typeName(a));
-    return typesText(a, b, accumulate, d);
+    return typesText(a, b, accumulate, d) + (d == VKGEMM_TYPE_DEFAULT ? "scaled" : "");
 }
 
 std::string tool_version() {

@@ -88,8 +88,26 @@ Result<Case> parse_case(const std::string& line) {
     return c;
 }
 
+namespace {
+
+// Does the epilogue read anything that is not of D's type and the accumulator's kind?
+bool has_own_types(const Problem& problem) {
+    const auto p = completeProblem(problem);
+    if (!p) return false;  // the library gives the reason when a plan is made
+    const Type d = p->d.type;
+    const auto own = [d](Type t) { return t != VKGEMM_TYPE_DEFAULT && t != d; };
+    return own(p->c.type) || own(p->biasType) || own(p->scaleType) || own(p->residualType) ||
+           type_info(d).isFloat != type_info(p->accumulate).isFloat || p->scalars;
+}
+
+}  // namespace
+
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
+    if (c && has_own_types(c->problem))
+        return refuse(
+            "the tool has no numbers for scalars in memory, for operands of the epilogue whose type is not D's, and "
+            "for whole sums that become floats; 'vkgemm explain' says which kernel they take");
     if (c && (c->problem.outerBatch > 1 || c->problem.ratioA > 1 || c->problem.ratioB > 1))
         return refuse(
             "the tool measures batches of one level without ratios; 'vkgemm explain' says how this one is dispatched");

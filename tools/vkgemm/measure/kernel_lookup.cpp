@@ -77,13 +77,15 @@ std::string unknown_kernel(const std::string& name, std::vector<std::string> oth
 
 std::string types_of(const Kernel& k) {
     const auto name = [](Type t) { return t == VKGEMM_TYPE_DEFAULT ? "mixed" : std::string(type_info(t).name); };
-    return name(k.info.a) + "*" + name(k.info.b) + "+" + name(k.info.accumulate) + "->" + name(k.info.d);
+    const std::string d = k.info.d == VKGEMM_TYPE_DEFAULT ? "scaled" : name(k.info.d);
+    return name(k.info.a) + "*" + name(k.info.b) + "+" + name(k.info.accumulate) + "->" + d;
 }
 
 bool has_types(const Kernel& k, const Resolved& r) {
     const bool mixed = r.a.type != r.b.type || r.a.block != 1;
     const bool operands = k.is_mixed() ? mixed : k.info.a == r.a.type && k.info.b == r.b.type;
-    return operands && k.info.d == r.d.type && k.info.accumulate == r.accumulate;
+    const bool d = k.info.d == VKGEMM_TYPE_DEFAULT ? r.d.type != r.accumulate : k.info.d == r.d.type;
+    return operands && d && k.info.accumulate == r.accumulate;
 }
 
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c, std::vector<std::string> also) {

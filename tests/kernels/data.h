@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// What the operands of a case hold before it runs.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/run.h"
+#include "support/guarded.h"
+#include "support/random.h"
+#include "support/reference.h"
+
+namespace vkgemm::test {
+
+inline bool is_bias(VkgemmStepKind k) { return k == VKGEMM_STEP_BIAS_ROW || k == VKGEMM_STEP_BIAS_COL; }
+inline bool is_scale(VkgemmStepKind k) {
+    return k == VKGEMM_STEP_SCALE_ROW || k == VKGEMM_STEP_SCALE_COL || k == VKGEMM_STEP_SCALE_ALL;
+}
+
+inline bool has_residual(const plan::Problem& p) {
+    return std::any_of(p.epilogue.begin(), p.epilogue.end(),
+                       [](const plan::EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
+}
+inline uint64_t vector_length(const plan::Problem& p, bool (*kind)(VkgemmStepKind)) {
+    for (const plan::EpilogueStep& s : p.epilogue) {
+        if (!kind(s.kind)) continue;
+        if (s.kind == VKGEMM_STEP_SCALE_ALL) return 1;
+        return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_SCALE_ROW ? p.m : p.n;
+    }
+    return 0;
+}
+
+inline bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
+    if (fill == Fill::digits) return accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
+    return fill == Fill::random || fill == Fill::wide || fill == Fill::great;
+}
+
+/// The operands of one case on the host. What the problem forbids to read stays poison.
+struct Data {
+    Guarded a, b, c, d, bias, scale, residual;
+    VkgemmScalars scalars{NAN, NAN, NAN, NAN, 0, 7};
+
+    Data(const Case& x, const plan::Problem& p)
+        : a(of(p, VKGEMM_SLOT_A, p.a.type, true, x.shift)),
+          b(of(p, VKGEMM_SLOT_B, p.b.type, true, x.shift)),
+          c(of(p, VKGEMM_SLOT_C, p.c.type, p.cSource == VKGEMM_C_SEPARATE, x.shift)),
+          d(of(p, VKGEMM_SLOT_D, p.d.type, true, x.shift)),
+          bias(Guarded::vector(p.biasType, vector_length(p, is_bias))),
+          scale(Guarded::vector(p.scaleType, vector_length(p, is_scale))),
+          residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x.shift)) {
+        const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
+        Random random(x.seed);
+        const ExactFill range = exact_fill(p, x.alpha, x.beta);
+        const auto number = [&](int64_t most, plan::Type type) {
+            const bool floats = plan::info(type).is_float;
+            if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
+            if (!is_inexact(x.fill, p.accuracy) || !floats)
+                return static_cast<double>(random.between(type == plan::u8 ? 0 : -most, most));
+            return rounded(type, 2 * random.unit() - 1);
+        };
+        const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
+        const std::array<double, 3> factors = {1, 2, plan::is_scaled(p) ? -0.5 : -1};
+        if (x.alpha != 0) fill(a, most_of(p.a.type, range.ab)), fill(b, most_of(p.b.type, range.ab));
+        if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
+        if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
+        fill(bias, range.others);
+        fill(residual, range.others);
+        scale.fill([&] { return random.pick(factors); });
+        set_scalars(x, p);
+        if (x.alias != Alias::none) d = x.alias == Alias::c ? c : residual;
+        if (x.fill == Fill::wide) widen(p);
+        if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
+        if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
+        if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
+    }
+
+    static Guarded of(const plan::Problem& p, VkgemmSlot slot, plan::Type type, bool is_there, uint64_t shift) {
+        const plan::Operand x = plan::operands(p)[slot];
+        return {type, *x.matrix, is_there ? x.rows : 0, x.cols, x.batch, shift, x.outer, x.outer_stride};
+    }
+
+    /// What the problem has in memory; the rest stays poison.
+    void set_scalars(const Case& x, const plan::Problem& p) {
+        if (p.scalars & VKGEMM_SCALARS_ALPHA) scalars.alpha = static_cast<float>(x.alpha);
+        if (p.scalars & VKGEMM_SCALARS_BETA) scalars.beta = static_cast<float>(x.beta);
+        for (const plan::EpilogueStep& s : p.epilogue)
+            if (s.kind == VKGEMM_STEP_CLAMP && (p.scalars & VKGEMM_SCALARS_CLAMP))
+                scalars.low = s.low, scalars.high = s.high;
+        if (!(p.scalars & VKGEMM_SCALARS_MONITOR)) scalars.nonFinite = 7;  // which must stay
+    }
+
+    /// What a block format holds with scales of 1. iq4_nl has few whole numbers, but none of those nearest is above 10.
+    static int64_t most_of(plan::Type type, int64_t most) {
+        const plan::TypeInfo& info = plan::info(type);
+        return info.is_plain() ? most : std::min(most, (int64_t{1} << (info.exact_bits ? info.exact_bits : 3)) - 1);
+    }
+
+    static double times(double value, int power) {  // no number so small that a device may take it for 0
+        return std::ldexp(std::copysign(0.5 + std::fabs(value) / 2, value), power);
+    }
+    template <int power, bool is_b = false>
+    static double first_times(double value, uint64_t row, uint64_t col) {
+        return times(value, (is_b ? row : col) == 0 ? power : 0);
+    }
+
+    void pick_digits(Random& random, uint64_t depth, bool of_b) {
+        const auto digits = [&](double, uint64_t, uint64_t) { return rounded(plan::f32, 2 * random.unit() - 1); };
+        const auto picks = [&](uint64_t k, uint64_t line) {
+            return k != (7 * line + 3) % depth ? 0 : std::ldexp(line % 2 ? -1 : 1, static_cast<int>(line % 5) - 2);
+        };
+        if (of_b) {
+            a.change([&](double, uint64_t row, uint64_t k) { return picks(k, row); });
+            b.change(digits);
+        } else {
+            a.change(digits);
+            b.change([&](double, uint64_t k, uint64_t col) { return picks(k, col); });
+        }
+    }
+
+    void place(double special, uint64_t at, bool in_b) {
+        a.change([&](double value, uint64_t row, uint64_t k) {
+            return k != at ? value : !in_b && row % 3 == 0 ? special : 1;
+        });
+        b.change([&](double value, uint64_t k, uint64_t col) {
+            return k != at ? value : in_b && col % 3 == 0 ? special : 1;
+        });
+    }
+
+    void widen(const plan::Problem& p) {
+        const bool by_row = p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
+        const auto exponent = [&](uint64_t row, uint64_t k) {
+            return static_cast<int>((k * 97 + (by_row ? row * 31 : 0)) % 241) - 120;
+        };
+        a.change([&](double value, uint64_t row, uint64_t k) { return times(value, exponent(row, k)); });
+        if (!by_row) b.change([&](double value, uint64_t k, uint64_t) { return times(value, -exponent(0, k)); });
+    }
+
+    std::array<const Guarded*, 7> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual}; }
+    Operands numbers() const {
+        return {a.numbers(),    b.numbers(),     c.numbers(),       d.numbers(),
+                bias.numbers(), scale.numbers(), residual.numbers()};
+    }
+};
+
+}  // namespace vkgemm::test
