@@ -82,7 +82,7 @@ void value(Options& o, const std::string& name, const char* v) {
         if (s.batch % 64) refuse("--batch takes a multiple of 64, not " + std::string(v));
         return;
     }
-    if (name == "--width") return void(s.width = 64 << one_of(n, v, {"64", "128"}));
+    if (name == "--width") return void(s.width = 64u << one_of(n, v, {"64", "128"}));
     if (name == "--table") return void(s.table_log2 = number<uint32_t>(n, v, 8, 20));
     if (name == "--rate") return void(s.rate = number<float>(n, v, 1e-6f, 1));
     if (name == "--material") return void(s.material = one_of(n, v, {"brick", "marble", "sdf"}));

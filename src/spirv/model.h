@@ -112,10 +112,10 @@ class Model {
         const Kind k = elsewhere() ? latest_kinds_[slot(op, j)] : kinds_[match_ + j];
         return k == other ? substitute : k;
     }
-    uint32_t predicted(Kind kind, uint32_t base) {
+    uint32_t predicted(Kind kind, uint32_t earlier) {
         if (kind == new_id) return new_id_;
-        const uint32_t id = kind == same ? 0 : substitute_of(base);
-        return id ? id : base;
+        const uint32_t id = kind == same ? 0 : substitute_of(earlier);
+        return id ? id : earlier;
     }
 
     // Every word of the instruction is the one predicted: most instructions cost one bit, and most of them nearly none.
@@ -203,15 +203,15 @@ class Model {
         const uint32_t place = slot(op, j);
         uint32_t word = next();
         if (!length_ || match_ + j >= words_.size()) return put(op, j, unpredicted(place, word), other);
-        const uint32_t base = words_[match_ + j];
+        const uint32_t earlier = words_[match_ + j];
         const Kind first = expected(op, j);
         const uint32_t ctx = context(kind_of_word, place * 4 + first, std::min(length_ / 2, 3u));
         Kind kind = other;
         for (uint32_t i = 0; i < other && kind == other; ++i) {
             const Kind k = i == 0 ? first : static_cast<Kind>(i <= first ? i - 1 : i);
-            if (bit(ctx + i * 0x3001u, word == predicted(k, base))) kind = k;
+            if (bit(ctx + i * 0x3001u, word == predicted(k, earlier))) kind = k;
         }
-        word = kind == other ? unpredicted(place, word) : predicted(kind, base);
+        word = kind == other ? unpredicted(place, word) : predicted(kind, earlier);
         follow(op, j, word, kind);
         put(op, j, word, kind);
     }

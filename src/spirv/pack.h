@@ -56,11 +56,12 @@ class Encoder {
     uint8_t held_ = 0;
 };
 
-/// The variants in the order of Variant. `base`: the base, not packed; empty: none.
-inline std::vector<uint32_t> pack(std::span<const std::vector<uint32_t>> variants, std::span<const uint32_t> base) {
+/// The variants in the order of Variant. `base_words`: the base, not packed; empty: none.
+inline std::vector<uint32_t> pack(std::span<const std::vector<uint32_t>> variants,
+                                  std::span<const uint32_t> base_words) {
     const auto model = std::make_unique<Model<Encoder>>();
     Encoder unused;
-    if (!base.empty()) model->run(unused, base.data(), base.size());
+    if (!base_words.empty()) model->run(unused, base_words.data(), base_words.size());
     std::vector<uint32_t> out = {static_cast<uint32_t>(variants.size())}, body;
     for (const auto& words : variants) {
         Encoder encoder;

@@ -65,9 +65,9 @@ std::optional<std::span<const uint32_t>> run(Model<Decoder>& model, std::span<co
 }  // namespace
 
 std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant variant,
-                                            std::span<const uint32_t> base) {
+                                            std::span<const uint32_t> packed_base) {
     const auto model = std::make_unique<Model<Decoder>>();
-    if (!base.empty() && !run(*model, base, Variant(0))) return std::nullopt;
+    if (!packed_base.empty() && !run(*model, packed_base, Variant(0))) return std::nullopt;
     const auto words = run(*model, packed, variant);
     if (!words) return std::nullopt;
     return std::vector<uint32_t>(words->begin(), words->end());

@@ -24,9 +24,10 @@ constexpr uint32_t checksum(std::span<const uint32_t> words) {
     return sum;
 }
 
-/// The SPIR-V of one variant; nothing if it has none, or if `packed` and `base` (the packed base; empty: packed without
+/// The SPIR-V of one variant; nothing if it has none, or if `packed` and `packed_base` (the base; empty: packed without
 /// one) are not what the packer wrote. May be called from any thread. It takes a few milliseconds and up to two
 /// megabytes, which it frees. Throws std::bad_alloc.
-std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant, std::span<const uint32_t> base);
+std::optional<std::vector<uint32_t>> unpack(std::span<const uint32_t> packed, Variant,
+                                            std::span<const uint32_t> packed_base);
 
 }  // namespace vkgemm::spirv

@@ -99,8 +99,8 @@ Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext 
 bool rows_are_the_same(const std::string& line, VkgemmContext context) {
     const Rows all = rows_of(line, most_rows, 1, context);
     CHECK(all[0] != all[1]);
-    for (const uint64_t m : {1, 2, 7, 33, 256})
-        for (const uint64_t batch : {1, 3}) {
+    for (const uint64_t m : {1u, 2u, 7u, 33u, 256u})
+        for (const uint64_t batch : {1u, 3u}) {
             const Rows rows = rows_of(line, m, batch, context);
             for (size_t i = 0; i < rows.size(); ++i)
                 if (rows[i] != all[i % m]) return false;

@@ -24,7 +24,7 @@ std::string order_of(const DeviceKernels& device, const std::string& line, uint6
     if (!choice) return choice.status().text;
     const Steps steps = make_steps(*choice, *p, n, device.caps(), request);
     if (p->batchInvariant)
-        for (const Step& s : steps.steps) CHECK(s.constants.WHOLE == 0);
+        for (const vkgemm::plan::Step& s : steps.steps) CHECK(s.constants.WHOLE == 0);
     return std::string(choice->kernel->name) + " " + to_text(choice->tile) + " slices " +
            std::to_string(choice->schedule.split.slices);
 }
@@ -47,8 +47,8 @@ TEST_CASE("invariant: one kernel and tile for every m and batch, and K whole") {
             CAPTURE(given);
             CAPTURE(std::string(name));
             const std::string one = order_of(device, given + " invariant", 256, 1);
-            for (const uint64_t m : {1, 2, 7, 16, 33, 256, 5000})
-                for (const uint64_t batch : {1, 3}) {
+            for (const uint64_t m : {1u, 2u, 7u, 16u, 33u, 256u, 5000u})
+                for (const uint64_t batch : {1u, 3u}) {
                     CHECK(order_of(device, given + " invariant", m, batch) == one);
                     others += order_of(device, given, m, batch) != one;
                 }

@@ -10,7 +10,7 @@
 namespace vkgemm::plan {
 namespace {
 
-enum { A, B, C, D };
+constexpr size_t A = 0, B = 1, C = 2, D = 3;
 
 // A level with ratios. At most one of them is above 1.
 void add_level(Levels& out, uint64_t count, uint64_t ratio_a, uint64_t ratio_b, Level whole) {
@@ -27,7 +27,7 @@ void add_level(Levels& out, uint64_t count, uint64_t ratio_a, uint64_t ratio_b, 
 
 // Does `outer` go on where `inner` ends?
 bool chains(const Problem& p, const Level& inner, const Level& outer) {
-    for (const int i : {A, B, C, D})
+    for (const size_t i : {A, B, C, D})
         if ((i != C || p.cSource != VKGEMM_C_NONE) && outer.stride[i] != inner.count * inner.stride[i]) return false;
     return true;
 }
@@ -87,7 +87,7 @@ bool merge_one(Problem& p, Levels& all) {
 }
 
 // The greatest number that all strides of an operand are multiples of; 0: it does not move.
-uint64_t common_step(const Levels& all, int operand) {
+uint64_t common_step(const Levels& all, size_t operand) {
     uint64_t out = 0;
     for (const Level& l : all) out = std::gcd(out, l.stride[operand]);
     return out;

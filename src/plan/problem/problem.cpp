@@ -382,7 +382,7 @@ std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
                                " repetitions of a batch of ", n.problem.batch, "; the limit is ", most_repetitions,
                                ": place the matrices so that levels go on where others end, or split the batch"})};
     for (const auto& [name, slot, operand] :
-         {std::tuple{"C", VKGEMM_SLOT_C, 2}, {"the residual", VKGEMM_SLOT_RESIDUAL, 3}})
+         {std::tuple{"C", VKGEMM_SLOT_C, size_t{2}}, {"the residual", VKGEMM_SLOT_RESIDUAL, size_t{3}}})
         for (size_t i = 0; i < n.repeated.count; ++i)
             if (is_read_in_words(p, slot) && n.repeated.level[i].stride[operand] % 2)
                 return Refusal{
