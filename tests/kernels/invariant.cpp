@@ -2,7 +2,7 @@
 // Batch-invariant problems: a row of D has the same bits whatever m, the number of products and its place are.
 #include <doctest/doctest.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "kernels/tally.h"
 #include "plan/problem/problem_text.h"
@@ -43,7 +43,7 @@ std::vector<std::byte> bytes_of(const Matrix& x, uint64_t rows, uint64_t cols, u
 vkgemm::host::Buffer buffer_of(const std::vector<std::byte>& bytes) {
     auto made = device().createBuffer(bytes.size() + 256, vkgemm::host::Memory::host);
     REQUIRE_MESSAGE(bool(made), made.status().text);
-    std::memcpy(made->mapped().data(), bytes.data(), bytes.size());
+    std::ranges::copy(bytes, made->mapped().begin());
     return *made;
 }
 
