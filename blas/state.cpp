@@ -72,7 +72,7 @@ Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
         if (info.index == *index && !is_worth_opening(s, info.kind))
             return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                           info.name + " computes on the CPU; VKGEMM_BLAS=always uses it nevertheless"};
-    return Engine::open(std::to_string(*index));
+    return Engine::open(std::to_string(*index), s.memory_share);
 }
 
 // A missing device is worth a line only if the user asked for one.
@@ -127,7 +127,6 @@ LockedEngine lock_engine() {
 
 void report_failure(const LockedEngine&, const Status& status) {
     Process& p = process();
-    ++p.counts.failed_tiles;
     const bool stays = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
     if (!stays) p.unusable = true;
     if (!p.complained.exchange(true))

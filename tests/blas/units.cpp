@@ -33,7 +33,7 @@ TEST_CASE("settings: what is not set has its default") {
     CHECK(!s.min);
     CHECK(s.next_library == "");
     CHECK(s.device == "");
-    CHECK(s.tile == 4096);
+    CHECK(s.tile == 2048);
     CHECK(s.log == LogLevel::failures);
     CHECK(s.disabled == std::array<bool, 4>{});
 }
@@ -44,6 +44,7 @@ TEST_CASE("settings: every variable is read") {
                              {"VKGEMM_BLAS_CPU", "/lib/x.so"},
                              {"VKGEMM_BLAS_DEVICE", "radv"},
                              {"VKGEMM_BLAS_TILE", "77"},
+                             {"VKGEMM_BLAS_MEMORY", "0.5"},
                              {"VKGEMM_BLAS_LOG", "calls"},
                              {"VKGEMM_BLAS_DISABLE", "dgemm,zgemm"}});
     CHECK(s.mode == Mode::always);
@@ -51,6 +52,7 @@ TEST_CASE("settings: every variable is read") {
     CHECK(s.next_library == "/lib/x.so");
     CHECK(s.device == "radv");
     CHECK(s.tile == 77);
+    CHECK(s.memory_share == 0.5);
     CHECK(s.log == LogLevel::calls);
     CHECK(s.disabled == std::array<bool, 4>{false, true, false, true});
 }
@@ -58,11 +60,15 @@ TEST_CASE("settings: every variable is read") {
 TEST_CASE("settings: what cannot be read is ignored, with a line that names what can") {
     const struct {
         const char *name, *value, *wanted;
-    } rows[] = {
-        {"VKGEMM_BLAS", "on", "auto, never, always"},   {"VKGEMM_BLAS_LOG", "1", "failures, summary, calls"},
-        {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},   {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},
-        {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},   {"VKGEMM_BLAS_TILE", "16385", "from 1 to 16384"},
-        {"VKGEMM_BLAS_TILE", "2.5", "from 1 to 16384"}, {"VKGEMM_BLAS_DISABLE", "hgemm", "sgemm, dgemm, cgemm, zgemm"}};
+    } rows[] = {{"VKGEMM_BLAS", "on", "auto, never, always"},
+                {"VKGEMM_BLAS_LOG", "1", "failures, summary, calls"},
+                {"VKGEMM_BLAS_MEMORY", "2", "from 0 to 1"},
+                {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},
+                {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},
+                {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},
+                {"VKGEMM_BLAS_TILE", "16385", "from 1 to 16384"},
+                {"VKGEMM_BLAS_TILE", "2.5", "from 1 to 16384"},
+                {"VKGEMM_BLAS_DISABLE", "hgemm", "sgemm, dgemm, cgemm, zgemm"}};
     for (const auto& row : rows) {
         std::vector<std::string> complaints;
         const Settings s = read({{row.name, row.value}}, &complaints);
@@ -70,7 +76,7 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
         CHECK(complaints[0].find(std::string(row.name) + "=" + row.value) == 0);
         CHECK_MESSAGE(complaints[0].find(row.wanted) != std::string::npos, complaints[0]);
         CHECK(s.mode == Mode::automatic);
-        CHECK(s.tile == 4096);
+        CHECK(s.tile == 2048);
         CHECK(!s.min);
     }
 }
