@@ -255,6 +255,26 @@ Status Engine::finish() {
     return done;
 }
 
+Result<double> Engine::time(const TileProduct& p) {
+    const auto plan = plan_for(p);
+    if (!plan) return plan.status();
+    const VkgemmPlanInfo info = (*plan)->info();
+    host::Buffer buffers[4];
+    const VkgemmSlot slots[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D, VKGEMM_SLOT_WORKSPACE};
+    for (size_t i = 0; i < 4; ++i)
+        if (const uint64_t bytes = info.requiredBytes[slots[i]])
+            if (Status s = reserve(buffers[i], bytes, host::Memory::device); !s) return s;
+    const Run run{.a = buffers[0].operand(),
+                  .b = buffers[1].operand(),
+                  .d = buffers[2].operand(),
+                  .workspace = buffers[3].operand(),
+                  .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
+    const auto times =
+        device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
+    if (!times) return times.status();
+    return *std::ranges::min_element(times->seconds);
+}
+
 void Engine::keep(const void* address, uint64_t bytes) { kept_[address] = bytes; }
 
 void Engine::forget(const void* address) {

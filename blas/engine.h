@@ -62,6 +62,9 @@ class Engine {
     /// unpack_d was not called is not there.
     Status finish();
 
+    /// The device's seconds for a product of one tile, without copies. Nothing may be enqueued.
+    Result<double> time(const TileProduct& product);
+
     /// Operands inside [address, address + bytes) stay on the device between calls until forget() of the same address.
     void keep(const void* address, uint64_t bytes);
     void forget(const void* address);
@@ -100,12 +103,12 @@ class Engine {
         uint64_t bytes = 0;
     };
     struct Functions {
-#define VKGEMM_BLAS_FUNCTIONS(X)                                                                        \
-    X(vkCmdCopyBuffer)                                                                                  \
-    X(vkCmdPipelineBarrier)                                                                             \
-    X(vkCreateCommandPool) X(vkAllocateCommandBuffers) X(vkResetCommandPool) X(vkBeginCommandBuffer)    \
-        X(vkEndCommandBuffer) X(vkCreateSemaphore) X(vkCreateFence) X(vkResetFences) X(vkWaitForFences) \
-            X(vkGetFenceStatus) X(vkQueueSubmit)
+#define VKGEMM_BLAS_FUNCTIONS(X)                                                                    \
+    X(vkCmdCopyBuffer)                                                                              \
+    X(vkCmdPipelineBarrier)                                                                         \
+    X(vkCreateCommandPool)                                                                          \
+    X(vkAllocateCommandBuffers) X(vkResetCommandPool) X(vkBeginCommandBuffer) X(vkEndCommandBuffer) \
+        X(vkCreateSemaphore) X(vkCreateFence) X(vkResetFences) X(vkWaitForFences) X(vkGetFenceStatus) X(vkQueueSubmit)
 #define X(name) PFN_##name name = nullptr;
         VKGEMM_BLAS_FUNCTIONS(X)
 #undef X

@@ -71,7 +71,11 @@ void read_disabled(const Reader& reader, Settings& s) {
         bool known = false;
         for (size_t i = 0; i < routine_count; ++i)
             if (name == routine_names[i]) s.disabled[i] = known = true;
-        if (!known) reader.complain("VKGEMM_BLAS_DISABLE", name, "sgemm, dgemm, cgemm, zgemm, with commas between");
+        for (size_t i = 0; i < routine_count; ++i)
+            for (size_t kind = 0; kind < kind_count; ++kind)
+                if (name == routine_names[i][0] + std::string(kind_names[kind]))
+                    s.disabled_level3[i][kind] = known = true;
+        if (!known) reader.complain("VKGEMM_BLAS_DISABLE", name, "names like sgemm, dtrsm, with commas between");
     }
 }
 

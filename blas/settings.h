@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "blas/call.h"
+#include "blas/level3.h"
 
 namespace vkgemm::blas {
 
@@ -23,6 +23,7 @@ struct Settings {
     double memory_share = 0.25;   // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     LogLevel log = LogLevel::failures;
     std::array<bool, routine_count> disabled{};  // VKGEMM_BLAS_DISABLE
+    std::array<std::array<bool, kind_count>, routine_count> disabled_level3{};
 };
 
 using GetVariable = std::function<const char*(const char* name)>;  // null if it is not set

@@ -2,6 +2,7 @@
 // One call, tile by tile. A tile of C is written when it is complete; a tile that fails has not been written, and the
 // next BLAS computes it.
 #pragma once
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "blas/state.h"
 
 namespace vkgemm::blas {
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// What the device multiplies for T.
 template <class T>
@@ -135,21 +141,27 @@ class Tiles {
     std::vector<bool> done_;
 };
 
-/// Computes what it can of the call on the device, the rest by `next(part)`. C is changed once everywhere.
+/// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C is
+/// changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
 template <class T, class Next>
-bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next) {
+bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& seconds) {
     std::optional<Tiles<T>> tiles;
     Status done;
     try {
         const LockedEngine locked = lock_engine();
         if (!locked.engine) return false;
-        tiles.emplace(*locked.engine, g, tile);
+        Engine& engine = *locked.engine;
+        const uint64_t created = engine.created();
+        const auto start = Clock::now();
+        tiles.emplace(engine, g, tile);
+        engine.wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         try {
             done = tiles->run();
         } catch (const std::exception& e) {
             done = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
-            static_cast<void>(locked.engine->finish());
+            static_cast<void>(engine.finish());
         }
+        if (engine.created() == created) seconds = seconds_since(start);
         if (!done) report_failure(locked, done);
     } catch (...) {  // no memory for the tiles, or for a message
         if (!tiles) return false;
@@ -170,15 +182,6 @@ inline bool can_try(Type type) noexcept {
     } catch (...) {  // no memory
     }
     return false;
-}
-
-/// Computes the call on the device, or returns false and has done nothing. `next(part)` computes a part of it by the
-/// next BLAS.
-template <class T, class Next>
-bool multiply(const Gemm<T>& g, const Next& next) {
-    const Settings& s = settings();
-    if (!has_product(g) || !is_worth_device(s, routine_of<T>, g.m, g.n, g.k) || !can_try(type_of<T>)) return false;
-    return multiply_tiles(g, s.tile, next);
 }
 
 }  // namespace vkgemm::blas
