@@ -29,9 +29,10 @@ inline bool may_use_device(const Settings& s, Routine routine, int64_t m, int64_
 }
 inline bool predicts(const Settings& s) { return s.mode == Mode::automatic && !s.min; }
 
-/// On a Vulkan driver that computes on the CPU, the next BLAS is faster.
+/// On a Vulkan driver that computes on the CPU, the next BLAS is faster as a rule; it is used if it was asked for.
 inline bool is_worth_opening(const Settings& s, VkPhysicalDeviceType kind) {
-    return s.mode == Mode::always || (s.mode == Mode::automatic && kind != VK_PHYSICAL_DEVICE_TYPE_CPU);
+    return s.mode == Mode::always ||
+           (s.mode == Mode::automatic && (kind != VK_PHYSICAL_DEVICE_TYPE_CPU || !s.device.empty()));
 }
 
 /// What a call computes and moves, in operations and bytes. `first_up` and `last_down` cannot be hidden behind products.

@@ -111,22 +111,20 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
     for (Block& b : blocks_)
         if (!b.origin.address && b.buffer.size() == bytes && b.used < retired_ && &b != d_) return &b;
     for (;;) {
-        if (memory_used_ + bytes <= memory_limit_ || blocks_.empty()) {
+        auto oldest = blocks_.end();
+        for (auto b = blocks_.begin(); b != blocks_.end(); ++b)
+            if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
+        const bool must = oldest == blocks_.end();  // for one product, whatever the limit is
+        if (must || memory_used_ + bytes <= memory_limit_) {
             auto made = device_.createBuffer(bytes, host::Memory::device);
             if (made) {
                 blocks_.push_back({.buffer = *std::move(made)});
                 memory_used_ += bytes, ++created_;
                 return &blocks_.back();
             }
-            if (made.status().code != VKGEMM_ERROR_OUT_OF_MEMORY) return made.status();
+            if (must || made.status().code != VKGEMM_ERROR_OUT_OF_MEMORY) return made.status();
             memory_limit_ = memory_used_;  // the device has no more than this
         }
-        auto oldest = blocks_.end();
-        for (auto b = blocks_.begin(); b != blocks_.end(); ++b)
-            if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
-        if (oldest == blocks_.end())
-            return Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS,
-                          "no memory of the device for one product of " + std::to_string(bytes) + " bytes an operand"};
         if (Status s = retire_until(oldest->used + 1); !s) return s;
         oldest->origin = {};
         if (oldest->buffer.size() == bytes) return &*oldest;

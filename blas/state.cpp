@@ -81,8 +81,9 @@ Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
     if (!index) return index.status();
     for (const host::DeviceInfo& info : *devices)
         if (info.index == *index && !is_worth_opening(s, info.kind))
-            return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                          info.name + " computes on the CPU; VKGEMM_BLAS=always uses it nevertheless"};
+            return Status{
+                VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                info.name + " computes on the CPU; VKGEMM_BLAS=always or its name in VKGEMM_BLAS_DEVICE uses it"};
     return Engine::open(std::to_string(*index), s.memory_share);
 }
 
