@@ -103,13 +103,14 @@ class Engine {
         uint64_t bytes = 0;
     };
     struct Functions {
-#define VKGEMM_BLAS_FUNCTIONS(X)                                                                              \
-    X(vkCmdCopyBuffer)                                                                                        \
-    X(vkCmdPipelineBarrier)                                                                                   \
-    X(vkCreateCommandPool)                                                                                    \
-    X(vkAllocateCommandBuffers)                                                                               \
-    X(vkResetCommandPool) X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCreateSemaphore) X(vkCreateFence) \
-        X(vkResetFences) X(vkWaitForFences) X(vkGetFenceStatus) X(vkQueueSubmit)
+#define VKGEMM_BLAS_FUNCTIONS(X)                                                                         \
+    X(vkCmdCopyBuffer)                                                                                   \
+    X(vkCmdPipelineBarrier)                                                                              \
+    X(vkCreateCommandPool)                                                                               \
+    X(vkAllocateCommandBuffers)                                                                          \
+    X(vkResetCommandPool)                                                                                \
+    X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCreateSemaphore) X(vkCreateFence) X(vkResetFences) \
+        X(vkWaitForFences) X(vkGetFenceStatus) X(vkQueueSubmit)
 #define X(name) PFN_##name name = nullptr;
         VKGEMM_BLAS_FUNCTIONS(X)
 #undef X

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The exported functions other than gemm: read into a Level3, and computed in blocks if a product of them is worth the
 // device. Everything else goes to the next BLAS as it came.
+#include "blas/diagonal.h"
 #include "blas/product.h"
 #include "blas/signatures.h"
 
@@ -38,6 +39,9 @@ struct Use {
         note_write(p.c, extent<T>(is_update(p.kind) ? p.n : p.m, p.n, p.ldc));
         Style::template call<kind>(same, p);
     }
+    void diagonal(const Level3<T>& p) const {
+        if (!multiply_diagonal(p, *this)) next(p);
+    }
 };
 
 /// The largest product of the call is about half as large in each direction of A.
@@ -66,8 +70,8 @@ void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, 
     if (!has_product(*p) || !may_use_device(*p)) {
         forward();
     } else if (const Use<kind, Style, T> use{gemm, same, on_device}; true) {
-        constexpr int64_t most_block = 512;  // the next BLAS computes n / 512 of these, of the n^2 / 512^2 blocks
-        const int64_t block = std::min(most_block, std::max<int64_t>(1, s.tile));
+        // The next BLAS computes the triangles, so they are small; the others cost the device twice their operations.
+        const int64_t block = std::min<int64_t>(is_triangular(kind) ? 256 : 1024, s.tile);
         const auto start = Clock::now();
         Blocked<T, Use<kind, Style, T>>(use, block).run(*p);
         if (!on_device && predicts(s)) estimates().saw_next(routine_of<T>, operations_of(*p), seconds_since(start));

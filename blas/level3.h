@@ -64,15 +64,15 @@ T conjugate(T x) {
         return x;
 }
 
-/// Calls use.next(Level3) for blocks of the diagonal of at most `block` rows, and for those whose product
-/// !use.is_worth(Gemm); use.multiply(Gemm) for the rest.
+/// Calls use.diagonal(Level3) for blocks of the diagonal of at most `block` rows, use.next(Level3) for larger ones whose
+/// product is not worth the device (use.is_worth(Gemm)), and use.multiply(Gemm) for the rest.
 template <class T, class Use>
 class Blocked {
    public:
     Blocked(const Use& use, int64_t block) : use_(use), block_(block) {}
 
     void run(const Level3<T>& p) const {
-        if (p.order() <= block_) return use_.next(p);
+        if (p.order() <= block_) return use_.diagonal(p);
         // The first part is the larger one, a multiple of the block.
         const int64_t first = (p.order() / 2 + block_ - 1) / block_ * block_;
         if (is_update(p.kind)) return update(p, first);

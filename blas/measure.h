@@ -29,21 +29,25 @@ Result<double> seconds_of_call(Engine& engine, int64_t m, int64_t n, int64_t k, 
 
 template <class R>
 Result<Rates> measure(Engine& engine, int64_t tile) {
-    const auto small = seconds_of_call<R>(engine, 64, 64, 64, tile);
-    if (!small) return small.status();
-    const auto tall = seconds_of_call<R>(engine, 2048, 64, 2048, tile);  // A is most of what moves
-    if (!tall) return tall.status();
-    const auto flat = seconds_of_call<R>(engine, 2048, 2048, 64, tile);  // C is
-    if (!flat) return flat.status();
-    constexpr double bytes = 2048.0 * 2048 * sizeof(R);
-    const auto rate = [&](double seconds) { return bytes / std::max(seconds - *small, 0.1 * seconds); };
-    Rates rates{.latency = *small, .up = rate(*tall), .down = rate(*flat)};
+    Rates rates;
     for (uint64_t size = 512; size <= 2048; size *= 2) {  // a slow device ends early
         const auto seconds = engine.time({.type = type_of<R>, .m = size, .n = size, .k = size});
         if (!seconds) return seconds.status();
         rates.operations = 2.0 * static_cast<double>(size * size * size) / std::max(*seconds, 1e-7);
         if (*seconds > 2e-3) break;
     }
+    const auto small = seconds_of_call<R>(engine, 64, 64, 64, tile);
+    if (!small) return small.status();
+    const auto tall = seconds_of_call<R>(engine, 2048, 64, 2048, tile);  // A is most of what moves
+    if (!tall) return tall.status();
+    const auto flat = seconds_of_call<R>(engine, 2048, 2048, 64, tile);  // C is
+    if (!flat) return flat.status();
+    constexpr double moved = 2048.0 * 2048;
+    const auto rate = [&](double seconds) {
+        const double beside = *small + 2 * 64 * moved / rates.operations;
+        return moved * sizeof(R) / std::max(seconds - beside, 0.1 * seconds);
+    };
+    rates.latency = *small, rates.up = rate(*tall), rates.down = rate(*flat);
     return rates;
 }
 
