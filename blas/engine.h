@@ -44,6 +44,22 @@ struct Work {
     Unpack unpack_d{};        // last only: when D is complete, during a later enqueue() or finish()
 };
 
+/// The functions of Vulkan that are used beside those of vkgemm_host.
+#define VKGEMM_BLAS_FUNCTIONS(X) \
+    X(vkCmdCopyBuffer)           \
+    X(vkCmdPipelineBarrier)      \
+    X(vkCreateCommandPool)       \
+    X(vkAllocateCommandBuffers)  \
+    X(vkResetCommandPool)        \
+    X(vkBeginCommandBuffer)      \
+    X(vkEndCommandBuffer)        \
+    X(vkCreateSemaphore)         \
+    X(vkCreateFence)             \
+    X(vkResetFences)             \
+    X(vkWaitForFences)           \
+    X(vkGetFenceStatus)          \
+    X(vkQueueSubmit)
+
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
 class Engine {
    public:
@@ -103,14 +119,6 @@ class Engine {
         uint64_t bytes = 0;
     };
     struct Functions {
-#define VKGEMM_BLAS_FUNCTIONS(X)                                                                         \
-    X(vkCmdCopyBuffer)                                                                                   \
-    X(vkCmdPipelineBarrier)                                                                              \
-    X(vkCreateCommandPool)                                                                               \
-    X(vkAllocateCommandBuffers)                                                                          \
-    X(vkResetCommandPool)                                                                                \
-    X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCreateSemaphore) X(vkCreateFence) X(vkResetFences) \
-        X(vkWaitForFences) X(vkGetFenceStatus) X(vkQueueSubmit)
 #define X(name) PFN_##name name = nullptr;
         VKGEMM_BLAS_FUNCTIONS(X)
 #undef X
