@@ -29,13 +29,13 @@ inline bool may_use_device(const Settings& s, Routine routine, int64_t m, int64_
 }
 inline bool predicts(const Settings& s) { return s.mode == Mode::automatic && !s.min; }
 
-/// On a Vulkan driver that computes on the CPU, the next BLAS is faster as a rule; it is used if it was asked for.
+/// On a Vulkan driver that computes on the CPU, the next BLAS is faster as a rule; such a driver must be asked for.
 inline bool is_worth_opening(const Settings& s, VkPhysicalDeviceType kind) {
     return s.mode == Mode::always ||
            (s.mode == Mode::automatic && (kind != VK_PHYSICAL_DEVICE_TYPE_CPU || !s.device.empty()));
 }
 
-/// What a call computes and moves, in operations and bytes. `first_up` and `last_down` cannot be hidden behind products.
+/// What a call computes and moves, in operations and bytes. No product hides `first_up` and `last_down`.
 struct Cost {
     double operations = 0, up = 0, down = 0, first_up = 0, last_down = 0;
 };
@@ -83,8 +83,8 @@ class Estimates {
     double device_seconds(Routine routine, const Rates& rates, const Cost& cost) const {
         return bias_[static_cast<size_t>(routine)] * seconds_of(rates, cost);
     }
-    /// To open the device costs about open_seconds, and nobody knows what a program will call next. So it is opened when
-    /// this much was spent without it: then no program takes much longer than twice its time without the device.
+    /// To open the device costs about open_seconds, and nobody knows what a program will call next. So it is opened
+    /// when this much was spent without it: then no program takes much longer than twice its time without the device.
     bool is_time_to_open(double next_seconds) const { return spent_ + next_seconds >= open_seconds; }
     /// Where both are close, every 16th call goes to the next BLAS, whose rate would not be seen any more otherwise.
     bool prefers_device(double device_seconds, double next_seconds) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The exported functions of gemm. Each reads its arguments into a Gemm, and tries the device; what that does not compute, and
-// every call with bad arguments, goes to the next BLAS as it came, so that its owner's xerbla is called.
+// The exported functions of gemm. Each reads its arguments into a Gemm, and tries the device; what that does not
+// compute, and every call with bad arguments, goes to the next BLAS as it came, so that its owner's xerbla is called.
 #include "blas/product.h"
 #include "blas/signatures.h"
 

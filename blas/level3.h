@@ -64,8 +64,8 @@ T conjugate(T x) {
         return x;
 }
 
-/// Calls use.diagonal(Level3) for blocks of the diagonal of at most `block` rows, use.next(Level3) for larger ones whose
-/// product is not worth the device (use.is_worth(Gemm)), and use.multiply(Gemm) for the rest.
+/// Calls use.diagonal(Level3) for blocks of the diagonal of at most `block` rows, use.next(Level3) for larger ones
+/// whose product is not worth the device (use.is_worth(Gemm)), and use.multiply(Gemm) for the rest.
 template <class T, class Use>
 class Blocked {
    public:

@@ -141,8 +141,8 @@ class Tiles {
     std::vector<bool> done_;
 };
 
-/// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C is
-/// changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
+/// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C
+/// is changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
 template <class T, class Next>
 bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& seconds) {
     std::optional<Tiles<T>> tiles;

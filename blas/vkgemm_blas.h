@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What libvkgemm_blas.so has beside BLAS. A program finds the functions by dlsym(RTLD_DEFAULT, ...), so that it also runs
- * without the library. */
+ * What libvkgemm_blas.so has beside BLAS. A program finds the functions by dlsym(RTLD_DEFAULT, ...), so that it also
+ * runs without the library. */
 #ifndef VKGEMM_BLAS_H
 #define VKGEMM_BLAS_H
 

@@ -11,8 +11,8 @@
 
 namespace vkgemm::blas {
 
-/// One thread at a time may call run(). Its threads are started at the first big piece of work and never end: the object
-/// is never destroyed.
+/// One thread at a time may call run(). Its threads are started at the first big piece of work and never end: the
+/// object is never destroyed.
 class Workers {
    public:
     /// Calls work(begin, end) for ranges that together are [0, count), on several threads if there are at least

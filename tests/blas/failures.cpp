@@ -64,7 +64,7 @@ int run_kept(const Failure& failure) {
     auto* const fail = fail_function();
     if (!fail) return 1;
     using Keep = void(const void*, size_t);
-    const auto& sgemm = entries<float>().front().call;
+    const auto sgemm = entries<float>().front().call;
     Operands<float> operands(Op::none, Op::none, 5, 4, 3, 2, 0, 1);
     const Gemm<float> g = operands.call();
     reinterpret_cast<Keep*>(blas_function("vkgemm_blas_keep"))(g.a, static_cast<size_t>(g.lda * g.k) * sizeof(float));
