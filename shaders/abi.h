@@ -69,6 +69,10 @@ struct uvec2 {
 #define WIDE_B 2
 #define WIDE_C 4
 #define WIDE_D 8
+// Of mixed types: elements of the operand, which have no blocks, may be read 16 bytes at a time. WIDE_A and WIDE_B then
+// mean four elements.
+#define CHUNKS_A 16
+#define CHUNKS_B 32
 
 // Bits of TABLE_HAS: sizes that each group has for itself; the two others are about the problem.
 #define TABLE_HAS_M 1

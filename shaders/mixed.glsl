@@ -7,18 +7,28 @@
 #include "formats.glsl"
 
 // The i-th word from the multiple of 4 bytes at or below the operand's beginning, which comes past(of_a) bytes later.
+// sixteen gives 16 bytes, from the i-th byte after that place on, a multiple of 16.
 #ifdef VKGEMM_ADDRESSES
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer Sixteen { uvec4 at[]; };
+uvec4 sixteen(bool of_a, uint i) {
+    if (of_a) return Sixteen(args.a).at[i / 16];
+    return Sixteen(args.b).at[i / 16];
+}
 uint word(bool of_a, uint i) {
     if (of_a) return a_one(uvec2(args.a.x & ~3u, args.a.y)).at[i];
     return b_one(uvec2(args.b.x & ~3u, args.b.y)).at[i];
 }
 uint past(bool of_a) { return (of_a ? args.a.x : args.b.x) & 3u; }
 #else
+layout(std430, set = 0, binding = BIND_A) readonly restrict buffer a_sixteen_block { uvec4 at[]; } a_sixteen;
+layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_sixteen_block { uvec4 at[]; } b_sixteen;
+uvec4 sixteen(bool of_a, uint i) { return of_a ? a_sixteen.at[i / 16] : b_sixteen.at[i / 16]; }
 uint word(bool of_a, uint i) { return of_a ? a_one.at[i] : b_one.at[i]; }
 uint past(bool of_a) { return of_a ? args.a.x : args.b.x; }
 #endif
 
 uint type_of(bool of_a) { return of_a ? FORMAT_A : FORMAT_B; }
+bool in_chunks(bool of_a) { return (ALIGNED & (of_a ? CHUNKS_A : CHUNKS_B)) != 0; }
 
 // The octet `place` of a block; of a plain type, whose blocks are elements, the eight from that element on.
 Octet octet_of(bool of_a, uint block, uint place) {
@@ -30,6 +40,15 @@ Octet octet_of(bool of_a, uint block, uint place) {
     [[unroll]] for (uint q = 0; q < 5; ++q) x.code[q] = 0;
     [[unroll]] for (uint q = 0; q < 3; ++q) x.high[q] = x.scale[q] = 0;
     uint code = 0, words = 3;  // the first word with codes, from the block's own on, and how many there are
+    if (in_chunks(of_a) && (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_F16 || type == VKGEMM_TYPE_BF16)) {
+        const uvec4 first = sixteen(of_a, begin);
+        [[unroll]] for (uint q = 0; q < 4; ++q) x.code[q] = first[q];
+        if (type == VKGEMM_TYPE_F32) {
+            const uvec4 second = sixteen(of_a, begin + 16);
+            x.code[4] = second.x, x.high[0] = second.y, x.high[1] = second.z, x.high[2] = second.w;
+        }
+        return x;
+    }
     switch (type) {
         case VKGEMM_TYPE_F32:
             words = 5;

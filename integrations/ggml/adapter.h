@@ -20,7 +20,7 @@
 namespace vkgemm::ggml {
 
 struct Options {
-    uint64_t workspaceLimit = uint64_t{64} << 20;  ///< as VkgemmPlanOptions has it
+    uint64_t workspaceLimit = uint64_t{256} << 20;  ///< as VkgemmPlanOptions has it; decoded weights need most
     uint32_t mostPlans = 1024;                     ///< plans live as long as the adapter
     bool keepsNotes = false;                       ///< for report(), which takes time for each node
     bool takesAll = false;                         ///< also what `POLICY` leaves to ggml

@@ -58,6 +58,23 @@ TEST_CASE("the golden table: who is chosen") {
     }
 }
 
+TEST_CASE("blocks are decoded once where a workspace allows it and rows are many") {
+    Request request;
+    request.workspace_limit = 1 << 30;
+    const auto family = [&](const std::string& problem) {
+        const Result<Choice> choice = choose("h200", problem + " layout=nt accuracy=narrow", request);
+        REQUIRE_MESSAGE(bool(choice), choice.status().text);
+        return choice->kernel->module.family.name;
+    };
+    for (const std::string format : {"q8_0", "q4_k", "mxfp4"}) {
+        CAPTURE(format);
+        CHECK(family("f16*" + format + " 1x4096x14336") == "gemv_mixed");
+        CHECK(family("f16*" + format + " 16x4096x14336") == "coopmat_mixed");
+        CHECK(family("f16*" + format + " 64x4096x14336") == "coopmat_mixed");
+        CHECK(family("f16*" + format + " 512x4096x14336") == "coopmat_packed");
+    }
+}
+
 TEST_CASE("something always fits: every f32 and i32 corner on every device") {
     int checked = 0;
     for (const std::string& file : device_files()) {

@@ -10,6 +10,8 @@ namespace {
 // Of one multiprocessor. Its shared memory is assumed to be the limit of one work group, which holds for Vulkan on an
 // H200. A group uses slightly more than it declares.
 constexpr double registers_per_unit = 65536, invocations_per_unit = 2048, shared_overhead = 512;
+// Multiply-adds of f64 take so much longer than those of f32, at the best rate that GPUs have for them.
+constexpr double f64_factor = 2.1;
 // A pass before or after the product: its barrier and dispatch, the bytes that it loads in a cycle, and the latency of
 // its loads.
 constexpr double second_pass = 6000, partial_bytes_per_cycle = 17, load_latency = 800, packed_bytes_per_cycle = 13;
@@ -77,8 +79,10 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
     arithmetic = block * depth * (gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac) *
-                 (family->uses_matrix_units ? bytes.a / 2.0 : 1);
+                     (family->uses_matrix_units ? bytes.a / 2.0 : 1) +
+                 gpu_cost.decode * (rows + cols) * depth;
     alone = arithmetic + (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
+    if (bytes.accumulator == 8) alone = arithmetic *= f64_factor;  // and hide the latency of a step
     at_once = residents(k, t, dev);
 }
 

@@ -9,6 +9,7 @@ constexpr Family make_coopmat_mixed() {
     Family f = coopmat;
     f.name = "coopmat_mixed";
     f.accuracy = VKGEMM_ACCURACY_NARROW;
+    f.gpu_cost.step = 700, f.gpu_cost.decode = 0.14;
     f.refuses = [](const Problem& p) -> const char* {
         for (const Type t : {p.a.type, p.b.type})
             if (t == bf16) return "rounds to f16, which is not for bf16";

@@ -86,6 +86,7 @@ struct GpuCost {
     double misaligned = 1;        // factor on a step if A or B cannot be read in 16-byte chunks
     double transposed_bytes = 1;  // factor on a step if A or B has one-byte elements and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
+    double decode = 0;            // an element of A or B that is decoded in a step
 };
 
 /// Operands of a type that the matrix units lack are split into `count` parts of type `unit`, whose sum they are.

@@ -21,7 +21,7 @@ constexpr ProblemConstant problem_constants[] = {
 };
 
 uint32_t most_of(const ProblemConstant& c) {
-    if (c.name == "ALIGNED") return WIDE_A | WIDE_B | WIDE_C | WIDE_D;
+    if (c.name == "ALIGNED") return WIDE_A | WIDE_B | WIDE_C | WIDE_D | CHUNKS_A | CHUNKS_B;
     uint32_t steps = 0, types = 0;
 #define VKGEMM_ROW(name, number, ...) steps = std::max<uint32_t>(steps, number);
     VKGEMM_STEP_ROWS(VKGEMM_ROW)

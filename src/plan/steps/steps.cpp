@@ -44,6 +44,11 @@ void clear_epilogue(ProblemConstants& c) {
     c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
 }
 
+// Of mixed types: may its elements be read 16 bytes at a time?
+bool in_chunks(const Operand& x, const Request& request) {
+    return info(x.matrix->type).is_plain() && is_wide(x, request.operand_alignment);
+}
+
 ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
     ProblemConstants c;
@@ -58,9 +63,11 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
     const auto in_fours = [](const Operand& x) {
         return !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 4 == 0;
     };
-    if (k.module.is_mixed()) {  // elements are read one by one or by fours, from any byte on
+    if (k.module.is_mixed()) {  // elements are read one by one, by fours or by eights, from any byte on
         c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
         c.ALIGNED &= WIDE_C | WIDE_D;
+        if (in_chunks(all[0], request)) c.ALIGNED |= CHUNKS_A;
+        if (in_chunks(all[1], request)) c.ALIGNED |= CHUNKS_B;
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
@@ -135,7 +142,10 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
     s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
     s.constants.TRANS_B = packs_fragments ? from.name == "B" : to.layout == columnMajor;
     s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
-    if (packing.kernel->module.is_mixed()) s.constants.FORMAT_A = static_cast<uint32_t>(from.matrix->type);
+    if (packing.kernel->module.is_mixed()) {
+        s.constants.FORMAT_A = static_cast<uint32_t>(from.matrix->type);
+        if (in_chunks(from, request)) s.constants.ALIGNED |= CHUNKS_A;
+    }
     s.slots.fill(VKGEMM_SLOT_D);
     s.slots[BIND_A] = slot;
     s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
