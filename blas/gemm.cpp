@@ -103,3 +103,6 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN_NAME, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS_NAME, Int, before, after)
 #include "blas/names.def"
+#undef EACH_TYPE
+#undef FORTRAN
+#undef CBLAS

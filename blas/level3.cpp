@@ -343,3 +343,6 @@ using complex_double = std::complex<double>;
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS, Int, before, after)
 #include "blas/names.def"
+#undef EACH_TYPE
+#undef FORTRAN
+#undef CBLAS
