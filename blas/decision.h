@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Which calls are worth the device. Pure. It is a rule of thumb; a prediction from measured rates is to replace it.
+// Which calls are worth the device: those that it is predicted to end sooner than the next BLAS, from what was measured
+// in this process. Pure, but for the numbers that it remembers.
 #pragma once
 #include <vulkan/vulkan_core.h>
 
+#include <array>
+#include <atomic>
+
+#include "blas/packing.h"
 #include "blas/settings.h"
 
 namespace vkgemm::blas {
 
-/// The default of VKGEMM_BLAS_MIN for VKGEMM_BLAS=auto. Not measured; for VKGEMM_BLAS=always the default is 0.
-inline constexpr double auto_min = 1024;
+/// For VKGEMM_BLAS=auto: smaller calls are forwarded without a prediction.
+inline constexpr double least_size = 256;
 
 /// The harmonic mean of m, n and k, which are above 0: the size of the cube with as many multiplications per element of
 /// A, B and C. A product with one short side moves much for what it computes, and counts as little more than that side.
@@ -17,14 +22,82 @@ inline double effective_size(int64_t m, int64_t n, int64_t k) {
     return 3 * x * y * z / (x * y + y * z + z * x);  // one division: every small call computes this
 }
 
-inline bool is_worth_device(const Settings& s, Routine routine, int64_t m, int64_t n, int64_t k) {
+/// False: the next BLAS. True: the device if `predicts` is false, otherwise what Estimates says.
+inline bool may_use_device(const Settings& s, Routine routine, int64_t m, int64_t n, int64_t k) {
     if (s.mode == Mode::never || s.disabled[static_cast<size_t>(routine)]) return false;
-    return effective_size(m, n, k) >= s.min.value_or(s.mode == Mode::always ? 0 : auto_min);
+    return effective_size(m, n, k) >= s.min.value_or(s.mode == Mode::always ? 0 : least_size);
+}
+inline bool predicts(const Settings& s) { return s.mode == Mode::automatic && !s.min; }
+
+/// On a Vulkan driver that computes on the CPU, the next BLAS is faster as a rule; such a driver must be asked for.
+inline bool is_worth_opening(const Settings& s, VkPhysicalDeviceType kind) {
+    return s.mode == Mode::always ||
+           (s.mode == Mode::automatic && (kind != VK_PHYSICAL_DEVICE_TYPE_CPU || !s.device.empty()));
 }
 
-/// On a Vulkan driver that computes on the CPU, the next BLAS is faster.
-inline bool is_worth_opening(const Settings& s, VkPhysicalDeviceType kind) {
-    return s.mode == Mode::always || (s.mode == Mode::automatic && kind != VK_PHYSICAL_DEVICE_TYPE_CPU);
+/// What a call computes and moves, in operations and bytes. No product hides `first_up` and `last_down`.
+struct Cost {
+    double operations = 0, up = 0, down = 0, first_up = 0, last_down = 0;
+};
+
+template <class T>
+Cost cost_of(const Gemm<T>& g, int64_t tile) {
+    const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+    const double parts = is_complex<T> ? 2 : 1, bytes = sizeof(T), side = static_cast<double>(tile) / parts;
+    const double rows = std::min(m, side), columns = std::min(n, parts * side), depth = std::min(k, side);
+    return {.operations = 2 * m * n * k * parts * parts,
+            .up = bytes * (parts * m * k + k * n + (g.beta == T{} ? 0 : m * n)),  // A is stored `parts` times
+            .down = bytes * m * n,
+            .first_up = bytes * depth * (parts * rows + columns),
+            .last_down = bytes * rows * columns};
 }
+
+/// The device's, measured on calls: seconds of any call, bytes/s including what the CPU copies, operations/s.
+struct Rates {
+    double latency = 0, up = 0, down = 0, operations = 0;  // operations 0: not measured
+};
+
+/// The CPU copies in both directions, so those times add up; products hide behind them or they behind products.
+inline double seconds_of(const Rates& r, const Cost& c) {
+    const double moving = c.up / r.up + c.down / r.down, computing = c.operations / r.operations;
+    const double exposed = c.first_up / r.up + c.last_down / r.down;
+    return r.latency + std::max(moving, computing + std::min(exposed, moving));
+}
+
+/// What this process has seen. Any thread may use it; a lost update costs a little accuracy.
+class Estimates {
+   public:
+    /// The next BLAS took so long for these operations.
+    void saw_next(Routine routine, double operations, double seconds) {
+        auto& rate = next_[static_cast<size_t>(routine)];
+        rate = std::max(0.99 * rate, operations / std::max(seconds, 1e-9));  // slow ones were disturbed
+        spent_ = spent_ + seconds;
+    }
+    /// The device took so long for what was predicted.
+    void saw_device(Routine routine, double predicted, double seconds) {
+        auto& bias = bias_[static_cast<size_t>(routine)];
+        bias = std::clamp(0.75 * bias + 0.25 * bias * seconds / std::max(predicted, 1e-9), 0.5, 8.0);
+    }
+    /// Operations/s; 0: not known.
+    double next_rate(Routine routine) const { return next_[static_cast<size_t>(routine)]; }
+    double device_seconds(Routine routine, const Rates& rates, const Cost& cost) const {
+        return bias_[static_cast<size_t>(routine)] * seconds_of(rates, cost);
+    }
+    /// To open the device costs about open_seconds, and nobody knows what a program will call next. So it is opened
+    /// when this much was spent without it: then no program takes much longer than twice its time without the device.
+    bool is_time_to_open(double next_seconds) const { return spent_ + next_seconds >= open_seconds; }
+    /// Where both are close, every 16th call goes to the next BLAS, whose rate would not be seen any more otherwise.
+    bool prefers_device(double device_seconds, double next_seconds) {
+        if (device_seconds > 0.9 * next_seconds) return false;
+        return device_seconds < 0.5 * next_seconds || ++close_ % 16 != 0;
+    }
+
+    static constexpr double open_seconds = 0.5;
+
+   private:
+    std::array<std::atomic<double>, routine_count> next_{}, bias_{1.0, 1.0, 1.0, 1.0};
+    std::atomic<double> spent_ = 0;
+    std::atomic<uint32_t> close_ = 0;
+};
 
 }  // namespace vkgemm::blas

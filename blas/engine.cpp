@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "blas/engine.h"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 namespace vkgemm::blas {
 namespace {
 
 constexpr uint64_t workspace_limit = 64u << 20;
-constexpr uint64_t least_capacity = 64;  // rows of 16 bytes and more, for every type
+constexpr uint64_t wait_limit = 60'000'000'000;  // ns
 
-/// Plans are made for powers of two. Such a size has a plan of its own, which compiles the fewest pipelines; all others
-/// share the plan of the next power of two, which has their leading dimensions.
-uint64_t capacity(uint64_t size) { return std::max(least_capacity, std::bit_ceil(size)); }
+/// Plans are made for these sizes, so that few serve all: a power of two up to 256, then a multiple of 256. Leading
+/// dimensions are of that size, too.
+uint64_t capacity(uint64_t size) {
+    constexpr uint64_t least = 64;  // rows of 16 bytes and more, for every type
+    return size <= 256 ? std::max(least, std::bit_ceil(size)) : (size + 255) / 256 * 256;
+}
 
 uint64_t bytes_of(Type type) { return type == f64 ? 8 : 4; }
 
@@ -30,20 +36,37 @@ Problem problem_for(const TileProduct& p) {
 /// Elements from the first to the last of a column-major matrix.
 uint64_t span_of(uint64_t rows, uint64_t columns, uint64_t ld) { return (columns - 1) * ld + rows; }
 
+/// Whatever fails here, the device is not to be used again: semaphores may be left signalled.
+Status lost(VkResult result, const char* function) {
+    return {VKGEMM_ERROR_DEVICE_LOST, result, std::string(function) + ": VkResult " + std::to_string(result)};
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(const std::string& device) {
-    auto opened = host::Device::open({.device = device});
+Result<std::unique_ptr<Engine>> Engine::open(const std::string& device, double memory_share) {
+    auto opened = host::Device::open({.device = device, .transferQueues = true});
     if (!opened) return opened.status();
     std::unique_ptr<Engine> engine(new Engine(*std::move(opened)));
-    const auto find = [&](const char* name) {
-        return engine->device_.getInstanceProcAddr()(engine->device_.instance(), name);
-    };
-    engine->copy_ = reinterpret_cast<PFN_vkCmdCopyBuffer>(find("vkCmdCopyBuffer"));
-    engine->barrier_ = reinterpret_cast<PFN_vkCmdPipelineBarrier>(find("vkCmdPipelineBarrier"));
-    if (!engine->copy_ || !engine->barrier_)
-        return Status{VKGEMM_ERROR_MISSING_FUNCTION, VK_SUCCESS, "the loader has no vkCmdCopyBuffer"};
+    engine->memory_share_ = static_cast<uint64_t>(memory_share * static_cast<double>(engine->info().memoryBytes));
+    engine->memory_limit_ = engine->memory_share_;
+    if (Status s = engine->load(); !s) return s;
     return engine;
+}
+
+Status Engine::load() {
+    const auto find = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device_.getInstanceProcAddr()(device_.instance(), "vkGetDeviceProcAddr"));
+    bool all = find != nullptr;
+#define X(name) all = all && (vk_.name = reinterpret_cast<PFN_##name>(find(device_.handle(), #name))) != nullptr;
+    VKGEMM_BLAS_FUNCTIONS(X)
+#undef X
+    if (!all) return {VKGEMM_ERROR_MISSING_FUNCTION, VK_SUCCESS, "the driver lacks a function of Vulkan 1.0"};
+    const auto copying = device_.transferQueues();
+    queues_.fill(device_.queue()), families_.fill(device_.queueFamily());
+    // Both directions in one queue would wait for each other.
+    if (copying.size() > 0) queues_[up] = copying[0], families_[up] = device_.transferFamily();
+    if (copying.size() > 1) queues_[down] = copying[1], families_[down] = device_.transferFamily();
+    return {};
 }
 
 Status Engine::check(Type type) const {
@@ -51,17 +74,17 @@ Status Engine::check(Type type) const {
     return device_.context().createPlan(problem_for(small), {.flags = VKGEMM_PLAN_DRY}).status();
 }
 
-Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) const {
+Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) {
     if (buffer.handle() && buffer.size() >= bytes) return {};
     buffer = {};  // first, so that both need not fit
-    auto made = device_.createBuffer(std::bit_ceil(bytes), where);
+    auto made = device_.createBuffer(bytes, where);
     if (!made) return made.status();
     buffer = *std::move(made);
+    ++created_;
     return {};
 }
 
-Result<TileMemory> Engine::prepare(const TileProduct& p) {
-    plan_ = nullptr;
+Result<const Plan*> Engine::plan_for(const TileProduct& p) {
     const Problem problem = problem_for(p);
     const Key key{p.type, p.a, p.b, problem.m, problem.n, problem.k, problem.upTo};
     auto known = plans_.find(key);
@@ -69,66 +92,202 @@ Result<TileMemory> Engine::prepare(const TileProduct& p) {
         auto plan = device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
         if (!plan) return plan.status();
         known = plans_.emplace(key, *std::move(plan)).first;
+        ++created_;
     }
-    const VkgemmPlanInfo info = known->second.info();
-    struct {
-        Pair& pair;
-        VkgemmSlot slot;
-    } const rows[] = {{a_, VKGEMM_SLOT_A}, {b_, VKGEMM_SLOT_B}, {d_, VKGEMM_SLOT_D}};
-    for (const auto& row : rows) {
-        const uint64_t bytes = info.requiredBytes[row.slot];
-        if (Status s = reserve(row.pair.device, bytes, host::Memory::device); !s) return s;
-        if (Status s = reserve(row.pair.host, bytes, host::Memory::host); !s) return s;
-    }
-    if (const uint64_t bytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE])
-        if (Status s = reserve(workspace_, bytes, host::Memory::device); !s) return s;
-    plan_ = &known->second;
-    memory_ = {.a = a_.host.mapped().data(),
-               .b = b_.host.mapped().data(),
-               .d = d_.host.mapped().data(),
-               .lda = static_cast<int64_t>(problem.a.ld),
-               .ldb = static_cast<int64_t>(problem.b.ld),
-               .ldd = static_cast<int64_t>(problem.d.ld)};
-    return memory_;
+    return &known->second;
 }
 
-Status Engine::run(const TileProduct& p, const Factors& factors, uint32_t copies) {
-    const auto ld = [](int64_t x) { return static_cast<uint64_t>(x); };
-    const bool a_plain = p.a == columnMajor, b_plain = p.b == columnMajor;
-    const uint64_t bytes = bytes_of(p.type),
-                   bytes_a = bytes * span_of(a_plain ? p.m : p.k, a_plain ? p.k : p.m, ld(memory_.lda)),
-                   bytes_b = bytes * span_of(b_plain ? p.k : p.n, b_plain ? p.n : p.k, ld(memory_.ldb)),
-                   bytes_d = bytes * span_of(p.m, p.n, ld(memory_.ldd));
-    const Run run{.a = a_.device.operand(),
-                  .b = b_.device.operand(),
-                  .d = d_.device.operand(),
-                  .workspace = workspace_.operand(),
-                  .alpha = factors.alpha,
-                  .beta = factors.beta,
-                  .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
-    return device_.submit([&](VkCommandBuffer commands) -> Status {
-        const auto copy = [&](const host::Buffer& from, const host::Buffer& to, uint64_t size) {
-            const VkBufferCopy region{0, 0, size};
-            copy_(commands, from.handle(), to.handle(), 1, &region);
-        };
-        const auto wait = [&](VkPipelineStageFlags before, VkAccessFlags wrote, VkPipelineStageFlags after,
-                              VkAccessFlags uses) {
-            const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, wrote, uses};
-            barrier_(commands, before, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
-        };
-        copy(a_.host, a_.device, bytes_a);
-        copy(b_.host, b_.device, bytes_b);
-        if (copies & copy_d_in) copy(d_.host, d_.device, bytes_d);
-        wait(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-             VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-        if (Status s = plan_->record(commands, run); !s) return s;
-        if (copies & copy_d_out) {
-            wait(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                 VK_ACCESS_TRANSFER_READ_BIT);
-            copy(d_.device, d_.host, bytes_d);
+bool Engine::is_kept(const Origin& o) const {
+    const auto at = reinterpret_cast<uintptr_t>(o.address);
+    for (const auto& [address, bytes] : kept_) {
+        const auto begin = reinterpret_cast<uintptr_t>(address);
+        if (begin <= at && at + o.bytes <= begin + bytes) return true;
+    }
+    return false;
+}
+
+/// The first of: memory of this size that nothing uses; new memory; that of the operand used least recently.
+Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
+    for (Block& b : blocks_)
+        if (!b.origin.address && b.buffer.size() == bytes && b.used < retired_ && &b != d_) return &b;
+    for (;;) {
+        auto oldest = blocks_.end();
+        for (auto b = blocks_.begin(); b != blocks_.end(); ++b)
+            if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
+        const bool must = oldest == blocks_.end();  // for one product, whatever the limit is
+        if (must || memory_used_ + bytes <= memory_limit_) {
+            auto made = device_.createBuffer(bytes, host::Memory::device);
+            if (made) {
+                blocks_.push_back({.buffer = *std::move(made)});
+                memory_used_ += bytes, ++created_;
+                return &blocks_.back();
+            }
+            if (must || made.status().code != VKGEMM_ERROR_OUT_OF_MEMORY) return made.status();
+            memory_limit_ = memory_used_;  // the device has no more than this
         }
-        return {};
-    });
+        if (Status s = retire_until(oldest->used + 1); !s) return s;
+        oldest->origin = {};
+        if (oldest->buffer.size() == bytes) return &*oldest;
+        memory_used_ -= oldest->buffer.size();
+        blocks_.erase(oldest);
+    }
+}
+
+Result<Engine::Block*> Engine::operand(const Load& load, host::Buffer& staging, std::vector<Copy>& uploads) {
+    for (Block& b : blocks_)
+        if (b.origin == load.origin && b.buffer.size() >= load.bytes) return b.used = next_, &b;
+    if (Status s = reserve(staging, load.bytes, host::Memory::host); !s) return s;
+    auto block = free_block(load.bytes);
+    if (!block) return block;
+    load.pack(staging.mapped().data(), load.ld);
+    uploads.push_back({staging.handle(), (*block)->buffer.handle(), load.copied});
+    (*block)->origin = load.origin, (*block)->used = next_;
+    uploaded_ += load.copied;
+    return block;
+}
+
+Status Engine::enqueue(const Work& work) {
+    const TileProduct& p = work.product;
+    if (broken_) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed before"};
+    if (Status s = retire_done(); !s) return s;
+    if (next_ >= flights_at_once)
+        if (Status s = retire_until(next_ - flights_at_once + 1); !s) return s;
+    Flight& flight = flights_[next_ % flights_at_once];
+    if (Status s = make(flight); !s) return s;
+    const auto plan = plan_for(p);
+    if (!plan) return plan.status();
+    const VkgemmPlanInfo info = (*plan)->info();
+    const Problem problem = problem_for(p);
+    const uint64_t size = bytes_of(p.type);
+    const auto copied = [&](bool plain, uint64_t rows, uint64_t columns, uint64_t ld) {
+        return size * (plain ? span_of(rows, columns, ld) : span_of(columns, rows, ld));
+    };
+    const auto load = [&](VkgemmSlot slot, const Origin& origin, const Pack& pack, uint64_t ld, uint64_t bytes) {
+        return Load{origin, pack, static_cast<int64_t>(ld), info.requiredBytes[slot], bytes};
+    };
+    std::vector<Copy> uploads;
+    const auto a = operand(
+        load(VKGEMM_SLOT_A, work.a, work.pack_a, problem.a.ld, copied(p.a == columnMajor, p.m, p.k, problem.a.ld)),
+        flight.host[0], uploads);
+    if (!a) return a.status();
+    const auto b = operand(
+        load(VKGEMM_SLOT_B, work.b, work.pack_b, problem.b.ld, copied(p.b == columnMajor, p.k, p.n, problem.b.ld)),
+        flight.host[1], uploads);
+    if (!b) return b.status();
+    const Load d = load(VKGEMM_SLOT_D, {}, work.pack_d, problem.d.ld, size * span_of(p.m, p.n, problem.d.ld));
+    if (Status s = prepare_d(work, d, flight, uploads); !s) return s;
+    const uint64_t space = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+    if (space > workspace_.size()) {
+        if (Status s = retire_until(next_); !s) return s;
+        if (Status s = reserve(workspace_, space, host::Memory::device); !s) return s;
+    }
+    const Run run{.a = (*a)->buffer.operand(),
+                  .b = (*b)->buffer.operand(),
+                  .d = d_->buffer.operand(),
+                  .workspace = workspace_.operand(),
+                  .alpha = work.alpha,
+                  .beta = work.beta,
+                  .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
+    const Copy back{d_->buffer.handle(), flight.host[2].handle(), d.copied};
+    if (Status s = record(flight, **plan, run, uploads, work.unpack_d ? &back : nullptr); !s) return s;
+    if (Status s = submit(flight, !uploads.empty(), bool(work.unpack_d)); !s) return broken_ = true, s;
+    flight.unpack = work.unpack_d, flight.ld = d.ld;
+    if (work.unpack_d) d_ = nullptr;
+    ++next_;
+    return {};
+}
+
+Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight, std::vector<Copy>& uploads) {
+    if (work.pack_d || work.unpack_d)
+        if (Status s = reserve(flight.host[2], d.bytes, host::Memory::host); !s) return s;
+    if (work.is_first) {
+        d_ = nullptr;
+        const auto block = free_block(d.bytes);
+        if (!block) return block.status();
+        d_ = *block;
+        if (work.pack_d) {
+            work.pack_d(flight.host[2].mapped().data(), d.ld);
+            uploads.push_back({flight.host[2].handle(), d_->buffer.handle(), d.copied});
+            uploaded_ += d.copied;
+        }
+    }
+    d_->used = next_;
+    return {};
+}
+
+Status Engine::retire(Flight& flight) {
+    const Unpack unpack = std::exchange(flight.unpack, {});
+    if (const VkResult r = vk_.vkWaitForFences(device_.handle(), 1, &flight.fence, VK_TRUE, wait_limit);
+        r != VK_SUCCESS)
+        return broken_ = true, lost(r, "vkWaitForFences");
+    if (const VkResult r = vk_.vkResetFences(device_.handle(), 1, &flight.fence); r != VK_SUCCESS)
+        return broken_ = true, lost(r, "vkResetFences");
+    if (unpack) unpack(flight.host[2].mapped().data(), flight.ld);
+    return {};
+}
+
+Status Engine::retire_until(uint64_t number) {
+    for (; retired_ < number && retired_ < next_; ++retired_)
+        if (Status s = retire(flights_[retired_ % flights_at_once]); !s) return s;
+    return {};
+}
+
+Status Engine::retire_done() {
+    while (retired_ < next_ &&
+           vk_.vkGetFenceStatus(device_.handle(), flights_[retired_ % flights_at_once].fence) == VK_SUCCESS)
+        if (Status s = retire_until(retired_ + 1); !s) return s;
+    return {};
+}
+
+Status Engine::finish() {
+    const Status done = broken_ ? Status{} : retire_until(next_);
+    retired_ = next_;
+    memory_limit_ = memory_share_;  // others may have given memory back
+    for (Flight& f : flights_) f.unpack = {};
+    d_ = nullptr;
+    for (Block& b : blocks_) {
+        const bool was_sent = b.used != next_;  // false: of a product that failed before it was submitted
+        if (!was_sent) b.used = 0;
+        if (!was_sent || broken_ || !is_kept(b.origin)) b.origin = {};
+    }
+    return done;
+}
+
+Result<double> Engine::time(const TileProduct& p) {
+    const auto plan = plan_for(p);
+    if (!plan) return plan.status();
+    const VkgemmPlanInfo info = (*plan)->info();
+    host::Buffer buffers[4];
+    const VkgemmSlot slots[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D, VKGEMM_SLOT_WORKSPACE};
+    for (size_t i = 0; i < 4; ++i)
+        if (const uint64_t bytes = info.requiredBytes[slots[i]])
+            if (Status s = reserve(buffers[i], bytes, host::Memory::device); !s) return s;
+    const Run run{.a = buffers[0].operand(),
+                  .b = buffers[1].operand(),
+                  .d = buffers[2].operand(),
+                  .workspace = buffers[3].operand(),
+                  .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
+    const auto times =
+        device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
+    if (!times) return times.status();
+    return *std::ranges::min_element(times->seconds);
+}
+
+void Engine::keep(const void* address, uint64_t bytes) { kept_[address] = bytes; }
+
+void Engine::forget(const void* address) {
+    const auto found = kept_.find(address);
+    if (found == kept_.end()) return;
+    wrote(address, found->second);
+    kept_.erase(found);
+}
+
+void Engine::wrote(const void* address, uint64_t bytes) {
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    for (Block& b : blocks_) {
+        const auto at = reinterpret_cast<uintptr_t>(b.origin.address);
+        if (at < begin + bytes && begin < at + b.origin.bytes) b.origin = {};
+    }
 }
 
 }  // namespace vkgemm::blas

@@ -1,63 +1,168 @@
 // SPDX-License-Identifier: MIT
-// The device: multiplies one tile of real numbers after another. Plans are kept; each serves a range of sizes.
+// The device: a queue of products of tiles. While it multiplies one, the next is copied to it and the last one back.
 #pragma once
+#include <array>
+#include <functional>
+#include <list>
 #include <map>
 #include <tuple>
 #include <vkgemm/host.hpp>
 
+#include "blas/workers.h"
+
 namespace vkgemm::blas {
 
-/// D = alpha A B + beta D, of matrices that the caller has put where Engine::prepare says. D is column-major.
+/// D = alpha A B + beta D, of real numbers. D is column-major.
 struct TileProduct {
     Type type = f32;
     Layout a = columnMajor, b = columnMajor;
     uint64_t m = 0, n = 0, k = 0;
 };
 
-/// Where the operands of a product go, and where D comes from. Leading dimensions in elements.
-struct TileMemory {
-    std::byte *a = nullptr, *b = nullptr, *d = nullptr;
-    int64_t lda = 0, ldb = 0, ldd = 0;
+/// What an operand on the device was made of: address, leading dimension, rows, columns, and how it was stored.
+struct Origin {
+    const void* address = nullptr;
+    int64_t ld = 0, rows = 0, columns = 0;
+    uint32_t form = 0;
+    std::array<double, 2> factor{1, 0};  // that it was multiplied by
+    uint64_t bytes = 0;                  // from the address to the last element
+    auto operator<=>(const Origin&) const = default;
 };
+
+/// Puts an operand into memory of the host, with this leading dimension.
+using Pack = std::function<void(std::byte* to, int64_t ld)>;
+using Unpack = std::function<void(const std::byte* from, int64_t ld)>;
+
+/// One product of a chain that adds up to one tile of D.
+struct Work {
+    TileProduct product{};
+    double alpha = 1, beta = 0;
+    Origin a{}, b{};
+    Pack pack_a{}, pack_b{};  // called if the device does not have the operand
+    bool is_first = false;    // of its chain
+    Pack pack_d{};            // first only; empty: D is not read
+    Unpack unpack_d{};        // last only: when D is complete, during a later enqueue() or finish()
+};
+
+/// The functions of Vulkan that are used beside those of vkgemm_host.
+#define VKGEMM_BLAS_FUNCTIONS(X) \
+    X(vkCmdCopyBuffer)           \
+    X(vkCmdPipelineBarrier)      \
+    X(vkCreateCommandPool)       \
+    X(vkAllocateCommandBuffers)  \
+    X(vkResetCommandPool)        \
+    X(vkBeginCommandBuffer)      \
+    X(vkEndCommandBuffer)        \
+    X(vkCreateSemaphore)         \
+    X(vkCreateFence)             \
+    X(vkResetFences)             \
+    X(vkWaitForFences)           \
+    X(vkGetFenceStatus)          \
+    X(vkQueueSubmit)
 
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
 class Engine {
    public:
-    static Result<std::unique_ptr<Engine>> open(const std::string& device);
+    /// `memory_share`: the part of the device's memory that operands may take.
+    static Result<std::unique_ptr<Engine>> open(const std::string& device, double memory_share);
 
     const host::DeviceInfo& info() const { return device_.info(); }
+    Workers& workers() { return workers_; }
 
     /// Whether the device has kernels of this type. Compiles nothing.
     Status check(Type type) const;
 
-    /// Makes the plan and the buffers.
-    Result<TileMemory> prepare(const TileProduct& product);
+    /// Starts the product; the operands are packed before it returns. After a failure call finish().
+    Status enqueue(const Work& work);
+    /// Waits for everything that was enqueued; forgets the operands, except those that are kept. D of a chain whose
+    /// unpack_d was not called is not there.
+    Status finish();
 
-    struct Factors {
-        double alpha = 1, beta = 0;
-    };
-    enum Copy : uint32_t { copy_d_in = 1, copy_d_out = 2 };
-    /// After prepare() for the same product. D is on the device between two runs, unless `copies` says otherwise.
-    Status run(const TileProduct& product, const Factors& factors, uint32_t copies);
+    /// The device's seconds for a product of one tile, without copies. Nothing may be enqueued.
+    Result<double> time(const TileProduct& product);
+
+    /// Operands inside [address, address + bytes) stay on the device between calls until forget() of the same address.
+    void keep(const void* address, uint64_t bytes);
+    void forget(const void* address);
+    /// Something changes this memory: what was kept of it is stale.
+    void wrote(const void* address, uint64_t bytes);
+
+    /// Rises when a call has made plans or buffers, so that its time says little about the next one.
+    uint64_t created() const { return created_; }
+    uint64_t uploaded_bytes() const { return uploaded_; }
 
    private:
     explicit Engine(host::Device device) : device_(std::move(device)) {}
     using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t, uint32_t>;
 
-    /// An operand on the device, and the memory of the host that it is copied from or to.
-    struct Pair {
-        host::Buffer device, host;
+    enum Stage : size_t { up, multiply, down };
+    static constexpr size_t stages = 3;
+
+    /// Memory of the device.
+    struct Block {
+        Origin origin{};  // address null: nothing
+        host::Buffer buffer{};
+        uint64_t used = 0;  // number of the last product that uses it
     };
-    Status reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) const;
+    /// What one product needs until the device has done it.
+    struct Flight {
+        std::array<host::Buffer, 3> host{};  // what A, B and D are copied from; D also to
+        std::array<VkCommandPool, stages> pools{};
+        std::array<VkCommandBuffer, stages> commands{};
+        VkSemaphore uploaded = VK_NULL_HANDLE, multiplied = VK_NULL_HANDLE;
+        VkFence fence = VK_NULL_HANDLE;  // of its last stage
+        Unpack unpack{};
+        int64_t ld = 0;
+    };
+    struct Copy {
+        VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
+        uint64_t bytes = 0;
+    };
+    struct Functions {
+#define X(name) PFN_##name name = nullptr;
+        VKGEMM_BLAS_FUNCTIONS(X)
+#undef X
+    };
+
+    Status load();
+    Status make(Flight& flight) const;
+    Result<const Plan*> plan_for(const TileProduct& product);
+    Status reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where);
+    /// What an operand needs: `bytes` of the device, of which `copied` are sent.
+    struct Load {
+        const Origin& origin;
+        const Pack& pack;
+        int64_t ld;
+        uint64_t bytes, copied;
+    };
+    /// The block that holds the operand, which is packed and added to `uploads` if it was not there.
+    Result<Block*> operand(const Load& load, host::Buffer& staging, std::vector<Copy>& uploads);
+    Status prepare_d(const Work& work, const Load& d, Flight& flight, std::vector<Copy>& uploads);
+    Result<Block*> free_block(uint64_t bytes);
+    Status record(Flight& flight, const Plan& plan, const Run& run, const std::vector<Copy>& uploads,
+                  const Copy* download) const;
+    Status submit(Flight& flight, bool uploads, bool downloads) const;
+    Status retire(Flight& flight);
+    Status retire_until(uint64_t number);
+    Status retire_done();
+    bool is_kept(const Origin& origin) const;
 
     host::Device device_;
-    PFN_vkCmdCopyBuffer copy_ = nullptr;
-    PFN_vkCmdPipelineBarrier barrier_ = nullptr;
+    Functions vk_{};
+    std::array<VkQueue, stages> queues_{};
+    std::array<uint32_t, stages> families_{};
     std::map<Key, Plan> plans_;
-    const Plan* plan_ = nullptr;  // of the last prepare()
-    TileMemory memory_;
-    Pair a_, b_, d_;
+    std::list<Block> blocks_;
+    uint64_t memory_share_ = 0, memory_limit_ = 0, memory_used_ = 0;  // limit: less than the share once it ran out
+    static constexpr uint64_t flights_at_once = 4;
+    std::array<Flight, flights_at_once> flights_{};
+    uint64_t next_ = 0, retired_ = 0;  // numbers of products
+    Block* d_ = nullptr;               // of the chain
     host::Buffer workspace_;
+    std::map<const void*, uint64_t> kept_;
+    Workers workers_;
+    bool broken_ = false;
+    uint64_t created_ = 0, uploaded_ = 0;
 };
 
 }  // namespace vkgemm::blas

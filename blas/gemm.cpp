@@ -1,81 +1,37 @@
 // SPDX-License-Identifier: MIT
-// The exported functions. Each reads its arguments into a Gemm, and tries the device; what that does not compute, and
-// every call with bad arguments, goes to the next BLAS as it came, so that its owner's xerbla is called.
-#include <optional>
-
-#include "blas/next_library.h"
-#include "blas/tiles.h"
+// The exported functions of gemm. Each reads its arguments into a Gemm, and tries the device; what that does not
+// compute, and every call with bad arguments, goes to the next BLAS as it came, so that its owner's xerbla is called.
+#include "blas/product.h"
+#include "blas/signatures.h"
 
 namespace vkgemm::blas {
 namespace {
 
-// CBLAS's enums
-constexpr int cblas_row_major = 101, cblas_column_major = 102;
-constexpr int cblas_ops[] = {111, 112, 113};  // as Op
-
-std::optional<Op> op_of_letter(char letter) {
-    for (const Op op : {Op::none, Op::transpose, Op::conjugate_transpose})
-        if (const char known = op_letters[static_cast<size_t>(op)]; letter == known || letter == known + ('a' - 'A'))
-            return op;
-    return {};
-}
-
-std::optional<Op> op_of_number(int number) {
-    for (const Op op : {Op::none, Op::transpose, Op::conjugate_transpose})
-        if (number == cblas_ops[static_cast<size_t>(op)]) return op;
-    return {};
-}
-
-/// Fortran's lengths of the two texts come last. A function that does not know them ignores them.
-template <class T, class Int>
-using Fortran = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*, const Int*,
-                     const T*, const Int*, const T*, T*, const Int*, size_t, size_t);
-
-/// CBLAS passes real factors by value, complex ones by address.
-template <class T>
-using CblasFactor = std::conditional_t<is_complex<T>, const void*, T>;
-template <class T>
-using CblasMatrix = std::conditional_t<is_complex<T>, const void*, const T*>;
-template <class T>
-using CblasResult = std::conditional_t<is_complex<T>, void*, T*>;
-template <class T, class Int>
-using Cblas = void(int, int, int, Int, Int, Int, CblasFactor<T>, CblasMatrix<T>, Int, CblasMatrix<T>, Int,
-                   CblasFactor<T>, CblasResult<T>, Int);
-
-template <class T>
-T value_of(CblasFactor<T> factor) {
-    if constexpr (is_complex<T>)
-        return *static_cast<const T*>(factor);
-    else
-        return factor;
-}
-
-template <class T>
-CblasFactor<T> factor_of(const T& value) {
-    if constexpr (is_complex<T>)
-        return &value;
-    else
-        return value;
-}
-
-/// `whole` computes the call as it came, `next` a part of it, both by the next BLAS.
-template <class T, class Whole, class Next>
-void run(const std::optional<Gemm<T>>& g, const Whole& whole, const Next& next) {
+/// `whole` computes the call as it came, by the next BLAS.
+template <class Style, class T, class Whole>
+void run(const std::optional<Gemm<T>>& g, NextSymbol& symbol, const Whole& whole) {
     if (InsideNext::active()) return whole();
     if (!g || !is_valid(*g)) {  // xerbla may leave by longjmp, so nothing is to be undone here
         ++counts().next_calls;
         return whole();
     }
-    const auto guarded = [](const auto& call, const auto&... arguments) {
+    const auto guarded = [](const Gemm<T>& part, const auto& call) {
         const InsideNext inside;
-        call(arguments...);
+        if (part.m > 0 && part.n > 0) note_write(part.c, extent<T>(part.m, part.n, part.ldc));
+        call();
     };
-    const bool done = multiply(*g, [&](const Gemm<T>& part) { guarded(next, part); });
-    ++(done ? counts().device_calls : counts().next_calls);
+    const Outcome outcome =
+        multiply(*g, [&](const Gemm<T>& part) { guarded(part, [&] { Style::call(symbol, part); }); });
+    if (outcome == Outcome::small)
+        guarded(*g, whole);
+    else if (outcome == Outcome::untouched)
+        call_timed(routine_of<T>, cost_of(*g, settings().tile).operations, [&] { guarded(*g, whole); });
+    const bool on_device = outcome == Outcome::device;
+    ++(on_device ? counts().device_calls : counts().next_calls);
     if (settings().log == LogLevel::calls)
-        log_call(routine_of<T>, op_letters[static_cast<size_t>(g->op_a)], op_letters[static_cast<size_t>(g->op_b)],
-                 g->m, g->n, g->k, done ? "on the device" : "by the next BLAS");
-    if (!done) guarded(whole);
+        log_call(std::string(routine_names[static_cast<size_t>(routine_of<T>)]) + " " +
+                     op_letters[static_cast<size_t>(g->op_a)] + op_letters[static_cast<size_t>(g->op_b)],
+                 g->m, g->n, g->k, on_device);
 }
 
 template <class T, class Int>
@@ -83,22 +39,19 @@ void fortran(NextSymbol& symbol, const char* op_a, const char* op_b, const Int* 
              const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,
              const Int* ldc) {
     std::optional<Gemm<T>> g;
-    if (const auto read_a = op_of_letter(*op_a), read_b = op_of_letter(*op_b); read_a && read_b)
+    if (const auto read_a = op_of(*op_a), read_b = op_of(*op_b); read_a && read_b)
         g = Gemm<T>{*read_a, *read_b, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc};
-    auto* const function = symbol.get<Fortran<T, Int>>();
-    run(
-        g, [&] { function(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, 1, 1); },
-        [&](const Gemm<T>& p) {
-            const Int rows = static_cast<Int>(p.m), columns = static_cast<Int>(p.n);
-            function(op_a, op_b, &rows, &columns, k, alpha, p.a, lda, p.b, ldb, beta, p.c, ldc, 1, 1);
-        });
+    run<Fortran<Int>>(g, symbol, [&] {
+        symbol.get<typename Fortran<Int>::template Gemm_<T>>()(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc,
+                                                               1, 1);
+    });
 }
 
 template <class T, class Int>
 void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int k, CblasFactor<T> alpha,
            CblasMatrix<T> a, Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {
     std::optional<Gemm<T>> g;
-    const auto read_a = op_of_number(op_a), read_b = op_of_number(op_b);
+    const auto read_a = op_of(op_a), read_b = op_of(op_b);
     if (read_a && read_b && (order == cblas_row_major || order == cblas_column_major)) {
         g = Gemm<T>{*read_a,
                     *read_b,
@@ -118,14 +71,10 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
             std::swap(g->a, g->b), std::swap(g->lda, g->ldb);
         }
     }
-    auto* const function = symbol.get<Cblas<T, Int>>();
-    run(
-        g, [&] { function(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },
-        [&](const Gemm<T>& p) {
-            function(cblas_column_major, cblas_ops[static_cast<size_t>(p.op_a)], cblas_ops[static_cast<size_t>(p.op_b)],
-                     static_cast<Int>(p.m), static_cast<Int>(p.n), k, factor_of(p.alpha), p.a, static_cast<Int>(p.lda),
-                     p.b, static_cast<Int>(p.ldb), factor_of(p.beta), p.c, ldc);
-        });
+    run<Cblas<Int>>(g, symbol, [&] {
+        symbol.get<typename Cblas<Int>::template Gemm_<T>>()(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c,
+                                                             ldc);
+    });
 }
 
 }  // namespace
@@ -146,11 +95,14 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
         static constinit vkgemm::blas::NextSymbol next(#name);                                              \
         vkgemm::blas::cblas<T, Int>(next, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
     }
-#define EACH_TYPE(NAME, Int, before, after)          \
-    NAME(Int, before##s##after, float)               \
-    NAME(Int, before##d##after, double)              \
-    NAME(Int, before##c##after, std::complex<float>) \
-    NAME(Int, before##z##after, std::complex<double>)
+#define EACH_TYPE(NAME, Int, before, after)                \
+    NAME(Int, before##s##gemm##after, float)               \
+    NAME(Int, before##d##gemm##after, double)              \
+    NAME(Int, before##c##gemm##after, std::complex<float>) \
+    NAME(Int, before##z##gemm##after, std::complex<double>)
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN_NAME, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS_NAME, Int, before, after)
 #include "blas/names.def"
+#undef EACH_TYPE
+#undef FORTRAN
+#undef CBLAS

@@ -71,7 +71,11 @@ void read_disabled(const Reader& reader, Settings& s) {
         bool known = false;
         for (size_t i = 0; i < routine_count; ++i)
             if (name == routine_names[i]) s.disabled[i] = known = true;
-        if (!known) reader.complain("VKGEMM_BLAS_DISABLE", name, "sgemm, dgemm, cgemm, zgemm, with commas between");
+        for (size_t i = 0; i < routine_count; ++i)
+            for (size_t kind = 0; kind < kind_count; ++kind)
+                if (name == routine_names[i][0] + std::string(kind_names[kind]))
+                    s.disabled_level3[i][kind] = known = true;
+        if (!known) reader.complain("VKGEMM_BLAS_DISABLE", name, "names like sgemm, dtrsm, with commas between");
     }
 }
 
@@ -85,6 +89,8 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     s.min = reader.number("VKGEMM_BLAS_MIN", 0.0, HUGE_VAL, "a number from 0");
     if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384"))
         s.tile = *tile;
+    if (const auto share = reader.number("VKGEMM_BLAS_MEMORY", 0.0, 1.0, "a number from 0 to 1"))
+        s.memory_share = *share;
     if (const char* file = reader.text("VKGEMM_BLAS_CPU")) s.next_library = file;
     if (const char* device = reader.text("VKGEMM_BLAS_DEVICE")) s.device = device;
     read_disabled(reader, s);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "blas/call.h"
+#include "blas/level3.h"
 
 namespace vkgemm::blas {
 
@@ -19,9 +19,11 @@ struct Settings {
     std::optional<double> min{};  // VKGEMM_BLAS_MIN
     std::string next_library{};   // VKGEMM_BLAS_CPU: a file; "": search
     std::string device{};         // VKGEMM_BLAS_DEVICE, as host::chooseDevice reads it
-    int64_t tile = 4096;          // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
+    int64_t tile = 2048;          // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
+    double memory_share = 0.25;   // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     LogLevel log = LogLevel::failures;
     std::array<bool, routine_count> disabled{};  // VKGEMM_BLAS_DISABLE
+    std::array<std::array<bool, kind_count>, routine_count> disabled_level3{};
 };
 
 using GetVariable = std::function<const char*(const char* name)>;  // null if it is not set

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "blas/decision.h"
-
 namespace vkgemm::blas {
 namespace {
 
@@ -24,7 +22,10 @@ struct Process {
     std::atomic<bool> unusable = false;  // the device failed, is not there or not wanted
     std::atomic<bool> complained = false;
     std::atomic<Support> support_f32 = Support::unknown, support_f64 = Support::unknown;
-    std::mutex text_mutex;  // of the next two
+    Estimates estimates;
+    Measured measured_f32, measured_f64;
+    std::atomic<bool> keeps = false;  // something is kept
+    std::mutex text_mutex;            // of the next two
     std::string device, next_library;
 };
 
@@ -44,6 +45,11 @@ void in_child() {
     if (opened) p.unusable = true;
 }
 
+std::string text_of(const Rates& r) {
+    return std::to_string(r.operations * 1e-9) + " GFLOP/s, " + std::to_string(r.up * 1e-9) + " GB/s up, " +
+           std::to_string(r.down * 1e-9) + " GB/s down, " + std::to_string(r.latency * 1e6) + " us a call";
+}
+
 void print_summary() {
     Process& p = process();
     const std::unique_lock lock(p.text_mutex, std::try_to_lock);
@@ -52,6 +58,11 @@ void print_summary() {
     complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" + name(p.device) +
              "), " + std::to_string(next) + " by the next BLAS (" + name(p.next_library) + "); " +
              std::to_string(failed) + " tiles fell back");
+    for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
+        if (measured->done) complain(std::string(type) + " of the device: " + text_of(measured->rates));
+    for (size_t i = 0; i < routine_count; ++i)
+        if (const double rate = p.estimates.next_rate(static_cast<Routine>(i)); rate > 0)
+            complain(std::string(routine_names[i]) + " of the next BLAS: " + std::to_string(rate * 1e-9) + " GFLOP/s");
 }
 
 Process* create_process() {
@@ -70,9 +81,10 @@ Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
     if (!index) return index.status();
     for (const host::DeviceInfo& info : *devices)
         if (info.index == *index && !is_worth_opening(s, info.kind))
-            return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                          info.name + " computes on the CPU; VKGEMM_BLAS=always uses it nevertheless"};
-    return Engine::open(std::to_string(*index));
+            return Status{
+                VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                info.name + " computes on the CPU; VKGEMM_BLAS=always or its name in VKGEMM_BLAS_DEVICE uses it"};
+    return Engine::open(std::to_string(*index), s.memory_share);
 }
 
 // A missing device is worth a line only if the user asked for one.
@@ -91,10 +103,13 @@ void complain(const std::string& text) {
     std::fwrite(line.data(), 1, line.size(), stderr);  // in one piece, also from several threads
 }
 
-void log_call(Routine routine, char op_a, char op_b, int64_t m, int64_t n, int64_t k, const char* where) {
-    complain(std::string(routine_names[static_cast<size_t>(routine)]) + " " + op_a + op_b + " " + std::to_string(m) +
-             "x" + std::to_string(n) + "x" + std::to_string(k) + " " + where);
+void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_device) {
+    complain(what + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
+             (on_device ? " on the device" : " by the next BLAS"));
 }
+
+Estimates& estimates() { return process().estimates; }
+Measured& measured_rates(Type type) { return type == f64 ? process().measured_f64 : process().measured_f32; }
 
 void set_next_library(const std::string& file) {
     Process& p = process();
@@ -125,9 +140,25 @@ LockedEngine lock_engine() {
     return locked;
 }
 
+void keep(const void* address, uint64_t bytes) {
+    const LockedEngine locked = lock_engine();
+    if (!locked.engine) return;
+    process().keeps = true;
+    locked.engine->keep(address, bytes);
+}
+void forget(const void* address) {
+    if (!process().keeps) return;
+    const LockedEngine locked = lock_engine();
+    if (locked.engine) locked.engine->forget(address);
+}
+void note_write(const void* address, uint64_t bytes) {
+    if (!process().keeps) return;
+    const LockedEngine locked = lock_engine();
+    if (locked.engine) locked.engine->wrote(address, bytes);
+}
+
 void report_failure(const LockedEngine&, const Status& status) {
     Process& p = process();
-    ++p.counts.failed_tiles;
     const bool stays = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
     if (!stays) p.unusable = true;
     if (!p.complained.exchange(true))

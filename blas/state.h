@@ -5,8 +5,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "blas/decision.h"
 #include "blas/engine.h"
-#include "blas/settings.h"
 
 namespace vkgemm::blas {
 
@@ -16,9 +16,17 @@ const Settings& settings();
 /// Prints a line to stderr, after the name of the library.
 void complain(const std::string& text);
 /// For VKGEMM_BLAS_LOG=calls.
-void log_call(Routine routine, char op_a, char op_b, int64_t m, int64_t n, int64_t k, const char* where);
+void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_device);
 /// For the summary.
 void set_next_library(const std::string& file);
+
+/// For the decision.
+Estimates& estimates();
+struct Measured {
+    Rates rates{};
+    std::atomic<bool> done = false;  // `rates` does not change any more
+};
+Measured& measured_rates(Type type);
 
 /// A call is counted as one of the first two. A tile that failed on the device is computed by the next BLAS.
 struct Counts {
@@ -34,6 +42,12 @@ struct LockedEngine {
 };
 /// Opens the device if no call did before.
 LockedEngine lock_engine();
+
+/// Engine::keep and forget, for vkgemm_blas_keep.
+void keep(const void* address, uint64_t bytes);
+void forget(const void* address);
+/// The next BLAS is about to write this memory.
+void note_write(const void* address, uint64_t bytes);
 
 /// A tile failed. The first failure is printed. The device is not used again unless the reason is a lack of memory.
 void report_failure(const LockedEngine& locked, const Status& status);

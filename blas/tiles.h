@@ -2,8 +2,10 @@
 // One call, tile by tile. A tile of C is written when it is complete; a tile that fails has not been written, and the
 // next BLAS computes it.
 #pragma once
+#include <chrono>
 #include <exception>
-#include <new>
+#include <optional>
+#include <vector>
 
 #include "blas/decision.h"
 #include "blas/packing.h"
@@ -11,62 +13,161 @@
 
 namespace vkgemm::blas {
 
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 /// What the device multiplies for T.
 template <class T>
 inline constexpr Type type_of = sizeof(Real<T>) == 8 ? f64 : f32;
 
-/// Computes one tile of C: all of `g`.
+/// How an operand is stored on the device, for Origin: two operands with the same form and place are the same.
 template <class T>
-Status multiply_tile(Engine& engine, const Gemm<T>& g, int64_t depth) {
-    constexpr uint64_t parts = real_rows<T>;
-    const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta), has_c = g.beta != T{};
-    TileProduct p{.type = type_of<T>,
-                  .a = g.op_a == Op::none ? columnMajor : rowMajor,
-                  .b = g.op_b == Op::none ? columnMajor : rowMajor,
-                  .m = parts * static_cast<uint64_t>(g.m),
-                  .n = static_cast<uint64_t>(g.n)};
-    const auto real = [](T x) { return static_cast<double>(std::real(x)); };
-    for (int64_t l = 0; l < g.k; l += depth) {
-        const int64_t k = std::min(depth, g.k - l);
-        p.k = parts * static_cast<uint64_t>(k);
-        const auto memory = engine.prepare(p);
-        if (!memory) return memory.status();
-        const auto at = [](std::byte* memory_of) { return reinterpret_cast<Real<T>*>(memory_of); };
-        const bool a_plain = g.op_a == Op::none, b_plain = g.op_b == Op::none, first = l == 0;
-        pack_a(g.a + (a_plain ? l * g.lda : l), g.lda, a_plain ? g.m : k, a_plain ? k : g.m, g.op_a,
-               scale_a ? g.alpha : T{1}, at(memory->a), memory->lda);
-        pack_b(g.b + (b_plain ? l : l * g.ldb), g.ldb, b_plain ? k : g.n, b_plain ? g.n : k, g.op_b, at(memory->b),
-               memory->ldb);
-        if (first && has_c) pack_c(g.c, g.ldc, g.m, g.n, scale_c ? g.beta : T{1}, at(memory->d), memory->ldd);
-        const bool last = l + k == g.k;
-        const Engine::Factors factors{.alpha = scale_a ? 1 : real(g.alpha),
-                                      .beta = !first || scale_c ? 1 : real(g.beta)};
-        const Status done = engine.run(
-            p, factors,
-            (first && has_c ? uint32_t{Engine::copy_d_in} : 0u) | (last ? uint32_t{Engine::copy_d_out} : 0u));
-        if (!done) return done;
-        if (last) unpack_c(at(memory->d), memory->ldd, g.m, g.n, g.c, g.ldc);
-    }
-    return {};
+uint32_t form_of(bool is_a, Op op) {
+    return static_cast<uint32_t>(routine_of<T>) << 4 | uint32_t{is_a} << 3 | static_cast<uint32_t>(op);
 }
 
-/// Computes one tile if the engine can be used. On failure C is unchanged.
 template <class T>
-bool try_tile(const Gemm<T>& g, int64_t depth) noexcept {
+uint64_t extent(int64_t rows, int64_t columns, int64_t ld) {
+    return static_cast<uint64_t>((columns - 1) * ld + rows) * sizeof(T);
+}
+
+/// The tiles of a call, and which of them are done.
+template <class T>
+class Tiles {
+   public:
+    /// `tile`: rows, columns and depth, in real numbers.
+    Tiles(Engine& engine, const Gemm<T>& g, int64_t tile)
+        : engine_(engine),
+          g_(g),
+          columns_(tile),
+          rows_(std::max<int64_t>(1, tile / real_rows<T>)),
+          down_((g.m + rows_ - 1) / rows_),
+          done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))) {}
+
+    /// What failed has left its tiles of C unchanged, and they are not done.
+    Status run() {
+        Status status;
+        for (size_t t = 0; t < done_.size() && status; ++t) status = chain(t);
+        const Status finished = engine_.finish();
+        return status ? finished : status;
+    }
+
+    template <class Next>
+    uint64_t rest(const Next& next) const {
+        uint64_t count = 0;
+        for (size_t t = 0; t < done_.size(); ++t)
+            if (!done_[t]) next(tile(t)), ++count;
+        return count;
+    }
+
+   private:
+    Gemm<T> tile(size_t t) const {
+        const int64_t i = static_cast<int64_t>(t) % down_ * rows_, j = static_cast<int64_t>(t) / down_ * columns_;
+        return part(g_, i, j, std::min(rows_, g_.m - i), std::min(columns_, g_.n - j));
+    }
+
+    /// The products that add up to one tile of C.
+    Status chain(size_t t) {
+        const Gemm<T> g = tile(t);
+        const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta);
+        const auto real = [](T x) { return static_cast<double>(std::real(x)); };
+        for (int64_t l = 0; l < g.k; l += rows_) {
+            Work work = product(g, l, std::min(rows_, g.k - l));
+            work.is_first = l == 0;
+            work.alpha = scale_a ? 1 : real(g.alpha);
+            work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
+            if (work.is_first && g.beta != T{})
+                work.pack_d = [this, g, scale_c](std::byte* to, int64_t ld) {
+                    share(g.n, g.m, [&](int64_t j, int64_t end) {
+                        pack_c(g.c + j * g.ldc, g.ldc, g.m, end - j, scale_c ? g.beta : T{1}, real_at(to) + j * ld, ld);
+                    });
+                };
+            if (l + rows_ >= g.k)
+                work.unpack_d = [this, g, t](const std::byte* from, int64_t ld) {
+                    share(g.n, g.m, [&](int64_t j, int64_t end) {
+                        const auto* d = reinterpret_cast<const Real<T>*>(from);
+                        unpack_c(d + j * ld, ld, g.m, end - j, g.c + j * g.ldc, g.ldc);
+                    });
+                    done_[t] = true;
+                };
+            if (Status s = engine_.enqueue(work); !s) return s;
+        }
+        return {};
+    }
+
+    /// The product of columns of op(A) and rows of op(B) from `l` on.
+    Work product(const Gemm<T>& g, int64_t l, int64_t k) {
+        constexpr uint64_t parts = real_rows<T>;
+        const bool a_plain = g.op_a == Op::none, b_plain = g.op_b == Op::none;
+        const T factor = is_real(g.alpha) ? T{1} : g.alpha;
+        const T* const a = g.a + (a_plain ? l * g.lda : l);
+        const T* const b = g.b + (b_plain ? l : l * g.ldb);
+        const int64_t a_rows = a_plain ? g.m : k, a_columns = a_plain ? k : g.m;
+        const int64_t b_rows = b_plain ? k : g.n, b_columns = b_plain ? g.n : k;
+        Work work{.product = {.type = type_of<T>,
+                              .a = a_plain ? columnMajor : rowMajor,
+                              .b = b_plain ? columnMajor : rowMajor,
+                              .m = parts * static_cast<uint64_t>(g.m),
+                              .n = static_cast<uint64_t>(g.n),
+                              .k = parts * static_cast<uint64_t>(k)}};
+        work.a = {a, g.lda, a_rows, a_columns, form_of<T>(true, g.op_a), {1, 0}, extent<T>(a_rows, a_columns, g.lda)};
+        work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
+        if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
+        work.pack_a = [this, g, a, a_rows, a_columns, factor](std::byte* to, int64_t ld) {
+            share(a_columns, a_rows, [&](int64_t c, int64_t end) {
+                pack_a(a + c * g.lda, g.lda, a_rows, end - c, g.op_a, factor, real_at(to) + real_rows<T> * c * ld, ld);
+            });
+        };
+        work.pack_b = [this, g, b, b_rows, b_columns, b_plain](std::byte* to, int64_t ld) {
+            share(b_columns, b_rows, [&](int64_t c, int64_t end) {
+                const int64_t column = b_plain ? c : real_rows<T> * c;
+                pack_b(b + c * g.ldb, g.ldb, b_rows, end - c, g.op_b, real_at(to) + column * ld, ld);
+            });
+        };
+        return work;
+    }
+
+    static Real<T>* real_at(std::byte* memory) { return reinterpret_cast<Real<T>*>(memory); }
+
+    void share(int64_t columns, int64_t rows, const std::function<void(int64_t, int64_t)>& work) {
+        engine_.workers().run(columns, static_cast<uint64_t>(rows * columns) * sizeof(T), work);
+    }
+
+    Engine& engine_;
+    const Gemm<T> g_;
+    const int64_t columns_, rows_, down_;
+    std::vector<bool> done_;
+};
+
+/// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C
+/// is changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
+template <class T, class Next>
+bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& seconds) {
+    std::optional<Tiles<T>> tiles;
+    Status done;
     try {
         const LockedEngine locked = lock_engine();
-        if (!locked.engine) return ++counts().failed_tiles, false;
-        Status done;
+        if (!locked.engine) return false;
+        Engine& engine = *locked.engine;
+        const uint64_t created = engine.created();
+        const auto start = Clock::now();
+        tiles.emplace(engine, g, tile);
+        engine.wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         try {
-            done = multiply_tile(*locked.engine, g, depth);
+            done = tiles->run();
         } catch (const std::exception& e) {
             done = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
+            static_cast<void>(engine.finish());
         }
-        if (done) return true;
-        report_failure(locked, done);
-    } catch (...) {  // no memory for a message
+        if (engine.created() == created) seconds = seconds_since(start);
+        if (!done) report_failure(locked, done);
+    } catch (...) {  // no memory for the tiles, or for a message
+        if (!tiles) return false;
     }
-    return false;
+    if (!done) counts().failed_tiles += tiles->rest(next);
+    return true;
 }
 
 /// Whether products of this type can be tried on the device. Opens it.
@@ -81,21 +182,6 @@ inline bool can_try(Type type) noexcept {
     } catch (...) {  // no memory
     }
     return false;
-}
-
-/// Computes the call on the device, or returns false and has done nothing. `next(part)` computes a part of it by the
-/// next BLAS.
-template <class T, class Next>
-bool multiply(const Gemm<T>& g, const Next& next) {
-    const Settings& s = settings();
-    if (!has_product(g) || !is_worth_device(s, routine_of<T>, g.m, g.n, g.k) || !can_try(type_of<T>)) return false;
-    const int64_t tile = s.tile, rows = std::max<int64_t>(1, tile / real_rows<T>);
-    for (int64_t j = 0; j < g.n; j += tile)
-        for (int64_t i = 0; i < g.m; i += rows) {
-            const Gemm<T> p = part(g, i, j, std::min(rows, g.m - i), std::min(tile, g.n - j));
-            if (!try_tile(p, rows)) next(p);
-        }
-    return true;
 }
 
 }  // namespace vkgemm::blas

@@ -85,6 +85,7 @@ struct DeviceOptions {
     const char* disabledKernels = nullptr;  ///< the context's
     bool inspect = false;  ///< enable what Device::inspect needs, if the device has it; and shaderInt8, which built-in
                            ///< kernels may not need there, but a tile that is tried out may
+    bool transferQueues = false;  ///< ask for Device::transferQueues
 };
 
 /// Statistics and texts of a compiled pipeline, all executables together, as the driver names them.
@@ -152,6 +153,10 @@ class Device {
     VkDevice handle() const;
     VkQueue queue() const;
     uint32_t queueFamily() const;
+    /// With DeviceOptions::transferQueues: up to two queues of a family that only copies, if the device has one. They
+    /// work beside queue(), and buffers of this device may be used on all of them.
+    std::span<const VkQueue> transferQueues() const;
+    uint32_t transferFamily() const;
     uint32_t apiVersion() const;  ///< what is used of the device: at most what this header was compiled with
     PFN_vkGetInstanceProcAddr getInstanceProcAddr() const;
     const VkPhysicalDeviceFeatures2& enabledFeatures() const;

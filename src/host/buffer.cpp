@@ -51,6 +51,12 @@ Status DeviceState::try_allocate(VkDeviceSize bytes, Memory where, VkBufferUsage
     create.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     create.size = bytes;
     create.usage = usage;
+    const uint32_t families[] = {family, transfer_family};
+    if (!transfer_queues.empty()) {
+        create.sharingMode = VK_SHARING_MODE_CONCURRENT;
+        create.queueFamilyIndexCount = 2;
+        create.pQueueFamilyIndices = families;
+    }
     if (const VkResult made = vk.vkCreateBuffer(handle, &create, nullptr, &out.buffer); made != VK_SUCCESS)
         return failed(made, "vkCreateBuffer of " + bytes_text(bytes));
 

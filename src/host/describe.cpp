@@ -71,6 +71,18 @@ uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, 
     return best;
 }
 
+uint32_t transfer_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t& queues) {
+    uint32_t count = 0;
+    instance.vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    instance.vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    constexpr VkQueueFlags beside = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;  // a video queue copies, too
+    for (uint32_t i = 0; i < count; ++i)
+        if ((families[i].queueFlags & ~beside) == VK_QUEUE_TRANSFER_BIT && families[i].queueCount > 0)
+            return queues = families[i].queueCount, i;
+    return queues = 0, UINT32_MAX;
+}
+
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name) {
     uint32_t count = 0;
     instance.vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);

@@ -20,6 +20,8 @@ DeviceState::~DeviceState() {
 
 namespace {
 
+constexpr uint32_t most_transfer_queues = 2;  // one for each direction
+
 /// Is a Vulkan 1.x struct or the extension's own in the chain, with bufferDeviceAddress on?
 bool addresses_enabled(const VkPhysicalDeviceFeatures2& features) {
     for (const auto* link = static_cast<const VkBaseInStructure*>(features.pNext); link; link = link->pNext) {
@@ -65,17 +67,24 @@ Status decide_needs(DeviceState& state, const DeviceOptions& options) {
 }
 
 Status make_device(DeviceState& state) {
-    const float priority = 1;
-    VkDeviceQueueCreateInfo queue{};
-    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-    queue.queueFamilyIndex = state.family;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    const float priorities[most_transfer_queues] = {1, 1};
+    std::vector<VkDeviceQueueCreateInfo> queues;
+    const auto add = [&](uint32_t family, size_t count) {
+        if (count == 0) return;
+        VkDeviceQueueCreateInfo queue{};
+        queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+        queue.queueFamilyIndex = family;
+        queue.queueCount = static_cast<uint32_t>(count);
+        queue.pQueuePriorities = priorities;
+        queues.push_back(queue);
+    };
+    add(state.family, 1);
+    add(state.transfer_family, state.transfer_queues.size());
     VkDeviceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.pNext = &state.features;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queue;
+    info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+    info.pQueueCreateInfos = queues.data();
     info.enabledExtensionCount = static_cast<uint32_t>(state.extensions.size());
     info.ppEnabledExtensionNames = state.extensions.data();
     const VolkInstanceTable& vk = state.instance->vk;
@@ -83,6 +92,8 @@ Status make_device(DeviceState& state) {
         return failed(made, "vkCreateDevice on " + state.info.name);
     volkLoadDeviceTable(&state.vk, state.handle);
     state.vk.vkGetDeviceQueue(state.handle, state.family, 0, &state.queue);
+    for (uint32_t i = 0; i < state.transfer_queues.size(); ++i)
+        state.vk.vkGetDeviceQueue(state.handle, state.transfer_family, i, &state.transfer_queues[i]);
     vk.vkGetPhysicalDeviceMemoryProperties(state.physical, &state.memory);
     VkPhysicalDeviceProperties properties{};
     vk.vkGetPhysicalDeviceProperties(state.physical, &properties);
@@ -90,18 +101,22 @@ Status make_device(DeviceState& state) {
     return {};
 }
 
-Status find_device(DeviceState& state, const std::string& wanted) {
+Status find_device(DeviceState& state, const DeviceOptions& options) {
     const auto devices = physical_devices(*state.instance);
     if (!devices) return devices.status();
     std::vector<DeviceInfo> infos;
     for (VkPhysicalDevice device : *devices)
         infos.push_back(describe(*state.instance, device, static_cast<uint32_t>(infos.size())));
-    const Result<uint32_t> chosen = chooseDevice(infos, wanted);
+    const Result<uint32_t> chosen = chooseDevice(infos, options.device);
     if (!chosen) return chosen.status();
     state.info = infos[*chosen];
     state.physical = (*devices)[*chosen];
     state.api_version = usable_version(*state.instance, state.info.apiVersion);
     state.family = compute_family(*state.instance, state.physical, &state.timestamp_bits);
+    if (!options.transferQueues) return {};
+    uint32_t queues = 0;
+    state.transfer_family = transfer_family(*state.instance, state.physical, queues);
+    state.transfer_queues.resize(std::min(queues, most_transfer_queues));
     return {};
 }
 
@@ -113,7 +128,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
     if (!instance) return instance.status();
     auto state = std::make_shared<detail::DeviceState>();
     state->instance = *instance;
-    if (Status s = detail::find_device(*state, options.device); !s) return s;
+    if (Status s = detail::find_device(*state, options); !s) return s;
     if (Status s = detail::decide_needs(*state, options); !s) return s;
     if (Status s = detail::make_device(*state); !s) return s;
     if (const char* folder = std::getenv("VKGEMM_CAPTURE")) state->capture_folder = folder;
@@ -144,6 +159,8 @@ VkPhysicalDevice Device::physicalDevice() const { return state_->physical; }
 VkDevice Device::handle() const { return state_->handle; }
 VkQueue Device::queue() const { return state_->queue; }
 uint32_t Device::queueFamily() const { return state_->family; }
+std::span<const VkQueue> Device::transferQueues() const { return state_->transfer_queues; }
+uint32_t Device::transferFamily() const { return state_->transfer_family; }
 uint32_t Device::apiVersion() const { return state_->api_version; }
 PFN_vkGetInstanceProcAddr Device::getInstanceProcAddr() const { return detail::open_loader(); }
 const VkPhysicalDeviceFeatures2& Device::enabledFeatures() const { return state_->features; }

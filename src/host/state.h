@@ -49,6 +49,8 @@ DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint
 uint32_t usable_version(const InstanceState& instance, uint32_t device_version);
 /// A family with compute, one without graphics where there is a choice; UINT32_MAX: none.
 uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits);
+/// A family with transfer and neither compute nor graphics; UINT32_MAX: none. `queues`: how many queues it has.
+uint32_t transfer_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t& queues);
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
 /// For DeviceOptions::inspect: the bits of what the device offers, as vkgemmFeatureName counts them; `extensions` gets
 /// what they want.
@@ -77,6 +79,8 @@ struct DeviceState {
     VkDevice handle = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
     uint32_t family = 0, api_version = 0;
+    uint32_t transfer_family = 0;
+    std::vector<VkQueue> transfer_queues;
     VkPhysicalDeviceFeatures2 features{};
     std::vector<std::byte> feature_memory;  // what `features` is chained to
     std::vector<const char*> extensions;

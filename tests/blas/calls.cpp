@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "blas/cpu_blas.h"
 #include "blas/library.h"
 
 using namespace vkgemm::blas;
@@ -107,6 +108,45 @@ TEST_CASE_TEMPLATE("calls without a product, and calls with bad arguments, go to
     const int before = cpu_bad_calls();
     for (const Entry<T>& entry : entries<T>()) entry.call(unknown_op);
     CHECK(cpu_bad_calls() == before + 9);
+}
+
+TEST_CASE("what is kept stays on the device until it is written or forgotten") {
+    REQUIRE(is_on_device<float>());
+    const auto keep = reinterpret_cast<void (*)(const void*, size_t)>(blas_function("vkgemm_blas_keep"));
+    const auto forget = reinterpret_cast<void (*)(const void*)>(blas_function("vkgemm_blas_forget"));
+    std::vector<float> a(6 * 6), b(6 * 6), c(6 * 6), was, found;
+    for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7) - 3, b[i] = static_cast<float>(i % 5) - 2;
+    const Gemm<float> g{Op::none, Op::none, 6, 6, 6, 1, a.data(), 6, b.data(), 6, 0, c.data(), 6};
+    const auto product = [&] {
+        first_entry<float>().call(g);
+        return c;
+    };
+    const auto wanted = [&] {
+        std::vector<float> sum(c.size());
+        Gemm<float> plain = g;
+        plain.c = sum.data();
+        multiply_plainly(plain);
+        return sum;
+    };
+    was = product();
+    a[0] += 1;
+    CHECK(product() == wanted());  // by default nothing is kept
+    keep(a.data(), a.size() * sizeof a[0]);
+    was = product();
+    a[7] += 1;  // which a program must not do: it shows that A was not sent again
+    CHECK(product() == was);
+    Gemm<float> writes = g;  // one of the library's own routines writes A
+    writes.a = b.data(), writes.c = a.data();
+    first_entry<float>().call(writes);
+    CHECK(product() == wanted());
+    writes.alpha = 0, writes.beta = 2;  // the next BLAS does
+    first_entry<float>().call(writes);
+    CHECK(product() == wanted());
+    forget(a.data());
+    a[9] += 1;
+    CHECK(product() == wanted());
+    forget(a.data());
+    forget(nullptr);
 }
 
 TEST_CASE("threads") {

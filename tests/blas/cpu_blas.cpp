@@ -63,11 +63,11 @@ EXPORT int test_cpu_blas_bad_calls() { return bad_calls; }
         cblas<T, Int>(order, op_a, op_b, m, n, k, value<T>(alpha), static_cast<const T*>(a), lda,                   \
                       static_cast<const T*>(b), ldb, value<T>(beta), static_cast<T*>(c), ldc);                      \
     }
-#define EACH_TYPE(NAME, Int, before, after)                                           \
-    NAME(Int, before##s##after, float, float, const float*, float*)                   \
-    NAME(Int, before##d##after, double, double, const double*, double*)               \
-    NAME(Int, before##c##after, std::complex<float>, const void*, const void*, void*) \
-    NAME(Int, before##z##after, std::complex<double>, const void*, const void*, void*)
+#define EACH_TYPE(NAME, Int, before, after)                                                 \
+    NAME(Int, before##s##gemm##after, float, float, const float*, float*)                   \
+    NAME(Int, before##d##gemm##after, double, double, const double*, double*)               \
+    NAME(Int, before##c##gemm##after, std::complex<float>, const void*, const void*, void*) \
+    NAME(Int, before##z##gemm##after, std::complex<double>, const void*, const void*, void*)
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN_NAME, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS_NAME, Int, before, after)
 #include "blas/names.def"

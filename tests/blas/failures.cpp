@@ -33,11 +33,13 @@ constexpr Failure failures[] = {
     {"vkWaitForFences", timeout, 3, false},
 };
 
+using Fail = void(const char*, int, int);
+Fail* fail_function() { return reinterpret_cast<Fail*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan")); }
+
 /// In a child, by a name of Fortran, or of CBLAS with row-major matrices: two calls of several tiles, the first of
 /// which fails. 0 if everything is as it should be.
 int run(const Failure& failure, bool row_major) {
-    using Fail = void(const char*, int, int);
-    auto* const fail = reinterpret_cast<Fail*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan"));
+    auto* const fail = fail_function();
     if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
     fail(failure.function, failure.result, failure.after);
     const Entry<float> fortran = entries<float>().front(), cblas = entries<float>().back();
@@ -56,6 +58,41 @@ int run(const Failure& failure, bool row_major) {
     return 0;
 }
 
+/// In a child: A is kept, and the call fails at its first allocations. A product of it afterwards must not use what was
+/// packed and never sent.
+int run_kept(const Failure& failure) {
+    auto* const fail = fail_function();
+    if (!fail) return 1;
+    using Keep = void(const void*, size_t);
+    const auto sgemm = entries<float>().front().call;
+    Operands<float> operands(Op::none, Op::none, 5, 4, 3, 2, 0, 1);
+    const Gemm<float> g = operands.call();
+    reinterpret_cast<Keep*>(blas_function("vkgemm_blas_keep"))(g.a, static_cast<size_t>(g.lda * g.k) * sizeof(float));
+    fail(failure.function, failure.result, failure.after);
+    sgemm(g);
+    if (cpu_calls() != 1 || !operands.is_right()) return 2;
+    fail("", 0, 0);
+    std::fill_n(g.c, 5, -1.f);
+    sgemm(g);
+    return cpu_calls() == 1 && operands.is_right() ? 0 : 3;
+}
+
+/// Runs it in a child, which has 60 s.
+void check_in_child(const Failure& failure, const std::function<int()>& run) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        const int code = run();
+        std::fflush(nullptr);
+        _exit(code);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK_MESSAGE(status == 0, failure.function, " ", failure.result, " after ", failure.after);
+}
+
 }  // namespace
 
 TEST_SUITE("failures") {
@@ -63,18 +100,14 @@ TEST_SUITE("failures") {
         bool row_major = false;
         for (const Failure& failure : failures) {
             row_major = !row_major;
-            std::fflush(nullptr);
-            const pid_t child = fork();
-            REQUIRE(child >= 0);
-            if (child == 0) {
-                alarm(60);
-                const int code = run(failure, row_major);
-                std::fflush(nullptr);
-                _exit(code);
-            }
-            int status = -1;
-            REQUIRE(waitpid(child, &status, 0) == child);
-            CHECK_MESSAGE(status == 0, failure.function, " ", failure.result, " after ", failure.after);
+            check_in_child(failure, [&] { return run(failure, row_major); });
+        }
+    }
+
+    TEST_CASE("what was not sent is not kept") {
+        for (int after = 1; after < 6; ++after) {
+            const Failure failure{"vkAllocateMemory", out_of_device_memory, after, true};
+            check_in_child(failure, [&] { return run_kept(failure); });
         }
     }
 }

@@ -100,7 +100,7 @@ int cpu_bad_calls() { return count_of("test_cpu_blas_bad_calls"); }
 #define FORTRAN(Int, before, after) fortran<T, Int>(ENTRY(before, after)),
 #define CBLAS(Int, before, after) cblas<T, Int>(ENTRY(before, after)),
 #define TEXT(x) #x
-#define JOINED(before, letter, after) TEXT(before##letter##after)
+#define JOINED(before, letter, after) TEXT(before##letter##gemm##after)
 template <>
 std::vector<Entry<float>> entries() {
     using T = float;

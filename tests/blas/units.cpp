@@ -33,7 +33,7 @@ TEST_CASE("settings: what is not set has its default") {
     CHECK(!s.min);
     CHECK(s.next_library == "");
     CHECK(s.device == "");
-    CHECK(s.tile == 4096);
+    CHECK(s.tile == 2048);
     CHECK(s.log == LogLevel::failures);
     CHECK(s.disabled == std::array<bool, 4>{});
 }
@@ -44,25 +44,33 @@ TEST_CASE("settings: every variable is read") {
                              {"VKGEMM_BLAS_CPU", "/lib/x.so"},
                              {"VKGEMM_BLAS_DEVICE", "radv"},
                              {"VKGEMM_BLAS_TILE", "77"},
+                             {"VKGEMM_BLAS_MEMORY", "0.5"},
                              {"VKGEMM_BLAS_LOG", "calls"},
-                             {"VKGEMM_BLAS_DISABLE", "dgemm,zgemm"}});
+                             {"VKGEMM_BLAS_DISABLE", "dgemm,zgemm,ctrsm"}});
     CHECK(s.mode == Mode::always);
     CHECK(s.min == 96.5);
     CHECK(s.next_library == "/lib/x.so");
     CHECK(s.device == "radv");
     CHECK(s.tile == 77);
+    CHECK(s.memory_share == 0.5);
     CHECK(s.log == LogLevel::calls);
     CHECK(s.disabled == std::array<bool, 4>{false, true, false, true});
+    CHECK(s.disabled_level3[static_cast<size_t>(Routine::cgemm)][static_cast<size_t>(Kind::trsm)]);
+    CHECK(!s.disabled_level3[static_cast<size_t>(Routine::cgemm)][static_cast<size_t>(Kind::trmm)]);
 }
 
 TEST_CASE("settings: what cannot be read is ignored, with a line that names what can") {
     const struct {
         const char *name, *value, *wanted;
-    } rows[] = {
-        {"VKGEMM_BLAS", "on", "auto, never, always"},   {"VKGEMM_BLAS_LOG", "1", "failures, summary, calls"},
-        {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},   {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},
-        {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},   {"VKGEMM_BLAS_TILE", "16385", "from 1 to 16384"},
-        {"VKGEMM_BLAS_TILE", "2.5", "from 1 to 16384"}, {"VKGEMM_BLAS_DISABLE", "hgemm", "sgemm, dgemm, cgemm, zgemm"}};
+    } rows[] = {{"VKGEMM_BLAS", "on", "auto, never, always"},
+                {"VKGEMM_BLAS_LOG", "1", "failures, summary, calls"},
+                {"VKGEMM_BLAS_MEMORY", "2", "from 0 to 1"},
+                {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},
+                {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},
+                {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},
+                {"VKGEMM_BLAS_TILE", "16385", "from 1 to 16384"},
+                {"VKGEMM_BLAS_TILE", "2.5", "from 1 to 16384"},
+                {"VKGEMM_BLAS_DISABLE", "hgemm", "names like sgemm, dtrsm"}};
     for (const auto& row : rows) {
         std::vector<std::string> complaints;
         const Settings s = read({{row.name, row.value}}, &complaints);
@@ -70,7 +78,7 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
         CHECK(complaints[0].find(std::string(row.name) + "=" + row.value) == 0);
         CHECK_MESSAGE(complaints[0].find(row.wanted) != std::string::npos, complaints[0]);
         CHECK(s.mode == Mode::automatic);
-        CHECK(s.tile == 4096);
+        CHECK(s.tile == 2048);
         CHECK(!s.min);
     }
 }
@@ -81,23 +89,76 @@ TEST_CASE("decision: the harmonic mean of the sizes") {
     CHECK(effective_size(1, 1000000, 1000000) < 3);
 }
 
-TEST_CASE("decision: which calls go to the device") {
+TEST_CASE("decision: which calls may go to the device") {
     const Settings automatic = read({}), always = read({{"VKGEMM_BLAS", "always"}}),
                    never = read({{"VKGEMM_BLAS", "never"}, {"VKGEMM_BLAS_MIN", "0"}});
-    CHECK(is_worth_device(automatic, Routine::sgemm, 1024, 1024, 1024));
-    CHECK(!is_worth_device(automatic, Routine::sgemm, 1023, 1024, 1024));
-    CHECK(!is_worth_device(automatic, Routine::sgemm, 8192, 8192, 128));
-    CHECK(is_worth_device(always, Routine::sgemm, 1, 1, 1));
-    CHECK(!is_worth_device(never, Routine::sgemm, 4096, 4096, 4096));
+    CHECK(predicts(automatic));
+    CHECK(!predicts(always));
+    CHECK(!predicts(read({{"VKGEMM_BLAS_MIN", "512"}})));
+    CHECK(may_use_device(automatic, Routine::sgemm, 256, 256, 256));
+    CHECK(!may_use_device(automatic, Routine::sgemm, 255, 256, 256));
+    CHECK(!may_use_device(automatic, Routine::sgemm, 8192, 8192, 64));
+    CHECK(may_use_device(always, Routine::sgemm, 1, 1, 1));
+    CHECK(!may_use_device(never, Routine::sgemm, 4096, 4096, 4096));
     const Settings some =
         read({{"VKGEMM_BLAS", "always"}, {"VKGEMM_BLAS_MIN", "64"}, {"VKGEMM_BLAS_DISABLE", "cgemm"}});
-    CHECK(is_worth_device(some, Routine::sgemm, 64, 64, 64));
-    CHECK(!is_worth_device(some, Routine::sgemm, 63, 64, 64));
-    CHECK(!is_worth_device(some, Routine::cgemm, 64, 64, 64));
+    CHECK(may_use_device(some, Routine::sgemm, 64, 64, 64));
+    CHECK(!may_use_device(some, Routine::sgemm, 63, 64, 64));
+    CHECK(!may_use_device(some, Routine::cgemm, 64, 64, 64));
+}
+
+TEST_CASE("decision: what a call computes and moves") {
+    const Gemm<float> real{.m = 100, .n = 200, .k = 300};
+    CHECK(cost_of(real, 50).operations == 2.0 * 100 * 200 * 300);
+    CHECK(cost_of(real, 50).up == 4.0 * (100 * 300 + 300 * 200));
+    CHECK(cost_of(real, 50).down == 4.0 * 100 * 200);
+    CHECK(cost_of(real, 50).first_up == 4.0 * 2 * 50 * 50);
+    CHECK(cost_of(real, 50).last_down == 4.0 * 50 * 50);
+    Gemm<std::complex<double>> complex{.m = 100, .n = 200, .k = 300};
+    complex.beta = 1;
+    CHECK(cost_of(complex, 50).operations == 8.0 * 100 * 200 * 300);
+    CHECK(cost_of(complex, 50).up == 16.0 * (2 * 100 * 300 + 300 * 200 + 100 * 200));
+    CHECK(cost_of(complex, 50).first_up == 16.0 * 25 * (2 * 25 + 50));
+}
+
+TEST_CASE("decision: the device's seconds") {
+    const Rates rates{.latency = 1, .up = 10, .down = 5, .operations = 100};
+    // Products hide what moves, but for the first and the last of it.
+    CHECK(seconds_of(rates, {.operations = 1000, .up = 20, .down = 10, .first_up = 5, .last_down = 1}) ==
+          doctest::Approx(1 + 10 + 0.5 + 0.2));
+    // What moves hides products.
+    CHECK(seconds_of(rates, {.operations = 100, .up = 200, .down = 10, .first_up = 5, .last_down = 1}) ==
+          doctest::Approx(1 + 22));
+}
+
+TEST_CASE("decision: estimates follow what was seen") {
+    Estimates e;
+    CHECK(e.next_rate(Routine::dgemm) == 0);
+    e.saw_next(Routine::dgemm, 1e9, 0.1);
+    CHECK(e.next_rate(Routine::dgemm) == doctest::Approx(1e10));
+    CHECK(e.next_rate(Routine::sgemm) == 0);
+    e.saw_next(Routine::dgemm, 1e9, 0.2);  // disturbed
+    CHECK(e.next_rate(Routine::dgemm) == doctest::Approx(0.99e10));
+    CHECK(!e.is_time_to_open(0.1));
+    CHECK(e.is_time_to_open(0.3));
+
+    const Rates rates{.latency = 0, .up = 1, .down = 1, .operations = 1};
+    const Cost cost{.operations = 1};
+    CHECK(e.device_seconds(Routine::dgemm, rates, cost) == 1);
+    for (int i = 0; i < 100; ++i) e.saw_device(Routine::dgemm, e.device_seconds(Routine::dgemm, rates, cost), 3);
+    CHECK(e.device_seconds(Routine::dgemm, rates, cost) == doctest::Approx(3).epsilon(0.01));
+    CHECK(e.device_seconds(Routine::sgemm, rates, cost) == 1);
+
+    CHECK(e.prefers_device(0.4, 1));
+    CHECK(!e.prefers_device(0.95, 1));
+    int device = 0;
+    for (int i = 0; i < 160; ++i) device += e.prefers_device(0.8, 1);
+    CHECK(device == 150);
 }
 
 TEST_CASE("decision: drivers that compute on the CPU are used if they are asked for") {
     CHECK(!is_worth_opening(read({}), VK_PHYSICAL_DEVICE_TYPE_CPU));
+    CHECK(is_worth_opening(read({{"VKGEMM_BLAS_DEVICE", "llvmpipe"}}), VK_PHYSICAL_DEVICE_TYPE_CPU));
     CHECK(is_worth_opening(read({}), VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU));
     CHECK(is_worth_opening(read({{"VKGEMM_BLAS", "always"}}), VK_PHYSICAL_DEVICE_TYPE_CPU));
 }

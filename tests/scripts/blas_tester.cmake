@@ -2,7 +2,7 @@
 # Runs a tester of netlib's BLAS (Debian's libblas-test) with libvkgemm_blas.so preloaded, and reads its report:
 #   cmake "-DWITH=<tools/with and its arguments>" -DPROGRAM=<xblat3s> -DINPUT=<sblat3.in> "-DSIZES=0 1 9" -DDEVICE=<calls>
 #         -DTILE=<VKGEMM_BLAS_TILE> -DLIBRARY=<libvkgemm_blas.so> -DWORK=<folder> -P blas_tester.cmake
-# It passes if the tester passes its gemm, DEVICE calls were computed on the device, no tile fell back, and the
+# It passes if the tester passes all routines of its input, DEVICE calls were computed on the device, no tile fell back, and the
 # validation layer was silent.
 cmake_minimum_required(VERSION 3.24)
 file(READ ${INPUT} input)
@@ -28,12 +28,26 @@ foreach(file IN LISTS reports)
   string(APPEND report "${more}")
 endforeach()
 message("${report}${log}")
-foreach(wanted "(GEMM|gemm) +PASSED THE TESTS OF ERROR-EXITS" "(GEMM|gemm) +PASSED THE [A-Z -]*COMPUTATIONAL TESTS"
-    "vkgemm_blas: [0-9]+ calls: ${DEVICE} on the device .*; 0 tiles fell back")
-  if(NOT "${report}${log}" MATCHES "${wanted}")
-    message(SEND_ERROR "not found: ${wanted}")
+string(REGEX MATCHALL "T PUT F FOR NO TEST" routines "${input}")
+list(LENGTH routines routines)
+set(orders 1)
+if(input MATCHES "2 +0 TO TEST COLUMN-MAJOR")
+  set(orders 2)
+endif()
+math(EXPR computed "${orders} * ${routines}")
+foreach(row "${routines}:PASSED THE TESTS OF ERROR-EXITS" "${computed}:PASSED THE [A-Z -]*COMPUTATIONAL TESTS")
+  string(REGEX MATCH "^([0-9]+):(.*)$" row "${row}")
+  set(wanted ${CMAKE_MATCH_1})
+  string(REGEX MATCHALL "${CMAKE_MATCH_2}" found "${report}")
+  list(LENGTH found found)
+  if(NOT found EQUAL wanted)
+    message(SEND_ERROR "${found} routines, not ${wanted}: ${row}")
   endif()
 endforeach()
+set(wanted "vkgemm_blas: [0-9]+ calls: ${DEVICE} on the device [^\n]*; 0 tiles fell back")
+if(NOT log MATCHES "${wanted}")
+  message(SEND_ERROR "not found: ${wanted}")
+endif()
 if("${report}${log}" MATCHES "FAIL|SUSPECT|FATAL|VUID|Validation (Error|Warning)")
   message(SEND_ERROR "found: ${CMAKE_MATCH_0}")
 endif()

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// The exported functions other than gemm: read into a Level3, and computed in blocks if a product of them is worth the
+// device. Everything else goes to the next BLAS as it came.
+#include "blas/diagonal.h"
+#include "blas/product.h"
+#include "blas/signatures.h"
+
+namespace vkgemm::blas {
+namespace {
+
+template <class T>
+double operations_of(const Level3<T>& p) {
+    const double n = static_cast<double>(p.n), parts = is_complex<T> ? 4 : 1;
+    if (is_update(p.kind))
+        return parts * n * n * static_cast<double>(p.k) * (p.kind == Kind::syr2k || p.kind == Kind::her2k ? 2 : 1);
+    return parts * static_cast<double>(p.m) * n * static_cast<double>(p.order()) * (is_triangular(p.kind) ? 1 : 2);
+}
+
+template <Kind kind, class Style, class T>
+struct Use {
+    NextSymbol &gemm, &same;
+    bool& on_device;
+
+    bool is_worth(const Gemm<T>& g) const {
+        double predicted = 0;
+        return wants_device(g, predicted);
+    }
+    void multiply(const Gemm<T>& g) const {
+        const auto by_next = [&](const Gemm<T>& part) {
+            const InsideNext inside;
+            Style::call(gemm, part);
+        };
+        const Outcome outcome = blas::multiply(g, by_next);
+        if (outcome == Outcome::device) on_device = true;
+        if (outcome == Outcome::small || outcome == Outcome::untouched) by_next(g);
+    }
+    void next(const Level3<T>& p) const {
+        const InsideNext inside;
+        note_write(p.c, extent<T>(is_update(p.kind) ? p.n : p.m, p.n, p.ldc));
+        Style::template call<kind>(same, p);
+    }
+    void diagonal(const Level3<T>& p) const {
+        if (!multiply_diagonal(p, *this)) next(p);
+    }
+};
+
+/// The largest product of the call is about half as large in each direction of A.
+template <class T>
+bool may_use_device(const Level3<T>& p) {
+    const int64_t other = is_update(p.kind) ? p.k : p.left ? p.n : p.m, half = (p.order() + 1) / 2;
+    const Settings& s = settings();
+    return p.order() > 1 && !s.disabled_level3[static_cast<size_t>(routine_of<T>)][static_cast<size_t>(p.kind)] &&
+           may_use_device(s, routine_of<T>, half, half, other);
+}
+
+template <Kind kind, class Style, class T, class Whole>
+void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, const Whole& whole) {
+    if (InsideNext::active()) return whole();
+    if (!p || !is_valid(*p)) {  // xerbla may leave by longjmp, so nothing is to be undone here
+        ++counts().next_calls;
+        return whole();
+    }
+    bool on_device = false;
+    const Settings& s = settings();
+    const auto forward = [&] {
+        const InsideNext inside;
+        if (has_product(*p)) note_write(p->c, extent<T>(is_update(kind) ? p->n : p->m, p->n, p->ldc));
+        whole();
+    };
+    if (!has_product(*p) || !may_use_device(*p)) {
+        forward();
+    } else if (const Use<kind, Style, T> use{gemm, same, on_device}; true) {
+        // The next BLAS computes the triangles, so they are small; the others cost the device twice their operations.
+        const int64_t block = std::min<int64_t>(is_triangular(kind) ? 256 : 1024, s.tile);
+        const auto start = Clock::now();
+        Blocked<T, Use<kind, Style, T>>(use, block).run(*p);
+        if (!on_device && predicts(s)) estimates().saw_next(routine_of<T>, operations_of(*p), seconds_since(start));
+    }
+    ++(on_device ? counts().device_calls : counts().next_calls);
+    if (s.log == LogLevel::calls)
+        log_call(std::string(1, routine_names[static_cast<size_t>(routine_of<T>)][0]) +
+                     kind_names[static_cast<size_t>(kind)] + (p->left ? " " : " right ") +
+                     (p->upper ? "upper " : "lower ") + op_letters[static_cast<size_t>(p->op)],
+                 is_update(kind) ? p->n : p->m, p->n, is_update(kind) ? p->k : p->order(), on_device);
+}
+
+/// trans of updates: real routines take all three letters, complex ones two of them.
+template <class T>
+std::optional<Op> update_op(Kind kind, std::optional<Op> op) {
+    if (!op || *op == Op::none) return op;
+    if constexpr (!is_complex<T>) return Op::transpose;
+    return *op == (has_conjugate(kind) ? Op::conjugate_transpose : Op::transpose) ? op : std::nullopt;
+}
+
+template <Kind kind, class T, class Int>
+void fortran_rank(NextSymbol& gemm, NextSymbol& same, const char* uplo, const char* trans, const Int* n, const Int* k,
+                  const Alpha<kind, T>* alpha, const T* a, const Int* lda, const T* b, const Int* ldb,
+                  const Beta<kind, T>* beta, T* c, const Int* ldc) {
+    std::optional<Level3<T>> p;
+    if (const auto upper = choice(*uplo, "UL"); upper)
+        if (const auto op = update_op<T>(kind, op_of(*trans)); op)
+            p = Level3<T>{.kind = kind,
+                          .upper = *upper,
+                          .op = *op,
+                          .n = *n,
+                          .k = *k,
+                          .alpha = *alpha,
+                          .a = a,
+                          .lda = *lda,
+                          .b = b,
+                          .ldb = *ldb,
+                          .beta = *beta,
+                          .c = c,
+                          .ldc = *ldc};
+    run<kind, Fortran<Int>>(p, gemm, same, [&] {
+        if constexpr (kind == Kind::syrk || kind == Kind::herk)
+            same.get<typename Fortran<Int>::template Rank<kind, T>>()(uplo, trans, n, k, alpha, a, lda, beta, c, ldc, 1,
+                                                                      1);
+        else
+            same.get<typename Fortran<Int>::template Two<kind, T>>()(uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c,
+                                                                     ldc, 1, 1);
+    });
+}
+
+template <Kind kind, class T, class Int>
+void fortran_symmetric(NextSymbol& gemm, NextSymbol& same, const char* side, const char* uplo, const Int* m,
+                       const Int* n, const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb,
+                       const T* beta, T* c, const Int* ldc) {
+    std::optional<Level3<T>> p;
+    if (const auto left = choice(*side, "LR"), upper = choice(*uplo, "UL"); left && upper)
+        p = Level3<T>{.kind = kind,
+                      .left = *left,
+                      .upper = *upper,
+                      .m = *m,
+                      .n = *n,
+                      .alpha = *alpha,
+                      .a = a,
+                      .lda = *lda,
+                      .b = b,
+                      .ldb = *ldb,
+                      .beta = *beta,
+                      .c = c,
+                      .ldc = *ldc};
+    run<kind, Fortran<Int>>(p, gemm, same, [&] {
+        same.get<typename Fortran<Int>::template Two<kind, T>>()(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc,
+                                                                 1, 1);
+    });
+}
+
+template <Kind kind, class T, class Int>
+void fortran_triangle(NextSymbol& gemm, NextSymbol& same, const char* side, const char* uplo, const char* trans,
+                      const char* diag, const Int* m, const Int* n, const T* alpha, const T* a, const Int* lda, T* b,
+                      const Int* ldb) {
+    std::optional<Level3<T>> p;
+    const auto left = choice(*side, "LR"), upper = choice(*uplo, "UL"), unit = choice(*diag, "UN");
+    if (const auto op = op_of(*trans); left && upper && unit && op)
+        p = Level3<T>{.kind = kind,
+                      .left = *left,
+                      .upper = *upper,
+                      .op = *op,
+                      .unit = *unit,
+                      .m = *m,
+                      .n = *n,
+                      .alpha = *alpha,
+                      .a = a,
+                      .lda = *lda,
+                      .c = b,
+                      .ldc = *ldb};
+    run<kind, Fortran<Int>>(p, gemm, same, [&] {
+        same.get<typename Fortran<Int>::template Triangle<T>>()(side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, 1,
+                                                                1, 1, 1);
+    });
+}
+
+bool is_order(int order) { return order == cblas_row_major || order == cblas_column_major; }
+
+template <Kind kind, class T, class Int>
+void cblas_rank(NextSymbol& gemm, NextSymbol& same, int order, int uplo, int trans, Int n, Int k,
+                CblasFactor<Alpha<kind, T>> alpha, CblasMatrix<T> a, Int lda, CblasMatrix<T> b, Int ldb,
+                CblasFactor<Beta<kind, T>> beta, CblasResult<T> c, Int ldc) {
+    std::optional<Level3<T>> p;
+    const auto upper = choice(uplo, cblas_upper, cblas_lower);
+    if (const auto op = update_op<T>(kind, op_of(trans)); upper && op && is_order(order)) {
+        p = Level3<T>{.kind = kind,
+                      .upper = *upper,
+                      .op = *op,
+                      .n = n,
+                      .k = k,
+                      .alpha = value_of<Alpha<kind, T>>(alpha),
+                      .a = static_cast<const T*>(a),
+                      .lda = lda,
+                      .b = static_cast<const T*>(b),
+                      .ldb = ldb,
+                      .beta = value_of<Beta<kind, T>>(beta),
+                      .c = static_cast<T*>(c),
+                      .ldc = ldc};
+        if (order == cblas_row_major) transpose_call(*p);
+    }
+    run<kind, Cblas<Int>>(p, gemm, same, [&] {
+        if constexpr (kind == Kind::syrk || kind == Kind::herk)
+            same.get<typename Cblas<Int>::template Rank<kind, T>>()(order, uplo, trans, n, k, alpha, a, lda, beta, c,
+                                                                    ldc);
+        else
+            same.get<typename Cblas<Int>::template Two<kind, T>>()(order, uplo, trans, n, k, alpha, a, lda, b, ldb,
+                                                                   beta, c, ldc);
+    });
+}
+
+template <Kind kind, class T, class Int>
+void cblas_symmetric(NextSymbol& gemm, NextSymbol& same, int order, int side, int uplo, Int m, Int n,
+                     CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta,
+                     CblasResult<T> c, Int ldc) {
+    std::optional<Level3<T>> p;
+    const auto left = choice(side, cblas_left, cblas_right), upper = choice(uplo, cblas_upper, cblas_lower);
+    if (left && upper && is_order(order)) {
+        p = Level3<T>{.kind = kind,
+                      .left = *left,
+                      .upper = *upper,
+                      .m = m,
+                      .n = n,
+                      .alpha = value_of<T>(alpha),
+                      .a = static_cast<const T*>(a),
+                      .lda = lda,
+                      .b = static_cast<const T*>(b),
+                      .ldb = ldb,
+                      .beta = value_of<T>(beta),
+                      .c = static_cast<T*>(c),
+                      .ldc = ldc};
+        if (order == cblas_row_major) transpose_call(*p);
+    }
+    run<kind, Cblas<Int>>(p, gemm, same, [&] {
+        same.get<typename Cblas<Int>::template Two<kind, T>>()(order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c,
+                                                               ldc);
+    });
+}
+
+template <Kind kind, class T, class Int>
+void cblas_triangle(NextSymbol& gemm, NextSymbol& same, int order, int side, int uplo, int trans, int diag, Int m,
+                    Int n, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, CblasResult<T> b, Int ldb) {
+    std::optional<Level3<T>> p;
+    const auto left = choice(side, cblas_left, cblas_right), upper = choice(uplo, cblas_upper, cblas_lower);
+    const auto unit = choice(diag, cblas_unit, cblas_non_unit);
+    if (const auto op = op_of(trans); left && upper && unit && op && is_order(order)) {
+        p = Level3<T>{.kind = kind,
+                      .left = *left,
+                      .upper = *upper,
+                      .op = *op,
+                      .unit = *unit,
+                      .m = m,
+                      .n = n,
+                      .alpha = value_of<T>(alpha),
+                      .a = static_cast<const T*>(a),
+                      .lda = lda,
+                      .c = static_cast<T*>(b),
+                      .ldc = ldb};
+        if (order == cblas_row_major) transpose_call(*p);
+    }
+    run<kind, Cblas<Int>>(p, gemm, same, [&] {
+        same.get<typename Cblas<Int>::template Triangle<T>>()(order, side, uplo, trans, diag, m, n, alpha, a, lda, b,
+                                                              ldb);
+    });
+}
+
+}  // namespace
+}  // namespace vkgemm::blas
+
+using namespace vkgemm::blas;
+using complex_float = std::complex<float>;
+using complex_double = std::complex<double>;
+#define EXPORT extern "C" __attribute__((visibility("default")))
+// `gemm_name` is the routine for the products that the device does not compute.
+#define SYMBOLS(name, gemm_name) static constinit NextSymbol same(#name), gemm(#gemm_name)
+
+#define FORTRAN_RANK(Int, name, gemm_name, kind, T)                                                                  \
+    EXPORT void name(const char* uplo, const char* trans, const Int* n, const Int* k,                                \
+                     const Alpha<Kind::kind, T>* alpha, const T* a, const Int* lda, const Beta<Kind::kind, T>* beta, \
+                     T* c, const Int* ldc) {                                                                         \
+        SYMBOLS(name, gemm_name);                                                                                    \
+        fortran_rank<Kind::kind, T, Int>(gemm, same, uplo, trans, n, k, alpha, a, lda, nullptr, lda, beta, c, ldc);  \
+    }
+#define FORTRAN_RANK_2(Int, name, gemm_name, kind, T)                                                             \
+    EXPORT void name(const char* uplo, const char* trans, const Int* n, const Int* k, const T* alpha, const T* a, \
+                     const Int* lda, const T* b, const Int* ldb, const Beta<Kind::kind, T>* beta, T* c,           \
+                     const Int* ldc) {                                                                            \
+        SYMBOLS(name, gemm_name);                                                                                 \
+        fortran_rank<Kind::kind, T, Int>(gemm, same, uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc);     \
+    }
+#define FORTRAN_SYMMETRIC(Int, name, gemm_name, kind, T)                                                          \
+    EXPORT void name(const char* side, const char* uplo, const Int* m, const Int* n, const T* alpha, const T* a,  \
+                     const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {           \
+        SYMBOLS(name, gemm_name);                                                                                 \
+        fortran_symmetric<Kind::kind, T, Int>(gemm, same, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc); \
+    }
+#define FORTRAN_TRIANGLE(Int, name, gemm_name, kind, T)                                                         \
+    EXPORT void name(const char* side, const char* uplo, const char* trans, const char* diag, const Int* m,     \
+                     const Int* n, const T* alpha, const T* a, const Int* lda, T* b, const Int* ldb) {          \
+        SYMBOLS(name, gemm_name);                                                                               \
+        fortran_triangle<Kind::kind, T, Int>(gemm, same, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb); \
+    }
+#define CBLAS_RANK(Int, name, gemm_name, kind, T)                                                                   \
+    EXPORT void name(int order, int uplo, int trans, Int n, Int k, CblasFactor<Alpha<Kind::kind, T>> alpha,         \
+                     CblasMatrix<T> a, Int lda, CblasFactor<Beta<Kind::kind, T>> beta, CblasResult<T> c, Int ldc) { \
+        SYMBOLS(name, gemm_name);                                                                                   \
+        cblas_rank<Kind::kind, T, Int>(gemm, same, order, uplo, trans, n, k, alpha, a, lda, nullptr, lda, beta, c,  \
+                                       ldc);                                                                        \
+    }
+#define CBLAS_RANK_2(Int, name, gemm_name, kind, T)                                                                 \
+    EXPORT void name(int order, int uplo, int trans, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, \
+                     CblasMatrix<T> b, Int ldb, CblasFactor<Beta<Kind::kind, T>> beta, CblasResult<T> c, Int ldc) { \
+        SYMBOLS(name, gemm_name);                                                                                   \
+        cblas_rank<Kind::kind, T, Int>(gemm, same, order, uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc);  \
+    }
+#define CBLAS_SYMMETRIC(Int, name, gemm_name, kind, T)                                                                 \
+    EXPORT void name(int order, int side, int uplo, Int m, Int n, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda,     \
+                     CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {                      \
+        SYMBOLS(name, gemm_name);                                                                                      \
+        cblas_symmetric<Kind::kind, T, Int>(gemm, same, order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc); \
+    }
+#define CBLAS_TRIANGLE(Int, name, gemm_name, kind, T)                                                                \
+    EXPORT void name(int order, int side, int uplo, int trans, int diag, Int m, Int n, CblasFactor<T> alpha,         \
+                     CblasMatrix<T> a, Int lda, CblasResult<T> b, Int ldb) {                                         \
+        SYMBOLS(name, gemm_name);                                                                                    \
+        cblas_triangle<Kind::kind, T, Int>(gemm, same, order, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb); \
+    }
+
+#define EACH_KIND(STYLE, Int, before, after, letter, T)                                                  \
+    STYLE##_RANK(Int, before##letter##syrk##after, before##letter##gemm##after, syrk, T)                 \
+        STYLE##_RANK_2(Int, before##letter##syr2k##after, before##letter##gemm##after, syr2k, T)         \
+            STYLE##_SYMMETRIC(Int, before##letter##symm##after, before##letter##gemm##after, symm, T)    \
+                STYLE##_TRIANGLE(Int, before##letter##trmm##after, before##letter##gemm##after, trmm, T) \
+                    STYLE##_TRIANGLE(Int, before##letter##trsm##after, before##letter##gemm##after, trsm, T)
+#define EACH_HERMITIAN(STYLE, Int, before, after, letter, T)                                     \
+    STYLE##_RANK(Int, before##letter##herk##after, before##letter##gemm##after, herk, T)         \
+        STYLE##_RANK_2(Int, before##letter##her2k##after, before##letter##gemm##after, her2k, T) \
+            STYLE##_SYMMETRIC(Int, before##letter##hemm##after, before##letter##gemm##after, hemm, T)
+#define EACH_TYPE(STYLE, Int, before, after)                    \
+    EACH_KIND(STYLE, Int, before, after, s, float)              \
+    EACH_KIND(STYLE, Int, before, after, d, double)             \
+    EACH_KIND(STYLE, Int, before, after, c, complex_float)      \
+    EACH_KIND(STYLE, Int, before, after, z, complex_double)     \
+    EACH_HERMITIAN(STYLE, Int, before, after, c, complex_float) \
+    EACH_HERMITIAN(STYLE, Int, before, after, z, complex_double)
+#define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN, Int, before, after)
+#define CBLAS(Int, before, after) EACH_TYPE(CBLAS, Int, before, after)
+#include "blas/names.def"
+#undef EACH_TYPE
+#undef FORTRAN
+#undef CBLAS

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// One call of gemm: by the device, by the next BLAS, or a part by each.
+#pragma once
+#include "blas/measure.h"
+
+namespace vkgemm::blas {
+
+/// The device's rates for products of R, or null. Opens the device and measures it if nobody did.
+template <class R>
+const Rates* rates_of() noexcept {
+    Measured& measured = measured_rates(type_of<R>);
+    if (measured.done) return &measured.rates;
+    if (!can_try(type_of<R>)) return nullptr;
+    try {
+        const LockedEngine locked = lock_engine();
+        if (!locked.engine) return nullptr;
+        if (measured.done) return &measured.rates;
+        const auto found = measure<R>(*locked.engine, settings().tile);
+        if (found) {
+            measured.rates = *found;
+            measured.done = true;
+            return &measured.rates;
+        }
+        static_cast<void>(locked.engine->finish());
+        set_support(type_of<R>, Support::no, found.status());
+        report_failure(locked, found.status());
+    } catch (...) {  // no memory
+    }
+    return nullptr;
+}
+
+/// Whether the device is to compute the call: it may, it can, and it is predicted to end sooner than the next BLAS.
+/// `predicted`: its seconds, or 0 if nothing was predicted.
+template <class T>
+bool wants_device(const Gemm<T>& g, double& predicted) {
+    const Settings& s = settings();
+    predicted = 0;
+    if (!has_product(g) || !may_use_device(s, routine_of<T>, g.m, g.n, g.k) || !is_usable()) return false;
+    if (!predicts(s)) return can_try(type_of<T>);
+    const Cost cost = cost_of(g, s.tile);
+    Estimates& e = estimates();
+    const double rate = e.next_rate(routine_of<T>), next = cost.operations / rate;
+    if (rate == 0) return false;
+    const Measured& measured = measured_rates(type_of<T>);
+    if (!measured.done && !e.is_time_to_open(next)) return false;
+    const Rates* rates = measured.done ? &measured.rates : rates_of<Real<T>>();
+    if (!rates) return false;
+    predicted = e.device_seconds(routine_of<T>, *rates, cost);
+    return e.prefers_device(predicted, next);
+}
+
+/// Calls `next`, and remembers its time if it tells what the next BLAS can do.
+template <class Call>
+void call_timed(Routine routine, double operations, const Call& next) {
+    const auto start = Clock::now();
+    next();
+    estimates().saw_next(routine, operations, seconds_since(start));
+}
+
+/// A part of the call that shows the rate of the next BLAS, if that is not known and the part is a small one: so many
+/// columns. Otherwise 0.
+template <class T>
+int64_t sample_columns(const Gemm<T>& g) {
+    constexpr double sample = 4e9;  // operations: 4 ms at 1 TFLOP/s
+    const double all = cost_of(g, settings().tile).operations;
+    if (g.n < 512 || all < 8 * sample || !is_usable() || estimates().next_rate(routine_of<T>) > 0) return 0;
+    return std::clamp(static_cast<int64_t>(sample / all * static_cast<double>(g.n)), int64_t{64}, g.n / 8);
+}
+
+enum class Outcome { small, untouched, device, next };
+
+/// Computes the call, or does nothing (small, untouched). `next(part)` computes a part of it by the next BLAS.
+template <class T, class Next>
+Outcome multiply(const Gemm<T>& g, const Next& next) {
+    const Settings& s = settings();
+    if (!has_product(g) || !may_use_device(s, routine_of<T>, g.m, g.n, g.k)) return Outcome::small;
+    Gemm<T> rest = g;
+    const int64_t sample = predicts(s) ? sample_columns(g) : 0;
+    if (sample > 0) {
+        const Gemm<T> first = part(g, 0, 0, g.m, sample);
+        call_timed(routine_of<T>, cost_of(first, s.tile).operations, [&] { next(first); });
+        rest = part(g, 0, sample, g.m, g.n - sample);
+    }
+    double predicted = 0, seconds = 0;
+    if (wants_device(rest, predicted) && multiply_tiles(rest, s.tile, next, seconds)) {
+        if (predicted > 0 && seconds > 0) estimates().saw_device(routine_of<T>, predicted, seconds);
+        return Outcome::device;
+    }
+    if (sample == 0) return Outcome::untouched;
+    next(rest);
+    return Outcome::next;
+}
+
+}  // namespace vkgemm::blas
