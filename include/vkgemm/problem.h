@@ -89,8 +89,11 @@ typedef enum VkgemmLayout {
 /* The layout of a matrix in its operand, in elements from the operand's offset. "Row" means column if the layout is
  * column-major. The size of this struct never changes, because VkgemmProblem contains it by value.
  *
- * An operand, with its whole batch, spans at most 2^31 - 1 elements (LIMIT), because SPIR-V treats 32-bit indices as
- * signed.
+ * ld is at most 2^31 - 1. One dispatch reaches 2^31 - 1 elements of an operand, and as many bytes as one descriptor
+ * does. A problem with larger ones is cut into several dispatches (VkgemmPlanInfo::dispatchCount), along m, n and the
+ * batch. Along k it is cut only if rows of B, or columns of A, are too far apart for that, and then D has the
+ * accumulator's type, no step is the residual and batchInvariant is 0. Sizes that vary, groups and operands that come
+ * packed rule all of this out. What cannot be cut is refused (LIMIT).
  *
  * The matrices of D must not share elements. Either each begins past the end of the one before, or they are side by
  * side in one wide matrix, with batchStride >= the length of a row and ld >= (batch - 1) * batchStride + that length.

@@ -202,7 +202,7 @@ VkgemmResult vkgemmCountDispatches(VkgemmPlan plan, const VkgemmRun* run, uint32
         if (!count) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "count is null"});
         vk::CheckedRun checked;
         if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
-        *count = plan::dispatch_count(checked.work.steps, *checked.work.repeats);
+        *count = plan::dispatch_count(checked.work.steps, checked.work.parts);
         return vk::success(error);
     });
 }

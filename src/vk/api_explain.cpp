@@ -108,6 +108,19 @@ std::string bucket_text(const plan::Bucket& b) {
     return out;
 }
 
+/// Levels of the batch, and the parts of a large problem.
+void add_parts(Explanation& e, const vk::PlannedProblem& planned) {
+    uint32_t repetitions = 0;
+    for (const plan::Repeats& part : planned.steps.parts) repetitions += part.count;
+    const plan::Problem& p = planned.normalised.problem;
+    if (planned.normalised.is_part)
+        e.notes.push_back(plan::concat({"cut into ", repetitions, " parts that 32-bit indices and descriptors reach, ",
+                                        "of at most ", p.m, "x", p.n, "x", p.k, " batch=", p.batch}));
+    else if (repetitions > 1)
+        e.notes.push_back(
+            plan::concat({"the levels of the batch take ", repetitions, " repetitions of a batch of ", p.batch}));
+}
+
 /// What was planned, or why nothing was.
 void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.info.chosen = UINT32_MAX;
@@ -125,25 +138,22 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     e.info.usesAddresses = planned->steps.binding == plan::Binding::addresses;
     e.info.workspaceBytes = planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
     const std::span<const plan::Step> steps = planned->steps.steps;
-    for (uint32_t repetition = 0; repetition < planned->steps.repeats.count; ++repetition)
-        for (size_t s = 0; s < steps.size(); ++s) {
-            const bool waits = plan::waits(steps, s, planned->steps.repeats, repetition);
-            for (uint32_t i = 0; i < steps[s].dispatch_count(); ++i)
-                e.dispatches.push_back(dispatch_of(steps[s], i, waits && i == 0));
-        }
-    if (planned->steps.repeats.count > 1)
-        e.notes.push_back(plan::concat({"the levels of the batch take ", planned->steps.repeats.count,
-                                        " repetitions of a batch of ", planned->normalised.problem.batch}));
+    plan::each_recorded(steps, planned->steps.parts, [&](const plan::Recorded& r) {
+        for (uint32_t i = 0; i < steps[r.step].dispatch_count(); ++i)
+            e.dispatches.push_back(dispatch_of(steps[r.step], i, r.waits && i == 0));
+    });
+    add_parts(e, *planned);
     for (const plan::Bucket& b : planned->buckets) e.notes.push_back(bucket_text(b));
     if (c.tuned) e.tuned = c.tuned->text;
     if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);
 }
 
-/// `p` is the problem, normalised.
-std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& p,
+/// `whole` is the problem, normalised. The candidates are those for its largest part.
+std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& whole,
                                      const plan::Request& request) {
     auto e = std::make_unique<Explanation>();
     const auto planned = vk::plan_problem(c, problem, request);
+    const plan::Problem& p = planned ? planned->normalised.problem : whole;
     add_choice(*e, planned);
     if (planned && planned->choice.tuned_unfit)
         e->notes.insert(e->notes.begin(), plan::why_not_followed(*planned->choice.tuned_unfit, *c.kernels, p, request));

@@ -239,7 +239,7 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D})
             info.operandAlignment = std::max(info.operandAlignment, p->steps.slots[size_t(slot)].alignment);
         info.usesAddresses = p->steps.binding == plan::Binding::addresses;
-        info.dispatchCount = plan::dispatch_count(p->steps.steps, p->steps.repeats);
+        info.dispatchCount = plan::dispatch_count(p->steps.steps, p->steps.parts);
         info.flops = p->flops;
         info.errorBound = p->steps.error_bound;
         info.predictedCost = p->cost;

@@ -14,6 +14,7 @@
 #include "plan/kernels/renamed.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/grouped.h"
+#include "plan/steps/parts.h"
 #include "vk/api_guard.h"
 #include "vk/checked_run.h"
 #include "vk/device.h"
@@ -157,6 +158,25 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
     return std::nullopt;
 }
 
+// A choice for each part of the problem. What is told of the plan is told of the first part, which is the largest.
+std::optional<Status> plan_parts(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
+    const auto binding = plan::choose_binding(c.caps, t.problem, request);
+    if (!binding) return binding.status();
+    const std::vector<plan::Normalised> parts = plan::parts_of(t.normalised, c.caps, *binding);
+    for (const plan::Normalised& n : parts) {
+        if (auto why = plan::unfit_levels(t.problem, n)) return why;
+        auto choice = choose(c, {t.problem, t.problem, n.problem}, request, t.fallback);
+        if (!choice) return choice.status();
+        plan::Steps steps = plan::make_steps(*choice, t.problem, n, c.caps, request);
+        if (&n != &parts[0]) {
+            plan::add_part(t.steps, std::move(steps));
+            continue;
+        }
+        t.choice = *choice, t.steps = std::move(steps), t.normalised = n;
+    }
+    return std::nullopt;
+}
+
 std::optional<Status> plan_groups(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
     const plan::GroupedSearch search(t.normalised.problem, request);
     auto choice = choose(c, {search.expected, search.expected, search.expected}, search.request, t.fallback);
@@ -175,17 +195,26 @@ namespace {
 // thread. A multiprocessor of the device that the costs were measured on takes a seventh of it.
 constexpr double seconds_per_cost = 4e-9;
 
+double cost_of(const plan::Steps& steps) {
+    double out = 0;
+    for (const plan::Repeats& part : steps.parts) out += part.cost * part.count;
+    return out;
+}
+
 // Cuts passes whose dispatches would take too long. The largest sizes take the time that the caller measured.
 void limit_dispatches(const VkgemmContext_T& c, vk::PlannedProblem& t, const plan::Request& request) {
-    const double most = t.choice.schedule.cost;
-    const double run = request.run_seconds / t.steps.repeats.count;
-    const double unit = run > 0 && most > 0 ? run / most : seconds_per_cost;
-    const auto limit = [&](plan::Steps& steps, double cost) {
-        plan::limit_dispatches(steps.steps, cost * unit, request.dispatch_seconds, c.caps);
+    const double whole = cost_of(t.steps);
+    const double unit = request.run_seconds > 0 && whole > 0 ? request.run_seconds / whole : seconds_per_cost;
+    const auto limit = [&](plan::Steps& steps) {
+        std::span<plan::Step> rest = steps.steps;
+        for (const plan::Repeats& part : steps.parts) {
+            plan::limit_dispatches(rest.first(part.steps), part.cost * unit, request.dispatch_seconds, c.caps);
+            rest = rest.subspan(part.steps);
+        }
     };
-    limit(t.steps, most);
-    for (plan::Bucket& b : t.buckets) limit(b.steps, b.choice.schedule.cost);
-    for (plan::Steps& pack : t.packs) limit(pack, most);
+    limit(t.steps);
+    for (plan::Bucket& b : t.buckets) limit(b.steps);
+    for (plan::Steps& pack : t.packs) limit(pack);
 }
 
 }  // namespace
@@ -210,12 +239,10 @@ Result<vk::PlannedProblem> vk::plan_problem(const VkgemmContext_T& c, const Vkge
         limit_dispatches(c, t, request);
         return t;
     }
-    if (!is_empty) {
-        auto choice = choose(c, {t.problem, t.problem, t.normalised.problem}, request, t.fallback);
-        if (!choice) return choice.status();
-        t.choice = *choice;
-    }
-    t.steps = plan::make_steps(t.choice, t.problem, t.normalised, c.caps, request);
+    if (is_empty)
+        t.steps = plan::make_steps(t.choice, t.problem, t.normalised, c.caps, request);
+    else if (auto why = plan_parts(c, t, request))
+        return *why;
     add_packs(c, t, t.normalised, request);
     limit_dispatches(c, t, request);
     return t;
@@ -242,7 +269,7 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_plan(VkgemmContext c, vk::PlannedProb
     p->context = c;
     p->given = t.given, p->problem = t.problem;
     p->flags = flags;
-    p->cost = t.choice.schedule.cost * t.steps.repeats.count;
+    p->cost = cost_of(t.steps);
     if (t.choice.kernel) p->kernel = t.choice.kernel->name, p->tile = plan::to_text(t.choice.tile);
     p->operands = request.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     const plan::Problem& q = t.problem;
@@ -418,7 +445,7 @@ VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuff
         vk::CheckedRun checked;
         if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
         if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
-        const uint32_t all = plan::dispatch_count(checked.work.steps, *checked.work.repeats);
+        const uint32_t all = plan::dispatch_count(checked.work.steps, checked.work.parts);
         if (first && first >= all)
             return vk::to_result(
                 error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"first is ", first, ", but the run has ",

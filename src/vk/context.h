@@ -23,10 +23,9 @@ struct VkgemmContext_T {
 
 namespace vkgemm::vk {
 
-/// Of a bucket's steps, in their order, and of its product for sizes that are multiples of the tile (may be null).
+/// Of a bucket's steps, in their order, and the same for sizes that are multiples of the tile.
 struct BucketPipelines {
-    std::array<VkPipeline, plan::SizedSteps::most> steps;
-    VkPipeline whole_product;
+    std::array<VkPipeline, plan::SizedSteps::most> steps, whole;
 };
 
 }  // namespace vkgemm::vk

@@ -21,7 +21,8 @@ void place(VkgemmPlan_T& p, std::vector<Pipelines::Use> uses) {
     std::vector<BucketPipelines> of_buckets(p.buckets.size());
     for (size_t b = 0; b < of_buckets.size(); ++b) {
         std::generate_n(of_buckets[b].steps.begin(), p.buckets[b].steps.steps.size(), take);
-        if (p.buckets[b].may_be_whole) of_buckets[b].whole_product = take();
+        of_buckets[b].whole = of_buckets[b].steps;
+        if (p.buckets[b].may_be_whole) of_buckets[b].whole[plan::product_of(p.buckets[b])] = take();
     }
     p.pipelines = std::move(of_steps), p.bucket_pipelines = std::move(of_buckets), p.uses = std::move(uses);
     p.compiled = true;  // last: other threads now read them

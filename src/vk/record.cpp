@@ -180,14 +180,15 @@ VkgemmSlot bound_slot(const Work& w, const plan::Step& step, size_t binding) {
 
 // Where an operand ends for a repetition that begins `past` bytes from its beginning. What is read in words is whole
 // words long.
-VkDeviceSize end_of(const Work& w, VkgemmSlot s, VkDeviceSize past) {
-    const VkDeviceSize all = (*w.slots)[size_t(s)].bytes, reach = w.repeats->reach[size_t(s)];
+VkDeviceSize end_of(const Work& w, const plan::Repeats& part, VkgemmSlot s, VkDeviceSize past) {
+    const VkDeviceSize all = (*w.slots)[size_t(s)].bytes, reach = part.reach[size_t(s)];
     return reach ? std::min(all, plan::round_up(past + reach, sizeof(uint32_t))) : all;
 }
 
-// Pushes the operands of one step in one repetition, and writes into `args` where each begins.
-void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t repetition, VkCommandBuffer cmd,
+// Pushes the operands of one step, and writes into `args` where each begins.
+void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkCommandBuffer cmd,
           const ResolvedOperands& operands, abi::GemmArgs& args) {
+    const plan::Step& step = w.steps[r.step];
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
                                                        &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
@@ -195,7 +196,7 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t
     if (p.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
             const VkgemmSlot s = bound_slot(w, step, i);
-            const VkDeviceAddress a = operands[size_t(s)].address + step.offsets[i] + w.repeats->offset(repetition, s);
+            const VkDeviceAddress a = operands[size_t(s)].address + step.offsets[i] + r.part->offset(r.repetition, s);
             *where[i] = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
         }
         return;
@@ -207,9 +208,9 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
         const VkgemmSlot s = bound_slot(w, step, i);
         const Resolved& x = operands[size_t(s)];
-        const VkDeviceSize past = step.offsets[i] + w.repeats->offset(repetition, s);
+        const VkDeviceSize past = step.offsets[i] + r.part->offset(r.repetition, s);
         const VkDeviceSize begin = x.offset + past, below = begin % alignment;
-        const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : end_of(w, s, past) - past);
+        const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : end_of(w, *r.part, s, past) - past);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
         writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,
@@ -221,9 +222,10 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Step& step, uint32_t
 }
 
 // alpha and beta, or where they are.
-void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const ResolvedOperands& operands, abi::GemmArgs& args) {
+void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const plan::Repeats& part,
+                 const ResolvedOperands& operands, abi::GemmArgs& args) {
     const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
-    plan::set_factors(args, alpha, beta, plan::finished_in(p.problem));
+    plan::set_factors(args, alpha, part.adds ? 1 : beta, plan::finished_in(p.problem));
     if (!p.problem.scalars) return;
     const VkDeviceAddress at = operands[VKGEMM_SLOT_SCALARS].address;
     args.clamp_lo = static_cast<uint32_t>(at), args.clamp_hi = static_cast<uint32_t>(at >> 32);
@@ -264,8 +266,8 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 
     abi::GemmArgs args = product.args;
-    set_scalars(p, run, operands, args);
-    bind(p, w, product, 0, cmd, operands, args);
+    set_scalars(p, run, w.parts[0], operands, args);
+    bind(p, w, {w.parts.data(), 1, 0, false}, cmd, operands, args);
     args.a = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[1]);
@@ -303,18 +305,18 @@ class Label {
     bool shown_;
 };
 
-// Some dispatches of step `i` in one repetition: those with numbers in [begin, end).
+// Some dispatches of a step: those with numbers in [begin, end).
 struct Interval {
     uint32_t begin, end;
 };
-void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w, size_t i,
-                 uint32_t repetition, const ResolvedOperands& operands, const Interval& part) {
+void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
+                 const plan::Recorded& r, const ResolvedOperands& operands, const Interval& part) {
     const DeviceFunctions& f = p.context->device.functions;
-    const plan::Step& step = w.steps[i];
+    const plan::Step& step = w.steps[r.step];
     abi::GemmArgs args = step.args;
-    set_scalars(p, run, operands, args);
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[i]);
-    bind(p, w, step, repetition, cmd, operands, args);
+    set_scalars(p, run, *r.part, operands, args);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[r.step]);
+    bind(p, w, r, cmd, operands, args);
     const plan::Module& m = step.kernel->module;
     f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &args);
@@ -325,19 +327,18 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
 
 Work work_of(const VkgemmPlan_T& p) {
     Work out = {
-        &p.problem, &p.steps.slots, p.steps.steps, &p.steps.repeats, {}, p.steps.table ? &*p.steps.table : nullptr};
-    if (p.compiled) std::ranges::copy(p.pipelines, out.pipelines.begin());
+        &p.problem, &p.steps.slots, p.steps.steps, p.steps.parts, {}, p.steps.table ? &*p.steps.table : nullptr};
+    if (p.compiled) out.pipelines = p.pipelines;
     return out;
 }
 
 Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& sized) {
     const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
     plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
-    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), &sized.repeats, {}, nullptr};
+    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {&sized.part, 1}, {}, nullptr};
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
-    out.pipelines = pipelines.steps;
-    if (sized.is_whole) out.pipelines[plan::product_of(*b)] = pipelines.whole_product;
+    out.pipelines = sized.is_whole ? pipelines.whole : pipelines.steps;
     return out;
 }
 
@@ -372,18 +373,16 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
     if (w.table && range.first == 0) record_list(p, cmd, w, operands);
     if (w.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, w, operands);
     uint32_t done = 0;  // dispatches of earlier steps
-    for (uint32_t repetition = 0; repetition < w.repeats->count && !w.table; ++repetition)
-        for (size_t i = 0; i < w.steps.size(); ++i) {
-            const uint32_t begin = done, end = done + w.steps[i].dispatch_count();
-            done = end;
-            if (end <= range.first || begin >= last) continue;
-            const bool waits = plan::waits(w.steps, i, *w.repeats, repetition);
-            if (waits && begin >= range.first)
-                memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-            record_step(p, cmd, run, w, i, repetition, operands,
-                        {std::max(begin, range.first) - begin, std::min(end, last) - begin});
-        }
+    const auto record_one = [&](const plan::Recorded& r) {
+        const uint32_t begin = done, end = done + w.steps[r.step].dispatch_count();
+        done = end;
+        if (end <= range.first || begin >= last) return;
+        if (r.waits && begin >= range.first)
+            memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+        record_step(p, cmd, run, w, r, operands, {std::max(begin, range.first) - begin, std::min(end, last) - begin});
+    };
+    if (!w.table) plan::each_recorded(w.steps, w.parts, record_one);
     if ((run.flags & VKGEMM_RECORD_BARRIER_AFTER) && last >= done)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);

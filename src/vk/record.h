@@ -19,9 +19,9 @@ struct Work {
     const plan::Problem* problem;  // completed, with the run's sizes
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
-    const plan::Repeats* repeats;
-    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null if the plan is not compiled
-    const abi::TableArgs* table;                               // of groups; null: there are none
+    std::span<const plan::Repeats> parts;
+    std::span<const VkPipeline> pipelines;  // of the steps; none if the plan is not compiled
+    const abi::TableArgs* table;            // of groups; null: there are none
 };
 
 /// Of a plan whose sizes do not vary.

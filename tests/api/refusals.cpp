@@ -104,7 +104,7 @@ TEST_CASE("problems that are refused") {
          VKGEMM_ERROR_UNSUPPORTED,
          {"f32", "f64"}},
         {"m",
-         [](VkgemmProblem& p) { p.m = uint64_t{1} << 31, p.n = p.k = 1; },
+         [](VkgemmProblem& p) { p.m = uint64_t{1} << 31, p.n = p.k = 1, p.upTo = VKGEMM_UP_TO_M; },
          VKGEMM_ERROR_LIMIT,
          {"m is 2147483648", "2147483647", "split the product"}},
         {"ld",
@@ -112,9 +112,9 @@ TEST_CASE("problems that are refused") {
          VKGEMM_ERROR_LIMIT,
          {"A", "2147483647", "split the product"}},
         {"span",
-         [](VkgemmProblem& p) { p.m = 2, p.n = p.k = 1, p.a.ld = 2147483647; },
+         [](VkgemmProblem& p) { p.m = 2, p.n = p.k = 1, p.a.ld = 2147483647, p.upTo = VKGEMM_UP_TO_M; },
          VKGEMM_ERROR_LIMIT,
-         {"A spans 2147483648 elements", "2147483647"}},
+         {"A spans 2147483648 elements", "2147483647", "sizes that vary"}},
     };
     for (const auto& row : rows) {
         INFO(row.what);
@@ -296,7 +296,7 @@ TEST_CASE("a check answers what planning answers, word for word") {
         {"20x30x40 lda=50", "tiled_f32_8x8", "TX=9", 0, 0, VKGEMM_ERROR_TILE, {"TX"}},
         {"0x30x40", "tilde", nullptr, 0, 0, VKGEMM_ERROR_INVALID_ARGUMENT, {"tilde"}},
         {"0x30x40", nullptr, "TX=9", 0, 0, VKGEMM_ERROR_TILE, {"TX"}},
-        {"2147483648x1x1", "tiled_f32_8x8", nullptr, 0, 0, VKGEMM_ERROR_LIMIT, {"2147483648"}},
+        {"2147483648x1x1 upto=m", "tiled_f32_8x8", nullptr, 0, 0, VKGEMM_ERROR_LIMIT, {"2147483648"}},
         {"20x30x40", "tiled_f32_8x8", nullptr, 0, 3, VKGEMM_ERROR_INVALID_ARGUMENT, {"operandAlignment", "3"}},
     };
     for (const auto& row : rows) {

@@ -39,6 +39,7 @@ std::string to_text(const Case& x) {
     if (x.samples) s += "samples=" + std::to_string(x.samples) + " ";
     if (x.sizes) s += "sizes=" + sizes_text(*x.sizes) + " ";
     if (x.alias != Alias::none) s += "alias=" + std::string(aliases[static_cast<size_t>(x.alias)]) + " ";
+    if (x.reach) s += "reach=" + std::to_string(x.reach) + " ";
     s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
     return s + plan::to_text(x.problem, x.alpha, x.beta);
 }
@@ -61,6 +62,8 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.shift = readNumber<uint32_t>(value).value_or(0);
         else if (key == "invocations")
             x.invocations = readNumber<uint32_t>(value).value_or(0);
+        else if (key == "reach")
+            x.reach = readNumber<uint32_t>(value).value_or(0);
         else if (key == "samples")
             x.samples = readNumber<uint64_t>(value).value_or(0);
         else if (key == "sizes")

@@ -322,7 +322,7 @@ VkgemmPlanOptions options_of(const Case& x, const plan::Problem& p) {
 }
 
 VkgemmContext context_of(const Case& x) {
-    return x.invocations ? limited_context(x.invocations) : device().context().handle();
+    return x.invocations || x.reach ? limited_context(x.invocations, x.reach) : device().context().handle();
 }
 
 /// A case that has been run, before D is checked.

@@ -47,6 +47,7 @@ struct Case {
     uint64_t samples = 0;                // elements of D to compare; 0: all of them
     std::optional<plan::Sizes> sizes{};  // of the run, where the problem has upTo; nullopt: the problem's
     Alias alias = Alias::none;           // c: of a problem with cSource SEPARATE, whose C is laid out like D
+    uint32_t reach = 0;  // elements of an operand that a dispatch reaches; 0: as many as 32-bit indices do
 };
 
 /// "kernel=tiled_f32_8x8 shift=1 fill=exact seed=7 f32*f32+f32->f32 9x9x9": what --one takes.

@@ -57,6 +57,19 @@ TEST_CASE("what is required is the least that serves, what is optional is only w
     CHECK((any->required | any->optional) == ((any->required | any->optional) & device("huge").features));
 }
 
+TEST_CASE("the memory model comes with its device scope, where the device has it") {
+    const std::vector<Problem> on_matrix_units = {completed("f16*f16 256x256x256")},
+                               plain = {completed("i32*i32 5x5x5")};
+    DeviceCaps with = device("h200"), without = with;
+    with.features |= need::memory_model_device, without.features &= ~need::memory_model_device;
+    const auto all = [](const Result<Needs>& x) { return x->required | x->optional; };
+    CHECK((all(needs_of(with, on_matrix_units)) & need::memory_model) != 0);
+    CHECK((needs_of(with, on_matrix_units)->optional & need::memory_model_device) != 0);
+    CHECK((needs_of(with, {})->optional & need::memory_model_device) != 0);
+    CHECK((all(needs_of(with, plain)) & need::memory_model_device) == 0);
+    CHECK((all(needs_of(without, on_matrix_units)) & need::memory_model_device) == 0);
+}
+
 TEST_CASE("needs of what cannot be served are refused with the reason") {
     const std::vector<Problem> odd = {completed("64x64x64"), completed("f32*f32+f64->f32 2x2x2")};
     const Result<Needs> refused = needs_of(device("huge"), odd);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "support/device.h"
+#include "vk/context.h"
 
 namespace vkgemm::test {
 namespace {
@@ -23,6 +24,7 @@ std::set<std::string, std::less<>> names;
 
 VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
     real_properties(device, out);
+    if (most_invocations == 0) return;
     VkPhysicalDeviceLimits& limits = out->properties.limits;
     limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations);
     limits.minStorageBufferOffsetAlignment =
@@ -53,7 +55,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL limited_functions(VkInstance instance, 
     return reinterpret_cast<PFN_vkVoidFunction>(limited_properties);
 }
 
-VkgemmContext make(uint32_t invocations) {
+VkgemmContext make(uint32_t invocations, uint32_t reach) {
     const host::Device& d = device();
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
@@ -66,23 +68,27 @@ VkgemmContext make(uint32_t invocations) {
     most_invocations = invocations;
     VkgemmContext out = nullptr;
     VkgemmError error{};
-    if (vkgemmCreateContext(&info, &out, &error) == VKGEMM_SUCCESS) return out;
+    if (vkgemmCreateContext(&info, &out, &error) == VKGEMM_SUCCESS) {
+        if (reach) out->caps.max_span = reach;
+        if (reach && invocations) out->caps.max_storage_range = 4 * uint64_t{reach};
+        return out;
+    }
     std::fprintf(stderr, "no context for %u invocations: %s\n", invocations, error.text);
     std::exit(2);
 }
 
 }  // namespace
 
-VkgemmContext limited_context(uint32_t invocations) {
-    static std::map<uint32_t, VkgemmContext> made;
+VkgemmContext limited_context(uint32_t invocations, uint32_t reach) {
+    static std::map<std::pair<uint32_t, uint32_t>, VkgemmContext> made;
     static const bool cleaned = (before_closing([] {
                                      for (const auto& [most, context] : made) vkgemmDestroyContext(context);
                                      made.clear();
                                  }),
                                  true);
     static_cast<void>(cleaned);
-    VkgemmContext& context = made[invocations];
-    if (!context) context = make(invocations);
+    VkgemmContext& context = made[{invocations, reach}];
+    if (!context) context = make(invocations, reach);
     return context;
 }
 

@@ -10,8 +10,10 @@
 namespace vkgemm::test {
 
 /// A context of device() for which the device is a discrete GPU with at most `invocations` in a work group and a
-/// storage buffer alignment of 256 bytes. The context lives until the device is closed.
-VkgemmContext limited_context(uint32_t invocations);
+/// storage buffer alignment of 256 bytes; 0: the device as it is. A dispatch reaches `reach` elements of an operand (0:
+/// as many as 32-bit indices do), on a GPU four bytes for each through a descriptor. The context lives until the device
+/// is closed.
+VkgemmContext limited_context(uint32_t invocations, uint32_t reach = 0);
 
 /// Whether any of these contexts has made a pipeline of this kernel; nullopt if the driver takes no object names.
 std::optional<bool> limited_plan_made(std::string_view kernel);

@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
+#include "support/reference.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::tool;
@@ -117,6 +120,31 @@ TEST_CASE("matrices lie where the library says that they lie") {
     CHECK(r.a.position(2, 3, 4) == 2 * 50 + 3 * 10 + 4);
     CHECK(r.b.position(2, 3, 4) == 4 * 7 + 3);
     CHECK(r.d.position(1, 2, 3) == 100 + 18 + 3);
+}
+
+TEST_CASE("matrices of two levels lie where the library says, and are counted once where products share them") {
+    for (const char* line : {"9x13x8 batch=6 outer=4 ratio_b=2 outer_ratio_a=2 c=separate beta=2",
+                             "9x13x8 batch=3 outer=4 ldd=156 stride_d=13 outer_stride_d=39 stride_a=0",
+                             "9x13x8 batch=4 ratio_a=4 outer=3 outer_stride_a=0 outer_stride_b=0 layout=tt"}) {
+        CAPTURE(std::string(line));
+        const Resolved r = resolve(one(line).problem);
+        const plan::Problem p = *plan::complete(plan::parse_problem(line)->problem);
+        CHECK(r.batch == p.batch * p.outerBatch);
+        const MatrixInfo* const ours[] = {&r.a, &r.b, &r.c, &r.d};
+        for (size_t i = 0; i < 4; ++i) {
+            if (ours[i]->span == 0) continue;
+            CHECK(ours[i]->span == *plan::span_elements(plan::operands(p)[i]));
+            std::set<uint64_t> begins;
+            for (uint64_t z = 0; z < r.batch; ++z) {
+                CHECK(ours[i]->position(z, 1, 2) == vkgemm::test::position(p, i, z, 1, 2));
+                CHECK(ours[i]->matrix_of(z) < ours[i]->matrices());
+                begins.insert(ours[i]->position(z, 0, 0));
+            }
+            CHECK(begins.size() == ours[i]->matrices());
+        }
+    }
+    CHECK(least_bytes(one("5x6x7 batch=4 ratio_b=2 outer=3")) == 4 * (12 * 35 + 6 * 42 + 12 * 30));
+    CHECK(flops(one("5x6x7 batch=4 ratio_b=2 outer=3")) == 2 * 5 * 6 * 7 * 12);
 }
 
 TEST_CASE("operations and bytes are counted once") {

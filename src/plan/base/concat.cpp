@@ -3,10 +3,15 @@
 
 namespace vkgemm::plan {
 
+const char TextPiece::number[1] = {}, TextPiece::negative[1] = {};
+
 void TextPiece::append_to(std::string& out) const {
-    out += text_;
-    if (negative_) out += '-';
-    if (is_number_) out += std::to_string(number_);
+    if (text_ == number)
+        out += std::to_string(size_);
+    else if (text_ == negative)
+        out += '-' + std::to_string(0 - size_);
+    else if (size_)
+        out.append(text_, size_);
 }
 
 std::string concat(std::initializer_list<TextPiece> pieces) {

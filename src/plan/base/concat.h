@@ -13,23 +13,24 @@
 
 namespace vkgemm::plan {
 
-/// Characters, to which it refers, or a whole number, of an enum too, in decimal.
+/// Characters, to which it refers, or a whole number, of an enum too, in decimal. Two words, for there are a thousand.
 class TextPiece {
    public:
-    TextPiece(const char* s) : text_(s) {}
-    TextPiece(std::string_view s) : text_(s) {}
-    TextPiece(const std::string& s) : text_(s) {}
-    TextPiece(const char& c) : text_(&c, 1) {}
+    TextPiece(std::string_view s) : text_(s.data()), size_(s.size()) {}
+    TextPiece(const char* s) : TextPiece(std::string_view(s)) {}
+    TextPiece(const std::string& s) : TextPiece(std::string_view(s)) {}
+    TextPiece(const char& c) : text_(&c), size_(1) {}
     template <class Number>
     requires(std::integral<Number> || std::is_enum_v<Number>) TextPiece(Number x)
-        : is_number_(true), negative_(x < 0), number_(x < 0 ? 0 - uint64_t(x) : uint64_t(x)) {}
+        : text_(x < 0 ? negative : number), size_(static_cast<uint64_t>(x)) {}
 
     void append_to(std::string& out) const;
 
    private:
-    std::string_view text_;
-    bool is_number_ = false, negative_ = false;
-    uint64_t number_ = 0;  // without its sign
+    static const char number[1], negative[1];  // in place of characters
+
+    const char* text_;
+    uint64_t size_;  // or the number
 };
 
 /// concat({"m is ", m, ", above the limit of ", limit})

@@ -97,20 +97,22 @@ bool fits_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
 }
 
 DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
-    products_.reserve(kernels().size());
+    const auto add = [&](const Product& x) {  // behind those of the same types
+        products_.insert(std::ranges::upper_bound(products_, x.types, {}, &Product::types), x);
+    };
     for (const Kernel& k : kernels()) {
         const bool fits = fits_device(k, k.tile, caps);
         if (k.module.is_product()) {
             const Module& m = k.module;
-            products_.push_back({types_key(m), &k, fits, KernelCost(k, k.tile, caps)});
+            const KernelCost cost(k, k.tile, caps);
+            add({types_key(m), &k, fits, cost});
             if (m.family.packs_fragments && m.a == f16 && m.b == f16)  // pack_fragments_mixed rounds to what it reads
-                products_.push_back({types_key(mixed, mixed, m.accumulate, m.d), &k, fits, products_.back().cost});
+                add({types_key(mixed, mixed, m.accumulate, m.d), &k, fits, cost});
         } else if (fits && k.module.role == Role::lister)
             lister_ = &k;
         else if (fits)
             (k.module.role == Role::packer ? packers_ : reducers_).push_back(&k);
     }
-    std::ranges::stable_sort(products_, {}, &Product::types);
 }
 
 std::span<const DeviceKernels::Product> DeviceKernels::products(const Problem& p) const {

@@ -33,6 +33,29 @@ std::string less_exact(VkgemmAccuracy least) {
     return concat({"splits f32 for the matrix units; needs ", out});
 }
 
+// Bytes of an element of what is read or written like this operand: the residual is placed like D.
+uint32_t widest(const Problem& p, const Operand& x) {
+    const TypeInfo& type = info(x.matrix->type);
+    return x.name == "D" ? std::max(type.bytes, info(p.residualType).bytes) : type.bytes;
+}
+
+uint64_t span_of(const Problem& p, const Operand& x) {
+    const uint64_t matrices = p.grouping == VKGEMM_GROUPING_NONE ? p.batch : 1;  // each group has its own place
+    return span_elements(*x.matrix, x.rows, x.cols, matrices).value_or(UINT64_MAX);
+}
+
+bool beyond_descriptor(const Problem& p, const Operand& x, const DeviceCaps& dev, uint64_t span) {
+    return span / info(x.matrix->type).block * widest(p, x) + dev.offset_alignment > dev.max_storage_range;
+}
+
+// Why a problem was not cut into parts that are smaller.
+std::string_view why_whole(const Problem& p) {
+    return is_never_cut(p) ? "; a problem with groups, sizes that vary or operands that come packed is not cut: "
+           : !adds_up_in_d(p)
+               ? "; K is cut only if D has the accumulator's type, no residual, and batchInvariant is 0: "
+               : "; ";
+}
+
 // Sizes beyond what 32-bit indices and one descriptor reach.
 std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
     for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
@@ -42,30 +65,22 @@ std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding
     if (p.batch > max_batch)
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
-    for (const Operand& operand : operands(p)) {
-        const auto& [name, x, rows, cols] = std::tie(operand.name, operand.matrix, operand.rows, operand.cols);
-        if (name == "C" && p.cSource != VKGEMM_C_SEPARATE) continue;
-        const uint64_t matrices = p.grouping == VKGEMM_GROUPING_NONE ? p.batch : 1;  // each group has its own place
-        const uint64_t span = span_elements(*x, rows, cols, matrices).value_or(UINT64_MAX);
-        if (x->ld > max_span)
-            return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", name, " is ", x->ld,
-                                                       ", above the limit of ", max_span, "; split the product"})};
-        if (span > max_span)
+    for (const Operand& x : operands(p)) {
+        if (!beyond_reach(p, x, dev, binding)) continue;
+        if (x.matrix->ld > dev.max_span)
+            return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", x.name, " is ", x.matrix->ld,
+                                                       ", above the limit of ", dev.max_span, "; split the product"})};
+        const uint64_t span = span_of(p, x);
+        if (span > dev.max_span)
             return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({name, " spans ", span, " elements, above the limit of ", max_span,
-                                   " that 32-bit indices reach; split the batch or the product"})};
-        const uint64_t bytes = info(x->type).bytes_of(span) + dev.offset_alignment;
-        if (binding == Binding::descriptors && bytes > dev.max_storage_range)
-            return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({name, " spans ", info(x->type).bytes_of(span),
-                                   " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
-                                   " less the offset alignment); device addresses have no such limit"})};
-        if (name == "D" && info(p.residualType).bytes > info(x->type).bytes && binding == Binding::descriptors &&
-            info(p.residualType).bytes_of(span) + dev.offset_alignment > dev.max_storage_range)
-            return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({"the residual would span ", info(p.residualType).bytes_of(span),
-                                   " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
-                                   "); device addresses have no such limit"})};
+                           concat({x.name, " spans ", span, " elements, above the limit of ", dev.max_span,
+                                   " that 32-bit indices reach", why_whole(p), "split the batch or the product"})};
+        const bool residual = widest(p, x) > info(x.matrix->type).bytes;
+        return Refusal{
+            VKGEMM_ERROR_LIMIT,
+            concat({(residual ? "the residual" : x.name), " spans ", span / info(x.matrix->type).block * widest(p, x),
+                    " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
+                    " less the offset alignment)", why_whole(p), "device addresses have no such limit"})};
     }
     return std::nullopt;
 }
@@ -92,6 +107,13 @@ const char* why_refused(const Family& family, const Problem& p) {
 }
 
 }  // namespace
+
+bool beyond_reach(const Problem& p, const Operand& x, const DeviceCaps& dev, Binding binding) {
+    if (x.name == "C" && p.cSource != VKGEMM_C_SEPARATE) return false;
+    const uint64_t span = span_of(p, x);
+    return x.matrix->ld > dev.max_span || span > dev.max_span ||
+           (binding == Binding::descriptors && beyond_descriptor(p, x, dev, span));
+}
 
 Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     const bool addresses = dev.features & need::buffer_address;

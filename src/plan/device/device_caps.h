@@ -81,6 +81,7 @@ struct DeviceCaps {
     uint32_t compute_units = 0;      // multiprocessors; 0: not known
     std::vector<MatrixShape> matrix_shapes;
     std::vector<DisabledKernel> disabled;
+    uint64_t max_span = INT32_MAX;  // elements that one dispatch reaches of an operand; tests lower it; not in the text
     bool is_physical = false;  // there is no device yet: features are what the physical device offers; not in the text
 
     /// For a sentence about a feature that is not there.

@@ -6,6 +6,7 @@
 #include "plan/base/concat.h"
 #include "plan/steps/buckets.h"
 #include "plan/steps/grouped.h"
+#include "plan/steps/parts.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -40,7 +41,16 @@ Result<Needs> needs_of_one(const DeviceCaps& caps, const Problem& completed, con
         const GroupedSearch search(n.problem, request);
         return needs_of_sizes(dev, search.expected, search.request);
     }
-    if (!completed.upTo) return needs_of_sizes(dev, n.problem, request);
+    if (!completed.upTo) {
+        const auto binding = choose_binding(caps, completed, request);
+        if (!binding) return binding.status();
+        for (const Normalised& part : parts_of(n, caps, *binding)) {
+            Result<Needs> some = needs_of_sizes(dev, part.problem, request);
+            if (!some) return some;
+            out.required |= some->required, out.optional |= some->optional;
+        }
+        return out;
+    }
     for (const SizeRange& range : size_ranges(completed, request.operand_alignment)) {
         const Problem least = at_least(range, n).problem;
         Request with = request;
@@ -102,6 +112,8 @@ Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems,
     if (problems.empty())
         for (const Kernel& k : kernels())
             if (fits_device(k, k.tile, dev)) out.optional |= k.needs;
+    // With the memory model, atomics of the host's own shaders that reach the whole device need it.
+    if ((out.required | out.optional) & need::memory_model) out.optional |= need::memory_model_device & dev.features;
     out.optional &= ~out.required;
     return out;
 }

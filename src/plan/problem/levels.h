@@ -12,13 +12,15 @@ namespace vkgemm::plan {
 struct Level {
     uint64_t count = 1;
     std::array<uint64_t, 4> stride{};  // elements, of A, B, C and D; 0: the level shares one matrix
+    uint64_t rows = 0, columns = 0;    // likewise, of operands with an element for each row, or column, of D
 
     bool operator==(const Level&) const = default;
 };
 
-/// Of two levels of the batch, each split in two where products share matrices (ratios).
+/// Of two levels of the batch, each split in two where products share matrices (ratios), and of m, n, k and the
+/// kernel's batch, where they are cut.
 struct Levels {
-    static constexpr size_t most = 4;
+    static constexpr size_t most = 8;
 
     std::array<Level, most> level{};
     size_t count = 0;

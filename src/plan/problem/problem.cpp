@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "plan/base/concat.h"
@@ -112,18 +113,13 @@ std::string check_outer_result_stride(const Problem& p, bool broadcast_d) {
     if (p.outerBatch <= 1 || is_empty(p)) return "";
     if (broadcast_d) return concat({"D cannot be broadcast: ", p.outerBatch, " batches would be written to one place"});
     const auto [outer, inner] = stored(p.d, p.m, p.n);
-    std::array<std::pair<uint64_t, uint64_t>, 3> steps = {
-        std::pair{p.d.ld, outer}, {p.d.batchStride, p.batch}, {p.outerStrideD, p.outerBatch}};
-    std::ranges::sort(steps);
+    std::array<Strides, 3> steps = {Strides{p.d.ld, outer}, {p.d.batchStride, p.batch}, {p.outerStrideD, p.outerBatch}};
     uint64_t reach = inner;  // none is above the span of D, which fits 64 bits
-    for (const auto& [stride, count] : steps) {
-        if (count > 1 && stride < reach)
-            return concat({"D's strides are ", p.d.ld, " (ld), ", p.d.batchStride, " (batch) and ", p.outerStrideD,
-                           " (outer), but ", stride, " is less than the ", reach,
-                           " elements that the smaller ones reach over: the batch would overwrite itself"});
-        if (count > 1) reach += (count - 1) * stride;
-    }
-    return "";
+    const auto stride = first_overlap(steps, reach);
+    if (!stride) return "";
+    return concat({"D's strides are ", p.d.ld, " (ld), ", p.d.batchStride, " (batch) and ", p.outerStrideD,
+                   " (outer), but ", *stride, " is less than the ", reach,
+                   " elements that the smaller ones reach over: the batch would overwrite itself"});
 }
 
 std::string check_c(const Problem& p) {
@@ -370,25 +366,30 @@ Problem invariant_reference(Problem p, uint64_t rows) {
 }
 
 std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
-    if (is_empty(p) || (p.outerBatch == 1 && p.ratioA == 1 && p.ratioB == 1)) return std::nullopt;
-    for (const Operand& x : operands(p))
-        if (const auto span = span_elements(x); !span || *span > max_span)
-            return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({x.name, " spans ", span.value_or(UINT64_MAX), " elements, above the limit of ",
-                                   max_span, " that 32-bit indices reach; split the batch or the product"})};
+    if (is_empty(p) || (n.repeated.count == 0 && !n.is_part)) return std::nullopt;
     if (n.problem.outerBatch > most_repetitions)
-        return Refusal{VKGEMM_ERROR_LIMIT,
-                       concat({"the levels of the batch would take ", n.problem.outerBatch,
-                               " repetitions of a batch of ", n.problem.batch, "; the limit is ", most_repetitions,
-                               ": place the matrices so that levels go on where others end, or split the batch"})};
-    for (const auto& [name, slot, operand] :
-         {std::tuple{"C", VKGEMM_SLOT_C, size_t{2}}, {"the residual", VKGEMM_SLOT_RESIDUAL, size_t{3}}})
-        for (size_t i = 0; i < n.repeated.count; ++i)
-            if (is_read_in_words(p, slot) && n.repeated.level[i].stride[operand] % 2)
-                return Refusal{
-                    VKGEMM_ERROR_UNSUPPORTED,
-                    concat({name, " has a type of 16 bits of its own, and the batch is repeated every ",
-                            n.repeated.level[i].stride[operand], " of its elements; that must be an even number"})};
+        return Refusal{
+            VKGEMM_ERROR_LIMIT,
+            concat({"the problem would take ", n.problem.outerBatch, " repetitions of ", n.problem.m, "x", n.problem.n,
+                    "x", n.problem.k, " batch=", n.problem.batch, "; the limit is ", most_repetitions,
+                    ": place the matrices so that levels go on where others end, or split the batch"})};
+    const auto odd = [&](VkgemmSlot slot, const Level& l) -> uint64_t {
+        const auto step = slot == VKGEMM_SLOT_C          ? l.stride[2]
+                          : slot == VKGEMM_SLOT_RESIDUAL ? l.stride[3]
+                                                         : std::gcd(l.rows, l.columns);
+        return is_read_in_words(p, slot) && step % 2 ? step : 0;
+    };
+    for (const auto& [name, slot] : {std::pair{"C", VKGEMM_SLOT_C},
+                                     {"the residual", VKGEMM_SLOT_RESIDUAL},
+                                     {"the bias", VKGEMM_SLOT_BIAS},
+                                     {"the scale", VKGEMM_SLOT_SCALE}}) {
+        uint64_t step = odd(slot, n.begin);
+        for (const Level& l : n.repeated) step = std::max(step, odd(slot, l));
+        if (step)
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                           concat({name, " has a type of 16 bits of its own, and the product is repeated every ", step,
+                                   " of its elements; that must be an even number"})};
+    }
     const auto& [step_a, step_b] = std::pair{n.problem.outerStrideA, n.problem.outerStrideB};
     const bool spread_a = p.packedA != VKGEMM_PACKED_NONE && (n.swapped ? step_b : step_a) != 0;
     const bool spread_b = p.packedB != VKGEMM_PACKED_NONE && (n.swapped ? step_a : step_b) != 0;
@@ -399,6 +400,16 @@ std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
                                n.problem.batch, " and ", n.problem.outerBatch,
                                " are needed; split the product, or leave it unpacked"})};
     return std::nullopt;
+}
+
+bool is_never_cut(const Problem& p) {
+    return p.upTo || p.grouping != VKGEMM_GROUPING_NONE || p.packedA != VKGEMM_PACKED_NONE ||
+           p.packedB != VKGEMM_PACKED_NONE;
+}
+
+bool adds_up_in_d(const Problem& p) {
+    const auto reads_all = [](const EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; };
+    return p.d.type == p.accumulate && !p.batchInvariant && std::ranges::none_of(p.epilogue, reads_all);
 }
 
 Problem with_sizes(Problem p, const Sizes& s) {
@@ -445,6 +456,16 @@ bool is_wide(const Operand& x, uint32_t operand_alignment) {
 }
 
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
+
+std::optional<uint64_t> first_overlap(std::span<Strides> all, uint64_t& reach, uint64_t below) {
+    for (size_t i = 1; i < all.size(); ++i)
+        for (size_t j = i; j > 0 && all[j].width < all[j - 1].width; --j) std::swap(all[j], all[j - 1]);
+    for (const Strides& x : all) {
+        if (x.count > 1 && x.width < reach + below) return x.width;
+        if (x.count > 1) reach += (x.count - 1) * x.width;
+    }
+    return std::nullopt;
+}
 
 std::optional<uint64_t> span_elements(const Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch) {
     if (rows == 0 || cols == 0 || batch == 0) return 0;

@@ -2,6 +2,8 @@
 // What is done to a problem before a kernel is chosen: defaults are filled in, rules are checked, cases are reduced.
 #pragma once
 #include <array>
+#include <optional>
+#include <span>
 
 #include "plan/base/result.h"
 #include "plan/problem/epilogue.h"
@@ -24,7 +26,11 @@ Problem restated(Problem completed);
 struct Normalised {
     Problem problem;
     bool swapped = false;
-    Levels repeated{};  // at most three
+    Levels repeated{};  // at most three, and those of a part
+    // Of a part of a larger problem (src/plan/steps/parts.h):
+    bool is_part = false;
+    bool adds = false;  // to D, which an earlier part of K wrote: beta is 1
+    Level begin{};      // how far it is from the beginning of each operand
 };
 Normalised normalise(const Problem& completed);
 
@@ -40,13 +46,19 @@ constexpr Sizes sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
 inline constexpr uint64_t reference_rows = 256;
 Problem invariant_reference(Problem completed, uint64_t rows = reference_rows);
 
-/// Elements that an operand may span: SPIR-V takes 32-bit indices as signed.
+/// Elements that an operand of one dispatch may span (DeviceCaps::max_span): SPIR-V takes 32-bit indices as signed.
 inline constexpr uint64_t max_span = INT32_MAX;
 /// Products that need more than this many repetitions are refused.
 inline constexpr uint64_t most_repetitions = 4096;
-/// Why a batch of several levels cannot be planned: an operand spans too much, levels that no dispatch takes have too
-/// many products, or an operand that comes packed has matrices on more than one level.
+/// Why repetitions cannot be planned: there are too many of them, or an operand that comes packed, or is read in words,
+/// cannot begin where they would.
 std::optional<Status> unfit_levels(const Problem& completed, const Normalised&);
+/// Whether its operands must each be within reach of one dispatch: sizes vary, groups have places of their own, or an
+/// operand comes packed.
+bool is_never_cut(const Problem&);
+/// Whether K may be cut into parts that add up in D: D has the accumulator's type, and no step reads what D may
+/// overwrite.
+bool adds_up_in_d(const Problem&);
 
 /// A problem, and the same normalised, with other sizes, which are no larger and differ only where it has upTo.
 Problem with_sizes(Problem completed, const Sizes&);
@@ -89,6 +101,14 @@ bool is_read_in_words(const Problem& completed, VkgemmSlot);
 std::optional<Status> check_operand_types(const Problem& completed);
 std::optional<Status> check_scalars(const Problem& completed);
 bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
+
+/// How an array goes on: so many steps of this width, in elements or bytes.
+struct Strides {
+    uint64_t width, count;
+};
+/// Of an array whose innermost run reaches over `reach`: the smallest stride, made by more than one step, that is less
+/// than what smaller ones reach over, and `below` more; `reach` becomes that. nullopt: none is. Sorts them.
+std::optional<uint64_t> first_overlap(std::span<Strides>, uint64_t& reach, uint64_t below = 0);
 
 /// Elements from the first to one past the last of a whole batched operand; 0 for an empty one; nullopt above 2^64.
 std::optional<uint64_t> span_elements(const Matrix& completed, uint64_t rows, uint64_t cols, uint64_t batch);

@@ -175,7 +175,7 @@ void set_sizes(SizedSteps& out, const Bucket* b, const Normalised& n, const Prob
     set_sizes(std::span(out.steps).first(out.count), b->choice.tile, schedule, p, dev);
     out.slots = requirements_of(out.problem, operand_alignment);
     set_own_slots(out.slots, schedule, n.swapped, dev);
-    out.repeats =
+    out.part =
         repeats_of(now, schedule, std::span(out.steps).first(out.count), b->choice.binding, dev, operand_alignment);
     out.is_whole = b->may_be_whole && is_whole(b->choice.tile, p);
 }

@@ -50,7 +50,7 @@ struct SizedSteps {
     std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
     std::array<Step, most> steps;
     size_t count = 0;
-    Repeats repeats;
+    Repeats part;
     bool is_whole = false;  // the product's pipeline is the one with WHOLE 1
 };
 /// Neither searches nor allocates. Sizes that find no bucket have no steps and need no operands.

@@ -8,7 +8,7 @@
 namespace vkgemm::plan {
 
 uint64_t Repeats::offset(uint32_t number, VkgemmSlot slot) const {
-    uint64_t out = 0;
+    uint64_t out = begin[size_t(slot)];
     if (number == 0) return out;  // of most plans there is no other
     for (const Level& l : levels) {
         out += number % l.count * l.bytes[size_t(slot)];
@@ -24,20 +24,15 @@ namespace {
 // layers compare ranges.
 bool descriptors_overlap(const Levels& repeated, const Problem& p, const DeviceCaps& dev, uint32_t operand_alignment) {
     const TypeInfo& type = info(p.d.type);
-    std::array<std::pair<uint64_t, uint64_t>, Levels::most> steps{};  // bytes, repetitions
+    std::array<Strides, Levels::most> steps{};
     uint64_t common = operand_alignment;
     for (size_t i = 0; i < repeated.count; ++i) {
         steps[i] = {type.bytes_of(repeated.level[i].stride[BIND_D]), repeated.level[i].count};
-        common = std::gcd(common, steps[i].first);
+        common = std::gcd(common, steps[i].width);
     }
-    std::sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(repeated.count));
     const uint64_t alignment = std::max(dev.offset_alignment, 1u), below = alignment - std::gcd(alignment, common);
     uint64_t reach = type.bytes_of(*span_elements(p.d, p.m, p.n, p.batch));
-    for (size_t i = 0; i < repeated.count; ++i) {
-        if (steps[i].first < reach + below) return true;
-        reach += (steps[i].second - 1) * steps[i].first;
-    }
-    return false;
+    return first_overlap(std::span(steps).first(repeated.count), reach, below).has_value();
 }
 
 }  // namespace
@@ -45,17 +40,20 @@ bool descriptors_overlap(const Levels& repeated, const Problem& p, const DeviceC
 Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<const Step> steps, Binding binding,
                    const DeviceCaps& dev, uint32_t operand_alignment) {
     Repeats out;
-    if (n.repeated.count == 0) return out;
+    out.steps = steps.size();
+    if (n.repeated.count == 0 && !n.is_part) return out;
     const Problem& p = n.problem;
     const auto all = operands(p);
-    const bool residual =
-        std::ranges::any_of(p.epilogue, [](const EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
+    const auto move_by = [&](VkgemmSlot slot, Type type, uint64_t elements, const auto& step) {
+        out.reach[slot] = info(type).bytes_of(elements);
+        out.begin[slot] = info(type).bytes_of(step(n.begin));
+        for (size_t i = 0; i < n.repeated.count; ++i)
+            out.levels[i].bytes[slot] = info(type).bytes_of(step(n.repeated.level[i]));
+    };
     const auto move = [&](VkgemmSlot slot, size_t operand) {
         const Operand& x = all[operand];
-        const TypeInfo& type = info(epilogue_type(p, slot).value_or(x.matrix->type));
-        out.reach[slot] = type.bytes_of(*span_elements(*x.matrix, x.rows, x.cols, p.batch));
-        for (size_t i = 0; i < n.repeated.count; ++i)
-            out.levels[i].bytes[slot] = type.bytes_of(n.repeated.level[i].stride[operand]);
+        move_by(slot, epilogue_type(p, slot).value_or(x.matrix->type),
+                *span_elements(*x.matrix, x.rows, x.cols, p.batch), [&](const Level& l) { return l.stride[operand]; });
     };
     for (size_t i = 0; i < n.repeated.count; ++i) {
         out.levels[i].count = static_cast<uint32_t>(n.repeated.level[i].count);
@@ -65,10 +63,18 @@ Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<cons
     if (!schedule.b.key) move(slot_of(false, n.swapped), BIND_B);
     if (p.cSource == VKGEMM_C_SEPARATE) move(VKGEMM_SLOT_C, BIND_C);
     move(VKGEMM_SLOT_D, BIND_D);
-    if (residual) move(VKGEMM_SLOT_RESIDUAL, BIND_D);
+    for (const EpilogueStep& s : p.epilogue) {
+        const VkgemmSlot slot = info(s.kind).operand;
+        const StepShape shape = info(s.kind).shape;
+        if (shape == StepShape::MATRIX) move(slot, BIND_D);
+        if (shape == StepShape::M) move_by(slot, *epilogue_type(p, slot), p.m, [](const Level& l) { return l.rows; });
+        if (shape == StepShape::N)
+            move_by(slot, *epilogue_type(p, slot), p.n, [](const Level& l) { return l.columns; });
+    }
     for (const Step& s : steps)
         if (std::ranges::find(s.slots, VKGEMM_SLOT_WORKSPACE) != s.slots.end()) out.are_ordered = true;
-    if (binding == Binding::descriptors && descriptors_overlap(n.repeated, p, dev, operand_alignment))
+    out.adds = n.adds;
+    if (n.adds || (binding == Binding::descriptors && descriptors_overlap(n.repeated, p, dev, operand_alignment)))
         out.are_ordered = true;
     return out;
 }

@@ -219,10 +219,10 @@ uint32_t Step::rows_per_dispatch() const {
 
 uint32_t Step::dispatch_count() const { return static_cast<uint32_t>(div_up(groups_y, rows_per_dispatch())); }
 
-uint32_t dispatch_count(std::span<const Step> steps, const Repeats& repeats) {
+uint32_t dispatch_count(std::span<const Step> steps, std::span<const Repeats> parts) {
     uint32_t out = 0;
-    for (const Step& s : steps) out += s.dispatch_count();
-    return out * repeats.count;
+    each_recorded(steps, parts, [&](const Recorded& r) { out += steps[r.step].dispatch_count(); });
+    return out;
 }
 
 // Each step is cut as if it took all the time: a short one then has more dispatches than it needs, and no longer ones.
@@ -347,9 +347,18 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
         out.steps.push_back(product);
     }
     set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
-    out.repeats = repeats_of(n, schedule, out.steps, out.binding, dev, request.operand_alignment);
+    out.parts = {repeats_of(n, schedule, out.steps, out.binding, dev, request.operand_alignment)};
+    out.parts[0].cost = schedule.cost;
     set_own_slots(out.slots, schedule, n.swapped, dev);
     return out;
+}
+
+void add_part(Steps& to, Steps part) {
+    part.steps[0].waits = true;
+    to.steps.insert(to.steps.end(), part.steps.begin(), part.steps.end());
+    to.parts.push_back(part.parts[0]);
+    Requirement &all = to.slots[VKGEMM_SLOT_WORKSPACE], &one = part.slots[VKGEMM_SLOT_WORKSPACE];
+    if (one.bytes > all.bytes) all = one;
 }
 
 namespace {
@@ -419,6 +428,8 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     out.table = table;
     list.waits = false;
     out.steps = {list, product};
+    Repeats& once = out.parts.emplace_back();
+    once.steps = out.steps.size(), once.cost = schedule.cost;
     return out;
 }
 
@@ -439,6 +450,8 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     size_packing(step, packing, from, to, schedule.problem.batch, dev);
     step.slots[BIND_D] = VKGEMM_SLOT_D;
     out.steps.push_back(step);
+    Repeats& once = out.parts.emplace_back();
+    once.steps = 1, once.cost = schedule.cost;
     return out;
 }
 

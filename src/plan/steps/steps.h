@@ -47,9 +47,12 @@ std::array<uint32_t, BIND_COUNT> counted_in(const Step&);
 /// The slot of the kernel's A, or B, where the problem was `swapped`.
 inline VkgemmSlot slot_of(bool is_a, bool swapped) { return is_a != swapped ? VKGEMM_SLOT_A : VKGEMM_SLOT_B; }
 
-/// How often the steps of a plan run: once for each index of the levels of the batch that the kernel does not take.
-/// Each time the operands begin further on.
+/// How often steps of a plan run: once for each index of the levels of the batch that the kernel does not take, and for
+/// each block of a part. Each time the operands begin further on.
 struct Repeats {
+    size_t steps = 0;  // of the plan: those that follow the ones of the part before
+    double cost = 0;   // of one repetition, as Schedule::cost
+
     struct Level {
         uint32_t count = 1;
         std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> bytes{};  // from one repetition to the next
@@ -57,6 +60,8 @@ struct Repeats {
     std::array<Level, Levels::most - 1> levels{};
     uint32_t count = 1;
     bool are_ordered = false;  // each waits for the one before: they share a workspace, or descriptors of D overlap
+    bool adds = false;         // to D, which an earlier part of K wrote
+    std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> begin{};  // of the first, bytes
     std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> reach{};  // bytes that one of several touches from there on; 0: all
 
     /// Where repetition `number` begins, in bytes past the beginning of the operand.
@@ -65,13 +70,28 @@ struct Repeats {
 Repeats repeats_of(const Normalised&, const Schedule&, std::span<const Step>, Binding, const DeviceCaps&,
                    uint32_t operand_alignment);
 
-/// Whether step `i` of a repetition waits for what comes before it.
-inline bool waits(std::span<const Step> steps, size_t i, const Repeats& repeats, uint32_t repetition) {
-    return steps[i].waits || (i == 0 && repetition > 0 && repeats.are_ordered);
+/// One step in one repetition, as a run records it.
+struct Recorded {
+    const Repeats* part;
+    size_t step;
+    uint32_t repetition;
+    bool waits;  // for what comes before it
+};
+/// Calls `what` with a Recorded for each, in their order.
+template <class What>
+void each_recorded(std::span<const Step> steps, std::span<const Repeats> parts, const What& what) {
+    size_t first = 0;
+    for (const Repeats& part : parts) {
+        for (uint32_t repetition = 0; repetition < part.count; ++repetition)
+            for (size_t i = first; i < first + part.steps; ++i)
+                what(Recorded{&part, i, repetition,
+                              steps[i].waits || (i == first && repetition > 0 && part.are_ordered)});
+        first += part.steps;
+    }
 }
 
 /// Of all steps together, in all repetitions.
-uint32_t dispatch_count(std::span<const Step>, const Repeats&);
+uint32_t dispatch_count(std::span<const Step>, std::span<const Repeats>);
 
 /// A step is never cut into more dispatches, whatever the time that they may take.
 inline constexpr uint32_t max_dispatches = 4096;
@@ -104,8 +124,8 @@ struct Steps {
     Binding binding = Binding::descriptors;
     double error_bound = 0;                 // as VkgemmPlanInfo::errorBound
     std::array<uint64_t, 2> packed_keys{};  // as VkgemmPlanInfo::packedA and packedB
-    Repeats repeats;
-    std::optional<abi::TableArgs> table;  // of groups: the first of two steps lists them; without addresses
+    std::vector<Repeats> parts;             // of which there is one, unless the problem is cut
+    std::optional<abi::TableArgs> table;    // of groups: the first of two steps lists them; without addresses
 };
 
 /// The parts of make_steps() that depend on the sizes of the problem: the operands but the workspace, the workspace,
@@ -120,6 +140,9 @@ bool is_whole(const Tile&, const Problem& p);  // m, n and k are multiples of th
 
 /// `completed` is the caller's problem, `n` the same normalised. An empty problem has no steps.
 Steps make_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&, const Request&);
+
+/// Adds the steps of another part of the same problem, which wait for those before them.
+void add_part(Steps&, Steps part);
 
 /// Both steps of groups of a table: the first lists their tiles in the workspace, the second is dispatched from there.
 /// `choice` has addresses and neither slices nor packed operands. Refused if there are too many tiles.

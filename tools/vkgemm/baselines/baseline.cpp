@@ -113,6 +113,8 @@ std::string unfit_for_blas(const Case& c) {
     if (over_31_bits({p.m, p.n, p.k, r.batch, r.a.row_step, r.a.col_step, r.b.row_step, r.b.col_step, r.d.row_step,
                       r.d.col_step}))
         return "its sizes and leading dimensions have 31 bits";
+    if (r.d.outer > 1 || r.a.ratio > 1 || r.b.ratio > 1)
+        return "it takes batches of one level whose products have a matrix each, or all the same";
     if (p.cSource == VKGEMM_C_SEPARATE) return "it reads C only where it writes D";
     return "";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/cases.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/output.h"
@@ -26,22 +27,31 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
+/// The batch of one operand.
+struct Levels {
+    uint64_t batch = 1, outer = 1, outer_stride = 0, ratio = 1, outer_ratio = 1;
+};
+
 /// `m` is of a completed problem.
-MatrixInfo matrix(const Matrix& m, uint64_t rows, uint64_t cols, uint64_t batch) {
+MatrixInfo matrix(const Matrix& m, uint64_t rows, uint64_t cols, const Levels& levels) {
     const VkgemmTypeInfo& type = type_info(m.type);
     MatrixInfo r{.type = m.type, .bytes = type.bytes, .block = type.blockElements, .rows = rows, .cols = cols};
     const bool by_rows = m.layout == rowMajor;
     r.row_step = by_rows ? m.ld : 1;
     r.col_step = by_rows ? 1 : m.ld;
+    r.batch = levels.batch, r.outer = levels.outer;
+    r.ratio = std::max<uint64_t>(levels.ratio, 1), r.outer_ratio = std::max<uint64_t>(levels.outer_ratio, 1);
     if (m.batchStride != broadcast) r.batch_step = m.batchStride;
+    if (levels.outer_stride != broadcast) r.outer_step = levels.outer_stride;
     const uint64_t one = rows && cols ? (rows - 1) * r.row_step + (cols - 1) * r.col_step + 1 : 0;
-    r.span = one ? (batch - 1) * r.batch_step + one : 0;
+    if (one && r.batch && r.outer)
+        r.span = one + (r.batch / r.ratio - 1) * r.batch_step + (r.outer / r.outer_ratio - 1) * r.outer_step;
     return r;
 }
 
 /// One matrix, of which groups with index lists have rows.
 MatrixInfo for_all_groups(const Matrix& m, uint64_t rows, uint64_t cols) {
-    MatrixInfo r = matrix(m, rows, cols, 1);
+    MatrixInfo r = matrix(m, rows, cols, {});
     r.batch_step = 0;
     return r;
 }
@@ -108,9 +118,6 @@ Result<Case> parse_work(const std::string& line) {
         return refuse(
             "the tool has no numbers for scalars in memory, for operands of the epilogue whose type is not D's, and "
             "for whole sums that become floats; 'vkgemm explain' says which kernel they take");
-    if (c && (c->problem.outerBatch > 1 || c->problem.ratioA > 1 || c->problem.ratioB > 1))
-        return refuse(
-            "the tool measures batches of one level without ratios; 'vkgemm explain' says how this one is dispatched");
     if (!c || (c->problem.m && c->problem.n)) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
@@ -222,11 +229,12 @@ Resolved resolve(const Problem& given) {
     if (!completed) return {};
     const Problem& p = *completed;
     Resolved r;
-    r.batch = p.batch;
+    const uint64_t outer = std::max<uint64_t>(p.outerBatch, 1);
+    r.batch = p.batch * outer;
     r.accumulate = p.accumulate;
-    r.a = matrix(p.a, p.m, p.k, r.batch);
-    r.b = matrix(p.b, p.k, p.n, r.batch);
-    r.d = matrix(p.d, p.m, p.n, r.batch);
+    r.a = matrix(p.a, p.m, p.k, {p.batch, outer, p.outerStrideA, p.ratioA, p.outerRatioA});
+    r.b = matrix(p.b, p.k, p.n, {p.batch, outer, p.outerStrideB, p.ratioB, p.outerRatioB});
+    r.d = matrix(p.d, p.m, p.n, {p.batch, outer, p.outerStrideD});
     if (p.grouping == VKGEMM_GROUPING_INDEXED) {
         r.indices_per_row = p.indicesPerRow;
         r.a = for_all_groups(p.a, (p.m + p.indicesPerRow - 1) / p.indicesPerRow, p.k);
@@ -237,7 +245,8 @@ Resolved resolve(const Problem& given) {
     }
     if (p.cSource == VKGEMM_C_IS_D) r.c = r.d;
     if (p.cSource == VKGEMM_C_SEPARATE)
-        r.c = r.group_of_row.empty() ? matrix(p.c, p.m, p.n, r.batch) : for_all_groups(p.c, p.m, p.n);
+        r.c = r.group_of_row.empty() ? matrix(p.c, p.m, p.n, {p.batch, outer, p.outerStrideC})
+                                     : for_all_groups(p.c, p.m, p.n);
     return r;
 }
 
@@ -283,9 +292,8 @@ double least_bytes(const Case& c) {
     const Resolved r = resolve(c.problem);
     double bytes = 0;
     const auto add = [&](const MatrixInfo& m) {
-        const uint64_t matrices = m.batch_step ? r.batch : 1;
-        bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(matrices) * m.bytes /
-                 m.block;
+        bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(m.matrices()) *
+                 m.bytes / m.block;
     };
     if (multiplies(c)) add(r.a), add(r.b);
     if (c.beta != 0) add(r.c);

@@ -64,12 +64,22 @@ struct MatrixInfo {
     uint32_t bytes = 4;  // of a block
     uint32_t block = 1;  // elements in a block
     uint64_t rows = 0, cols = 0, row_step = 0, col_step = 0,
-             batch_step = 0;  // steps in elements; batch_step 0: broadcast or one
-    uint64_t span = 0;        // elements from the first to past the last
+             batch_step = 0;                                    // steps in elements; batch_step 0: broadcast or one
+    uint64_t outer_step = 0;                                    // of the outer level, likewise
+    uint64_t batch = 1, outer = 1, ratio = 1, outer_ratio = 1;  // products of both levels, and how many share a matrix
+    uint64_t span = 0;                                          // elements from the first to past the last
 
-    uint64_t position(uint64_t batch, uint64_t row, uint64_t col) const {
-        return batch * batch_step + row * row_step + col * col_step;
+    /// Different ones, and which of them a product has: its number counts the products of both levels.
+    uint64_t matrices() const { return inner() * (outer_step ? outer / outer_ratio : 1); }
+    uint64_t matrix_of(uint64_t product) const {
+        const uint64_t in = batch_step ? product % batch / ratio : 0;
+        return in + (outer_step ? product / batch / outer_ratio * inner() : 0);
     }
+    uint64_t begin_of(uint64_t matrix) const { return matrix % inner() * batch_step + matrix / inner() * outer_step; }
+    uint64_t position(uint64_t product, uint64_t row, uint64_t col) const {
+        return begin_of(matrix_of(product)) + row * row_step + col * col_step;
+    }
+    uint64_t inner() const { return batch_step ? batch / ratio : 1; }
     uint64_t bytes_of(uint64_t elements) const { return elements / block * bytes; }
     uint64_t span_bytes() const { return bytes_of(span); }
 };
@@ -78,7 +88,7 @@ struct MatrixInfo {
 struct Resolved {
     MatrixInfo a, b, c, d;
     Type accumulate = f32;
-    uint64_t batch = 1;                  // or groups
+    uint64_t batch = 1;                  // products of both levels, or groups
     uint64_t indices_per_row = 1;        // of A
     std::vector<uint32_t> group_of_row;  // of D, with index lists; otherwise empty
 

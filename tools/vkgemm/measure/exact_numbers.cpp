@@ -59,7 +59,7 @@ void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
 }  // namespace
 
 ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& limits, uint64_t seed) {
-    const uint64_t of_a = r.a.batch_step ? r.batch : 1, of_b = r.b.batch_step ? r.batch : 1;
+    const uint64_t of_a = r.a.matrices(), of_b = r.b.matrices();
     const auto numbers = [&](int range) {
         return ExactNumbers{random_numbers(r.a, of_a, range, 2 * seed + 1),
                             random_numbers(r.b, of_b, range, 2 * seed + 2)};

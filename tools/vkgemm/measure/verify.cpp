@@ -44,38 +44,40 @@ auto by_width(uint32_t bytes, const Body& body) {
     }
 }
 
-/// Writes `value(batch, row, col)`, one of 256 numbers, to every element. Square by square, for the matrix may lie
+/// Writes `value(matrix, row, col)`, one of 256 numbers, to every element. Square by square, for the matrix may lie
 /// across the way in which its values do.
 template <class Value>
-void put_all(const MatrixInfo& m, uint64_t matrices, std::byte* bytes, const Value& value) {
+void put_all(const MatrixInfo& m, std::byte* bytes, const Value& value) {
     constexpr uint64_t side = 16;
     std::array<std::array<std::byte, 8>, 256> encoded{};
     for (int number = -128; number < 128; ++number)
         encode(m.type, number, encoded[static_cast<uint8_t>(number)].data());
     by_width(m.bytes, [&](auto word) {
-        for (uint64_t batch = 0; batch < matrices; ++batch)
+        for (uint64_t matrix = 0; matrix < m.matrices(); ++matrix)
             for (uint64_t row0 = 0; row0 < m.rows; row0 += side)
                 for (uint64_t col0 = 0; col0 < m.cols; col0 += side)
                     for (uint64_t row = row0; row < std::min(row0 + side, m.rows); ++row)
                         for (uint64_t col = col0; col < std::min(col0 + side, m.cols); ++col)
-                            std::memcpy(bytes + m.position(batch, row, col) * sizeof word,
-                                        encoded[static_cast<uint8_t>(value(batch, row, col))].data(), sizeof word);
+                            std::memcpy(
+                                bytes + (m.begin_of(matrix) + row * m.row_step + col * m.col_step) * sizeof word,
+                                encoded[static_cast<uint8_t>(value(matrix, row, col))].data(), sizeof word);
     });
 }
 
 /// The same for an operand in blocks, which lie along k: along the rows of A and the columns of B.
 template <class Value>
-void put_blocks(const MatrixInfo& m, uint64_t matrices, std::byte* bytes, const Value& value) {
+void put_blocks(const MatrixInfo& m, std::byte* bytes, const Value& value) {
     std::vector<double> values(m.block);
     const bool along_rows = m.col_step == 1;
     const uint64_t lines = along_rows ? m.rows : m.cols, length = along_rows ? m.cols : m.rows;
-    for (uint64_t batch = 0; batch < matrices; ++batch)
+    for (uint64_t matrix = 0; matrix < m.matrices(); ++matrix)
         for (uint64_t line = 0; line < lines; ++line)
             for (uint64_t k = 0; k < length; k += m.block) {
                 const uint64_t row = along_rows ? line : k, col = along_rows ? k : line;
                 for (uint64_t i = 0; i < m.block; ++i)
-                    values[i] = value(batch, row + (along_rows ? 0 : i), col + (along_rows ? i : 0));
-                encodeBlock(m.type, values, bytes + m.bytes_of(m.position(batch, row, col)));
+                    values[i] = value(matrix, row + (along_rows ? 0 : i), col + (along_rows ? i : 0));
+                encodeBlock(m.type, values,
+                            bytes + m.bytes_of(m.begin_of(matrix) + row * m.row_step + col * m.col_step));
             }
 }
 
@@ -135,7 +137,7 @@ ExactCase::ExactCase(const Case& c, uint64_t seed)
 }
 
 int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {
-    return whole(r_.c.type, 3, mixed(3, slice(r_.c, batch), row, col));
+    return whole(r_.c.type, 3, mixed(3, r_.c.matrix_of(batch), row, col));
 }
 int ExactCase::residual(uint64_t batch, uint64_t row, uint64_t col) const {
     return whole(r_.d.type, 3, mixed(4, batch, row, col));
@@ -166,18 +168,17 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
         for (size_t i = 0; i < m->span_bytes(); ++i) bytes.push_back(static_cast<std::byte>(word >> i % 4 * 8));
     if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
     const auto put = [&](auto value) {
-        const uint64_t matrices = m->batch_step ? r_.batch : 1;
-        m->block == 1 ? put_all(*m, matrices, bytes.data(), value) : put_blocks(*m, matrices, bytes.data(), value);
+        m->block == 1 ? put_all(*m, bytes.data(), value) : put_blocks(*m, bytes.data(), value);
     };
     using At = uint64_t;
     if (slot == VKGEMM_SLOT_A)
-        put([this](At batch, At row, At col) { return a(batch, row * r_.indices_per_row, col); });
+        put([this](At matrix, At row, At col) { return a_[(matrix * r_.a.rows + row) * r_.a.cols + col]; });
     else if (slot == VKGEMM_SLOT_B)
-        put([this](At batch, At row, At col) { return b_row(batch, row)[col]; });
+        put([this](At matrix, At row, At col) { return b_[(matrix * r_.b.rows + row) * r_.b.cols + col]; });
     else if (slot == VKGEMM_SLOT_RESIDUAL)
-        put([this](At batch, At row, At col) { return residual(batch, row, col); });
+        put([this](At matrix, At row, At col) { return residual(matrix, row, col); });
     else
-        put([this](At batch, At row, At col) { return c(batch, row, col); });
+        put([this](At matrix, At row, At col) { return whole(r_.c.type, 3, mixed(3, matrix, row, col)); });
     return bytes;
 }
 

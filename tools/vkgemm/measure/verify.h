@@ -44,15 +44,14 @@ class ExactCase {
 
    private:
     int a(uint64_t batch, uint64_t row, uint64_t k) const {
-        return a_[(slice(r_.a, batch) * r_.a.rows + row / r_.indices_per_row) * r_.a.cols + k];
+        return a_[(r_.a.matrix_of(batch) * r_.a.rows + row / r_.indices_per_row) * r_.a.cols + k];
     }
     int c(uint64_t batch, uint64_t row, uint64_t col) const;
     int residual(uint64_t batch, uint64_t row, uint64_t col) const;
     const int8_t* b_row(uint64_t batch, uint64_t k) const {
-        return &b_[(slice(r_.b, batch) * r_.b.rows + k) * r_.b.cols];
+        return &b_[(r_.b.matrix_of(batch) * r_.b.rows + k) * r_.b.cols];
     }
-    uint64_t matrices_of_d() const { return r_.d.batch_step ? r_.batch : 1; }
-    static uint64_t slice(const MatrixInfo& m, uint64_t batch) { return m.batch_step ? batch : 0; }
+    uint64_t matrices_of_d() const { return r_.d.matrices(); }
     int vector_value(VkgemmSlot slot, uint64_t index) const;
 
     struct Expected {

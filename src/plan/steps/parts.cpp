@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "plan/steps/parts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "plan/base/rounding.h"
+
+namespace vkgemm::plan {
+namespace {
+
+constexpr uint64_t good_side = 256;  // of a block: rows or columns that a kernel is fast with
+
+// Whether the first `count` operands, A and B first, can be reached by one dispatch.
+struct Reach {
+    const DeviceCaps& dev;
+    Binding binding;
+
+    bool holds(const Problem& p, size_t count) const {
+        const auto all = operands(p);
+        return std::all_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
+                           [&](const Operand& x) { return !beyond_reach(p, x, dev, binding); });
+    }
+
+    // The largest size, of those up to the problem's, with which it is so; 0: there is none.
+    uint64_t largest(Problem p, uint64_t Problem::*size, size_t count) const {
+        uint64_t low = 0, high = p.*size;
+        while (low < high) {
+            const uint64_t middle = p.*size = high - (high - low) / 2;
+            holds(p, count) ? low = middle : high = middle - 1;
+        }
+        return low;
+    }
+};
+
+// Blocks of nearly equal size: multiples of `unit`, or of a smaller power of two (at least `grain`) if that is much.
+uint64_t even(uint64_t size, uint64_t most, uint64_t unit, uint64_t grain = 1) {
+    if (most >= size || most == 0) return most;
+    while (unit > grain && unit * 4 > most) unit /= 2;
+    const uint64_t block = round_up(div_up(size, div_up(size, most)), unit);
+    return block <= most ? block : most / unit * unit;
+}
+
+// The sizes of a block; one of them is 0 if there is none. K is cut only where even small blocks of A and B would reach
+// too far, and then so that their other sizes are whole.
+Sizes block_of(const Problem& p, const Reach& reach) {
+    Problem q = p;
+    q.batch = 1, q.m = std::min(p.m, good_side), q.n = std::min(p.n, good_side);
+    if (!reach.holds(q, 2)) {
+        q.m = p.a.layout == columnMajor ? p.m : 1, q.n = p.b.layout == rowMajor ? p.n : 1;
+        const uint64_t grain = std::max(info(p.a.type).block, info(p.b.type).block);
+        q.k = even(p.k, reach.largest(q, &Problem::k, 2), good_side, grain);
+    }
+    q.m = std::min(p.m, good_side), q.n = p.n;
+    if (!reach.largest(q, &Problem::n, 4)) q.m = 1;  // whose rows are very long
+    q.n = even(p.n, reach.largest(q, &Problem::n, 4), good_side);
+    q.m = p.m;
+    q.m = even(p.m, reach.largest(q, &Problem::m, 4), good_side);
+    q.batch = p.batch;
+    q.batch = even(p.batch, reach.largest(q, &Problem::batch, 4), 1);
+    return sizes_of(q);
+}
+
+// Blocks of one size along one dimension.
+struct Blocks {
+    uint64_t begin, size, count;
+};
+// All of them, the last one apart if it is smaller, or if `end_apart`.
+std::vector<Blocks> blocks_of(uint64_t size, uint64_t block, bool end_apart = false) {
+    if (block == size) return {{0, size, 1}};
+    const uint64_t whole = (size - (end_apart ? 1 : 0)) / block;
+    std::vector<Blocks> out = {{0, block, whole}};
+    if (whole * block < size) out.push_back({whole * block, size - whole * block, 1});
+    return out;
+}
+
+// How far operands move by so many rows, columns, elements along K, and products.
+Level moved(const Problem& p, const Sizes& by) {
+    const auto at = [&](const Matrix& x, uint64_t rows, uint64_t cols) {
+        return (x.layout == rowMajor ? rows * x.ld + cols : cols * x.ld + rows) + by.batch * x.batchStride;
+    };
+    return {1, {at(p.a, by.m, by.k), at(p.b, by.k, by.n), at(p.c, by.m, by.n), at(p.d, by.m, by.n)}, by.m, by.n};
+}
+
+void add_level(Normalised& n, const Level& l) {
+    Problem& p = n.problem;
+    n.repeated.add(l);
+    p.outerBatch *= l.count;
+    size_t i = 0;
+    for (uint64_t* step : {&p.outerStrideA, &p.outerStrideB, &p.outerStrideC, &p.outerStrideD})
+        *step = std::gcd(*step, l.stride[i++]);
+}
+
+Normalised part_of(const Normalised& whole, const std::array<Blocks, 4>& mnkb) {
+    const auto& [m, n, k, batch] = mnkb;
+    Normalised out = whole;
+    Problem& p = out.problem;
+    out.is_part = true;
+    out.begin = moved(p, {m.begin, n.begin, k.begin, batch.begin});
+    add_level(out, out.begin);
+    for (const auto& [count, by] : {std::pair{m.count, Sizes{m.size, 0, 0, 0}},
+                                    {n.count, Sizes{0, n.size, 0, 0}},
+                                    {batch.count, Sizes{0, 0, 0, batch.size}},
+                                    {k.count, Sizes{0, 0, k.size, 0}}}) {
+        Level l = moved(p, by);
+        l.count = count;
+        if (count > 1) add_level(out, l);
+    }
+    p.m = m.size, p.n = n.size, p.k = k.size, p.batch = batch.size;
+    if (k.begin + k.count * k.size < whole.problem.k)  // what follows finishes D
+        p.epilogue = {}, p.scalars &= VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA;
+    if (k.begin > 0) {
+        out.adds = true;
+        p.cSource = VKGEMM_C_IS_D, p.c = p.d, p.outerStrideC = p.outerStrideD;
+        p.scalars &= ~uint32_t{VKGEMM_SCALARS_BETA};
+    }
+    return out;
+}
+
+// Along K: the first block, which has C, those that add to it, and the last, which finishes D.
+std::vector<Blocks> blocks_of_k(uint64_t size, uint64_t block) {
+    if (block == size) return {{0, size, 1}};
+    std::vector<Blocks> out = {{0, block, 1}};
+    for (Blocks b : blocks_of(size - block, block, true)) {
+        b.begin += block;
+        if (b.count) out.push_back(b);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Normalised> parts_of(const Normalised& n, const DeviceCaps& dev, Binding binding) {
+    const Problem& p = n.problem;
+    const Reach reach = {dev, binding};
+    if (is_empty(p) || is_never_cut(p) || reach.holds(p, 4)) return {n};
+    const Sizes block = block_of(p, reach);
+    if (!block.m || !block.n || !block.batch || (block.k < p.k && (!block.k || !adds_up_in_d(p)))) return {n};
+    std::vector<Normalised> out;
+    for (const Blocks& k : blocks_of_k(p.k, block.k))
+        for (const Blocks& batch : blocks_of(p.batch, block.batch))
+            for (const Blocks& cols : blocks_of(p.n, block.n))
+                for (const Blocks& rows : blocks_of(p.m, block.m)) out.push_back(part_of(n, {rows, cols, k, batch}));
+    return out;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Problems with operands beyond the reach of one dispatch: their parts stay below, and together are the product.
+#include "plan/steps/parts.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/repeated.h"
+#include "support/files.h"
+#include "support/string_util.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+Matrix drawn(Random& random, uint64_t rows, uint64_t cols, uint64_t batch) {
+    Matrix x;
+    if (random.one_in(2)) x.layout = columnMajor;
+    const uint64_t length = x.layout == rowMajor ? cols : rows, lines = x.layout == rowMajor ? rows : cols;
+    x.ld = length + random.below(3);
+    if (batch > 1 && random.one_in(2)) x.batchStride = x.ld * lines + random.below(5);
+    return x;
+}
+
+Problem draw(Random& random) {
+    Problem p;
+    p.m = 1 + random.below(40), p.n = 1 + random.below(40), p.k = random.below(30), p.batch = 1 + random.below(3);
+    p.cSource = static_cast<VkgemmC>(random.below(3));
+    p.a = drawn(random, p.m, p.k, p.batch), p.b = drawn(random, p.k, p.n, p.batch);
+    p.d = drawn(random, p.m, p.n, p.batch);
+    if (p.cSource == VKGEMM_C_SEPARATE) p.c = drawn(random, p.m, p.n, p.batch);
+    if (random.one_in(4)) p.outerBatch = 2, p.outerStrideB = broadcast;
+    if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_BIAS_ROW : VKGEMM_STEP_BIAS_COL});
+    if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_SCALE_ROW : VKGEMM_STEP_SCALE_COL});
+    if (random.one_in(3)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
+    return p;
+}
+
+std::vector<Normalised> parts(const std::string& line, Binding binding = Binding::addresses) {
+    DeviceCaps dev;
+    dev.max_storage_range = uint64_t{1} << 30;
+    return parts_of(normalise(completed_line(line)), dev, binding);
+}
+
+}  // namespace
+
+TEST_CASE("parts: each is within reach, and together they are the product") {
+    int cut = 0, cut_k = 0, cut_batch = 0, whole = 0, never = 0;
+    for (uint64_t seed = 1; seed <= 3000; ++seed) {
+        Random random(seed);
+        const Problem given = draw(random);
+        const Result<Problem> full = complete(given);
+        CAPTURE(seed);
+        CAPTURE(to_text(given, 2, 3));
+        REQUIRE_MESSAGE(bool(full), full.status().text);
+        DeviceCaps dev;
+        dev.max_span = 40 + random.below(500);
+        CAPTURE(dev.max_span);
+        const Normalised n = normalise(*full);
+        const auto all = parts_of(n, dev, Binding::addresses);
+        REQUIRE(!all.empty());
+        if (!all[0].is_part) {
+            bool fits = true;
+            for (const Operand& x : operands(n.problem)) fits &= !beyond_reach(n.problem, x, dev, Binding::addresses);
+            (fits ? whole : never) += 1;
+            continue;
+        }
+        for (const Normalised& part : all) {
+            for (const Operand& x : operands(part.problem))
+                REQUIRE(!beyond_reach(part.problem, x, dev, Binding::addresses));
+            cut_k += part.adds, cut_batch += part.problem.batch < n.problem.batch;
+        }
+        const vkgemm::test::Operands in = operands_for(*full, seed);
+        std::vector<double> expected = in.d;
+        multiply(*full, in, expected, 0, full->batch * full->outerBatch);
+        REQUIRE(same_numbers(expected, repeated(all, in)));
+        ++cut;
+    }
+    MESSAGE(cut << " cut, " << cut_k << " parts add, " << cut_batch << " in the batch, " << whole << " whole, " << never
+                << " cannot be cut");
+    for (const int some : {cut, cut_k, cut_batch, whole}) CHECK(some > 100);
+    CHECK(never < 400);
+}
+
+TEST_CASE("parts: sizes of those of large problems") {
+    const auto first = [](const std::vector<Normalised>& all) { return sizes_of(all[0].problem); };
+    const auto product = parts("70000x40000x4096");
+    CHECK(first(product) == Sizes{35072, 40000, 4096, 1});
+    CHECK((product.size() == 2 && product[0].problem.outerBatch == 1));
+    CHECK(product[1].begin.stride[3] == uint64_t{35072} * 40000);
+    CHECK(first(parts("4096x40000x70000")) == Sizes{4096, 40000, 35072, 1});  // the rows of B
+    CHECK(first(parts("40000x4096x70000")) == Sizes{20224, 4096, 70000, 1});
+    CHECK(first(parts("40000x4096x70000 layout=nt")) == Sizes{20224, 4096, 70000, 1});
+    CHECK(first(parts("40000x4096x70000 layout=tn")) == Sizes{40000, 4096, 35072, 1});
+    CHECK(first(parts("4096x4096x4096 batch=200")) == Sizes{4096, 4096, 4096, 100});
+    CHECK(first(parts("4096x4096x4096 batch=200", Binding::descriptors)) == Sizes{4096, 4096, 4096, 15});
+    CHECK(first(parts("16384x16384x64", Binding::descriptors)) == Sizes{8192, 16384, 64, 1});
+    CHECK(first(parts("f16*q8_0->f32 64x100000x65536 layout=nt")) == Sizes{64, 25088, 65536, 1});
+    for (const char* line :
+         {"70000x40000x4096 upto=m", "70000x40000x4096 packed_a=any", "70000x40000x4096 groups=table",
+          "f16*f16 4096x40000x70000", "4096x40000x70000 residual", "4096x40000x70000 invariant", "2x2x2147483648"}) {
+        INFO(line);
+        const auto whole = parts(line);
+        CHECK((whole.size() == 1 && !whole[0].is_part));
+    }
+}
+
+TEST_CASE("parts: what cannot be cut is refused, with the limit and the reason") {
+    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const struct {
+        const char* line;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"70000x40000x4096 upto=m", {"D spans 2800000000 elements", "2147483647", "sizes that vary"}},
+        {"f16*f16 4096x40000x70000", {"B spans 2800000000", "D has the accumulator's type"}},
+        {"4096x40000x70000 residual", {"B spans 2800000000", "no residual"}},
+        {"4x2x4 lda=3000000000", {"leading dimension of A is 3000000000", "2147483647"}},
+    };
+    for (const auto& row : rows) {
+        INFO(row.line);
+        const auto choice = select(caps, normalise(completed_line(row.line)).problem, {});
+        REQUIRE(!choice);
+        CHECK(choice.status().code == VKGEMM_ERROR_LIMIT);
+        for (const std::string& word : row.words)
+            CHECK_MESSAGE(choice.status().text.find(word) != std::string::npos, choice.status().text);
+    }
+}
