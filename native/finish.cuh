@@ -134,10 +134,11 @@ DEVICE float reciprocal(float x) {
 }
 
 /// A step on values v with its operand w. NaN stays NaN.
-DEVICE void apply(uint32_t step, float (&v)[8], const float (&w)[8], const Scalars& s, float slope) {
+template <int rows>
+DEVICE void apply(uint32_t step, float (&v)[rows][8], const float (&w)[rows][8], const Scalars& s, float slope) {
     const auto each = [&](auto&& f) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) v[i] = f(v[i], w[i]);
+        for (int i = 0; i < 8 * rows; ++i) v[i / 8][i % 8] = f(v[i / 8][i % 8], w[i / 8][i % 8]);
     };
     switch (step) {
         case ADD_C:
@@ -175,6 +176,7 @@ DEVICE void apply(uint32_t step, float (&v)[8], const float (&w)[8], const Scala
 /// Finishes sums: what they lack, read from memory.
 template <class D>
 struct Finish {
+    static constexpr int rows_at_once = 2;
     const NativeArgs& x;
     const Scalars scalars;
 
@@ -217,34 +219,39 @@ struct Finish {
     }
 
     /// Where eight columns of D, or of the sums of a slice, begin.
-    DEVICE Eight destination(uint32_t row, uint32_t col, const Place& place, uint32_t count) const {
+    DEVICE Eight destination(uint32_t row, uint32_t col, const Place& place) const {
         const abi::GemmArgs& a = x.args;
+        const uint32_t count = row < a.m && col < a.n ? min(a.n - col, 8u) : 0;
         if (x.constants[PARTIAL])
             return {address_of(a.d), VKGEMM_TYPE_F32,
                     ((uint64_t{place.slice} * a.batch + place.batch) * a.m + row) * a.n + col, 1, count};
         return {address_of(a.d), type_of<D>, uint64_t{place.batch} * a.batch_d + uint64_t{row} * a.ldd + col, 1, count};
     }
 
-    /// Eight sums of a row, of which `count` are inside D.
-    DEVICE void finish(float (&v)[8], uint32_t row, uint32_t col, const Place& place, uint32_t count) const {
-        const Eight d = destination(row, col, place, count);
+    /// Eight sums of each of some rows, every fourth from `row` on; several, so that the latencies of one hide behind
+    /// the others'.
+    template <int rows>
+    DEVICE void finish(float (&v)[rows][8], uint32_t row, uint32_t col, const Place& place) const {
         const bool is_partial = x.constants[PARTIAL] != 0;
-        const float alpha = is_partial ? 1 : scalars.alpha;
+        const float alpha = is_partial ? 1 : scalars.alpha, slope = __uint_as_float(x.constants[SLOPE]);
+        Eight d[rows];
 #pragma unroll
-        for (int i = 0; i < 8; ++i) v[i] = scalars.is_nothing ? 0 : alpha * v[i];
-        if (!is_partial) {
-#pragma unroll 1
-            for (int i = has_c() ? -1 : 0; i < 4; ++i) {
-                const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
-                if (step == VKGEMM_STEP_NONE) break;
-                float w[8];
-                const Eight from = operand(step, d, row, col, place.batch);
-                if (from.count) load(w, from);
-                apply(step, v, w, scalars, __uint_as_float(x.constants[SLOPE]));
-            }
-            monitor(v, count);
+        for (int r = 0; r < rows; ++r) {
+            d[r] = destination(row + 4 * r, col, place);
+#pragma unroll
+            for (float& y : v[r]) y = scalars.is_nothing ? 0 : alpha * y;
         }
-        store(v, d);
+#pragma unroll 1
+        for (int i = has_c() ? -1 : 0; i < 4; ++i) {
+            const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
+            if (step == VKGEMM_STEP_NONE) break;
+            float w[rows][8];
+#pragma unroll
+            for (int r = 0; r < rows; ++r) load(w[r], operand(step, d[r], row + 4 * r, col, place.batch));
+            apply(step, v, w, scalars, slope);
+        }
+#pragma unroll
+        for (int r = 0; r < rows; ++r) monitor(v[r], d[r].count), store(v[r], d[r]);
     }
 
     DEVICE void monitor(const float (&v)[8], uint32_t count) const {
@@ -268,12 +275,14 @@ struct Finish {
             __syncwarp();
             const uint32_t unit = staging.lane % 8, first = col + part * 64 + unit * 8;
 #pragma unroll 1
-            for (uint32_t r = staging.lane / 8; r < store_rows; r += 4) {
-                if (row + r >= x.args.m || first >= x.args.n) continue;
-                float v[8];
-                load_four(v, 0, place_in(staging, r, unit, 0));
-                load_four(v, 4, place_in(staging, r, unit, 1));
-                finish(v, row + r, first, place, min(x.args.n - first, 8u));
+            for (uint32_t r = staging.lane / 8; r < store_rows; r += 4 * rows_at_once) {
+                float v[rows_at_once][8];
+#pragma unroll
+                for (int i = 0; i < rows_at_once; ++i) {
+                    load_four(v[i], 0, place_in(staging, r + 4 * i, unit, 0));
+                    load_four(v[i], 4, place_in(staging, r + 4 * i, unit, 1));
+                }
+                finish(v, row + r, first, place);
             }
             __syncwarp();
         }
