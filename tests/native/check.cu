@@ -10,7 +10,7 @@
 namespace vkgemm::native {
 namespace {
 
-__device__ float element(uint64_t begin, uint32_t type, uint64_t i) {
+__device__ float value_at(uint64_t begin, uint32_t type, uint64_t i) {
     if (type == VKGEMM_TYPE_F32) return reinterpret_cast<const float*>(begin)[i];
     if (type == VKGEMM_TYPE_F16) return __half2float(reinterpret_cast<const __half*>(begin)[i]);
     return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(begin)[i]);
@@ -31,17 +31,17 @@ __device__ uint32_t mixed(uint32_t x) {
 __device__ float after(const Case& c, uint32_t step, uint32_t row, uint32_t col, uint64_t i, float x) {
     switch (step) {
         case VKGEMM_STEP_BIAS_ROW:
-            return x + element(c.bias, c.type_bias, row);
+            return x + value_at(c.bias, c.type_bias, row);
         case VKGEMM_STEP_BIAS_COL:
-            return x + element(c.bias, c.type_bias, col);
+            return x + value_at(c.bias, c.type_bias, col);
         case VKGEMM_STEP_SCALE_ROW:
-            return x * element(c.scale, c.type_scale, row);
+            return x * value_at(c.scale, c.type_scale, row);
         case VKGEMM_STEP_SCALE_COL:
-            return x * element(c.scale, c.type_scale, col);
+            return x * value_at(c.scale, c.type_scale, col);
         case VKGEMM_STEP_SCALE_ALL:
-            return x * element(c.scale, c.type_scale, 0);
+            return x * value_at(c.scale, c.type_scale, 0);
         case VKGEMM_STEP_RESIDUAL:
-            return x + element(c.residual, c.type_residual, i);
+            return x + value_at(c.residual, c.type_residual, i);
         case VKGEMM_STEP_RELU:
             return isnan(x) ? x : fmaxf(x, 0);
         case VKGEMM_STEP_GELU:
@@ -84,8 +84,8 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verd
     const uint32_t begin = slice * c.k_chunk, end = c.is_partial ? min(c.k, begin + c.k_chunk) : c.k;
     float x = 0;
     for (uint32_t k = begin; k < end; ++k)
-        x += element(c.a, c.type_a, batch * c.stride_a + (c.a_turned ? k * c.lda + row : row * c.lda + k)) *
-             element(c.b, c.type_a, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
+        x += value_at(c.a, c.type_a, batch * c.stride_a + (c.a_turned ? k * c.lda + row : row * c.lda + k)) *
+             value_at(c.b, c.type_a, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
     uint64_t i = batch * c.stride_d + row * c.ldd + col;
     if (c.is_partial) {
         i = ((uint64_t{slice} * c.batch + batch) * c.m + row) * c.n + col;
@@ -93,11 +93,11 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verd
         x *= c.alpha;
         if (c.use_c)
             x += c.beta *
-                 element(c.c, c.type_c, batch * c.stride_c + (c.c_turned ? col * c.ldc + row : row * c.ldc + col));
+                 value_at(c.c, c.type_c, batch * c.stride_c + (c.c_turned ? col * c.ldc + row : row * c.ldc + col));
         const uint64_t in_residual = i;
         for (uint32_t s : c.steps) x = after(c, s, row, col, in_residual, x);
     }
-    const float got = element(c.d, c.type_d, i);
+    const float got = value_at(c.d, c.type_d, i);
     const bool is_right = c.tolerance == 0 ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
                                            : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
     atomicAdd(&verdict->elements, 1u);

@@ -157,12 +157,17 @@ void Gpu::fill(const Memory& m, uint64_t offset, uint64_t bytes, uint32_t word) 
     vkCmdFillBuffer(commands_, m.buffer, offset, bytes, word);
 }
 
-void Gpu::barrier() const {
+void Gpu::barrier(bool between_kernels) const {
     VkMemoryBarrier memory = {VK_STRUCTURE_TYPE_MEMORY_BARRIER};
-    memory.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
-    memory.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-    const VkPipelineStageFlags work = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    vkCmdPipelineBarrier(commands_, work, work | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
+    VkPipelineStageFlags before = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, after = before;
+    memory.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+    memory.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+    if (!between_kernels) {
+        memory.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+        memory.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+        before |= VK_PIPELINE_STAGE_TRANSFER_BIT, after = before | VK_PIPELINE_STAGE_HOST_BIT;
+    }
+    vkCmdPipelineBarrier(commands_, before, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
 }
 
 void Gpu::stamp(uint32_t number) const {

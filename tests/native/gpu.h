@@ -26,7 +26,8 @@ class Gpu {
     void launch(VkCuFunctionNVX, uint32_t groups, uint32_t threads, uint32_t shared,
                 std::vector<const void*> parameters, uint32_t groups_y = 1, uint32_t groups_z = 1) const;
     void fill(const Memory&, uint64_t offset, uint64_t bytes, uint32_t word) const;
-    void barrier() const;
+    /// As an engine has between kernels, or one that also orders fills and the host, which takes longer.
+    void barrier(bool between_kernels = false) const;
     void stamp(uint32_t number) const;
     void end() const;
     void submit() const;          // and waits, ten seconds at most

@@ -284,7 +284,7 @@ void Harness::time(const Setup& s) {
     gpu_.stamp(0);
     for (int i = 0; i < repetitions; ++i) {
         launch(s, sets[size_t(i) % sets.size()], function);
-        gpu_.barrier();
+        gpu_.barrier(true);
     }
     gpu_.stamp(1);
     gpu_.end();
