@@ -22,8 +22,8 @@ DEVICE void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
 }
 
-/// Where an operand lies: lines of 128 bytes, swizzled, eight of them every 1024 bytes. If the lines do not run along k,
-/// 64 elements are side by side in one, and the next 64 begin after the 64 lines of a step.
+/// Where an operand lies: lines of 128 bytes, swizzled, eight of them every 1024 bytes. If the lines do not run along
+/// k, 64 elements are side by side in one, and the next 64 begin after the 64 lines of a step.
 DEVICE uint64_t descriptor(uint32_t address, bool along_k) {
     const uint64_t begin = (address & 0x3ffff) >> 4, next_lines = 1024 >> 4, next_columns = along_k ? 1 : 8192 >> 4;
     const uint64_t swizzled_by_128 = 1;

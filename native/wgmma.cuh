@@ -104,19 +104,20 @@ struct Product {
             wait_for_products<0>();
             take(sums);
             if (depth.end > depth.begin && lane == 0) arrive(empty((at.stage + STAGES - 1) % STAGES));
-            if (!is_plain) {
-                finish.finish_all(box, sums, place.row + row, place.col + col, place);
-            } else if (is_partial) {
-                store_boxes<f32>(x, box, sums, 1, place.row + row, place.col + col,
-                                 place.slice * x.args.batch + place.batch);
-            } else {
-                store_boxes<D>(x, box, sums, finish.scalars.alpha, place.row + row, place.col + col, place.batch);
-            }
+            const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
+                           d_col = place.col + col;
+            if (!is_plain)
+                finish.finish_all(box, sums, d_row, d_col, place);
+            else if (is_partial)
+                store_sums<f32>(x, box, sums, 1, d_row, d_col, z);
+            else
+                store_sums<D>(x, box, sums, finish.scalars.alpha, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
     }
 
-    /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is still being read when it returns.
+    /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is
+    /// still being read when it returns.
     DEVICE void sum(float (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a, uint64_t b,
                     uint32_t lane) const {
         uint32_t last = 0;
