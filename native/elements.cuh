@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements in global memory whose type is known at run time: f32, f16 or bf16.
+// Elements in global memory. The type of those of two bytes, f16 or bf16, is known at run time only.
 #pragma once
 #include "native/store.cuh"
 #include "vkgemm/tables.h"
@@ -12,9 +12,21 @@ enum ElementType : uint32_t {
 #undef VKGEMM_ROW
 };
 template <class D>
-constexpr uint32_t type_of = __is_same(D, f16)    ? VKGEMM_TYPE_F16
-                             : __is_same(D, bf16) ? VKGEMM_TYPE_BF16
-                                                  : VKGEMM_TYPE_F32;
+constexpr uint32_t type_of = std::is_same_v<D, f16>    ? VKGEMM_TYPE_F16
+                             : std::is_same_v<D, bf16> ? VKGEMM_TYPE_BF16
+                             : std::is_same_v<D, i32>  ? VKGEMM_TYPE_I32
+                                                       : VKGEMM_TYPE_F32;
+/// What is computed with on the way to D.
+template <class D>
+using ValueOf = std::conditional_t<std::is_same_v<D, i32>, i32, f32>;
+template <class V>
+DEVICE V value_of(uint32_t bits) {
+    if constexpr (std::is_same_v<V, i32>)
+        return static_cast<i32>(bits);
+    else
+        return __uint_as_float(bits);
+}
+
 DEVICE uint64_t address_of(abi::uvec2 words) { return uint64_t{words.y} << 32 | words.x; }
 
 DEVICE float f32_of(uint32_t bits, uint32_t type) {
@@ -22,10 +34,10 @@ DEVICE float f32_of(uint32_t bits, uint32_t type) {
 }
 
 /// 0 unless it `exists`. Predicates, because ptxas makes a branch of every `if` round an asm statement.
-template <bool is_f32>
-DEVICE float element_at(uint64_t address, uint32_t type, bool exists) {
+template <class V, bool is_word>
+DEVICE V element_at(uint64_t address, uint32_t type, bool exists) {
     uint32_t bits = 0;
-    if constexpr (is_f32)
+    if constexpr (is_word)
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
                      : "+r"(bits)
                      : "l"(address), "r"(uint32_t{exists})
@@ -35,13 +47,16 @@ DEVICE float element_at(uint64_t address, uint32_t type, bool exists) {
                      : "+r"(bits)
                      : "l"(address), "r"(uint32_t{exists})
                      : "memory");
-    return is_f32 ? __uint_as_float(bits) : f32_of(bits, type);
+    if constexpr (is_word)
+        return value_of<V>(bits);
+    else
+        return f32_of(bits, type);
 }
 template <class D>
-DEVICE void set_element_at(uint64_t address, float x, bool exists) {
+DEVICE void set_element_at(uint64_t address, ValueOf<D> x, bool exists) {
     if constexpr (sizeof(D) == 4)
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.f32 [%0], %1;\n}" ::"l"(address), "f"(x),
-                     "r"(uint32_t{exists})
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.b32 [%0], %1;\n}" ::"l"(address),
+                     "r"(bits_of(x)), "r"(uint32_t{exists})
                      : "memory");
     else
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.u16 [%0], %1;\n}" ::"l"(address),

@@ -16,9 +16,9 @@ enum StepKind : uint32_t {
 
 /// The bits of the least number that D cannot hold.
 template <class D>
-constexpr uint32_t infinite_in = __is_same(D, f16)    ? 0x477ff000
-                                 : __is_same(D, bf16) ? 0x7f7f8000
-                                                      : 0x7f800000;
+constexpr uint32_t infinite_in = std::is_same_v<D, f16>    ? 0x477ff000
+                                 : std::is_same_v<D, bf16> ? 0x7f7f8000
+                                                           : 0x7f800000;
 
 /// VkgemmScalars, at the address in the place of the clamp's bounds.
 struct ScalarsInMemory {
@@ -26,22 +26,25 @@ struct ScalarsInMemory {
     uint32_t non_finite;
 };
 
+template <class V>
 struct Scalars {
-    float alpha, beta, low, high;
+    V alpha, beta;
+    float low, high;
     bool is_nothing;  // the product counts as 0, whatever alpha or the sum is
     ScalarsInMemory* memory;
 };
-DEVICE Scalars read_scalars(const NativeArgs& x) {
+template <class V>
+DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
     const uint32_t has = x.constants[SCALARS];
     auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_hi} << 32 | x.args.clamp_lo);
-    Scalars s = {__uint_as_float(x.args.alpha),
-                 __uint_as_float(x.args.beta),
-                 __uint_as_float(x.args.clamp_lo),
-                 __uint_as_float(x.args.clamp_hi),
-                 false,
-                 memory};
-    if (has & SCALARS_ALPHA) s.alpha = memory->alpha;
-    if (has & SCALARS_BETA) s.beta = memory->beta;
+    Scalars<V> s = {value_of<V>(x.args.alpha),
+                    value_of<V>(x.args.beta),
+                    __uint_as_float(x.args.clamp_lo),
+                    __uint_as_float(x.args.clamp_hi),
+                    false,
+                    memory};
+    if (has & SCALARS_ALPHA) s.alpha = static_cast<V>(memory->alpha);  // floats alone have them there
+    if (has & SCALARS_BETA) s.beta = static_cast<V>(memory->beta);
     if (has & SCALARS_CLAMP) s.low = memory->low, s.high = memory->high;
     s.is_nothing = x.args.k == 0 || ((has & SCALARS_ALPHA) && s.alpha == 0);
     return s;
@@ -64,8 +67,8 @@ DEVICE void gate(float& x, float& y, float t, float u) {
     x *= r * b, y *= r * a;
 }
 
-template <int count, class F>
-DEVICE void each(float (&v)[count], F&& f) {
+template <class V, int count, class F>
+DEVICE void each(V (&v)[count], F&& f) {
 #pragma unroll
     for (int i = 0; i < count; ++i) f(v[i], i);
 }
@@ -77,7 +80,7 @@ DEVICE void each_gated(float (&v)[count], F&& power) {
 
 /// The steps that depend on the value alone. NaN stays NaN.
 template <int count>
-DEVICE void activate(uint32_t step, float (&v)[count], const Scalars& s, float slope) {
+DEVICE void activate(uint32_t step, float (&v)[count], const Scalars<f32>& s, float slope) {
     switch (step) {
         case VKGEMM_STEP_RELU:
             each(v, [](float& x, int) { x = x < 0 ? 0 : x; });
@@ -95,16 +98,21 @@ DEVICE void activate(uint32_t step, float (&v)[count], const Scalars& s, float s
             each(v, [&](float& x, int) { x = x > 0 ? x : slope * x; });
     }
 }
+template <int count>
+DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float) {
+    if (step == VKGEMM_STEP_RELU) each(v, [](i32& x, int) { x = max(x, 0); });
+}
 
 /// Finishes the sums of a warp in the registers where they are, and stores them. A lane has, of every 8 columns, two
 /// neighbours in a row and two in the row 8 below.
 template <class D>
 struct Finish {
+    using V = ValueOf<D>;
     static constexpr int of_box = sums_of_box<D>;
     const NativeArgs& x;
-    const Scalars scalars;
+    const Scalars<V> scalars;
 
-    DEVICE explicit Finish(const NativeArgs& args) : x(args), scalars(read_scalars(args)) {}
+    DEVICE explicit Finish(const NativeArgs& args) : x(args), scalars(read_scalars<V>(args)) {}
 
     DEVICE bool has_c() const { return x.constants[USE_C] != 0 && scalars.beta != 0; }
     /// Nothing but alpha, and the copy engine reaches D.
@@ -138,9 +146,9 @@ struct Finish {
     }
 
     /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
-    template <bool is_f32, bool by_row, bool by_col>
-    DEVICE void load(float (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
-        constexpr uint32_t bytes = is_f32 ? 4 : 2;
+    template <bool is_word, bool by_row, bool by_col>
+    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+        constexpr uint32_t bytes = is_word ? 4 : 2;
         const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
         const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
 #pragma unroll
@@ -151,41 +159,41 @@ struct Finish {
                 continue;
             }
             const bool exists = (!by_row || row + 8 * r < x.args.m) && (!by_col || col + c < x.args.n);
-            w[i] = element_at<is_f32>(begin + r * down + c * across, from.type, exists);
+            w[i] = element_at<V, is_word>(begin + r * down + c * across, from.type, exists);
         }
     }
-    template <bool is_f32>
-    DEVICE void load(float (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+    template <bool is_word>
+    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
         if (from.down && from.across)
-            load<is_f32, true, true>(w, from, row, col);
+            load<is_word, true, true>(w, from, row, col);
         else if (from.across)
-            load<is_f32, false, true>(w, from, row, col);
+            load<is_word, false, true>(w, from, row, col);
         else
-            load<is_f32, true, false>(w, from, row, col);
+            load<is_word, true, false>(w, from, row, col);
     }
 
-    DEVICE void apply(uint32_t step, float (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+    DEVICE void apply(uint32_t step, V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
         if (step >= VKGEMM_STEP_RELU && step != ADD_C) {
             activate(step, v, scalars, __uint_as_float(x.constants[SLOPE]));
             return;
         }
-        float w[of_box];
+        V w[of_box];
         const Source from = source(step, batch);
-        if (from.type == VKGEMM_TYPE_F32)
+        if (from.type == VKGEMM_TYPE_F32 || std::is_same_v<V, i32>)
             load<true>(w, from, row, col);
         else
             load<false>(w, from, row, col);
         const bool scales = step >= VKGEMM_STEP_SCALE_ROW && step <= VKGEMM_STEP_SCALE_ALL;
-        const float factor = step == ADD_C ? scalars.beta : 1;
+        const V factor = step == ADD_C ? scalars.beta : V{1};
         if (scales)
-            each(v, [&](float& y, int i) { y *= w[i]; });
+            each(v, [&](V& y, int i) { y *= w[i]; });
         else
-            each(v, [&](float& y, int i) { y += factor * w[i]; });
+            each(v, [&](V& y, int i) { y += factor * w[i]; });
     }
 
     /// Values of a box whose first elements of this lane are at (row, col).
-    DEVICE void finish(float (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
-        each(v, [&](float& y, int) { y *= scalars.is_nothing ? 1 : scalars.alpha; });
+    DEVICE void finish(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        each(v, [&](V& y, int) { y *= scalars.is_nothing ? V{1} : scalars.alpha; });
 #pragma unroll 1
         for (int i = has_c() ? -1 : 0; i < 4; ++i) {
             const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
@@ -194,11 +202,11 @@ struct Finish {
         }
         if (x.constants[SCALARS] & SCALARS_MONITOR) monitor(v, row, col);
     }
-    DEVICE void monitor(const float (&v)[of_box], uint32_t row, uint32_t col) const {
+    DEVICE void monitor(const V (&v)[of_box], uint32_t row, uint32_t col) const {
         bool seen = false;
 #pragma unroll
         for (int i = 0; i < of_box; ++i)
-            seen |= (__float_as_uint(v[i]) & 0x7fffffff) >= infinite_in<D> && row + i % 4 / 2 * 8 < x.args.m &&
+            seen |= (bits_of(v[i]) & 0x7fffffff) >= infinite_in<D> && row + i % 4 / 2 * 8 < x.args.m &&
                     col + i / 4 * 8 + i % 2 < x.args.n;
         if (seen) scalars.memory->non_finite = 1;  // all writers write the same
     }
@@ -206,17 +214,16 @@ struct Finish {
     /// 16 rows from `row` on, 2 count columns from `col` on. A loop of boxes, not unrolled, to keep the code small: the
     /// sums move down instead, which costs little beside what is done to them.
     template <int count>
-    DEVICE void finish_all(Staging& staging, float (&sums)[count], uint32_t row, uint32_t col,
-                           const Place& place) const {
+    DEVICE void finish_all(Staging& staging, V (&sums)[count], uint32_t row, uint32_t col, const Place& place) const {
         const uint32_t lane_row = row + staging.lane / 4;
 #pragma unroll 1
         for (int first = 0; first < count; first += of_box, col += 2 * of_box) {
             const uint32_t lane_col = col + staging.lane % 4 * 2;
-            float v[of_box];
-            each(v, [&](float& y, int i) { y = scalars.is_nothing ? 0 : sums[i]; });
+            V v[of_box];
+            each(v, [&](V& y, int i) { y = scalars.is_nothing ? V{0} : sums[i]; });
             if (x.constants[PARTIAL]) {
-                store_elements<f32>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n,
-                                    x.args.n, lane_row, lane_col);
+                store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
+                                  lane_row, lane_col);
             } else {
                 finish(v, lane_row, lane_col, place.batch);
                 if (x.d_is_mapped)
@@ -231,8 +238,7 @@ struct Finish {
 
     /// Where the copy engine cannot: to elements of a matrix that begins with the element `first`.
     template <class To>
-    DEVICE void store_elements(const float (&v)[of_box], uint64_t first, uint32_t ld, uint32_t row,
-                               uint32_t col) const {
+    DEVICE void store_elements(const V (&v)[of_box], uint64_t first, uint32_t ld, uint32_t row, uint32_t col) const {
         const uint64_t begin = address_of(x.args.d) + sizeof(To) * (first + uint64_t{row} * ld + col);
 #pragma unroll
         for (int i = 0; i < of_box; ++i) {

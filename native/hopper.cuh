@@ -81,8 +81,8 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
                  "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
                  : "memory");
 }
-DEVICE void store_two(uint32_t to, float x, float y) {
-    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory");
+DEVICE void store_two(uint32_t to, uint32_t x, uint32_t y) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x), "r"(y) : "memory");
 }
 
 }  // namespace vkgemm::native

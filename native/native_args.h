@@ -37,7 +37,8 @@ struct NativeArgs {
 static_assert(sizeof(NativeArgs) <= 4000, "the most that a launch takes as parameters");
 
 // The shared memory of a block: STAGES pairs of tiles of A and B, at multiples of 1024 bytes because the swizzle
-// repeats after so many; then where every warp that consumes lays out what it stores; then two barriers of 8 bytes a stage.
+// repeats after so many; then where every warp that consumes lays out what it stores; then two barriers of 8 bytes for
+// each stage.
 inline constexpr uint32_t swizzle_bytes = 1024;
 inline constexpr uint32_t consumer_warps = 8;
 inline constexpr uint32_t staging_bytes = 4096;  // of a warp: two boxes on their way, or 16 x 64 sums

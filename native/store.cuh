@@ -17,11 +17,13 @@ struct Staging {
 template <class D>
 constexpr int sums_of_box = box_bytes / sizeof(D) / 2;
 
+DEVICE uint32_t bits_of(f32 x) { return __float_as_uint(x); }
+DEVICE uint32_t bits_of(i32 x) { return static_cast<uint32_t>(x); }
+
+/// Two of D's elements of 16 bits.
 template <class D>
-DEVICE uint32_t pair_of(float x, float y) {
-    if constexpr (sizeof(D) != 2)
-        return 0;
-    else if constexpr (__is_same(D, f16)) {
+DEVICE uint32_t pair_of(f32 x, f32 y) {
+    if constexpr (std::is_same_v<D, f16>) {
         const __half2 both = __floats2half2_rn(x, y);
         return reinterpret_cast<const uint32_t&>(both);
     } else {
@@ -32,8 +34,8 @@ DEVICE uint32_t pair_of(float x, float y) {
 
 /// Writes 16 rows and 128 bytes of each. A thread has, of every 8 columns, two neighbours in a row and two in the row 8
 /// below.
-template <class D>
-DEVICE void fill_box(uint32_t box, uint32_t lane, const float (&v)[sums_of_box<D>]) {
+template <class D, class V>
+DEVICE void fill_box(uint32_t box, uint32_t lane, const V (&v)[sums_of_box<D>]) {
     if constexpr (sizeof(D) == 2) {
         const uint32_t row = lane % 16;
 #pragma unroll
@@ -48,15 +50,15 @@ DEVICE void fill_box(uint32_t box, uint32_t lane, const float (&v)[sums_of_box<D
 #pragma unroll
         for (int i = 0; i < 16; i += 4) {
             const uint32_t unit = i / 2 + lane % 4 / 2, to = box + row * box_bytes + (unit ^ row) * 16 + in_unit;
-            store_two(to, v[i], v[i + 1]);
-            store_two(to + 8 * box_bytes, v[i + 2], v[i + 3]);
+            store_two(to, bits_of(v[i]), bits_of(v[i + 1]));
+            store_two(to + 8 * box_bytes, bits_of(v[i + 2]), bits_of(v[i + 3]));
         }
     }
 }
 
 /// Stores 16 rows from `row` on and 128 bytes of each, from `col` on, of matrix `z`.
-template <class D>
-DEVICE void store_values(const NativeArgs& x, Staging& staging, const float (&v)[sums_of_box<D>], uint32_t row,
+template <class D, class V>
+DEVICE void store_values(const NativeArgs& x, Staging& staging, const V (&v)[sums_of_box<D>], uint32_t row,
                          uint32_t col, uint32_t z) {
     const uint32_t box = staging.address + staging.box * (staging_bytes / 2);
     staging.box ^= 1;
@@ -69,13 +71,13 @@ DEVICE void store_values(const NativeArgs& x, Staging& staging, const float (&v)
 }
 
 /// Stores alpha times the sums of a warp: 16 rows from `row` on, 2 count columns from `col` on.
-template <class D, int count>
-DEVICE void store_sums(const NativeArgs& x, Staging& staging, const float (&sums)[count], float alpha, uint32_t row,
+template <class D, class V, int count>
+DEVICE void store_sums(const NativeArgs& x, Staging& staging, const V (&sums)[count], V alpha, uint32_t row,
                        uint32_t col, uint32_t z) {
     constexpr int of_box = sums_of_box<D>;
 #pragma unroll
     for (int first = 0; first < count; first += of_box) {
-        float v[of_box];
+        V v[of_box];
 #pragma unroll
         for (int i = 0; i < of_box; ++i) v[i] = alpha * sums[first + i];
         store_values<D>(x, staging, v, row, col + 2 * first, z);

@@ -21,6 +21,7 @@ template <class A, class D, uint32_t BM, uint32_t BN, uint32_t STAGES, bool a_al
 struct Product {
     static constexpr uint32_t BK = box_bytes / sizeof(A);
     static constexpr uint32_t a_bytes = BM * box_bytes, b_bytes = BN * box_bytes, stage_bytes = a_bytes + b_bytes;
+    using Sum = SumOf<A>;
     static constexpr bool shares_rows = BM == 64;  // the consumers have the same rows
     static constexpr uint32_t columns = shares_rows ? BN / 2 : BN, sums_per_thread = columns / 2;
     static_assert((BM == 64 || BM == 128) && columns % 64 == 0 && columns <= 256);
@@ -95,7 +96,7 @@ struct Product {
         const Finish<D> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = finish.is_plain();
         RingPlace<STAGES> at;
-        float sums[sums_per_thread];
+        Sum sums[sums_per_thread];
         for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             const Depth depth = depth_of(x, slice_of(x, work));
             sum(sums, at, depth, a, b, lane);
@@ -109,7 +110,7 @@ struct Product {
             if (!is_plain)
                 finish.finish_all(box, sums, d_row, d_col, place);
             else if (is_partial)
-                store_sums<f32>(x, box, sums, 1, d_row, d_col, z);
+                store_sums<Sum>(x, box, sums, Sum{1}, d_row, d_col, z);
             else
                 store_sums<D>(x, box, sums, finish.scalars.alpha, d_row, d_col, z);
         }
@@ -118,7 +119,7 @@ struct Product {
 
     /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is
     /// still being read when it returns.
-    DEVICE void sum(float (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a, uint64_t b,
+    DEVICE void sum(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a, uint64_t b,
                     uint32_t lane) const {
         uint32_t last = 0;
         for (uint32_t k = depth.begin; k < depth.end; k += BK) {
