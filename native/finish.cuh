@@ -103,6 +103,24 @@ DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float)
     if (step == VKGEMM_STEP_RELU) each(v, [](i32& x, int) { x = max(x, 0); });
 }
 
+/// Brings near what the columns of a tile are finished with, while others sum it up.
+template <class D, uint32_t BN>
+DEVICE void prefetch_columns(const NativeArgs& x, uint32_t col) {
+    const uint32_t end = min(col + BN, x.args.n), line = 128;
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+        const uint32_t step = x.constants[STEP_0 + i];
+        if (step != VKGEMM_STEP_BIAS_COL && step != VKGEMM_STEP_SCALE_COL) continue;
+        const bool is_bias = step == VKGEMM_STEP_BIAS_COL;
+        const uint32_t format = x.constants[is_bias ? FORMAT_BIAS : FORMAT_SCALE];
+        const uint32_t bytes = format ? (format == VKGEMM_TYPE_F32 ? 4 : 2) : sizeof(D);
+        const uint64_t begin = address_of(is_bias ? x.args.bias : x.args.scale);
+#pragma unroll 1
+        for (uint32_t c = col; c < end; c += line / bytes)
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(begin + uint64_t{c} * bytes) : "memory");
+    }
+}
+
 /// Finishes the sums of a warp in the registers where they are, and stores them. A lane has, of every 8 columns, two
 /// neighbours in a row and two in the row 8 below.
 template <class D>
@@ -193,7 +211,10 @@ struct Finish {
 
     /// Values of a box whose first elements of this lane are at (row, col).
     DEVICE void finish(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
-        each(v, [&](V& y, int) { y *= scalars.is_nothing ? V{1} : scalars.alpha; });
+        if (scalars.is_nothing)
+            each(v, [](V& y, int) { y = 0; });
+        else if (scalars.alpha != 1)
+            each(v, [&](V& y, int) { y *= scalars.alpha; });
 #pragma unroll 1
         for (int i = has_c() ? -1 : 0; i < 4; ++i) {
             const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
@@ -219,9 +240,10 @@ struct Finish {
 #pragma unroll 1
         for (int first = 0; first < count; first += of_box, col += 2 * of_box) {
             const uint32_t lane_col = col + staging.lane % 4 * 2;
-            V v[of_box];
-            each(v, [&](V& y, int i) { y = scalars.is_nothing ? V{0} : sums[i]; });
+            V v[of_box];  // not the sums themselves, which would then change registers in the loop that adds them up
+            each(v, [&](V& y, int i) { y = sums[i]; });
             if (x.constants[PARTIAL]) {
+                if (scalars.is_nothing) each(v, [](V& y, int) { y = 0; });
                 store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
                                   lane_row, lane_col);
             } else {

@@ -51,6 +51,10 @@ DEVICE void wait(uint32_t barrier, uint32_t phase) {
         if (tries == 4'000'000) fail();
 }
 
+// Where two warp groups meet: the first goes on, the second waits for it.
+DEVICE void announce() { asm volatile("bar.arrive 1, 256;" ::: "memory"); }
+DEVICE void await_announcement() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+
 // The copy engine (TMA): boxes of a TensorMap, from and to shared memory.
 DEVICE void prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 DEVICE void load_box(uint32_t to, const TensorMap& map, uint32_t barrier, uint32_t x, uint32_t y, uint32_t z) {
