@@ -37,8 +37,8 @@ template <class V>
 DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
     const uint32_t has = x.constants[SCALARS];
     auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_hi} << 32 | x.args.clamp_lo);
-    Scalars<V> s = {value_of<V>(x.args.alpha),
-                    value_of<V>(x.args.beta),
+    Scalars<V> s = {value_of<V>(x.args.alpha, x.args.alpha_high),
+                    value_of<V>(x.args.beta, x.args.beta_high),
                     __uint_as_float(x.args.clamp_lo),
                     __uint_as_float(x.args.clamp_hi),
                     false,
@@ -96,6 +96,20 @@ DEVICE void activate(uint32_t step, float (&v)[count], const Scalars<f32>& s, fl
             break;
         case VKGEMM_STEP_LEAKY_RELU:
             each(v, [&](float& x, int) { x = x > 0 ? x : slope * x; });
+    }
+}
+/// In f64: without the two that would need a power of 2.
+template <int count>
+DEVICE void activate(uint32_t step, f64 (&v)[count], const Scalars<f64>& s, float slope) {
+    switch (step) {
+        case VKGEMM_STEP_RELU:
+            each(v, [](f64& x, int) { x = x < 0 ? 0 : x; });
+            break;
+        case VKGEMM_STEP_CLAMP:
+            each(v, [&](f64& x, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
+            break;
+        case VKGEMM_STEP_LEAKY_RELU:
+            each(v, [&](f64& x, int) { x = x > 0 ? x : slope * x; });
     }
 }
 template <int count>
@@ -166,7 +180,7 @@ struct Finish {
     /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
     template <bool is_word, bool by_row, bool by_col>
     DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
-        constexpr uint32_t bytes = is_word ? 4 : 2;
+        constexpr uint32_t bytes = is_word ? sizeof(V) : 2;
         const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
         const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
 #pragma unroll
@@ -197,7 +211,7 @@ struct Finish {
         }
         V w[of_box];
         const Source from = source(step, batch);
-        if (from.type == VKGEMM_TYPE_F32 || std::is_same_v<V, i32>)
+        if (from.type == VKGEMM_TYPE_F32 || !std::is_same_v<V, f32>)
             load<true>(w, from, row, col);
         else
             load<false>(w, from, row, col);
@@ -227,8 +241,8 @@ struct Finish {
         bool seen = false;
 #pragma unroll
         for (int i = 0; i < of_box; ++i)
-            seen |= (bits_of(v[i]) & 0x7fffffff) >= infinite_in<D> && row + i % 4 / 2 * 8 < x.args.m &&
-                    col + i / 4 * 8 + i % 2 < x.args.n;
+            seen |= std::is_same_v<V, f32> && (bits_of(static_cast<f32>(v[i])) & 0x7fffffff) >= infinite_in<D> &&
+                    row + i % 4 / 2 * 8 < x.args.m && col + i / 4 * 8 + i % 2 < x.args.n;
         if (seen) scalars.memory->non_finite = 1;  // all writers write the same
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
 //   harness FOLDER check             every module and tile, layout, size and epilogue
-//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER]; # begins a comment
+//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]; # begins a comment
 // FOLDER holds the cubins of the modules and check.cubin.
 #include <algorithm>
 #include <bit>
@@ -30,6 +30,7 @@ const plan::Module modules[] = {
     {"wgmma_f16_f32", family, plan::Role::product, plan::f16, plan::f16, plan::f32, plan::f32, no_code},
     {"wgmma_bf16", family, plan::Role::product, plan::bf16, plan::bf16, plan::bf16, plan::f32, no_code},
     {"wgmma_bf16_f32", family, plan::Role::product, plan::bf16, plan::bf16, plan::f32, plan::f32, no_code},
+    {"wgmma_f64", family, plan::Role::product, plan::f64, plan::f64, plan::f64, plan::f64, no_code},
     {"wgmma_i8", family, plan::Role::product, plan::i8, plan::i8, plan::i32, plan::i32, no_code},
 };
 struct Row {
@@ -42,6 +43,7 @@ const Row rows[] = {
     {"128x128x64", {.WG = 384, .BM = 128, .BN = 128, .BK = 64, .STAGES = 6, .RASTER = 8}},
     {"128x64x64", {.WG = 384, .BM = 128, .BN = 64, .BK = 64, .STAGES = 8, .RASTER = 8}},
     {"64x128x64", {.WG = 384, .BM = 64, .BN = 128, .BK = 64, .STAGES = 8, .RASTER = 8}},
+    {"128x128x16", {.WG = 384, .BM = 128, .BN = 128, .BK = 16, .STAGES = 6, .RASTER = 8}},
     {"128x256x128", {.WG = 384, .BM = 128, .BN = 256, .BK = 128, .STAGES = 4, .RASTER = 8}},
     {"128x192x128", {.WG = 384, .BM = 128, .BN = 192, .BK = 128, .STAGES = 4, .RASTER = 8}},
     {"128x128x128", {.WG = 384, .BM = 128, .BN = 128, .BK = 128, .STAGES = 6, .RASTER = 8}},
@@ -125,10 +127,10 @@ class Harness {
 };
 
 bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32; }
-/// Whether the module has the tile and the layout: lines of 128 bytes, which run along k where elements have one byte.
+/// Whether the module has the tile and the layout: lines of 128 bytes, which run along k unless elements have two.
 bool exists(const Setup& s) {
     const uint32_t bytes = bytes_of(uint32_t(s.module.a));
-    return s.row.tile.BK * bytes == native::box_bytes && (bytes > 1 || s.layout == "nt");
+    return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
 
@@ -201,6 +203,11 @@ native::NativeArgs arguments_of(const Setup& s, const Laid& l) {
     g.a = words(c.a), g.b = words(c.b), g.c = words(c.c), g.d = words(c.d);
     g.bias = words(c.bias), g.scale = words(c.scale), g.residual = words(c.residual);
     g.clamp_lo = std::bit_cast<uint32_t>(c.low), g.clamp_hi = std::bit_cast<uint32_t>(c.high);
+    if (s.module.accumulate == plan::f64) {
+        const auto alpha = std::bit_cast<uint64_t>(double(c.alpha)), beta = std::bit_cast<uint64_t>(double(c.beta));
+        g.alpha = uint32_t(alpha), g.alpha_high = uint32_t(alpha >> 32);
+        g.beta = uint32_t(beta), g.beta_high = uint32_t(beta >> 32);
+    }
     if (s.scalars) {  // in memory; the arguments hold nothing of use
         p.SCALARS = SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR;
         g.alpha = g.beta = 0x7fc00000;
@@ -245,6 +252,7 @@ void Harness::launch(const Setup& s, const Laid& l, VkCuFunctionNVX function) {
 bool Harness::check(const Setup& given) {
     Setup s = given;
     if (!exists(s)) return true;
+    if (s.module.a == plan::f64) s.scalars = false, s.other = 0;
     if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
     Laid l = lay_out(s, memory_.address);
     l.args = arguments_of(s, l);
@@ -308,9 +316,10 @@ void Harness::time(const Setup& s) {
     std::vector<double> us;
     for (int i = 0; i < 7; ++i) gpu_.submit(), us.push_back(gpu_.microseconds() / repetitions);
     std::sort(us.begin(), us.end());
-    std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-3u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
+    std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
                 std::string(s.module.name).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
-                s.steps.empty() ? "plain" : "gelu", s.row.tile.RASTER, us[3], work / us[3] * 1e-6, work / us[0] * 1e-6);
+                s.steps.empty() ? "plain" : "gelu", s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6,
+                work / us[0] * 1e-6);
     std::fflush(stdout);
 }
 
@@ -347,14 +356,17 @@ void check_all(Harness& h) {
                     for (int kind = 0; kind < 4; ++kind)
                         for (const auto* lists : {&exact, &rounded})
                             for (const auto& steps : *lists) {
-                                Setup s = {module, row, module.a == plan::i8 ? "nt" : layouts[kind], 203, 344, k, 2};
+                                Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
+                                           203,    344, k,
+                                           2};
                                 s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
                                 s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
                                 if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
                                 const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
-                                if (module.a != plan::i8 || !is_for_floats) h.check(s);
+                                if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
+                                    h.check(s);
                             }
     std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
 }
@@ -363,12 +375,13 @@ void time_all(Harness& h) {
     for (std::string line; std::getline(std::cin, line);) {
         std::istringstream in(line.substr(0, line.find('#')));
         std::string module, tile, layout, finish = "plain";
-        uint32_t m, n, k, batch, raster = 8;
+        uint32_t m, n, k, batch, raster = 8, slices = 0;
         if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
-        in >> finish >> raster;
+        in >> finish >> raster >> slices;
         Row row = named(rows, tile);
         row.tile.RASTER = raster;
         Setup s = {named(modules, module), row, layout, m, n, k, batch};
+        s.slices = slices;
         if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
         h.time(s);
     }
