@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of f64. wgmma has none; these are by warp: a warp multiplies 16 rows of A by all columns of B over the 16 of k
-// that a line of 128 bytes holds, both from shared memory.
+// Products of f64. wgmma has none; these are by warp: a warp multiplies 16 rows of A by all columns of B, both from
+// shared memory, over the 16 of k that a line of 128 bytes holds.
 #pragma once
 #include "native/multiply.cuh"
 

@@ -22,7 +22,9 @@ template <class A, class D, uint32_t BM, uint32_t BN, uint32_t STAGES, bool a_al
 struct Product {
     static constexpr uint32_t BK = box_bytes / sizeof(A);
     static constexpr uint32_t a_bytes = BM * box_bytes, b_bytes = BN * box_bytes, stage_bytes = a_bytes + b_bytes;
-    static constexpr uint32_t lead_steps = STAGES / 2;
+    // Steps that the first consumer is ahead of the second, so that one multiplies while the other finishes. It pays
+    // where a tile is long in the making; small ones are better begun at once.
+    static constexpr uint32_t lead_steps = BN == 256 ? 2 : 0;
     using Sum = SumOf<A>;
     static constexpr bool by_warp = std::is_same_v<A, f64>;  // not by warp group: there are no such units
     static constexpr bool shares_rows = BM == 64;            // the consumers have the same rows
@@ -77,7 +79,6 @@ struct Product {
         for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             const Place place = place_of<BM, BN>(x, work);
             const Depth depth = depth_of(x, place.slice);
-            prefetch_columns<D, BN>(x, place.col);
             const uint32_t batch_a = x.args.batch_a ? place.batch : 0, batch_b = x.args.batch_b ? place.batch : 0;
             for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
                 wait(empty(at.stage), at.round ^ 1);
@@ -99,8 +100,7 @@ struct Product {
         const uint64_t b = descriptor(b_tile(0) + (shares_rows ? group * columns * box_bytes : 0), b_along_k);
         const Finish<D> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = finish.is_plain();
-        // The second group begins when the first is some steps ahead, so that one multiplies while the other finishes.
-        const bool staggered = !by_warp && x.args.k != 0, leads = group == 0 && staggered;
+        const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
         if (group == 1 && staggered) await_announcement();
         RingPlace<STAGES> at;
         Sum sums[sums_per_thread];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
-//   harness FOLDER check             every module and tile, layout, size and epilogue
-//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]; # begins a comment
+//   harness FOLDER check [MODULES]   every tile, layout, size and epilogue of the modules with such a name
+//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]
 // FOLDER holds the cubins of the modules and check.cubin.
 #include <algorithm>
 #include <bit>
@@ -323,10 +323,13 @@ void Harness::time(const Setup& s) {
     std::fflush(stdout);
 }
 
-void check_all(Harness& h) {
+void check_all(Harness& h, const std::string& which) {
     constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
                                      {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
+    std::vector<plan::Module> chosen;
     for (const plan::Module& module : modules)
+        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+    for (const plan::Module& module : chosen)
         for (const Row& row : rows)
             for (const char* layout : layouts)
                 for (const auto& [m, n, k, batch] : sizes)
@@ -337,7 +340,8 @@ void check_all(Harness& h) {
                         s.slices = 3;
                         if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
                     }
-    h.check({modules[0], rows[0], "nt", 4096, 4096, 2048});
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
     std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
@@ -350,7 +354,7 @@ void check_all(Harness& h) {
         {VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU}};
     const std::vector<std::vector<uint32_t>> rounded = {{VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}, {VKGEMM_STEP_SILU}};
     for (const uint32_t k : {100u, 0u})
-        for (const plan::Module& module : modules)
+        for (const plan::Module& module : chosen)
             for (const Row& row : rows)
                 for (const uint32_t d_gap : {0u, 3u})
                     for (int kind = 0; kind < 4; ++kind)
@@ -393,6 +397,6 @@ int main(int count, char** words) {
     if (count < 3) harness::stop("usage: harness FOLDER check|time");
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     harness::Harness h(words[1]);
-    std::string(words[2]) == "check" ? harness::check_all(h) : harness::time_all(h);
+    std::string(words[2]) == "check" ? harness::check_all(h, count > 3 ? words[3] : "") : harness::time_all(h);
     std::_Exit(h.failed != 0);
 }
