@@ -86,7 +86,7 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
 }
 
 /// One thread for each element of D, or of the sums of a slice.
-extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verdict) {
+extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* finding) {
     const uint32_t col = blockIdx.x * 16 + threadIdx.x % 16, row = blockIdx.y * 16 + threadIdx.x / 16;
     const uint32_t batch = blockIdx.z % c.batch, slice = blockIdx.z / c.batch;
     if (row >= c.m || col >= c.n) return;
@@ -109,14 +109,14 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verd
     const float got = value_at(c.d, c.type_d, i);
     const bool is_right = c.tolerance == 0 ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
                                            : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
-    atomicAdd(&verdict->elements, 1u);
-    if (is_right || atomicAdd(&verdict->wrong, 1u) != 0) return;
-    verdict->row = row, verdict->col = col, verdict->z = blockIdx.z, verdict->got = got, verdict->expected = x;
+    atomicAdd(&finding->elements, 1u);
+    if (is_right || atomicAdd(&finding->wrong, 1u) != 0) return;
+    finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got, finding->expected = x;
 }
 
 /// Whether words of 16 bits that are not D's still are what `poison` says.
 extern "C" __global__ void guard(const __grid_constant__ Case c, uint64_t from, uint64_t halves, uint32_t poison,
-                                 Verdict* verdict) {
+                                 Finding* finding) {
     const uint32_t wide = c.type_d == VKGEMM_TYPE_F64                                  ? 4
                           : c.type_d == VKGEMM_TYPE_F32 || c.type_d == VKGEMM_TYPE_I32 ? 2
                                                                                        : 1;
@@ -129,7 +129,7 @@ extern "C" __global__ void guard(const __grid_constant__ Case c, uint64_t from, 
             const bool exists = matrices > 1 ? i / stride < matrices : true;
             if (exists && in_matrix / pitch < c.m && in_matrix % pitch < c.n) continue;
         }
-        if (reinterpret_cast<const uint16_t*>(from)[h] != poison) atomicAdd(&verdict->touched, 1u);
+        if (reinterpret_cast<const uint16_t*>(from)[h] != poison) atomicAdd(&finding->touched, 1u);
     }
 }
 

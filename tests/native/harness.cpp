@@ -2,7 +2,8 @@
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
 //   harness FOLDER check [MODULES]   every tile, layout, size and epilogue of the modules with such a name
 //   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]
-// FOLDER holds the cubins of the modules and check.cubin.
+// FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
+//   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -16,7 +17,7 @@
 #include "plan/native/arguments.h"
 
 using namespace vkgemm;
-using native::Case, native::Verdict;
+using native::Case, native::Finding;
 using plan::Tile, plan::Type;
 
 namespace harness {
@@ -89,7 +90,7 @@ struct Setup {
 };
 
 /// Operands one behind the other in a piece of memory, and the arguments of a launch.
-struct Laid {
+struct Arrangement {
     Case c{};
     native::NativeArgs args{};
     uint64_t bytes = 0;                 // of all of them
@@ -111,11 +112,11 @@ class Harness {
     uint32_t failed = 0, passed = 0;
 
    private:
-    Laid lay_out(const Setup&, uint64_t begin);
+    Arrangement arranged(const Setup&, uint64_t begin);
     void fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t length, uint64_t pitch, uint64_t stride,
                      uint32_t count, uint32_t kind);
-    void fill_operands(const Setup&, const Laid&, uint32_t kind);
-    void launch(const Setup&, const Laid&, VkCuFunctionNVX);
+    void fill_operands(const Setup&, const Arrangement&, uint32_t kind);
+    void launch(const Setup&, const Arrangement&, VkCuFunctionNVX);
     VkCuFunctionNVX kernel(const Setup&);
 
     Gpu gpu_;
@@ -134,8 +135,8 @@ bool exists(const Setup& s) {
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
 
-Laid Harness::lay_out(const Setup& s, uint64_t begin) {
-    Laid l;
+Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
+    Arrangement l;
     Case& c = l.c;
     uint64_t at = begin;
     const auto take = [&](uint64_t bytes) {
@@ -181,7 +182,7 @@ Laid Harness::lay_out(const Setup& s, uint64_t begin) {
     return l;
 }
 
-native::NativeArgs arguments_of(const Setup& s, const Laid& l) {
+native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     const Case& c = l.c;
     const plan::Kernel kernel = kernel_of(s);
     plan::Step step{};
@@ -222,7 +223,7 @@ void Harness::fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t l
     gpu_.launch(fill_, 1056, 256, 0, {&to, &type, &lines, &length, &pitch, &stride, &count, &kind, &seed});
 }
 
-void Harness::fill_operands(const Setup& s, const Laid& l, uint32_t kind) {
+void Harness::fill_operands(const Setup& s, const Arrangement& l, uint32_t kind) {
     const Case& c = l.c;
     const uint32_t of_b = s.one_b ? 1 : s.batch;
     fill_matrix(c.a, c.type_a, c.a_turned ? c.k : c.m, c.a_turned ? c.m : c.k, c.lda, c.stride_a, s.batch, kind);
@@ -242,7 +243,7 @@ VkCuFunctionNVX Harness::kernel(const Setup& s) {
     return kernels_.emplace_back(name, gpu_.function(folder_ + "/" + module + ".cubin", name)).second;
 }
 
-void Harness::launch(const Setup& s, const Laid& l, VkCuFunctionNVX function) {
+void Harness::launch(const Setup& s, const Arrangement& l, VkCuFunctionNVX function) {
     const Tile& t = s.row.tile;
     const uint32_t e = bytes_of(l.c.type_a), shared = native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e, 0);
     const auto groups = uint32_t(std::min<uint64_t>(plan::work_of(l.args), multiprocessors));
@@ -254,11 +255,11 @@ bool Harness::check(const Setup& given) {
     if (!exists(s)) return true;
     if (s.module.a == plan::f64) s.scalars = false, s.other = 0;
     if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
-    Laid l = lay_out(s, memory_.address);
+    Arrangement l = arranged(s, memory_.address);
     l.args = arguments_of(s, l);
     const VkCuFunctionNVX function = kernel(s);
-    auto* verdict = static_cast<Verdict*>(host_.mapped);
-    *verdict = {};
+    auto* finding = static_cast<Finding*>(host_.mapped);
+    *finding = {};
     gpu_.begin();
     gpu_.fill(memory_, 0, l.bytes, 0xffffffff);  // NaN of every type
     gpu_.barrier();
@@ -277,27 +278,27 @@ bool Harness::check(const Setup& given) {
     gpu_.launch(guard_, 264, 256, 0, {&l.c, &l.d_begin, &halves, &expected, &host_.address});
     gpu_.barrier();
     gpu_.run();
-    const bool is_right = verdict->elements == s.m * s.n * s.batch * l.c.slices && !verdict->wrong && !verdict->touched;
+    const bool is_right = finding->elements == s.m * s.n * s.batch * l.c.slices && !finding->wrong && !finding->touched;
     ++(is_right ? passed : failed);
     if (!is_right && failed <= 40)
         std::printf("WRONG %s: %u of %u wrong, first at (%u, %u, %u): %g, expected %g; %u touched round D\n",
-                    s.text().c_str(), verdict->wrong, verdict->elements, verdict->row, verdict->col, verdict->z,
-                    double(verdict->got), double(verdict->expected), verdict->touched);
+                    s.text().c_str(), finding->wrong, finding->elements, finding->row, finding->col, finding->z,
+                    double(finding->got), double(finding->expected), finding->touched);
     return is_right;
 }
 
 void Harness::time(const Setup& s) {
     using clock = std::chrono::steady_clock;
-    std::vector<Laid> sets;  // in turn, so that together they exceed the L2 cache
+    std::vector<Arrangement> sets;  // in turn, so that together they exceed the L2 cache
     uint64_t begin = memory_.address;
     do {
-        Laid l = lay_out(s, begin);
+        Arrangement l = arranged(s, begin);
         l.args = arguments_of(s, l);
         begin += (l.bytes + 4095) / 4096 * 4096;
         sets.push_back(l);
     } while (begin - memory_.address < 150'000'000 && begin + sets[0].bytes < memory_.address + memory_.bytes);
     gpu_.begin();
-    for (const Laid& l : sets) fill_operands(s, l, native::fractions);
+    for (const Arrangement& l : sets) fill_operands(s, l, native::fractions);
     gpu_.barrier();
     gpu_.run();
 
