@@ -14,8 +14,8 @@
  *
  * General rules:
  *   - vkgemm creates no queue, submits nothing, allocates no device memory, never prints or aborts, and keeps no
- *     mutable global state. It reads one environment variable, VKGEMM_KERNEL, when a context is created;
- *     VKGEMM_CONTEXT_IGNORE_ENVIRONMENT turns that off.
+ *     mutable global state. It reads two environment variables, VKGEMM_KERNEL and VKGEMM_NATIVE, when a context is
+ *     created; VKGEMM_CONTEXT_IGNORE_ENVIRONMENT turns that off.
  *   - vkgemm never destroys a handle that you gave it. Lifetimes nest: the device outlives the context, the context
  *     its plans, and a plan the last execution of every command buffer that was recorded with it.
  *   - Every refusal has a code. If you pass a VkgemmError, it also has a sentence with the value, the limit and what
@@ -84,8 +84,9 @@ typedef struct VkgemmChainHeader {
 /* How a run states where its operands are. */
 typedef enum VkgemmOperandKind {
     /* By buffer and offset. vkgemm binds the buffers with push descriptors. On a device without push descriptors, and
-     * on a CPU with bufferDeviceAddress enabled (there it is faster), it uses the buffers' addresses instead; the
-     * buffers then need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. VkgemmPlanInfo::usesAddresses reports which. */
+     * on a CPU with bufferDeviceAddress enabled (there it is faster), and for products that a native kernel may compute
+     * (VkgemmNativeKernels), it uses the buffers' addresses instead; the buffers then need
+     * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. VkgemmPlanInfo::usesAddresses reports which. */
     VKGEMM_OPERANDS_BUFFERS = 0,
     /* By device address, or by buffer and offset, whose address vkgemm then queries. Needs bufferDeviceAddress. */
     VKGEMM_OPERANDS_ADDRESSES = 1,
@@ -168,13 +169,24 @@ struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 
 typedef enum VkgemmContextFlagBits {
-    VKGEMM_CONTEXT_IGNORE_ENVIRONMENT = 1, /* do not read VKGEMM_KERNEL */
+    VKGEMM_CONTEXT_IGNORE_ENVIRONMENT = 1, /* do not read VKGEMM_KERNEL and VKGEMM_NATIVE */
     /* pipelineCache was created with VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The context then never uses
      * it on two threads at once, so its plans compile one after the other. You keep others away from the cache while
      * plans are created. */
     VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED = 2,
     VKGEMM_CONTEXT_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmContextFlagBits;
+
+/* Whether plans may choose kernels in machine code (docs/native.md). They are launched by VK_NVX_binary_import, which
+ * has no documentation, and are used only if that extension and bufferDeviceAddress are enabled, the device loads
+ * sm_90a, and queueFlags has VK_QUEUE_COMPUTE_BIT and not VK_QUEUE_GRAPHICS_BIT. VKGEMM_NATIVE=0 in the environment turns
+ * them off. */
+typedef enum VkgemmNativeKernels {
+    VKGEMM_NATIVE_VERIFIED = 0,   /* on the devices and drivers on which they were verified */
+    VKGEMM_NATIVE_OFF = 1,        /* never */
+    VKGEMM_NATIVE_ANY_DRIVER = 2, /* on every driver: a self-test is yours to do, in a device that you can lose */
+    VKGEMM_NATIVE_MAX_ENUM = 0x7fffffff
+} VkgemmNativeKernels;
 
 typedef struct VkgemmContextInfo {
     uint32_t structSize;
@@ -236,6 +248,12 @@ typedef struct VkgemmContextInfo {
 
     VkgemmRecordedFn recorded; /* may be NULL */
     void* recordedUser;        /* passed to recorded; may be NULL */
+
+    /* The flags of the queue family that everything recorded with this context is submitted to; of several families,
+     * all their flags. 0: unknown. Only native kernels depend on it, and none is chosen if it is 0. With a native kernel
+     * the operands are addresses, so buffers of f16 and bf16 products need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. */
+    VkQueueFlags queueFlags;
+    VkgemmNativeKernels nativeKernels;
 } VkgemmContextInfo;
 
 /* Reads the device's properties and finds the functions; compiles nothing. UNSUPPORTED if neither push descriptors nor

@@ -59,6 +59,10 @@ std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     if (i.flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmContextInfo::flags has unknown bits: ", i.flags & ~known})};
+    if (i.nativeKernels < VKGEMM_NATIVE_VERIFIED || i.nativeKernels > VKGEMM_NATIVE_ANY_DRIVER)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmContextInfo::nativeKernels is ", int(i.nativeKernels),
+                                     "; known are 0 (verified drivers), 1 (off) and 2 (any driver)"})};
     return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
 }
 
@@ -80,8 +84,26 @@ std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::ve
 }
 
 const char* forced_kernel() {
-    const char* name = std::getenv("VKGEMM_KERNEL");  // the only one that vkgemm reads
+    const char* name = std::getenv("VKGEMM_KERNEL");  // vkgemm reads this one and VKGEMM_NATIVE
     return name ? name : "";
+}
+
+bool native_forbidden(const VkgemmContextInfo& info) {
+    if (info.nativeKernels == VKGEMM_NATIVE_OFF) return true;
+    const char* const native = std::getenv("VKGEMM_NATIVE");
+    return !(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT) && native && std::string_view(native) == "0";
+}
+
+// What decides about kernels in machine code. The device is asked to load some only if nothing else forbids them.
+void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
+    plan::DeviceCaps& caps = c.caps;
+    caps.queue_flags = info.queueFlags;
+    if (native_forbidden(info))
+        caps.native_use = uint32_t(plan::NativeUse::off);
+    else if (info.nativeKernels == VKGEMM_NATIVE_ANY_DRIVER)
+        caps.native_use = uint32_t(plan::NativeUse::any_driver);
+    caps.native_code = uint32_t(plan::Code::sm_90a);
+    caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(c.device);
 }
 
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
@@ -133,6 +155,7 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
         info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
     c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
     if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
+    read_native(info, c);
     const auto binding = plan::choose_binding(c.caps, {});
     return binding ? std::nullopt : std::optional(binding.status());
 }

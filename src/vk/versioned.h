@@ -32,7 +32,7 @@ inline constexpr StructInfo struct_info = {nullptr, 0, 0, 0};
 VKGEMM_VERSIONED(VkgemmProblem, a, scalars)
 VKGEMM_VERSIONED(VkgemmNeedsInfo, problems, operands)
 VKGEMM_VERSIONED(VkgemmNeeds, requiredExtensions, optionalExtensions)
-VKGEMM_VERSIONED(VkgemmContextInfo, enabledFeatures, recordedUser)
+VKGEMM_VERSIONED(VkgemmContextInfo, enabledFeatures, nativeKernels)
 VKGEMM_VERSIONED(VkgemmPlanOptions, kernel, runSeconds)
 VKGEMM_VERSIONED(VkgemmRun, bias, scalars)
 VKGEMM_VERSIONED(VkgemmKernelInfo, family, needs)

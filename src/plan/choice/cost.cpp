@@ -24,6 +24,7 @@ double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_
 
 // Work groups that a multiprocessor holds at once.
 double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
+    if (k.module.is_native()) return 1;  // it takes all of the shared memory
     const ElementBytes e = k.module.element_bytes();
     const double shared = double(k.module.family.shared_bytes(t, e)) + shared_overhead;
     const double registers = std::min(255.0, k.module.family.registers(t, e));
