@@ -180,7 +180,7 @@ typedef enum VkgemmContextFlagBits {
 /* Whether plans may choose kernels in machine code (docs/native.md). They are launched by VK_NVX_binary_import, which
  * has no documentation, and are used only if that extension and bufferDeviceAddress are enabled, the device loads
  * sm_90a, and queueFlags has VK_QUEUE_COMPUTE_BIT and not VK_QUEUE_GRAPHICS_BIT. VKGEMM_NATIVE=0 in the environment turns
- * them off. */
+ * them off, and VKGEMM_NATIVE=any means VKGEMM_NATIVE_ANY_DRIVER where this is 0. */
 typedef enum VkgemmNativeKernels {
     VKGEMM_NATIVE_VERIFIED = 0,   /* on the devices and drivers on which they were verified */
     VKGEMM_NATIVE_OFF = 1,        /* never */

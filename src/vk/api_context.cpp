@@ -88,20 +88,23 @@ const char* forced_kernel() {
     return name ? name : "";
 }
 
-bool native_forbidden(const VkgemmContextInfo& info) {
-    if (info.nativeKernels == VKGEMM_NATIVE_OFF) return true;
-    const char* const native = std::getenv("VKGEMM_NATIVE");
-    return !(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT) && native && std::string_view(native) == "0";
+// The caller's word, and the user's, who may turn native kernels off, or on where the caller left it to the table.
+VkgemmNativeKernels native_kernels(const VkgemmContextInfo& info) {
+    const char* const of_user = std::getenv("VKGEMM_NATIVE");
+    if (!of_user || info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT) return info.nativeKernels;
+    const std::string_view word = of_user;
+    if (word == "0") return VKGEMM_NATIVE_OFF;
+    return word == "any" && info.nativeKernels == VKGEMM_NATIVE_VERIFIED ? VKGEMM_NATIVE_ANY_DRIVER
+                                                                         : info.nativeKernels;
 }
 
 // What decides about kernels in machine code. The device is asked to load some only if nothing else forbids them.
 void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     plan::DeviceCaps& caps = c.caps;
     caps.queue_flags = info.queueFlags;
-    if (native_forbidden(info))
-        caps.native_use = uint32_t(plan::NativeUse::off);
-    else if (info.nativeKernels == VKGEMM_NATIVE_ANY_DRIVER)
-        caps.native_use = uint32_t(plan::NativeUse::any_driver);
+    const VkgemmNativeKernels use = native_kernels(info);
+    if (use == VKGEMM_NATIVE_OFF) caps.native_use = uint32_t(plan::NativeUse::off);
+    if (use == VKGEMM_NATIVE_ANY_DRIVER) caps.native_use = uint32_t(plan::NativeUse::any_driver);
     caps.native_code = uint32_t(plan::Code::sm_90a);
     caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(c.device);
 }
