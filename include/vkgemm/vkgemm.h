@@ -14,8 +14,8 @@
  *
  * General rules:
  *   - vkgemm creates no queue, submits nothing, allocates no device memory, never prints or aborts, and keeps no
- *     mutable global state. It reads two environment variables, VKGEMM_KERNEL and VKGEMM_NATIVE, when a context is
- *     created; VKGEMM_CONTEXT_IGNORE_ENVIRONMENT turns that off.
+ *     mutable global state. When a context is created, it reads two environment variables, VKGEMM_KERNEL and
+ *     VKGEMM_NATIVE; VKGEMM_CONTEXT_IGNORE_ENVIRONMENT turns that off.
  *   - vkgemm never destroys a handle that you gave it. Lifetimes nest: the device outlives the context, the context
  *     its plans, and a plan the last execution of every command buffer that was recorded with it.
  *   - Every refusal has a code. If you pass a VkgemmError, it also has a sentence with the value, the limit and what
@@ -25,8 +25,7 @@
  *   - A pointer may be NULL only if its comment says so. Otherwise NULL is refused (INVALID_ARGUMENT).
  *   - "Any thread" means that several threads may call the function at once, with the same context or plan too.
  *   - Sizes, strides and leading dimensions count elements. Names that end in Offset, Size or Bytes count bytes.
- *   - This header includes vulkan_core.h. If your program gets its functions from volk, define VK_NO_PROTOTYPES before
- *     you include either.
+ *   - This header includes vulkan_core.h. With volk, define VK_NO_PROTOTYPES before you include either.
  *
  * How structs grow without breaking you:
  *   - Input and output structs begin with structSize. Set it to sizeof the struct and zero-initialise the rest; zero
@@ -49,6 +48,7 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include "vkgemm/native.h"
 #include "vkgemm/problem.h"
 
 #ifdef __cplusplus
@@ -83,10 +83,9 @@ typedef struct VkgemmChainHeader {
 
 /* How a run states where its operands are. */
 typedef enum VkgemmOperandKind {
-    /* By buffer and offset. vkgemm binds the buffers with push descriptors. On a device without push descriptors, and
-     * on a CPU with bufferDeviceAddress enabled (there it is faster), and for products that a native kernel may compute
-     * (VkgemmNativeKernels), it uses the buffers' addresses instead; the buffers then need
-     * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. VkgemmPlanInfo::usesAddresses reports which. */
+    /* By buffer and offset, bound with push descriptors. Without these, on a CPU with bufferDeviceAddress (where it is
+     * faster), and for types of native kernels that may be used, vkgemm uses the buffers' addresses instead, as
+     * VkgemmPlanInfo::usesAddresses reports. They then need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. */
     VKGEMM_OPERANDS_BUFFERS = 0,
     /* By device address, or by buffer and offset, whose address vkgemm then queries. Needs bufferDeviceAddress. */
     VKGEMM_OPERANDS_ADDRESSES = 1,
@@ -177,17 +176,6 @@ typedef enum VkgemmContextFlagBits {
     VKGEMM_CONTEXT_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmContextFlagBits;
 
-/* Whether plans may choose kernels in machine code (docs/native.md). They are launched by VK_NVX_binary_import, which
- * has no documentation, and are used only if that extension and bufferDeviceAddress are enabled, the device loads
- * sm_90a, and queueFlags has VK_QUEUE_COMPUTE_BIT and not VK_QUEUE_GRAPHICS_BIT. VKGEMM_NATIVE=0 in the environment turns
- * them off, and VKGEMM_NATIVE=any means VKGEMM_NATIVE_ANY_DRIVER where this is 0. */
-typedef enum VkgemmNativeKernels {
-    VKGEMM_NATIVE_VERIFIED = 0,   /* on the devices and drivers on which they were verified */
-    VKGEMM_NATIVE_OFF = 1,        /* never */
-    VKGEMM_NATIVE_ANY_DRIVER = 2, /* on every driver: a self-test is yours to do, in a device that you can lose */
-    VKGEMM_NATIVE_MAX_ENUM = 0x7fffffff
-} VkgemmNativeKernels;
-
 typedef struct VkgemmContextInfo {
     uint32_t structSize;
     uint32_t flags; /* VkgemmContextFlagBits */
@@ -249,10 +237,7 @@ typedef struct VkgemmContextInfo {
     VkgemmRecordedFn recorded; /* may be NULL */
     void* recordedUser;        /* passed to recorded; may be NULL */
 
-    /* The flags of the queue family that everything recorded with this context is submitted to; of several families,
-     * all their flags. 0: unknown. Only native kernels depend on it, and none is chosen if it is 0. With a native kernel
-     * the operands are addresses, so buffers of f16 and bf16 products need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. */
-    VkQueueFlags queueFlags;
+    VkQueueFlags queueFlags; /* of the queue families that recordings are submitted to. 0: unknown, no native kernel */
     VkgemmNativeKernels nativeKernels;
 } VkgemmContextInfo;
 
@@ -261,8 +246,8 @@ typedef struct VkgemmContextInfo {
  * NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error);
 
-/* Destroys the context and all pipelines. First destroy its plans, and wait for every command buffer that was recorded
- * with one. context may be NULL. Any thread, but no other may use the context. */
+/* First destroy the plans of the context, and wait for every command buffer that was recorded with one. context may be
+ * NULL. Any thread, but no other may use the context. */
 VKGEMM_API void vkgemmDestroyContext(VkgemmContext context);
 
 /* The device properties on which choices depend, as text: one "name = value" a line, like the files in tests/devices.
@@ -498,8 +483,7 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
  *
  * Changes these states of the command buffer: the compute pipeline, the push constants of all stages, and, unless
  * VkgemmPlanInfo::usesAddresses is 1, all descriptor sets of the compute bind point (vkgemm's layout is compatible with
- * no other). Bind yours again afterwards. The graphics pipeline, its descriptor sets and all dynamic state stay as they
- * are.
+ * no other). Bind yours again afterwards. The graphics pipeline, its descriptor sets and all dynamic state stay.
  *
  * vkgemm records the barriers between its own dispatches; before and after them only with the flags. If the instance
  * has VK_EXT_debug_utils, a label with the problem and the kernel is around them. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Machine code as it is embedded. Kernels of several tiles are much alike, so most bytes are those that followed the same
-// bytes before. The bits of another byte are predicted from those before them, some from the same place of the
-// instruction before, which is 16 bytes long; the predictions are mixed with weights that are learnt. An adaptive binary
-// arithmetic coder records what is not predicted. Only integers are used: every host computes the same.
+// Machine code as it is embedded. Kernels of several tiles are much alike, so most bytes are those that followed the
+// same bytes before. The bits of another byte are predicted from those before them, some from the same place of the
+// instruction before, which is 16 bytes long; the predictions are mixed with weights that are learnt. An adaptive
+// binary arithmetic coder records what is not predicted. Only integers are used: every host computes the same.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -83,16 +83,15 @@ std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::ve
     return std::nullopt;
 }
 
-const char* forced_kernel() {
-    const char* name = std::getenv("VKGEMM_KERNEL");  // vkgemm reads this one and VKGEMM_NATIVE
-    return name ? name : "";
+// Of VKGEMM_KERNEL or VKGEMM_NATIVE, the only ones that vkgemm reads; "" if it is not set, or not to be read.
+std::string_view of_environment(const VkgemmContextInfo& info, const char* name) {
+    const char* const value = info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT ? nullptr : std::getenv(name);
+    return value ? value : "";
 }
 
 // The caller's word, and the user's, who may turn native kernels off, or on where the caller left it to the table.
 VkgemmNativeKernels native_kernels(const VkgemmContextInfo& info) {
-    const char* const of_user = std::getenv("VKGEMM_NATIVE");
-    if (!of_user || info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT) return info.nativeKernels;
-    const std::string_view word = of_user;
+    const std::string_view word = of_environment(info, "VKGEMM_NATIVE");
     if (word == "0") return VKGEMM_NATIVE_OFF;
     return word == "any" && info.nativeKernels == VKGEMM_NATIVE_VERIFIED ? VKGEMM_NATIVE_ANY_DRIVER
                                                                          : info.nativeKernels;
@@ -166,7 +165,7 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
 Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
     auto c = std::make_unique<VkgemmContext_T>();
     if (auto why = read_device(info, *c)) return *why;
-    if (!(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT)) c->forced_kernel = forced_kernel();
+    c->forced_kernel = of_environment(info, "VKGEMM_KERNEL");
     c->log = info.log, c->log_user = info.logUser;
     c->recorded = info.recorded, c->recorded_user = info.recordedUser;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");

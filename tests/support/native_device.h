@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// device() as if it were an H200 with VK_NVX_binary_import, whose functions take note of what is loaded and launched and
-// run nothing.
+// device() as if it were an H200 with VK_NVX_binary_import, whose functions take note of what is loaded and launched,
+// and run nothing.
 #pragma once
 #include <string>
 #include <vector>
