@@ -2,16 +2,10 @@
 // How a sum becomes a value of D: alpha, beta and C, then up to four steps, as in shaders/epilogue.glsl. They are read
 // at run time, and all of it is one loop, so that it weighs little in each kernel.
 #pragma once
-#include "native/store.cuh"
-#include "vkgemm/tables.h"
+#include "native/elements.cuh"
 
 namespace vkgemm::native {
 
-enum ElementType : uint32_t {
-#define VKGEMM_ROW(name, number, ...) name = number,
-    VKGEMM_TYPE_ROWS(VKGEMM_ROW)
-#undef VKGEMM_ROW
-};
 enum StepKind : uint32_t {
     VKGEMM_STEP_NONE = 0,
 #define VKGEMM_ROW(name, number, ...) name = number,
@@ -20,17 +14,11 @@ enum StepKind : uint32_t {
         ADD_C  // before all steps: beta times C
 };
 
-template <class D>
-constexpr uint32_t type_of = __is_same(D, f16)    ? VKGEMM_TYPE_F16
-                             : __is_same(D, bf16) ? VKGEMM_TYPE_BF16
-                                                  : VKGEMM_TYPE_F32;
 /// The bits of the least number that D cannot hold.
 template <class D>
 constexpr uint32_t infinite_in = __is_same(D, f16)    ? 0x477ff000
                                  : __is_same(D, bf16) ? 0x7f7f8000
                                                       : 0x7f800000;
-
-DEVICE uint64_t address_of(abi::uvec2 words) { return uint64_t{words.y} << 32 | words.x; }
 
 /// VkgemmScalars, at the address in the place of the clamp's bounds.
 struct ScalarsInMemory {
@@ -59,69 +47,6 @@ DEVICE Scalars read_scalars(const NativeArgs& x) {
     return s;
 }
 
-/// Where eight values come from or go to; with a stride of 0 they are one and the same.
-struct Eight {
-    uint64_t begin;
-    uint32_t type;
-    uint64_t first, stride;  // elements
-    uint32_t count;          // that exist
-
-    DEVICE uint64_t address() const { return begin + first * (type == VKGEMM_TYPE_F32 ? 4 : 2); }
-    DEVICE bool is_wide() const { return count == 8 && stride == 1 && address() % 16 == 0; }
-};
-
-DEVICE float f32_of(uint32_t bits, uint32_t type) {
-    return type == VKGEMM_TYPE_F16 ? __half2float(__ushort_as_half(bits)) : __uint_as_float(bits << 16);
-}
-
-DEVICE void load(float (&v)[8], const Eight& from) {
-    const uint64_t p = from.address();
-    if (from.is_wide() && from.type == VKGEMM_TYPE_F32) {
-        const float4 low = *reinterpret_cast<const float4*>(p), high = reinterpret_cast<const float4*>(p)[1];
-        v[0] = low.x, v[1] = low.y, v[2] = low.z, v[3] = low.w;
-        v[4] = high.x, v[5] = high.y, v[6] = high.z, v[7] = high.w;
-    } else if (from.is_wide()) {
-        const uint4 all = *reinterpret_cast<const uint4*>(p);
-        const uint32_t words[] = {all.x, all.y, all.z, all.w};
-#pragma unroll
-        for (int i = 0; i < 8; ++i) v[i] = f32_of(words[i / 2] >> 16 * (i % 2) & 0xffff, from.type);
-    } else {
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            v[i] = 0;
-            if (i >= from.count) continue;
-            if (from.type == VKGEMM_TYPE_F32)
-                v[i] = reinterpret_cast<const float*>(p)[i * from.stride];
-            else
-                v[i] = f32_of(reinterpret_cast<const uint16_t*>(p)[i * from.stride], from.type);
-        }
-    }
-}
-
-DEVICE void store(const float (&v)[8], const Eight& to) {
-    uint32_t words[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-        words[i] =
-            to.type == VKGEMM_TYPE_F16 ? pair_of<f16>(v[2 * i], v[2 * i + 1]) : pair_of<bf16>(v[2 * i], v[2 * i + 1]);
-    const uint64_t p = to.address();
-    if (to.is_wide() && to.type == VKGEMM_TYPE_F32) {
-        reinterpret_cast<float4*>(p)[0] = {v[0], v[1], v[2], v[3]};
-        reinterpret_cast<float4*>(p)[1] = {v[4], v[5], v[6], v[7]};
-    } else if (to.is_wide()) {
-        *reinterpret_cast<uint4*>(p) = {words[0], words[1], words[2], words[3]};
-    } else {
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            if (i >= to.count) continue;
-            if (to.type == VKGEMM_TYPE_F32)
-                reinterpret_cast<float*>(p)[i] = v[i];
-            else
-                reinterpret_cast<uint16_t*>(p)[i] = static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2));
-        }
-    }
-}
-
 DEVICE float exp2_of(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -132,43 +57,47 @@ DEVICE float reciprocal(float x) {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
+/// x / (1 + 2^t) and y / (1 + 2^u). The unit of reciprocals is the bottleneck, so the two share one; above 60, where the
+/// quotient is next to nothing, powers are bounded, so that their product is finite.
+DEVICE void gate(float& x, float& y, float t, float u) {
+    const float a = 1 + exp2_of(fminf(t, 60)), b = 1 + exp2_of(fminf(u, 60)), r = reciprocal(a * b);
+    x *= r * b, y *= r * a;
+}
 
-/// A step on values v with its operand w. NaN stays NaN.
-DEVICE void apply(uint32_t step, float (&v)[8], const float (&w)[8], const Scalars& s, float slope) {
-    const auto each = [&](auto&& f) {
+constexpr int rows_of_lane = 4;  // every fourth row of the warp's 16
+using Patch = float[rows_of_lane][8];
+
+template <class F>
+DEVICE void each(Patch& v, F&& f) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) v[i] = f(v[i], w[i]);
-    };
+    for (int i = 0; i < rows_of_lane * 8; ++i) f(v[i / 8][i % 8], i / 8, i % 8);
+}
+template <class F>
+DEVICE void each_gated(Patch& v, F&& power) {
+#pragma unroll
+    for (int i = 0; i < rows_of_lane * 8; i += 2) {
+        float &x = v[i / 8][i % 8], &y = v[i / 8][i % 8 + 1];
+        gate(x, y, power(x), power(y));
+    }
+}
+
+/// The steps that depend on the value alone. NaN stays NaN.
+DEVICE void activate(uint32_t step, Patch& v, const Scalars& s, float slope) {
     switch (step) {
-        case ADD_C:
-            each([&](float x, float y) { return x + s.beta * y; });
-            break;
-        case VKGEMM_STEP_BIAS_ROW:
-        case VKGEMM_STEP_BIAS_COL:
-        case VKGEMM_STEP_RESIDUAL:
-            each([](float x, float y) { return x + y; });
-            break;
-        case VKGEMM_STEP_SCALE_ROW:
-        case VKGEMM_STEP_SCALE_COL:
-        case VKGEMM_STEP_SCALE_ALL:
-            each([](float x, float y) { return x * y; });
-            break;
         case VKGEMM_STEP_RELU:
-            each([](float x, float) { return x < 0 ? 0.f : x; });
+            each(v, [](float& x, int, int) { x = x < 0 ? 0 : x; });
             break;
         case VKGEMM_STEP_GELU:  // as in epilogue.glsl
-            each([](float x, float) {
-                return x * reciprocal(1 + exp2_of(x * (-2.3022081985f - 0.1029432396f * (x * x))));
-            });
+            each_gated(v, [](float x) { return x * (-2.3022081985f - 0.1029432396f * (x * x)); });
             break;
         case VKGEMM_STEP_SILU:
-            each([](float x, float) { return x * reciprocal(1 + exp2_of(-1.4426950409f * x)); });
+            each_gated(v, [](float x) { return -1.4426950409f * x; });
             break;
         case VKGEMM_STEP_CLAMP:
-            each([&](float x, float) { return x < s.low ? s.low : x > s.high ? s.high : x; });
+            each(v, [&](float& x, int, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
             break;
         case VKGEMM_STEP_LEAKY_RELU:
-            each([&](float x, float) { return x > 0 ? x : slope * x; });
+            each(v, [&](float& x, int, int) { x = x > 0 ? x : slope * x; });
     }
 }
 
@@ -187,64 +116,110 @@ struct Finish {
                (c[SCALARS] | c[STEP_0] | c[STEP_1] | c[STEP_2] | c[STEP_3]) == 0;
     }
     DEVICE bool has_c() const { return x.constants[USE_C] != 0 && scalars.beta != 0; }
-
-    DEVICE Eight operand(uint32_t step, const Eight& d, uint32_t row, uint32_t col, uint32_t batch) const {
-        const abi::GemmArgs& a = x.args;
+    DEVICE bool has(uint32_t step) const {
         const uint32_t* c = x.constants;
-        const auto type = [](uint32_t format) { return format ? format : type_of<D>; };
-        const bool down = c[TRANS_C] != 0;
+        return c[STEP_0] == step || c[STEP_1] == step || c[STEP_2] == step || c[STEP_3] == step;
+    }
+    DEVICE static uint32_t type(uint32_t format) { return format ? format : type_of<D>; }
+
+    /// Eight columns, from `col` on, of which `columns` are inside D, of four rows, from `row` on.
+    struct Where {
+        uint32_t row, col, columns;
+        Place place;
+        uint32_t slot;  // of the lane, in shared memory
+
+        DEVICE uint32_t row_of(int r) const { return row + 4 * r; }
+    };
+    DEVICE uint32_t inside(const Where& at, int r) const { return at.row_of(r) < x.args.m ? at.columns : 0; }
+    DEVICE uint64_t index_d(const Where& at, int r) const {
+        return uint64_t{at.place.batch} * x.args.batch_d + uint64_t{at.row_of(r)} * x.args.ldd + at.col;
+    }
+    /// A row of D, or of the sums of a slice.
+    DEVICE Eight destination(const Where& at, int r) const {
+        const abi::GemmArgs& a = x.args;
+        const uint64_t copy = uint64_t{at.place.slice} * a.batch + at.place.batch;
+        if (x.constants[PARTIAL])
+            return {address_of(a.d), VKGEMM_TYPE_F32, (copy * a.m + at.row_of(r)) * a.n + at.col, 1,
+                    inside(at, r),   at.slot};
+        return {address_of(a.d), type_of<D>, index_d(at, r), 1, inside(at, r), at.slot};
+    }
+    /// A row of C, or of the residual.
+    DEVICE Eight row_of_matrix(bool is_c, const Where& at, int r) const {
+        const abi::GemmArgs& a = x.args;
+        const bool down = is_c && x.constants[TRANS_C] != 0;
+        const uint64_t row = at.row_of(r), ld = is_c ? a.ldc : a.ldd, stride = is_c ? a.batch_c : a.batch_d;
+        return {address_of(is_c ? a.c : a.residual),
+                type(x.constants[is_c ? FORMAT_C : FORMAT_RESIDUAL]),
+                at.place.batch * stride + (down ? at.col * ld + row : row * ld + at.col),
+                down ? ld : 1,
+                inside(at, r),
+                at.slot};
+    }
+
+    /// What each of eight columns has, the same in all rows.
+    struct OfColumns {
+        float bias[8], scale[8];
+    };
+    DEVICE void load_columns(OfColumns& w, const Where& at) const {
+        const abi::GemmArgs& a = x.args;
+        const uint32_t bias = type(x.constants[FORMAT_BIAS]), scale = type(x.constants[FORMAT_SCALE]);
+        if (has(VKGEMM_STEP_BIAS_COL)) load(w.bias, {address_of(a.bias), bias, at.col, 1, at.columns, at.slot});
+        if (has(VKGEMM_STEP_SCALE_COL) || has(VKGEMM_STEP_SCALE_ALL)) {
+            const bool is_one = has(VKGEMM_STEP_SCALE_ALL);
+            load(w.scale, {address_of(a.scale), scale, is_one ? 0 : at.col, is_one ? 0u : 1u, at.columns, at.slot});
+        }
+    }
+
+    DEVICE void apply(uint32_t step, Patch& v, const OfColumns& w, const Where& at) const {
         switch (step) {
             case ADD_C:
-                return {
-                    address_of(a.c), type(c[FORMAT_C]),
-                    uint64_t{batch} * a.batch_c + (down ? uint64_t{col} * a.ldc + row : uint64_t{row} * a.ldc + col),
-                    down ? a.ldc : 1u, d.count};
-            case VKGEMM_STEP_BIAS_ROW:
-                return {address_of(a.bias), type(c[FORMAT_BIAS]), row, 0, d.count};
-            case VKGEMM_STEP_BIAS_COL:
-                return {address_of(a.bias), type(c[FORMAT_BIAS]), col, 1, d.count};
-            case VKGEMM_STEP_SCALE_ROW:
-                return {address_of(a.scale), type(c[FORMAT_SCALE]), row, 0, d.count};
-            case VKGEMM_STEP_SCALE_COL:
-                return {address_of(a.scale), type(c[FORMAT_SCALE]), col, 1, d.count};
-            case VKGEMM_STEP_SCALE_ALL:
-                return {address_of(a.scale), type(c[FORMAT_SCALE]), 0, 0, d.count};
             case VKGEMM_STEP_RESIDUAL:
-                return {address_of(a.residual), type(c[FORMAT_RESIDUAL]), d.first, 1, d.count};
-            default:
-                return {0, VKGEMM_TYPE_F32, 0, 0, 0};
-        }
-    }
-
-    /// Where eight columns of D, or of the sums of a slice, begin.
-    DEVICE Eight destination(uint32_t row, uint32_t col, const Place& place, uint32_t count) const {
-        const abi::GemmArgs& a = x.args;
-        if (x.constants[PARTIAL])
-            return {address_of(a.d), VKGEMM_TYPE_F32,
-                    ((uint64_t{place.slice} * a.batch + place.batch) * a.m + row) * a.n + col, 1, count};
-        return {address_of(a.d), type_of<D>, uint64_t{place.batch} * a.batch_d + uint64_t{row} * a.ldd + col, 1, count};
-    }
-
-    /// Eight sums of a row, of which `count` are inside D.
-    DEVICE void finish(float (&v)[8], uint32_t row, uint32_t col, const Place& place, uint32_t count) const {
-        const Eight d = destination(row, col, place, count);
-        const bool is_partial = x.constants[PARTIAL] != 0;
-        const float alpha = is_partial ? 1 : scalars.alpha;
 #pragma unroll
-        for (int i = 0; i < 8; ++i) v[i] = scalars.is_nothing ? 0 : alpha * v[i];
-        if (!is_partial) {
-#pragma unroll 1
-            for (int i = has_c() ? -1 : 0; i < 4; ++i) {
-                const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
-                if (step == VKGEMM_STEP_NONE) break;
-                float w[8];
-                const Eight from = operand(step, d, row, col, place.batch);
-                if (from.count) load(w, from);
-                apply(step, v, w, scalars, __uint_as_float(x.constants[SLOPE]));
+                for (int r = 0; r < rows_of_lane; ++r) {
+                    float y[8];
+                    load(y, row_of_matrix(step == ADD_C, at, r));
+#pragma unroll
+                    for (int i = 0; i < 8; ++i) v[r][i] += step == ADD_C ? scalars.beta * y[i] : y[i];
+                }
+                break;
+            case VKGEMM_STEP_BIAS_COL:
+                each(v, [&](float& y, int, int i) { y += w.bias[i]; });
+                break;
+            case VKGEMM_STEP_SCALE_ALL:
+            case VKGEMM_STEP_SCALE_COL:
+                each(v, [&](float& y, int, int i) { y *= w.scale[i]; });
+                break;
+            case VKGEMM_STEP_BIAS_ROW:
+            case VKGEMM_STEP_SCALE_ROW: {
+                const bool is_bias = step == VKGEMM_STEP_BIAS_ROW;
+                const uint64_t begin = address_of(is_bias ? x.args.bias : x.args.scale);
+                const uint32_t format = type(x.constants[is_bias ? FORMAT_BIAS : FORMAT_SCALE]);
+                float of_row[rows_of_lane];
+#pragma unroll
+                for (int r = 0; r < rows_of_lane; ++r)
+                    of_row[r] = at.row_of(r) < x.args.m ? element(begin, format, at.row_of(r)) : 0;
+                each(v, [&](float& y, int r, int) { y = is_bias ? y + of_row[r] : y * of_row[r]; });
+                break;
             }
-            monitor(v, count);
+            default:
+                activate(step, v, scalars, __uint_as_float(x.constants[SLOPE]));
         }
-        store(v, d);
+    }
+
+    DEVICE void finish(Patch& v, const OfColumns& w, const Where& at) const {
+        const float alpha = x.constants[PARTIAL] ? 1 : scalars.alpha;
+        if (scalars.is_nothing)
+            each(v, [](float& y, int, int) { y = 0; });
+        else if (alpha != 1)
+            each(v, [&](float& y, int, int) { y *= alpha; });
+#pragma unroll 1
+        for (int i = has_c() ? -1 : 0; i < 4; ++i) {
+            const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
+            if (step == VKGEMM_STEP_NONE) break;
+            apply(step, v, w, at);
+        }
+#pragma unroll
+        for (int r = 0; r < rows_of_lane; ++r) monitor(v[r], inside(at, r)), store<D>(v[r], destination(at, r));
     }
 
     DEVICE void monitor(const float (&v)[8], uint32_t count) const {
@@ -260,22 +235,27 @@ struct Finish {
     template <int count>
     DEVICE void finish_all(const Staging& staging, const float (&sums)[count], uint32_t row, uint32_t col,
                            const Place& place) const {
+        const uint32_t unit = staging.lane % 8, lane_row = staging.lane / 8;
 #pragma unroll 1
         for (int part = 0; part < count / 32; ++part) {
+            const uint32_t first = col + part * 64 + unit * 8;
+            const Where at = {row + lane_row, first, first < x.args.n ? min(x.args.n - first, 8u) : 0, place,
+                              staging.address + staging.lane * 32};
+            OfColumns w;
+            load_columns(w, at);
+            __syncwarp();
 #pragma unroll
             for (int i = 0; i < count / 32; ++i)
                 if (i == part) lay_out(staging, sums, i * 32);
             __syncwarp();
-            const uint32_t unit = staging.lane % 8, first = col + part * 64 + unit * 8;
-#pragma unroll 1
-            for (uint32_t r = staging.lane / 8; r < store_rows; r += 4) {
-                if (row + r >= x.args.m || first >= x.args.n) continue;
-                float v[8];
-                load_four(v, 0, place_in(staging, r, unit, 0));
-                load_four(v, 4, place_in(staging, r, unit, 1));
-                finish(v, row + r, first, place, min(x.args.n - first, 8u));
+            Patch v;
+#pragma unroll
+            for (int r = 0; r < rows_of_lane; ++r) {
+                load_four(v[r], 0, place_in(staging, lane_row + 4 * r, unit, 0));
+                load_four(v[r], 4, place_in(staging, lane_row + 4 * r, unit, 1));
             }
             __syncwarp();
+            finish(v, w, at);
         }
     }
 

@@ -71,7 +71,6 @@ template <int left>
 DEVICE void wait_until_stores_have_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(left) : "memory");
 }
-DEVICE void wait_for_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 /// Makes this thread's writes to shared memory visible to the copy engine.
 DEVICE void publish_to_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
@@ -84,6 +83,17 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
 }
 DEVICE void store_two(uint32_t to, float x, float y) {
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory");
+}
+DEVICE void store_four(uint32_t to, const float (&x)[8], int first) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(x[first]), "f"(x[first + 1]),
+                 "f"(x[first + 2]), "f"(x[first + 3])
+                 : "memory");
+}
+DEVICE void store_word(uint32_t to, float x) { asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory"); }
+DEVICE float load_word(uint32_t from) {
+    float x;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
+    return x;
 }
 DEVICE void load_four(float (&x)[8], int first, uint32_t from) {
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"

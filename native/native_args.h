@@ -32,7 +32,7 @@ struct NativeArgs {
     abi::GemmArgs args;  // with addresses
     uint32_t constants[constant_count];
     uint32_t slices, tiles_m, tiles_n;  // work: slices of K x products of the batch x tiles of D
-    uint32_t d_is_mapped;               // 0: D's address or pitch is no multiple of 16 bytes, and `d` is void
+    uint32_t d_is_mapped;               // 0: D's address, pitch or n is no multiple of 16 bytes, and `d` is void
 };
 static_assert(sizeof(NativeArgs) <= 4000, "the most that a launch takes as parameters");
 

@@ -113,7 +113,7 @@ struct Product {
                 store_boxes<D>(x, box, sums, finish.scalars.alpha, place.row + row, place.col + col, place.batch);
             }
         }
-        if (lane == 0) wait_for_stores();
+        if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
     }
 
     /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is still being read when it returns.

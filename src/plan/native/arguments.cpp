@@ -24,6 +24,8 @@ struct Lines {
         const bool is_one = count == 1;
         return (address_of(begin) | pitch * bytes | (is_one ? 0 : stride * bytes)) % 16 == 0;
     }
+    // The engine writes whole units of 16 bytes, so the end of a line must be the end of one.
+    bool can_be_written() const { return can_be_mapped() && uint64_t{length} * bytes % 16 == 0; }
     // A stride of 0 is the same matrix again: the kernel asks for the first one then.
     native::TensorMap map(uint32_t box_lines) const {
         const uint32_t matrices = stride ? count : 1, one = 1;
@@ -64,7 +66,7 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
     x.b = input(b, c.TRANS_B != 0, t.BN, t.BK);
     const Lines d = c.PARTIAL ? Lines{args.d, bytes.accumulator, n, m, n, uint64_t{m} * n, args.batch * x.slices}
                               : Lines{args.d, bytes.d, n, m, args.ldd, args.batch_d, args.batch};
-    x.d_is_mapped = d.can_be_mapped();
+    x.d_is_mapped = d.can_be_written();
     if (x.d_is_mapped) x.d = d.map(native::store_rows);
     return x;
 }
