@@ -154,7 +154,8 @@ class Device {
     VkDevice handle() const;
     VkQueue queue() const;
     uint32_t queueFamily() const;
-    uint32_t apiVersion() const;  ///< what is used of the device: at most what this header was compiled with
+    VkQueueFlags queueFlags() const;  ///< of that family
+    uint32_t apiVersion() const;      ///< what is used of the device: at most what this header was compiled with
     PFN_vkGetInstanceProcAddr getInstanceProcAddr() const;
     const VkPhysicalDeviceFeatures2& enabledFeatures() const;
     std::span<const char* const> enabledExtensions() const;

@@ -164,6 +164,7 @@ VkPhysicalDevice Device::physicalDevice() const { return state_->physical; }
 VkDevice Device::handle() const { return state_->handle; }
 VkQueue Device::queue() const { return state_->queue; }
 uint32_t Device::queueFamily() const { return state_->family; }
+VkQueueFlags Device::queueFlags() const { return state_->family_flags; }
 uint32_t Device::apiVersion() const { return state_->api_version; }
 PFN_vkGetInstanceProcAddr Device::getInstanceProcAddr() const { return detail::open_loader(); }
 const VkPhysicalDeviceFeatures2& Device::enabledFeatures() const { return state_->features; }
