@@ -25,8 +25,8 @@ const char* first_that_fits(std::initializer_list<const char*> names) {
     return nullptr;
 }
 
-/// Values from -9 to 9, and a matrix that moves the columns of another and changes the sign of some: D = A * B is exact,
-/// and so is every product after it.
+/// Values from -9 to 9, and a matrix that moves the columns of another and changes the sign of some: D = A * B is
+/// exact, and so is every product after it.
 struct Numbers {
     size_t m, n;
     std::vector<int> a;
@@ -78,7 +78,8 @@ TEST_CASE("40 products of two kernels in turn, over one workspace, each read wha
         MESSAGE("the device has no f16");
         return;
     }
-    if (one != native) MESSAGE("the device has no native kernels: ", std::string(one), " and ", std::string(other), " in turn");
+    if (one != native)
+        MESSAGE("the device has no native kernels: ", std::string(one), " and ", std::string(other), " in turn");
     constexpr int count = 40;
     const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const Numbers numbers(is_cpu ? 40 : 520, is_cpu ? 72 : 1032);  // no multiples of a tile
