@@ -16,9 +16,9 @@ enum StepKind : uint32_t {
 
 /// The bits of the least number that D cannot hold.
 template <class D>
-constexpr uint32_t infinite_in = __is_same(D, f16)    ? 0x477ff000
-                                 : __is_same(D, bf16) ? 0x7f7f8000
-                                                      : 0x7f800000;
+constexpr uint32_t infinite_in = std::is_same_v<D, f16>    ? 0x477ff000
+                                 : std::is_same_v<D, bf16> ? 0x7f7f8000
+                                                           : 0x7f800000;
 
 /// VkgemmScalars, at the address in the place of the clamp's bounds.
 struct ScalarsInMemory {
@@ -26,22 +26,25 @@ struct ScalarsInMemory {
     uint32_t non_finite;
 };
 
+template <class V>
 struct Scalars {
-    float alpha, beta, low, high;
+    V alpha, beta;
+    float low, high;
     bool is_nothing;  // the product counts as 0, whatever alpha or the sum is
     ScalarsInMemory* memory;
 };
-DEVICE Scalars read_scalars(const NativeArgs& x) {
+template <class V>
+DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
     const uint32_t has = x.constants[SCALARS];
     auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_hi} << 32 | x.args.clamp_lo);
-    Scalars s = {__uint_as_float(x.args.alpha),
-                 __uint_as_float(x.args.beta),
-                 __uint_as_float(x.args.clamp_lo),
-                 __uint_as_float(x.args.clamp_hi),
-                 false,
-                 memory};
-    if (has & SCALARS_ALPHA) s.alpha = memory->alpha;
-    if (has & SCALARS_BETA) s.beta = memory->beta;
+    Scalars<V> s = {value_of<V>(x.args.alpha),
+                    value_of<V>(x.args.beta),
+                    __uint_as_float(x.args.clamp_lo),
+                    __uint_as_float(x.args.clamp_hi),
+                    false,
+                    memory};
+    if (has & SCALARS_ALPHA) s.alpha = static_cast<V>(memory->alpha);  // floats alone have them there
+    if (has & SCALARS_BETA) s.beta = static_cast<V>(memory->beta);
     if (has & SCALARS_CLAMP) s.low = memory->low, s.high = memory->high;
     s.is_nothing = x.args.k == 0 || ((has & SCALARS_ALPHA) && s.alpha == 0);
     return s;
@@ -57,35 +60,30 @@ DEVICE float reciprocal(float x) {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-/// x / (1 + 2^t) and y / (1 + 2^u). The unit of reciprocals is the bottleneck, so the two share one; above 60, where the
-/// quotient is next to nothing, powers are bounded, so that their product is finite.
+/// x / (1 + 2^t) and y / (1 + 2^u). The unit of reciprocals is the bottleneck, so the two share one; above 60, where
+/// the quotient is next to nothing, powers are bounded, so that their product is finite.
 DEVICE void gate(float& x, float& y, float t, float u) {
     const float a = 1 + exp2_of(fminf(t, 60)), b = 1 + exp2_of(fminf(u, 60)), r = reciprocal(a * b);
     x *= r * b, y *= r * a;
 }
 
-constexpr int rows_of_lane = 4;  // every fourth row of the warp's 16
-using Patch = float[rows_of_lane][8];
-
-template <class F>
-DEVICE void each(Patch& v, F&& f) {
+template <class V, int count, class F>
+DEVICE void each(V (&v)[count], F&& f) {
 #pragma unroll
-    for (int i = 0; i < rows_of_lane * 8; ++i) f(v[i / 8][i % 8], i / 8, i % 8);
+    for (int i = 0; i < count; ++i) f(v[i], i);
 }
-template <class F>
-DEVICE void each_gated(Patch& v, F&& power) {
+template <int count, class F>
+DEVICE void each_gated(float (&v)[count], F&& power) {
 #pragma unroll
-    for (int i = 0; i < rows_of_lane * 8; i += 2) {
-        float &x = v[i / 8][i % 8], &y = v[i / 8][i % 8 + 1];
-        gate(x, y, power(x), power(y));
-    }
+    for (int i = 0; i < count; i += 2) gate(v[i], v[i + 1], power(v[i]), power(v[i + 1]));
 }
 
 /// The steps that depend on the value alone. NaN stays NaN.
-DEVICE void activate(uint32_t step, Patch& v, const Scalars& s, float slope) {
+template <int count>
+DEVICE void activate(uint32_t step, float (&v)[count], const Scalars<f32>& s, float slope) {
     switch (step) {
         case VKGEMM_STEP_RELU:
-            each(v, [](float& x, int, int) { x = x < 0 ? 0 : x; });
+            each(v, [](float& x, int) { x = x < 0 ? 0 : x; });
             break;
         case VKGEMM_STEP_GELU:  // as in epilogue.glsl
             each_gated(v, [](float x) { return x * (-2.3022081985f - 0.1029432396f * (x * x)); });
@@ -94,184 +92,181 @@ DEVICE void activate(uint32_t step, Patch& v, const Scalars& s, float slope) {
             each_gated(v, [](float x) { return -1.4426950409f * x; });
             break;
         case VKGEMM_STEP_CLAMP:
-            each(v, [&](float& x, int, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
+            each(v, [&](float& x, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
             break;
         case VKGEMM_STEP_LEAKY_RELU:
-            each(v, [&](float& x, int, int) { x = x > 0 ? x : slope * x; });
+            each(v, [&](float& x, int) { x = x > 0 ? x : slope * x; });
+    }
+}
+template <int count>
+DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float) {
+    if (step == VKGEMM_STEP_RELU) each(v, [](i32& x, int) { x = max(x, 0); });
+}
+
+/// Brings near what the columns of a tile are finished with, while others sum it up.
+template <class D, uint32_t BN>
+DEVICE void prefetch_columns(const NativeArgs& x, uint32_t col) {
+    const uint32_t end = min(col + BN, x.args.n), line = 128;
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+        const uint32_t step = x.constants[STEP_0 + i];
+        if (step != VKGEMM_STEP_BIAS_COL && step != VKGEMM_STEP_SCALE_COL) continue;
+        const bool is_bias = step == VKGEMM_STEP_BIAS_COL;
+        const uint32_t format = x.constants[is_bias ? FORMAT_BIAS : FORMAT_SCALE];
+        const uint32_t bytes = format ? (format == VKGEMM_TYPE_F32 ? 4 : 2) : sizeof(D);
+        const uint64_t begin = address_of(is_bias ? x.args.bias : x.args.scale);
+#pragma unroll 1
+        for (uint32_t c = col; c < end; c += line / bytes)
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(begin + uint64_t{c} * bytes) : "memory");
     }
 }
 
-/// Finishes sums: what they lack, read from memory.
+/// Finishes the sums of a warp in the registers where they are, and stores them. A lane has, of every 8 columns, two
+/// neighbours in a row and two in the row 8 below.
 template <class D>
 struct Finish {
+    using V = ValueOf<D>;
+    static constexpr int of_box = sums_of_box<D>;
     const NativeArgs& x;
-    const Scalars scalars;
+    const Scalars<V> scalars;
 
-    DEVICE explicit Finish(const NativeArgs& args) : x(args), scalars(read_scalars(args)) {}
+    DEVICE explicit Finish(const NativeArgs& args) : x(args), scalars(read_scalars<V>(args)) {}
 
+    DEVICE bool has_c() const { return x.constants[USE_C] != 0 && scalars.beta != 0; }
     /// Nothing but alpha, and the copy engine reaches D.
     DEVICE bool is_plain() const {
         const uint32_t* c = x.constants;
-        return x.d_is_mapped && x.args.k != 0 && !has_c() &&
-               (c[SCALARS] | c[STEP_0] | c[STEP_1] | c[STEP_2] | c[STEP_3]) == 0;
+        return x.d_is_mapped && !scalars.is_nothing && !has_c() &&
+               ((c[SCALARS] & SCALARS_MONITOR) | c[STEP_0] | c[STEP_1] | c[STEP_2] | c[STEP_3]) == 0;
     }
-    DEVICE bool has_c() const { return x.constants[USE_C] != 0 && scalars.beta != 0; }
-    DEVICE bool has(uint32_t step) const {
+
+    /// Elements of a vector, or of a matrix, in global memory.
+    struct Source {
+        uint64_t begin;
+        uint32_t type;
+        uint64_t first, down, across;  // the element at (0, 0), and the steps to the next row and column
+    };
+    DEVICE Source source(uint32_t step, uint32_t batch) const {
+        const abi::GemmArgs& a = x.args;
         const uint32_t* c = x.constants;
-        return c[STEP_0] == step || c[STEP_1] == step || c[STEP_2] == step || c[STEP_3] == step;
-    }
-    DEVICE static uint32_t type(uint32_t format) { return format ? format : type_of<D>; }
-
-    /// Eight columns, from `col` on, of which `columns` are inside D, of four rows, from `row` on.
-    struct Where {
-        uint32_t row, col, columns;
-        Place place;
-        uint32_t slot;  // of the lane, in shared memory
-
-        DEVICE uint32_t row_of(int r) const { return row + 4 * r; }
-    };
-    DEVICE uint32_t inside(const Where& at, int r) const { return at.row_of(r) < x.args.m ? at.columns : 0; }
-    DEVICE uint64_t index_d(const Where& at, int r) const {
-        return uint64_t{at.place.batch} * x.args.batch_d + uint64_t{at.row_of(r)} * x.args.ldd + at.col;
-    }
-    /// A row of D, or of the sums of a slice.
-    DEVICE Eight destination(const Where& at, int r) const {
-        const abi::GemmArgs& a = x.args;
-        const uint64_t copy = uint64_t{at.place.slice} * a.batch + at.place.batch;
-        if (x.constants[PARTIAL])
-            return {address_of(a.d), VKGEMM_TYPE_F32, (copy * a.m + at.row_of(r)) * a.n + at.col, 1,
-                    inside(at, r),   at.slot};
-        return {address_of(a.d), type_of<D>, index_d(at, r), 1, inside(at, r), at.slot};
-    }
-    /// A row of C, or of the residual.
-    DEVICE Eight row_of_matrix(bool is_c, const Where& at, int r) const {
-        const abi::GemmArgs& a = x.args;
-        const bool down = is_c && x.constants[TRANS_C] != 0;
-        const uint64_t row = at.row_of(r), ld = is_c ? a.ldc : a.ldd, stride = is_c ? a.batch_c : a.batch_d;
-        return {address_of(is_c ? a.c : a.residual),
-                type(x.constants[is_c ? FORMAT_C : FORMAT_RESIDUAL]),
-                at.place.batch * stride + (down ? at.col * ld + row : row * ld + at.col),
-                down ? ld : 1,
-                inside(at, r),
-                at.slot};
-    }
-
-    /// What each of eight columns has, the same in all rows.
-    struct OfColumns {
-        float bias[8], scale[8];
-    };
-    DEVICE void load_columns(OfColumns& w, const Where& at) const {
-        const abi::GemmArgs& a = x.args;
-        const uint32_t bias = type(x.constants[FORMAT_BIAS]), scale = type(x.constants[FORMAT_SCALE]);
-        if (has(VKGEMM_STEP_BIAS_COL)) load(w.bias, {address_of(a.bias), bias, at.col, 1, at.columns, at.slot});
-        if (has(VKGEMM_STEP_SCALE_COL) || has(VKGEMM_STEP_SCALE_ALL)) {
-            const bool is_one = has(VKGEMM_STEP_SCALE_ALL);
-            load(w.scale, {address_of(a.scale), scale, is_one ? 0 : at.col, is_one ? 0u : 1u, at.columns, at.slot});
+        const auto type = [](uint32_t format) { return format ? format : type_of<D>; };
+        const uint64_t in_c = uint64_t{batch} * a.batch_c, in_d = uint64_t{batch} * a.batch_d;
+        if (step == ADD_C) {
+            const bool down = c[TRANS_C] != 0;
+            return {address_of(a.c), type(c[FORMAT_C]), in_c, down ? 1 : a.ldc, down ? a.ldc : 1};
         }
+        if (step == VKGEMM_STEP_RESIDUAL) return {address_of(a.residual), type(c[FORMAT_RESIDUAL]), in_d, a.ldd, 1};
+        const bool is_bias = step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_BIAS_COL;
+        const bool by_row = step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_SCALE_ROW;
+        const bool by_col = step == VKGEMM_STEP_BIAS_COL || step == VKGEMM_STEP_SCALE_COL;
+        return {address_of(is_bias ? a.bias : a.scale), type(c[is_bias ? FORMAT_BIAS : FORMAT_SCALE]), 0, by_row,
+                by_col};
     }
 
-    DEVICE void apply(uint32_t step, Patch& v, const OfColumns& w, const Where& at) const {
-        switch (step) {
-            case ADD_C:
-            case VKGEMM_STEP_RESIDUAL:
+    /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
+    template <bool is_word, bool by_row, bool by_col>
+    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+        constexpr uint32_t bytes = is_word ? 4 : 2;
+        const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
+        const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
 #pragma unroll
-                for (int r = 0; r < rows_of_lane; ++r) {
-                    float y[8];
-                    load(y, row_of_matrix(step == ADD_C, at, r));
-#pragma unroll
-                    for (int i = 0; i < 8; ++i) v[r][i] += step == ADD_C ? scalars.beta * y[i] : y[i];
-                }
-                break;
-            case VKGEMM_STEP_BIAS_COL:
-                each(v, [&](float& y, int, int i) { y += w.bias[i]; });
-                break;
-            case VKGEMM_STEP_SCALE_ALL:
-            case VKGEMM_STEP_SCALE_COL:
-                each(v, [&](float& y, int, int i) { y *= w.scale[i]; });
-                break;
-            case VKGEMM_STEP_BIAS_ROW:
-            case VKGEMM_STEP_SCALE_ROW: {
-                const bool is_bias = step == VKGEMM_STEP_BIAS_ROW;
-                const uint64_t begin = address_of(is_bias ? x.args.bias : x.args.scale);
-                const uint32_t format = type(x.constants[is_bias ? FORMAT_BIAS : FORMAT_SCALE]);
-                float of_row[rows_of_lane];
-#pragma unroll
-                for (int r = 0; r < rows_of_lane; ++r)
-                    of_row[r] = at.row_of(r) < x.args.m ? element(begin, format, at.row_of(r)) : 0;
-                each(v, [&](float& y, int r, int) { y = is_bias ? y + of_row[r] : y * of_row[r]; });
-                break;
+        for (int i = 0; i < of_box; ++i) {
+            const int r = i % 4 / 2, c = i / 4 * 8 + i % 2, known = by_row ? (by_col ? i : i & 2) : i & ~2;
+            if (i != known) {
+                w[i] = w[known];
+                continue;
             }
-            default:
-                activate(step, v, scalars, __uint_as_float(x.constants[SLOPE]));
+            const bool exists = (!by_row || row + 8 * r < x.args.m) && (!by_col || col + c < x.args.n);
+            w[i] = element_at<V, is_word>(begin + r * down + c * across, from.type, exists);
         }
     }
+    template <bool is_word>
+    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+        if (from.down && from.across)
+            load<is_word, true, true>(w, from, row, col);
+        else if (from.across)
+            load<is_word, false, true>(w, from, row, col);
+        else
+            load<is_word, true, false>(w, from, row, col);
+    }
 
-    DEVICE void finish(Patch& v, const OfColumns& w, const Where& at) const {
-        const float alpha = x.constants[PARTIAL] ? 1 : scalars.alpha;
+    DEVICE void apply(uint32_t step, V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        if (step >= VKGEMM_STEP_RELU && step != ADD_C) {
+            activate(step, v, scalars, __uint_as_float(x.constants[SLOPE]));
+            return;
+        }
+        V w[of_box];
+        const Source from = source(step, batch);
+        if (from.type == VKGEMM_TYPE_F32 || std::is_same_v<V, i32>)
+            load<true>(w, from, row, col);
+        else
+            load<false>(w, from, row, col);
+        const bool scales = step >= VKGEMM_STEP_SCALE_ROW && step <= VKGEMM_STEP_SCALE_ALL;
+        const V factor = step == ADD_C ? scalars.beta : V{1};
+        if (scales)
+            each(v, [&](V& y, int i) { y *= w[i]; });
+        else
+            each(v, [&](V& y, int i) { y += factor * w[i]; });
+    }
+
+    /// Values of a box whose first elements of this lane are at (row, col).
+    DEVICE void finish(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
         if (scalars.is_nothing)
-            each(v, [](float& y, int, int) { y = 0; });
-        else if (alpha != 1)
-            each(v, [&](float& y, int, int) { y *= alpha; });
+            each(v, [](V& y, int) { y = 0; });
+        else if (scalars.alpha != 1)
+            each(v, [&](V& y, int) { y *= scalars.alpha; });
 #pragma unroll 1
         for (int i = has_c() ? -1 : 0; i < 4; ++i) {
             const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
             if (step == VKGEMM_STEP_NONE) break;
-            apply(step, v, w, at);
+            apply(step, v, row, col, batch);
         }
-#pragma unroll
-        for (int r = 0; r < rows_of_lane; ++r) monitor(v[r], inside(at, r)), store<D>(v[r], destination(at, r));
+        if (x.constants[SCALARS] & SCALARS_MONITOR) monitor(v, row, col);
     }
-
-    DEVICE void monitor(const float (&v)[8], uint32_t count) const {
-        if ((x.constants[SCALARS] & SCALARS_MONITOR) == 0) return;
+    DEVICE void monitor(const V (&v)[of_box], uint32_t row, uint32_t col) const {
         bool seen = false;
 #pragma unroll
-        for (int i = 0; i < 8; ++i) seen |= i < count && (__float_as_uint(v[i]) & 0x7fffffff) >= infinite_in<D>;
+        for (int i = 0; i < of_box; ++i)
+            seen |= (bits_of(v[i]) & 0x7fffffff) >= infinite_in<D> && row + i % 4 / 2 * 8 < x.args.m &&
+                    col + i / 4 * 8 + i % 2 < x.args.n;
         if (seen) scalars.memory->non_finite = 1;  // all writers write the same
     }
 
-    /// Finishes the sums of a warp: 16 rows from `row` on, 2 count columns from `col` on. They are laid out in shared
-    /// memory, 64 columns at a time, so that eight neighbours come to a lane and loads and stores fill cache lines.
+    /// 16 rows from `row` on, 2 count columns from `col` on. A loop of boxes, not unrolled, to keep the code small: the
+    /// sums move down instead, which costs little beside what is done to them.
     template <int count>
-    DEVICE void finish_all(const Staging& staging, const float (&sums)[count], uint32_t row, uint32_t col,
-                           const Place& place) const {
-        const uint32_t unit = staging.lane % 8, lane_row = staging.lane / 8;
+    DEVICE void finish_all(Staging& staging, V (&sums)[count], uint32_t row, uint32_t col, const Place& place) const {
+        const uint32_t lane_row = row + staging.lane / 4;
 #pragma unroll 1
-        for (int part = 0; part < count / 32; ++part) {
-            const uint32_t first = col + part * 64 + unit * 8;
-            const Where at = {row + lane_row, first, first < x.args.n ? min(x.args.n - first, 8u) : 0, place,
-                              staging.address + staging.lane * 32};
-            OfColumns w;
-            load_columns(w, at);
-            __syncwarp();
-#pragma unroll
-            for (int i = 0; i < count / 32; ++i)
-                if (i == part) lay_out(staging, sums, i * 32);
-            __syncwarp();
-            Patch v;
-#pragma unroll
-            for (int r = 0; r < rows_of_lane; ++r) {
-                load_four(v[r], 0, place_in(staging, lane_row + 4 * r, unit, 0));
-                load_four(v[r], 4, place_in(staging, lane_row + 4 * r, unit, 1));
+        for (int first = 0; first < count; first += of_box, col += 2 * of_box) {
+            const uint32_t lane_col = col + staging.lane % 4 * 2;
+            V v[of_box];  // not the sums themselves, which would then change registers in the loop that adds them up
+            each(v, [&](V& y, int i) { y = sums[i]; });
+            if (x.constants[PARTIAL]) {
+                if (scalars.is_nothing) each(v, [](V& y, int) { y = 0; });
+                store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
+                                  lane_row, lane_col);
+            } else {
+                finish(v, lane_row, lane_col, place.batch);
+                if (x.d_is_mapped)
+                    store_values<D>(x, staging, v, row, col, place.batch);
+                else
+                    store_elements<D>(v, uint64_t{place.batch} * x.args.batch_d, x.args.ldd, lane_row, lane_col);
             }
-            __syncwarp();
-            finish(v, w, at);
+#pragma unroll
+            for (int i = 0; i + of_box < count; ++i) sums[i] = sums[i + of_box];
         }
     }
 
-    /// Sums are laid out in 16 rows of 256 bytes: the first four of every eight, then the second four, in units of 16
-    /// bytes that are swizzled so that neither side's accesses meet in a bank.
-    DEVICE static uint32_t place_in(const Staging& staging, uint32_t row, uint32_t unit, uint32_t half) {
-        return staging.address + row * 256 + half * 128 + ((unit ^ row % 8 ^ half * 4) * 16);
-    }
-    template <int count>
-    DEVICE static void lay_out(const Staging& staging, const float (&sums)[count], int first) {
-        const uint32_t row = staging.lane / 4, half = staging.lane % 4 / 2, in_unit = staging.lane % 2 * 8;
+    /// Where the copy engine cannot: to elements of a matrix that begins with the element `first`.
+    template <class To>
+    DEVICE void store_elements(const V (&v)[of_box], uint64_t first, uint32_t ld, uint32_t row, uint32_t col) const {
+        const uint64_t begin = address_of(x.args.d) + sizeof(To) * (first + uint64_t{row} * ld + col);
 #pragma unroll
-        for (int unit = 0; unit < 8; ++unit) {
-            const int i = first + unit * 4;
-            store_two(place_in(staging, row, unit, half) + in_unit, sums[i], sums[i + 1]);
-            store_two(place_in(staging, row + 8, unit, half) + in_unit, sums[i + 2], sums[i + 3]);
+        for (int i = 0; i < of_box; ++i) {
+            const int r = i % 4 / 2 * 8, c = i / 4 * 8 + i % 2;
+            const bool exists = row + r < x.args.m && col + c < x.args.n;
+            set_element_at<To>(begin + r * uint64_t{ld} * sizeof(To) + c * sizeof(To), v[i], exists);
         }
     }
 };

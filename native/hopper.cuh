@@ -51,6 +51,10 @@ DEVICE void wait(uint32_t barrier, uint32_t phase) {
         if (tries == 4'000'000) fail();
 }
 
+// Where two warp groups meet: the first goes on, the second waits for it.
+DEVICE void announce() { asm volatile("bar.arrive 1, 256;" ::: "memory"); }
+DEVICE void await_announcement() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+
 // The copy engine (TMA): boxes of a TensorMap, from and to shared memory.
 DEVICE void prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 DEVICE void load_box(uint32_t to, const TensorMap& map, uint32_t barrier, uint32_t x, uint32_t y, uint32_t z) {
@@ -81,25 +85,8 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
                  "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
                  : "memory");
 }
-DEVICE void store_two(uint32_t to, float x, float y) {
-    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory");
-}
-DEVICE void store_four(uint32_t to, const float (&x)[8], int first) {
-    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(x[first]), "f"(x[first + 1]),
-                 "f"(x[first + 2]), "f"(x[first + 3])
-                 : "memory");
-}
-DEVICE void store_word(uint32_t to, float x) { asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory"); }
-DEVICE float load_word(uint32_t from) {
-    float x;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
-    return x;
-}
-DEVICE void load_four(float (&x)[8], int first, uint32_t from) {
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(x[first]), "=f"(x[first + 1]), "=f"(x[first + 2]), "=f"(x[first + 3])
-                 : "r"(from)
-                 : "memory");
+DEVICE void store_two(uint32_t to, uint32_t x, uint32_t y) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x), "r"(y) : "memory");
 }
 
 }  // namespace vkgemm::native

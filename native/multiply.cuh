@@ -5,6 +5,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <type_traits>
+
 #include "native/hopper.cuh"
 
 namespace vkgemm::native {
@@ -12,6 +14,12 @@ namespace vkgemm::native {
 using f16 = __half;
 using bf16 = __nv_bfloat16;
 using f32 = float;
+using i8 = int8_t;
+using i32 = int32_t;
+
+/// What products of A's elements are added up in.
+template <class A>
+using SumOf = std::conditional_t<std::is_same_v<A, i8>, i32, f32>;
 
 // The order in which the units see registers that an asm statement writes.
 DEVICE void begin_multiplying() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -22,8 +30,8 @@ DEVICE void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
 }
 
-/// Where an operand lies: lines of 128 bytes, swizzled, eight of them every 1024 bytes. If the lines do not run along k,
-/// 64 elements are side by side in one, and the next 64 begin after the 64 lines of a step.
+/// Where an operand lies: lines of 128 bytes, swizzled, eight of them every 1024 bytes. If the lines do not run along
+/// k, 64 elements are side by side in one, and the next 64 begin after the 64 lines of a step.
 DEVICE uint64_t descriptor(uint32_t address, bool along_k) {
     const uint64_t begin = (address & 0x3ffff) >> 4, next_lines = 1024 >> 4, next_columns = along_k ? 1 : 8192 >> 4;
     const uint64_t swizzled_by_128 = 1;
@@ -40,46 +48,62 @@ DEVICE constexpr uint64_t next_k(bool along_k) { return (along_k ? 32 : 16 * 128
 #define NAMES_128 \
     TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10) TEN(11) "%120," \
     "%121,%122,%123,%124,%125,%126,%127"
-#define FOUR(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
-#define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
-#define SUMS_32 SIXTEEN(0), SIXTEEN(16)
-#define SUMS_64 SUMS_32, SIXTEEN(32), SIXTEEN(48)
-#define SUMS_96 SUMS_64, SIXTEEN(64), SIXTEEN(80)
-#define SUMS_128 SUMS_96, SIXTEEN(96), SIXTEEN(112)
+#define FOUR(kind, i) kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3])
+#define SIXTEEN(kind, i) FOUR(kind, i), FOUR(kind, i + 4), FOUR(kind, i + 8), FOUR(kind, i + 12)
+#define SUMS_32(kind) SIXTEEN(kind, 0), SIXTEEN(kind, 16)
+#define SUMS_64(kind) SUMS_32(kind), SIXTEEN(kind, 32), SIXTEEN(kind, 48)
+#define SUMS_96(kind) SUMS_64(kind), SIXTEEN(kind, 64), SIXTEEN(kind, 80)
+#define SUMS_128(kind) SUMS_96(kind), SIXTEEN(kind, 96), SIXTEEN(kind, 112)
 
 /// run<a_along_k, b_along_k>(d, a, b, adds): d += A B, or d = A B if not `adds`, of operands given by their
 /// descriptors. d holds, of 64 x 2 count sums, what wgmma gives a thread.
 template <class Element, int count>
 struct Multiply;
-// Last the numbers of the operands that follow the sums.
-#define MULTIPLY(element, columns, count, a, b, adding, a_turned, b_turned)                                       \
-    template <>                                                                                                   \
-    struct Multiply<element, count> {                                                                             \
-        template <bool a_along_k, bool b_along_k>                                                                 \
-        static DEVICE void run(float (&d)[count], uint64_t descriptor_a, uint64_t descriptor_b, bool adds) {      \
-            asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %" #adding                                       \
-                         ", 0;\nwgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #element "." #element      \
-                         " {" NAMES_##count "}, %" #a ", %" #b ", adds, 1, 1, %" #a_turned ", %" #b_turned ";\n}" \
-                         : SUMS_##count                                                                           \
-                         : "l"(descriptor_a), "l"(descriptor_b), "r"(uint32_t{adds}), "n"(!a_along_k),            \
-                           "n"(!b_along_k));                                                                      \
-        }                                                                                                         \
+#define MULTIPLY(element, sum, kind, count, shape_and_types, places, ...)                                            \
+    template <>                                                                                                      \
+    struct Multiply<element, count> {                                                                                \
+        template <bool a_along_k, bool b_along_k>                                                                    \
+        static DEVICE void run(sum (&d)[count], uint64_t a, uint64_t b, bool adds) {                                 \
+            asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %" #places                                          \
+                         ", 0;\n"                                                                                    \
+                         "wgmma.mma_async.sync.aligned." shape_and_types " {" NAMES_##count "}, " __VA_ARGS__ ";\n}" \
+                         : SUMS_##count(kind)                                                                        \
+                         : "r"(uint32_t{adds}), "l"(a), "l"(b), "n"(!a_along_k), "n"(!b_along_k));                   \
+        }                                                                                                            \
     };
-#define EVERY_WIDTH(element)                        \
-    MULTIPLY(element, 64, 32, 32, 33, 34, 35, 36)   \
-    MULTIPLY(element, 128, 64, 64, 65, 66, 67, 68)  \
-    MULTIPLY(element, 192, 96, 96, 97, 98, 99, 100) \
-    MULTIPLY(element, 256, 128, 128, 129, 130, 131, 132)
+// Last the numbers of the operands that follow the sums: the first says whether to add. Operands of one byte must run
+// along k, and have no such bits.
+#define HALVES(element, columns, count, adds, a, b, a_turned, b_turned)                         \
+    MULTIPLY(element, f32, "+f", count, "m64n" #columns "k16.f32." #element "." #element, adds, \
+             "%" #a ", %" #b ", adds, 1, 1, %" #a_turned ", %" #b_turned)
+#define BYTES(columns, count, adds, a, b) \
+    MULTIPLY(i8, i32, "+r", count, "m64n" #columns "k32.s32.s8.s8", adds, "%" #a ", %" #b ", adds")
+#define EVERY_WIDTH(element)                      \
+    HALVES(element, 64, 32, 32, 33, 34, 35, 36)   \
+    HALVES(element, 128, 64, 64, 65, 66, 67, 68)  \
+    HALVES(element, 192, 96, 96, 97, 98, 99, 100) \
+    HALVES(element, 256, 128, 128, 129, 130, 131, 132)
 EVERY_WIDTH(f16)
 EVERY_WIDTH(bf16)
+BYTES(64, 32, 32, 33, 34)
+BYTES(128, 64, 64, 65, 66)
+BYTES(192, 96, 96, 97, 98)
+BYTES(256, 128, 128, 129, 130)
 #undef EVERY_WIDTH
+#undef BYTES
+#undef HALVES
 #undef MULTIPLY
 
 /// After the last wait: keeps the compiler from reading sums before it.
-template <int count>
-DEVICE void take(float (&d)[count]) {
+template <class Sum, int count>
+DEVICE void take(Sum (&d)[count]) {
 #pragma unroll
-    for (int i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
+    for (int i = 0; i < count; ++i) {
+        if constexpr (std::is_same_v<Sum, i32>)
+            asm volatile("" : "+r"(d[i])::"memory");
+        else
+            asm volatile("" : "+f"(d[i])::"memory");
+    }
 }
 
 }  // namespace vkgemm::native

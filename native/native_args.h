@@ -27,20 +27,21 @@ inline constexpr uint32_t box_bytes = 128;
 inline constexpr uint32_t store_rows = 16;
 
 struct NativeArgs {
-    TensorMap a, b;      // boxes: BM or BN lines where k runs along them, else BK
-    TensorMap d;         // boxes of store_rows x box_bytes; where PARTIAL is 1 the sums of every slice and product
-    abi::GemmArgs args;  // with addresses
-    uint32_t constants[constant_count];
+    TensorMap a, b;  // boxes: BM or BN lines where k runs along them, else BK
+    TensorMap d;     // boxes of store_rows x box_bytes; where PARTIAL is 1 the sums of every slice and product
     uint32_t slices, tiles_m, tiles_n;  // work: slices of K x products of the batch x tiles of D
-    uint32_t d_is_mapped;               // 0: D's address, pitch or n is no multiple of 16 bytes, and `d` is void
+    uint32_t d_is_mapped;               // 0: `d` is void, for D's address, pitch or n is no multiple of 16 bytes
+    abi::GemmArgs args;                 // with addresses
+    uint32_t constants[constant_count];
 };
 static_assert(sizeof(NativeArgs) <= 4000, "the most that a launch takes as parameters");
 
-// The shared memory of a block: STAGES pairs of tiles of A and B, at multiples of 1024 bytes because the swizzle repeats
-// after so many; then where every warp that consumes lays out what it stores; then two barriers of 8 bytes a stage.
+// The shared memory of a block: STAGES pairs of tiles of A and B, at multiples of 1024 bytes because the swizzle
+// repeats after so many; then where every warp that consumes lays out what it stores; then two barriers of 8 bytes for
+// each stage.
 inline constexpr uint32_t swizzle_bytes = 1024;
 inline constexpr uint32_t consumer_warps = 8;
-inline constexpr uint32_t staging_bytes = 4096;  // of a warp: two boxes on their way, or 16 x 64 sums
+inline constexpr uint32_t staging_bytes = 4096;  // of a warp: two boxes of D on their way
 
 constexpr uint32_t wgmma_shared_bytes(uint32_t BM, uint32_t BN, uint32_t BK, uint32_t STAGES, uint32_t bytes_ab,
                                       uint32_t /*bytes_d*/) {

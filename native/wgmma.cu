@@ -9,17 +9,24 @@ extern __shared__ uint8_t shared[];
 
 #define PASTE_2(a, b) a##b
 #define PASTE(a, b) PASTE_2(a, b)
-#define KERNEL(tile, layout, BM, BN, STAGES, a_along_k, b_along_k)                          \
-    extern "C" __global__ void __launch_bounds__(384, 1)                                    \
-        PASTE(VKGEMM_MODULE, _##tile##_##layout)(const __grid_constant__ NativeArgs x) {    \
-        Product<VKGEMM_A, VKGEMM_D, BM, BN, STAGES, a_along_k, b_along_k>(x, shared).run(); \
+#define KERNEL(BM, BN, BK, layout, STAGES, a_along_k, b_along_k)                                     \
+    extern "C" __global__ void __launch_bounds__(384, 1)                                             \
+        PASTE(VKGEMM_MODULE, _##BM##x##BN##x##BK##_##layout)(const __grid_constant__ NativeArgs x) { \
+        Product<VKGEMM_A, VKGEMM_D, BM, BN, STAGES, a_along_k, b_along_k>(x, shared).run();          \
     }
-// A is m x k, B is k x n; n: row-major, t: column-major.
-#define EVERY_LAYOUT(BM, BN, STAGES)                         \
-    KERNEL(BM##x##BN##x64, nn, BM, BN, STAGES, true, false)  \
-    KERNEL(BM##x##BN##x64, nt, BM, BN, STAGES, true, true)   \
-    KERNEL(BM##x##BN##x64, tn, BM, BN, STAGES, false, false) \
-    KERNEL(BM##x##BN##x64, tt, BM, BN, STAGES, false, true)
+#define BYTES_OF_i8 1
+#define BYTES_OF_f16 2
+#define BYTES_OF_bf16 2
+// A is m x k, B is k x n; n: row-major, t: column-major. The matrix units want elements of one byte to run along k.
+#if PASTE(BYTES_OF_, VKGEMM_A) == 1
+#    define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES, true, true)
+#else
+#    define EVERY_LAYOUT(BM, BN, STAGES)             \
+        KERNEL(BM, BN, 64, nn, STAGES, true, false)  \
+        KERNEL(BM, BN, 64, nt, STAGES, true, true)   \
+        KERNEL(BM, BN, 64, tn, STAGES, false, false) \
+        KERNEL(BM, BN, 64, tt, STAGES, false, true)
+#endif
 EVERY_LAYOUT(128, 256, 4)
 EVERY_LAYOUT(128, 192, 4)
 EVERY_LAYOUT(128, 128, 6)

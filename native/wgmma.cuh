@@ -21,6 +21,8 @@ template <class A, class D, uint32_t BM, uint32_t BN, uint32_t STAGES, bool a_al
 struct Product {
     static constexpr uint32_t BK = box_bytes / sizeof(A);
     static constexpr uint32_t a_bytes = BM * box_bytes, b_bytes = BN * box_bytes, stage_bytes = a_bytes + b_bytes;
+    static constexpr uint32_t lead_steps = STAGES / 2;
+    using Sum = SumOf<A>;
     static constexpr bool shares_rows = BM == 64;  // the consumers have the same rows
     static constexpr uint32_t columns = shares_rows ? BN / 2 : BN, sums_per_thread = columns / 2;
     static_assert((BM == 64 || BM == 128) && columns % 64 == 0 && columns <= 256);
@@ -73,6 +75,7 @@ struct Product {
         for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             const Place place = place_of<BM, BN>(x, work);
             const Depth depth = depth_of(x, place.slice);
+            prefetch_columns<D, BN>(x, place.col);
             const uint32_t batch_a = x.args.batch_a ? place.batch : 0, batch_b = x.args.batch_b ? place.batch : 0;
             for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
                 wait(empty(at.stage), at.round ^ 1);
@@ -94,32 +97,38 @@ struct Product {
         const uint64_t b = descriptor(b_tile(0) + (shares_rows ? group * columns * box_bytes : 0), b_along_k);
         const Finish<D> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = finish.is_plain();
+        // The second group begins when the first is some steps ahead, so that one multiplies while the other finishes.
+        const bool leads = group == 0 && x.args.k != 0;
+        if (group == 1 && x.args.k != 0) await_announcement();
         RingPlace<STAGES> at;
-        float sums[sums_per_thread];
+        Sum sums[sums_per_thread];
         for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             const Depth depth = depth_of(x, slice_of(x, work));
-            sum(sums, at, depth, a, b, lane);
+            sum(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
             // Found only now, while the last products are still under way.
             const Place place = place_of<BM, BN>(x, work);
             wait_for_products<0>();
             take(sums);
             if (depth.end > depth.begin && lane == 0) arrive(empty((at.stage + STAGES - 1) % STAGES));
-            if (!is_plain) {
-                finish.finish_all(box, sums, place.row + row, place.col + col, place);
-            } else if (is_partial) {
-                store_boxes<f32>(x, box, sums, 1, place.row + row, place.col + col,
-                                 place.slice * x.args.batch + place.batch);
-            } else {
-                store_boxes<D>(x, box, sums, finish.scalars.alpha, place.row + row, place.col + col, place.batch);
-            }
+            const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
+                           d_col = place.col + col;
+            if (!is_plain)
+                finish.finish_all(box, sums, d_row, d_col, place);
+            else if (is_partial)
+                store_sums<Sum>(x, box, sums, Sum{1}, d_row, d_col, z);
+            else
+                store_sums<D>(x, box, sums, finish.scalars.alpha, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
     }
 
-    /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is still being read when it returns.
-    DEVICE void sum(float (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a, uint64_t b,
-                    uint32_t lane) const {
+    /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is
+    /// still being read when it returns. If it `leads`, the other group begins some steps later.
+    DEVICE void sum(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a, uint64_t b,
+                    uint32_t lane, bool leads) const {
         uint32_t last = 0;
+        const uint32_t steps = (depth.end - depth.begin + BK - 1) / BK, lead = min(lead_steps, steps);
+        const uint32_t announced = leads ? depth.begin + (lead - 1) * BK : ~0u;
         for (uint32_t k = depth.begin; k < depth.end; k += BK) {
             wait(full(at.stage), at.round);
             const uint64_t stage = at.stage * (stage_bytes >> 4);
@@ -134,6 +143,7 @@ struct Product {
             if (k != depth.begin && lane == 0) arrive(empty(last));
             last = at.stage;
             at.advance();
+            if (k == announced) announce();
         }
     }
 };

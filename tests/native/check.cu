@@ -12,12 +12,15 @@ namespace {
 
 __device__ float value_at(uint64_t begin, uint32_t type, uint64_t i) {
     if (type == VKGEMM_TYPE_F32) return reinterpret_cast<const float*>(begin)[i];
+    if (type == VKGEMM_TYPE_I32) return static_cast<float>(reinterpret_cast<const int*>(begin)[i]);
+    if (type == VKGEMM_TYPE_I8) return reinterpret_cast<const int8_t*>(begin)[i];
     if (type == VKGEMM_TYPE_F16) return __half2float(reinterpret_cast<const __half*>(begin)[i]);
     return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(begin)[i]);
 }
 
 __device__ uint32_t bits_of(float x, uint32_t type) {
     if (type == VKGEMM_TYPE_F32) return __float_as_uint(x);
+    if (type == VKGEMM_TYPE_I32 || type == VKGEMM_TYPE_I8) return static_cast<uint32_t>(static_cast<int>(x));
     if (type == VKGEMM_TYPE_F16) return __half_as_ushort(__float2half_rn(x));
     return __bfloat16_as_ushort(__float2bfloat16_rn(x));
 }
@@ -69,10 +72,13 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
         const float x = kind == whole_numbers   ? static_cast<int>(h % 5) - 2
                         : kind == powers_of_two ? exp2f(static_cast<int>(h % 3) - 1)
                                                 : (h >> 8) * 0x1p-23f - 1;
-        if (type == VKGEMM_TYPE_F32)
-            reinterpret_cast<float*>(to)[i] = x;
+        const uint32_t bits = bits_of(type == VKGEMM_TYPE_I8 && kind == fractions ? 127 * x : x, type);
+        if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_I32)
+            reinterpret_cast<uint32_t*>(to)[i] = bits;
+        else if (type == VKGEMM_TYPE_I8)
+            reinterpret_cast<uint8_t*>(to)[i] = static_cast<uint8_t>(bits);
         else
-            reinterpret_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(bits_of(x, type));
+            reinterpret_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(bits);
     }
 }
 
@@ -108,7 +114,7 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verd
 /// Whether words of 16 bits that are not D's still are what `poison` says.
 extern "C" __global__ void guard(const __grid_constant__ Case c, uint64_t from, uint64_t halves, uint32_t poison,
                                  Verdict* verdict) {
-    const uint32_t wide = c.type_d == VKGEMM_TYPE_F32 ? 2 : 1;
+    const uint32_t wide = c.type_d == VKGEMM_TYPE_F32 || c.type_d == VKGEMM_TYPE_I32 ? 2 : 1;
     const uint64_t first = (c.d - from) / 2, stride = c.is_partial ? uint64_t{c.m} * c.n : c.stride_d;
     const uint64_t pitch = c.is_partial ? c.n : c.ldd, matrices = uint64_t{c.batch} * (c.is_partial ? c.slices : 1);
     for (uint64_t h = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; h < halves;

@@ -30,6 +30,7 @@ const plan::Module modules[] = {
     {"wgmma_f16_f32", family, plan::Role::product, plan::f16, plan::f16, plan::f32, plan::f32, no_code},
     {"wgmma_bf16", family, plan::Role::product, plan::bf16, plan::bf16, plan::bf16, plan::f32, no_code},
     {"wgmma_bf16_f32", family, plan::Role::product, plan::bf16, plan::bf16, plan::f32, plan::f32, no_code},
+    {"wgmma_i8", family, plan::Role::product, plan::i8, plan::i8, plan::i32, plan::i32, no_code},
 };
 struct Row {
     const char* name;
@@ -41,6 +42,11 @@ const Row rows[] = {
     {"128x128x64", {.WG = 384, .BM = 128, .BN = 128, .BK = 64, .STAGES = 6, .RASTER = 8}},
     {"128x64x64", {.WG = 384, .BM = 128, .BN = 64, .BK = 64, .STAGES = 8, .RASTER = 8}},
     {"64x128x64", {.WG = 384, .BM = 64, .BN = 128, .BK = 64, .STAGES = 8, .RASTER = 8}},
+    {"128x256x128", {.WG = 384, .BM = 128, .BN = 256, .BK = 128, .STAGES = 4, .RASTER = 8}},
+    {"128x192x128", {.WG = 384, .BM = 128, .BN = 192, .BK = 128, .STAGES = 4, .RASTER = 8}},
+    {"128x128x128", {.WG = 384, .BM = 128, .BN = 128, .BK = 128, .STAGES = 6, .RASTER = 8}},
+    {"128x64x128", {.WG = 384, .BM = 128, .BN = 64, .BK = 128, .STAGES = 8, .RASTER = 8}},
+    {"64x128x128", {.WG = 384, .BM = 64, .BN = 128, .BK = 128, .STAGES = 8, .RASTER = 8}},
 };
 const char* const layouts[] = {"nn", "nt", "tn", "tt"};
 
@@ -118,6 +124,12 @@ class Harness {
     uint32_t seed_ = 1;
 };
 
+bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32; }
+/// Whether the module has the tile and the layout: lines of 128 bytes, which run along k where elements have one byte.
+bool exists(const Setup& s) {
+    const uint32_t bytes = bytes_of(uint32_t(s.module.a));
+    return s.row.tile.BK * bytes == native::box_bytes && (bytes > 1 || s.layout == "nt");
+}
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
 
 Laid Harness::lay_out(const Setup& s, uint64_t begin) {
@@ -137,7 +149,7 @@ Laid Harness::lay_out(const Setup& s, uint64_t begin) {
     c.m = s.m, c.n = s.n, c.k = s.k, c.batch = s.batch;
     c.a_turned = s.layout[0] == 't', c.b_turned = s.layout[1] == 't', c.c_turned = s.c_turned;
     c.use_c = s.use_c && s.beta != 0;
-    c.type_a = uint32_t(s.module.a), c.type_d = s.slices ? uint32_t(plan::f32) : uint32_t(s.module.d);
+    c.type_a = uint32_t(s.module.a), c.type_d = uint32_t(s.slices ? s.module.accumulate : s.module.d);
     c.type_c = c.type_bias = c.type_scale = c.type_residual = s.other ? s.other : c.type_d;
     const uint32_t e = bytes_of(c.type_a), d = bytes_of(c.type_d), o = bytes_of(c.type_c);
     place(c.a, c.lda, c.stride_a, c.a_turned ? s.k : s.m, c.a_turned ? s.m : s.k, e, 16 / e, s.gap, s.batch);
@@ -183,7 +195,8 @@ native::NativeArgs arguments_of(const Setup& s, const Laid& l) {
     g.lda = uint32_t(c.lda), g.ldb = uint32_t(c.ldb), g.ldc = uint32_t(c.ldc), g.ldd = uint32_t(c.ldd);
     g.batch_a = uint32_t(c.stride_a), g.batch_b = uint32_t(c.stride_b);
     g.batch_c = uint32_t(c.stride_c), g.batch_d = uint32_t(c.stride_d);
-    g.alpha = std::bit_cast<uint32_t>(c.alpha), g.beta = std::bit_cast<uint32_t>(c.beta);
+    const auto factor = [&](float f) { return is_whole(s) ? uint32_t(int(f)) : std::bit_cast<uint32_t>(f); };
+    g.alpha = factor(c.alpha), g.beta = factor(c.beta);
     g.k_chunk = c.k_chunk, g.raster = s.row.tile.RASTER;
     g.a = words(c.a), g.b = words(c.b), g.c = words(c.c), g.d = words(c.d);
     g.bias = words(c.bias), g.scale = words(c.scale), g.residual = words(c.residual);
@@ -229,7 +242,10 @@ void Harness::launch(const Setup& s, const Laid& l, VkCuFunctionNVX function) {
     gpu_.launch(function, groups, t.WG, shared, {&l.args});
 }
 
-bool Harness::check(const Setup& s) {
+bool Harness::check(const Setup& given) {
+    Setup s = given;
+    if (!exists(s)) return true;
+    if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
     Laid l = lay_out(s, memory_.address);
     l.args = arguments_of(s, l);
     const VkCuFunctionNVX function = kernel(s);
@@ -307,7 +323,7 @@ void check_all(Harness& h) {
                 for (const auto& [m, n, k, batch] : sizes)
                     for (uint32_t d_gap : {0u, 8u, 3u}) {
                         Setup s = {module, row, layout, m, n, k, batch};
-                        s.gap = d_gap == 8 ? 24 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
+                        s.gap = d_gap == 8 ? 48 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
                         h.check(s);
                         s.slices = 3;
                         if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
@@ -331,13 +347,14 @@ void check_all(Harness& h) {
                     for (int kind = 0; kind < 4; ++kind)
                         for (const auto* lists : {&exact, &rounded})
                             for (const auto& steps : *lists) {
-                                Setup s = {module, row, layouts[kind], 203, 344, k, 2};
+                                Setup s = {module, row, module.a == plan::i8 ? "nt" : layouts[kind], 203, 344, k, 2};
                                 s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
                                 s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
                                 if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
-                                h.check(s);
+                                const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
+                                if (module.a != plan::i8 || !is_for_floats) h.check(s);
                             }
     std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
 }

@@ -37,8 +37,8 @@ struct Lines {
     }
 };
 
-// `side` is m or n. Where k runs along the lines, a box holds the tile's whole side; otherwise as many boxes of BK
-// lines as the side is wide stand next to each other.
+// Where k runs along the lines, a box holds the tile's whole side; otherwise boxes of BK lines stand next to each
+// other.
 native::TensorMap input(const Lines& lines, bool along_k, uint32_t side_of_tile, uint32_t BK) {
     return lines.map(along_k ? side_of_tile : BK);
 }

@@ -6,8 +6,8 @@
 
 namespace vkgemm::plan {
 
-/// `args` are the step's, with the operands' addresses, alpha and beta. Those of A and B, their pitches and (in a
-/// batch) their strides must be multiples of 16 bytes; m, n and batch must not be 0.
+/// `args` are the step's, with the operands' addresses, alpha and beta. The addresses of A and B, their pitches and (in
+/// a batch) their strides must be multiples of 16 bytes; m, n and batch must not be 0.
 native::NativeArgs native_arguments(const Step&, const abi::GemmArgs& args);
 
 /// Units of work, of which a persistent block takes one after another.
