@@ -164,6 +164,23 @@ TEST_CASE("an operand without 16-byte pitches is packed first, or refused in wor
     expect(n.check("wgmma_f16_128x256x64", "f16*f16 512x768x1027 lda=1032"), VKGEMM_SUCCESS, {});
 }
 
+TEST_CASE("elements of one byte are multiplied along k, so other layouts are packed") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan plan;
+    n.plan(plan, "i8*i8 512x768x1024", with_workspace(by_address("wgmma_i8_128x256x128", "SPLIT=1")));
+    VkgemmRun run = run_at(1 << 24, 1 << 28, 1 << 20, 1 << 30);
+    run.alpha = 2;
+    expect(record(plan.handle, run), VKGEMM_SUCCESS, {});
+    CHECK(n.mock.commands == std::vector<std::string>{"dispatch", "barrier", "launch"});
+    REQUIRE(n.mock.launches.size() == 1);
+    CHECK(n.mock.launches[0].function == "wgmma_i8_128x256x128_nt");
+    expect(n.check("wgmma_i8_128x256x128", "i8*i8 512x768x1024"), VKGEMM_ERROR_UNSUPPORTED,
+           {"one byte", "B is row-major", "workspace"});
+    expect(n.check("wgmma_i8_128x256x128", "i8*i8 512x768x1024 layout=nt"), VKGEMM_SUCCESS, {});
+}
+
 TEST_CASE("sizes at record time make new arguments, with one function") {
     if (!can_test()) return;
     Native n;

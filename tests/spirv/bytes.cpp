@@ -79,7 +79,9 @@ TEST_CASE("the machine code in this library is of ELF, and names its functions")
         REQUIRE(code.has_value());
         const std::string_view text(reinterpret_cast<const char*>(code->data()), code->size());
         CHECK(text.starts_with("\177ELF"));
-        for (const char* layouts : {"_nn", "_nt", "_tn", "_tt"})
+        for (const char* layouts : {"_nt", "_nn", "_tn", "_tt"}) {
+            if (k.module.a == plan::i8 && std::string_view(layouts) != "_nt") continue;
             CHECK(text.find(".text." + std::string(k.name) + layouts) != std::string_view::npos);
+        }
     }
 }
