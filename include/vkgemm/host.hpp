@@ -83,6 +83,8 @@ struct DeviceOptions {
     void* logUser = nullptr;
     const char* tunedRows = nullptr;        ///< the context's
     const char* disabledKernels = nullptr;  ///< the context's
+    /// The context's. VK_NVX_binary_import is enabled where they may be used.
+    VkgemmNativeKernels nativeKernels = VKGEMM_NATIVE_VERIFIED;
     bool inspect = false;  ///< enable what Device::inspect needs, if the device has it; and shaderInt8, which built-in
                            ///< kernels may not need there, but a tile that is tried out may
 };
@@ -152,7 +154,8 @@ class Device {
     VkDevice handle() const;
     VkQueue queue() const;
     uint32_t queueFamily() const;
-    uint32_t apiVersion() const;  ///< what is used of the device: at most what this header was compiled with
+    VkQueueFlags queueFlags() const;  ///< of that family
+    uint32_t apiVersion() const;      ///< what is used of the device: at most what this header was compiled with
     PFN_vkGetInstanceProcAddr getInstanceProcAddr() const;
     const VkPhysicalDeviceFeatures2& enabledFeatures() const;
     std::span<const char* const> enabledExtensions() const;
@@ -220,6 +223,12 @@ struct SelfTest {
 /// compiler's. Where the device fails the test ends: what was found is there, with a row for the kernel that lost the
 /// device, if one did. Fails where a kernel is not known.
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options = {});
+
+/// The same of native kernels alone (VkgemmNativeKernels), in a device of its own that is opened with these options and
+/// closed afterwards, for it may be lost: whether they can be used on a driver on which they were not verified. If all
+/// is well (`kernels` above 0, no failure), open a device with VKGEMM_NATIVE_ANY_DRIVER and these disabledKernels; both
+/// may be kept for the next run on the same device and driver.
+Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions& test = {});
 
 /// A device's name as rows of disabled kernels and tuned rows can hold it: up to the first '|' or '#'.
 std::string rowDevice(const std::string& name);

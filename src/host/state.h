@@ -48,7 +48,8 @@ DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint
 /// The version that is used of a device of this instance.
 uint32_t usable_version(const InstanceState& instance, uint32_t device_version);
 /// A family with compute, one without graphics where there is a choice; UINT32_MAX: none.
-uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits);
+uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits,
+                        VkQueueFlags* flags = nullptr);
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
 /// For DeviceOptions::inspect: the bits of what the device offers, as vkgemmFeatureName counts them; `extensions` gets
 /// what they want.
@@ -77,6 +78,7 @@ struct DeviceState {
     VkDevice handle = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
     uint32_t family = 0, api_version = 0;
+    VkQueueFlags family_flags = 0;
     VkPhysicalDeviceFeatures2 features{};
     std::vector<std::byte> feature_memory;  // what `features` is chained to
     std::vector<const char*> extensions;

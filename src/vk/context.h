@@ -12,6 +12,7 @@ struct VkgemmContext_T {
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceCaps caps;
     std::optional<vkgemm::plan::DeviceKernels> kernels;  // of `caps`; always there once the context is made
+    std::atomic<bool> native_refused{false};             // the driver refused machine code that it should load
     std::string forced_kernel;                           // VKGEMM_KERNEL; "" if it is not set or is to be ignored
     vkgemm::plan::TunedRows tuned;                       // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
@@ -25,8 +26,8 @@ namespace vkgemm::vk {
 
 /// Of a bucket's steps, in their order, and of its product for sizes that are multiples of the tile (may be null).
 struct BucketPipelines {
-    std::array<VkPipeline, plan::SizedSteps::most> steps;
-    VkPipeline whole_product;
+    std::array<Program, plan::SizedSteps::most> steps;
+    Program whole_product;
 };
 
 }  // namespace vkgemm::vk
@@ -37,7 +38,7 @@ struct VkgemmPlan_T {
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
     std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to
-    std::vector<VkPipeline> pipelines;                       // one a step; to be read only if `compiled`
+    std::vector<vkgemm::vk::Program> programs;               // one a step; to be read only if `compiled`
     vkgemm::plan::Normalised normalised;
     std::vector<vkgemm::plan::Bucket> buckets;                  // if the problem has upTo and is not empty
     std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each; to be read only if `compiled`

@@ -20,8 +20,8 @@ struct Work {
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
     const plan::Repeats* repeats;
-    std::array<VkPipeline, plan::SizedSteps::most> pipelines;  // of the steps; null if the plan is not compiled
-    const abi::TableArgs* table;                               // of groups; null: there are none
+    std::array<Program, plan::SizedSteps::most> programs;  // of the steps; null if the plan is not compiled
+    const abi::TableArgs* table;                           // of groups; null: there are none
 };
 
 /// Of a plan whose sizes do not vary.
