@@ -37,8 +37,8 @@ template <class V>
 DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
     const uint32_t has = x.constants[SCALARS];
     auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_hi} << 32 | x.args.clamp_lo);
-    Scalars<V> s = {value_of<V>(x.args.alpha),
-                    value_of<V>(x.args.beta),
+    Scalars<V> s = {value_of<V>(x.args.alpha, x.args.alpha_high),
+                    value_of<V>(x.args.beta, x.args.beta_high),
                     __uint_as_float(x.args.clamp_lo),
                     __uint_as_float(x.args.clamp_hi),
                     false,
@@ -60,22 +60,13 @@ DEVICE float reciprocal(float x) {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-/// x / (1 + 2^t) and y / (1 + 2^u). The unit of reciprocals is the bottleneck, so the two share one; above 60, where
-/// the quotient is next to nothing, powers are bounded, so that their product is finite.
-DEVICE void gate(float& x, float& y, float t, float u) {
-    const float a = 1 + exp2_of(fminf(t, 60)), b = 1 + exp2_of(fminf(u, 60)), r = reciprocal(a * b);
-    x *= r * b, y *= r * a;
-}
+/// x / (1 + 2^t)
+DEVICE float gated(float x, float t) { return x * reciprocal(1 + exp2_of(t)); }
 
 template <class V, int count, class F>
 DEVICE void each(V (&v)[count], F&& f) {
 #pragma unroll
     for (int i = 0; i < count; ++i) f(v[i], i);
-}
-template <int count, class F>
-DEVICE void each_gated(float (&v)[count], F&& power) {
-#pragma unroll
-    for (int i = 0; i < count; i += 2) gate(v[i], v[i + 1], power(v[i]), power(v[i + 1]));
 }
 
 /// The steps that depend on the value alone. NaN stays NaN.
@@ -86,10 +77,10 @@ DEVICE void activate(uint32_t step, float (&v)[count], const Scalars<f32>& s, fl
             each(v, [](float& x, int) { x = x < 0 ? 0 : x; });
             break;
         case VKGEMM_STEP_GELU:  // as in epilogue.glsl
-            each_gated(v, [](float x) { return x * (-2.3022081985f - 0.1029432396f * (x * x)); });
+            each(v, [](float& x, int) { x = gated(x, x * (-2.3022081985f - 0.1029432396f * (x * x))); });
             break;
         case VKGEMM_STEP_SILU:
-            each_gated(v, [](float x) { return -1.4426950409f * x; });
+            each(v, [](float& x, int) { x = gated(x, -1.4426950409f * x); });
             break;
         case VKGEMM_STEP_CLAMP:
             each(v, [&](float& x, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
@@ -98,27 +89,23 @@ DEVICE void activate(uint32_t step, float (&v)[count], const Scalars<f32>& s, fl
             each(v, [&](float& x, int) { x = x > 0 ? x : slope * x; });
     }
 }
+/// In f64: without the two that would need a power of 2.
+template <int count>
+DEVICE void activate(uint32_t step, f64 (&v)[count], const Scalars<f64>& s, float slope) {
+    switch (step) {
+        case VKGEMM_STEP_RELU:
+            each(v, [](f64& x, int) { x = x < 0 ? 0 : x; });
+            break;
+        case VKGEMM_STEP_CLAMP:
+            each(v, [&](f64& x, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
+            break;
+        case VKGEMM_STEP_LEAKY_RELU:
+            each(v, [&](f64& x, int) { x = x > 0 ? x : slope * x; });
+    }
+}
 template <int count>
 DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float) {
     if (step == VKGEMM_STEP_RELU) each(v, [](i32& x, int) { x = max(x, 0); });
-}
-
-/// Brings near what the columns of a tile are finished with, while others sum it up.
-template <class D, uint32_t BN>
-DEVICE void prefetch_columns(const NativeArgs& x, uint32_t col) {
-    const uint32_t end = min(col + BN, x.args.n), line = 128;
-#pragma unroll 1
-    for (int i = 0; i < 4; ++i) {
-        const uint32_t step = x.constants[STEP_0 + i];
-        if (step != VKGEMM_STEP_BIAS_COL && step != VKGEMM_STEP_SCALE_COL) continue;
-        const bool is_bias = step == VKGEMM_STEP_BIAS_COL;
-        const uint32_t format = x.constants[is_bias ? FORMAT_BIAS : FORMAT_SCALE];
-        const uint32_t bytes = format ? (format == VKGEMM_TYPE_F32 ? 4 : 2) : sizeof(D);
-        const uint64_t begin = address_of(is_bias ? x.args.bias : x.args.scale);
-#pragma unroll 1
-        for (uint32_t c = col; c < end; c += line / bytes)
-            asm volatile("prefetch.global.L1 [%0];" ::"l"(begin + uint64_t{c} * bytes) : "memory");
-    }
 }
 
 /// Finishes the sums of a warp in the registers where they are, and stores them. A lane has, of every 8 columns, two
@@ -166,7 +153,7 @@ struct Finish {
     /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
     template <bool is_word, bool by_row, bool by_col>
     DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
-        constexpr uint32_t bytes = is_word ? 4 : 2;
+        constexpr uint32_t bytes = is_word ? sizeof(V) : 2;
         const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
         const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
 #pragma unroll
@@ -197,7 +184,7 @@ struct Finish {
         }
         V w[of_box];
         const Source from = source(step, batch);
-        if (from.type == VKGEMM_TYPE_F32 || std::is_same_v<V, i32>)
+        if (from.type == VKGEMM_TYPE_F32 || !std::is_same_v<V, f32>)
             load<true>(w, from, row, col);
         else
             load<false>(w, from, row, col);
@@ -227,8 +214,8 @@ struct Finish {
         bool seen = false;
 #pragma unroll
         for (int i = 0; i < of_box; ++i)
-            seen |= (bits_of(v[i]) & 0x7fffffff) >= infinite_in<D> && row + i % 4 / 2 * 8 < x.args.m &&
-                    col + i / 4 * 8 + i % 2 < x.args.n;
+            seen |= std::is_same_v<V, f32> && (bits_of(static_cast<f32>(v[i])) & 0x7fffffff) >= infinite_in<D> &&
+                    row + i % 4 / 2 * 8 < x.args.m && col + i / 4 * 8 + i % 2 < x.args.n;
         if (seen) scalars.memory->non_finite = 1;  // all writers write the same
     }
 

@@ -85,6 +85,9 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
                  "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
                  : "memory");
 }
+DEVICE void store_two(uint32_t to, double x, double y) {
+    asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(to), "d"(x), "d"(y) : "memory");
+}
 DEVICE void store_two(uint32_t to, uint32_t x, uint32_t y) {
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x), "r"(y) : "memory");
 }

@@ -16,10 +16,11 @@ using bf16 = __nv_bfloat16;
 using f32 = float;
 using i8 = int8_t;
 using i32 = int32_t;
+using f64 = double;
 
 /// What products of A's elements are added up in.
 template <class A>
-using SumOf = std::conditional_t<std::is_same_v<A, i8>, i32, f32>;
+using SumOf = std::conditional_t<std::is_same_v<A, i8>, i32, std::conditional_t<std::is_same_v<A, f64>, f64, f32>>;
 
 // The order in which the units see registers that an asm statement writes.
 DEVICE void begin_multiplying() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -101,6 +102,8 @@ DEVICE void take(Sum (&d)[count]) {
     for (int i = 0; i < count; ++i) {
         if constexpr (std::is_same_v<Sum, i32>)
             asm volatile("" : "+r"(d[i])::"memory");
+        else if constexpr (std::is_same_v<Sum, f64>)
+            asm volatile("" : "+d"(d[i])::"memory");
         else
             asm volatile("" : "+f"(d[i])::"memory");
     }

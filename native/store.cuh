@@ -45,6 +45,14 @@ DEVICE void fill_box(uint32_t box, uint32_t lane, const V (&v)[sums_of_box<D>]) 
                                       pair_of<D>(v[i + 4], v[i + 5]), pair_of<D>(v[i + 6], v[i + 7])};
             store_matrices(box + row * box_bytes + ((unit + lane / 16) ^ row % 8) * 16, pairs);
         }
+    } else if constexpr (sizeof(D) == 8) {
+        const uint32_t row = lane / 4;
+#pragma unroll
+        for (int i = 0; i < 8; i += 4) {
+            const uint32_t unit = i + lane % 4, to = box + row * box_bytes + (unit ^ row) * 16;
+            store_two(to, v[i], v[i + 1]);
+            store_two(to + 8 * box_bytes, v[i + 2], v[i + 3]);
+        }
     } else {
         const uint32_t row = lane / 4, in_unit = lane % 2 * 8;
 #pragma unroll

@@ -17,21 +17,26 @@ extern __shared__ uint8_t shared[];
 #define BYTES_OF_i8 1
 #define BYTES_OF_f16 2
 #define BYTES_OF_bf16 2
+#define BYTES_OF_f64 8
 // A is m x k, B is k x n; n: row-major, t: column-major. The matrix units want elements of one byte to run along k.
-#if PASTE(BYTES_OF_, VKGEMM_A) == 1
-#    define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES, true, true)
+#if PASTE(BYTES_OF_, VKGEMM_A) == 8
+KERNEL(128, 128, 16, nt, 6, true, true)
 #else
-#    define EVERY_LAYOUT(BM, BN, STAGES)             \
-        KERNEL(BM, BN, 64, nn, STAGES, true, false)  \
-        KERNEL(BM, BN, 64, nt, STAGES, true, true)   \
-        KERNEL(BM, BN, 64, tn, STAGES, false, false) \
-        KERNEL(BM, BN, 64, tt, STAGES, false, true)
-#endif
+#    if PASTE(BYTES_OF_, VKGEMM_A) == 1
+#        define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES, true, true)
+#    else
+#        define EVERY_LAYOUT(BM, BN, STAGES)             \
+            KERNEL(BM, BN, 64, nn, STAGES, true, false)  \
+            KERNEL(BM, BN, 64, nt, STAGES, true, true)   \
+            KERNEL(BM, BN, 64, tn, STAGES, false, false) \
+            KERNEL(BM, BN, 64, tt, STAGES, false, true)
+#    endif
 EVERY_LAYOUT(128, 256, 4)
 EVERY_LAYOUT(128, 192, 4)
 EVERY_LAYOUT(128, 128, 6)
 EVERY_LAYOUT(128, 64, 8)
 EVERY_LAYOUT(64, 128, 8)
+#endif
 
 }  // namespace
 }  // namespace vkgemm::native

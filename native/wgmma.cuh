@@ -4,6 +4,7 @@
 // columns, of the tile of D. The producer runs ahead of them into the next tile while they finish one.
 #pragma once
 #include "native/finish.cuh"
+#include "native/multiply_f64.cuh"
 
 namespace vkgemm::native {
 
@@ -21,9 +22,12 @@ template <class A, class D, uint32_t BM, uint32_t BN, uint32_t STAGES, bool a_al
 struct Product {
     static constexpr uint32_t BK = box_bytes / sizeof(A);
     static constexpr uint32_t a_bytes = BM * box_bytes, b_bytes = BN * box_bytes, stage_bytes = a_bytes + b_bytes;
-    static constexpr uint32_t lead_steps = STAGES / 2;
+    // Steps that the first consumer is ahead of the second, so that one multiplies while the other finishes. It pays
+    // where a tile is long in the making; small ones are better begun at once.
+    static constexpr uint32_t lead_steps = BN == 256 ? 2 : 0;
     using Sum = SumOf<A>;
-    static constexpr bool shares_rows = BM == 64;  // the consumers have the same rows
+    static constexpr bool by_warp = std::is_same_v<A, f64>;  // not by warp group: there are no such units
+    static constexpr bool shares_rows = BM == 64;            // the consumers have the same rows
     static constexpr uint32_t columns = shares_rows ? BN / 2 : BN, sums_per_thread = columns / 2;
     static_assert((BM == 64 || BM == 128) && columns % 64 == 0 && columns <= 256);
 
@@ -75,7 +79,6 @@ struct Product {
         for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             const Place place = place_of<BM, BN>(x, work);
             const Depth depth = depth_of(x, place.slice);
-            prefetch_columns<D, BN>(x, place.col);
             const uint32_t batch_a = x.args.batch_a ? place.batch : 0, batch_b = x.args.batch_b ? place.batch : 0;
             for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
                 wait(empty(at.stage), at.round ^ 1);
@@ -97,19 +100,23 @@ struct Product {
         const uint64_t b = descriptor(b_tile(0) + (shares_rows ? group * columns * box_bytes : 0), b_along_k);
         const Finish<D> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = finish.is_plain();
-        // The second group begins when the first is some steps ahead, so that one multiplies while the other finishes.
-        const bool leads = group == 0 && x.args.k != 0;
-        if (group == 1 && x.args.k != 0) await_announcement();
+        const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
+        if (group == 1 && staggered) await_announcement();
         RingPlace<STAGES> at;
         Sum sums[sums_per_thread];
         for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             const Depth depth = depth_of(x, slice_of(x, work));
-            sum(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
+            if constexpr (by_warp)
+                sum_by_warp(sums, at, depth, warp, lane);
+            else
+                sum(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
             // Found only now, while the last products are still under way.
             const Place place = place_of<BM, BN>(x, work);
-            wait_for_products<0>();
-            take(sums);
-            if (depth.end > depth.begin && lane == 0) arrive(empty((at.stage + STAGES - 1) % STAGES));
+            if constexpr (!by_warp) {
+                wait_for_products<0>();
+                take(sums);
+                if (depth.end > depth.begin && lane == 0) arrive(empty((at.stage + STAGES - 1) % STAGES));
+            }
             const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
                            d_col = place.col + col;
             if (!is_plain)
@@ -120,6 +127,19 @@ struct Product {
                 store_sums<D>(x, box, sums, finish.scalars.alpha, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
+    }
+
+    DEVICE void sum_by_warp(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint32_t warp,
+                            uint32_t lane) const {
+        static_assert(a_along_k && b_along_k && !shares_rows);
+#pragma unroll
+        for (Sum& s : sums) s = 0;
+        for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
+            wait(full(at.stage), at.round);
+            multiply_lines(sums, a_tile(at.stage) + warp * 16 * box_bytes, b_tile(at.stage), lane);
+            __syncwarp();
+            if (lane == 0) arrive(empty(at.stage));
+        }
     }
 
     /// Adds up a slice, of operands whose descriptors in the first stage are a and b. The stage of the last step is

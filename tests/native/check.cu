@@ -12,6 +12,7 @@ namespace {
 
 __device__ float value_at(uint64_t begin, uint32_t type, uint64_t i) {
     if (type == VKGEMM_TYPE_F32) return reinterpret_cast<const float*>(begin)[i];
+    if (type == VKGEMM_TYPE_F64) return static_cast<float>(reinterpret_cast<const double*>(begin)[i]);
     if (type == VKGEMM_TYPE_I32) return static_cast<float>(reinterpret_cast<const int*>(begin)[i]);
     if (type == VKGEMM_TYPE_I8) return reinterpret_cast<const int8_t*>(begin)[i];
     if (type == VKGEMM_TYPE_F16) return __half2float(reinterpret_cast<const __half*>(begin)[i]);
@@ -19,7 +20,7 @@ __device__ float value_at(uint64_t begin, uint32_t type, uint64_t i) {
 }
 
 __device__ uint32_t bits_of(float x, uint32_t type) {
-    if (type == VKGEMM_TYPE_F32) return __float_as_uint(x);
+    if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_F64) return __float_as_uint(x);
     if (type == VKGEMM_TYPE_I32 || type == VKGEMM_TYPE_I8) return static_cast<uint32_t>(static_cast<int>(x));
     if (type == VKGEMM_TYPE_F16) return __half_as_ushort(__float2half_rn(x));
     return __bfloat16_as_ushort(__float2bfloat16_rn(x));
@@ -73,7 +74,9 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
                         : kind == powers_of_two ? exp2f(static_cast<int>(h % 3) - 1)
                                                 : (h >> 8) * 0x1p-23f - 1;
         const uint32_t bits = bits_of(type == VKGEMM_TYPE_I8 && kind == fractions ? 127 * x : x, type);
-        if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_I32)
+        if (type == VKGEMM_TYPE_F64)
+            reinterpret_cast<double*>(to)[i] = x;
+        else if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_I32)
             reinterpret_cast<uint32_t*>(to)[i] = bits;
         else if (type == VKGEMM_TYPE_I8)
             reinterpret_cast<uint8_t*>(to)[i] = static_cast<uint8_t>(bits);
@@ -83,7 +86,7 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
 }
 
 /// One thread for each element of D, or of the sums of a slice.
-extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verdict) {
+extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* finding) {
     const uint32_t col = blockIdx.x * 16 + threadIdx.x % 16, row = blockIdx.y * 16 + threadIdx.x / 16;
     const uint32_t batch = blockIdx.z % c.batch, slice = blockIdx.z / c.batch;
     if (row >= c.m || col >= c.n) return;
@@ -106,15 +109,17 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Verdict* verd
     const float got = value_at(c.d, c.type_d, i);
     const bool is_right = c.tolerance == 0 ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
                                            : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
-    atomicAdd(&verdict->elements, 1u);
-    if (is_right || atomicAdd(&verdict->wrong, 1u) != 0) return;
-    verdict->row = row, verdict->col = col, verdict->z = blockIdx.z, verdict->got = got, verdict->expected = x;
+    atomicAdd(&finding->elements, 1u);
+    if (is_right || atomicAdd(&finding->wrong, 1u) != 0) return;
+    finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got, finding->expected = x;
 }
 
 /// Whether words of 16 bits that are not D's still are what `poison` says.
 extern "C" __global__ void guard(const __grid_constant__ Case c, uint64_t from, uint64_t halves, uint32_t poison,
-                                 Verdict* verdict) {
-    const uint32_t wide = c.type_d == VKGEMM_TYPE_F32 || c.type_d == VKGEMM_TYPE_I32 ? 2 : 1;
+                                 Finding* finding) {
+    const uint32_t wide = c.type_d == VKGEMM_TYPE_F64                                  ? 4
+                          : c.type_d == VKGEMM_TYPE_F32 || c.type_d == VKGEMM_TYPE_I32 ? 2
+                                                                                       : 1;
     const uint64_t first = (c.d - from) / 2, stride = c.is_partial ? uint64_t{c.m} * c.n : c.stride_d;
     const uint64_t pitch = c.is_partial ? c.n : c.ldd, matrices = uint64_t{c.batch} * (c.is_partial ? c.slices : 1);
     for (uint64_t h = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; h < halves;
@@ -124,7 +129,7 @@ extern "C" __global__ void guard(const __grid_constant__ Case c, uint64_t from, 
             const bool exists = matrices > 1 ? i / stride < matrices : true;
             if (exists && in_matrix / pitch < c.m && in_matrix % pitch < c.n) continue;
         }
-        if (reinterpret_cast<const uint16_t*>(from)[h] != poison) atomicAdd(&verdict->touched, 1u);
+        if (reinterpret_cast<const uint16_t*>(from)[h] != poison) atomicAdd(&finding->touched, 1u);
     }
 }
 

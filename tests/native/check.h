@@ -20,7 +20,7 @@ struct Case {
     float tolerance;  // 0: exact
 };
 
-struct Verdict {
+struct Finding {
     uint32_t elements, wrong, touched;
     uint32_t row, col, z;
     float got, expected;

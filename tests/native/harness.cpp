@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
-//   harness FOLDER check             every module and tile, layout, size and epilogue
-//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER]; # begins a comment
-// FOLDER holds the cubins of the modules and check.cubin.
+//   harness FOLDER check [MODULES]   every tile, layout, size and epilogue of the modules with such a name
+//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]
+// FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
+//   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -16,7 +17,7 @@
 #include "plan/native/arguments.h"
 
 using namespace vkgemm;
-using native::Case, native::Verdict;
+using native::Case, native::Finding;
 using plan::Tile, plan::Type;
 
 namespace harness {
@@ -30,6 +31,7 @@ const plan::Module modules[] = {
     {"wgmma_f16_f32", family, plan::Role::product, plan::f16, plan::f16, plan::f32, plan::f32, no_code},
     {"wgmma_bf16", family, plan::Role::product, plan::bf16, plan::bf16, plan::bf16, plan::f32, no_code},
     {"wgmma_bf16_f32", family, plan::Role::product, plan::bf16, plan::bf16, plan::f32, plan::f32, no_code},
+    {"wgmma_f64", family, plan::Role::product, plan::f64, plan::f64, plan::f64, plan::f64, no_code},
     {"wgmma_i8", family, plan::Role::product, plan::i8, plan::i8, plan::i32, plan::i32, no_code},
 };
 struct Row {
@@ -42,6 +44,7 @@ const Row rows[] = {
     {"128x128x64", {.WG = 384, .BM = 128, .BN = 128, .BK = 64, .STAGES = 6, .RASTER = 8}},
     {"128x64x64", {.WG = 384, .BM = 128, .BN = 64, .BK = 64, .STAGES = 8, .RASTER = 8}},
     {"64x128x64", {.WG = 384, .BM = 64, .BN = 128, .BK = 64, .STAGES = 8, .RASTER = 8}},
+    {"128x128x16", {.WG = 384, .BM = 128, .BN = 128, .BK = 16, .STAGES = 6, .RASTER = 8}},
     {"128x256x128", {.WG = 384, .BM = 128, .BN = 256, .BK = 128, .STAGES = 4, .RASTER = 8}},
     {"128x192x128", {.WG = 384, .BM = 128, .BN = 192, .BK = 128, .STAGES = 4, .RASTER = 8}},
     {"128x128x128", {.WG = 384, .BM = 128, .BN = 128, .BK = 128, .STAGES = 6, .RASTER = 8}},
@@ -87,7 +90,7 @@ struct Setup {
 };
 
 /// Operands one behind the other in a piece of memory, and the arguments of a launch.
-struct Laid {
+struct Arrangement {
     Case c{};
     native::NativeArgs args{};
     uint64_t bytes = 0;                 // of all of them
@@ -109,11 +112,11 @@ class Harness {
     uint32_t failed = 0, passed = 0;
 
    private:
-    Laid lay_out(const Setup&, uint64_t begin);
+    Arrangement arranged(const Setup&, uint64_t begin);
     void fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t length, uint64_t pitch, uint64_t stride,
                      uint32_t count, uint32_t kind);
-    void fill_operands(const Setup&, const Laid&, uint32_t kind);
-    void launch(const Setup&, const Laid&, VkCuFunctionNVX);
+    void fill_operands(const Setup&, const Arrangement&, uint32_t kind);
+    void launch(const Setup&, const Arrangement&, VkCuFunctionNVX);
     VkCuFunctionNVX kernel(const Setup&);
 
     Gpu gpu_;
@@ -125,15 +128,15 @@ class Harness {
 };
 
 bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32; }
-/// Whether the module has the tile and the layout: lines of 128 bytes, which run along k where elements have one byte.
+/// Whether the module has the tile and the layout: lines of 128 bytes, which run along k unless elements have two.
 bool exists(const Setup& s) {
     const uint32_t bytes = bytes_of(uint32_t(s.module.a));
-    return s.row.tile.BK * bytes == native::box_bytes && (bytes > 1 || s.layout == "nt");
+    return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
 
-Laid Harness::lay_out(const Setup& s, uint64_t begin) {
-    Laid l;
+Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
+    Arrangement l;
     Case& c = l.c;
     uint64_t at = begin;
     const auto take = [&](uint64_t bytes) {
@@ -179,7 +182,7 @@ Laid Harness::lay_out(const Setup& s, uint64_t begin) {
     return l;
 }
 
-native::NativeArgs arguments_of(const Setup& s, const Laid& l) {
+native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     const Case& c = l.c;
     const plan::Kernel kernel = kernel_of(s);
     plan::Step step{};
@@ -201,6 +204,11 @@ native::NativeArgs arguments_of(const Setup& s, const Laid& l) {
     g.a = words(c.a), g.b = words(c.b), g.c = words(c.c), g.d = words(c.d);
     g.bias = words(c.bias), g.scale = words(c.scale), g.residual = words(c.residual);
     g.clamp_lo = std::bit_cast<uint32_t>(c.low), g.clamp_hi = std::bit_cast<uint32_t>(c.high);
+    if (s.module.accumulate == plan::f64) {
+        const auto alpha = std::bit_cast<uint64_t>(double(c.alpha)), beta = std::bit_cast<uint64_t>(double(c.beta));
+        g.alpha = uint32_t(alpha), g.alpha_high = uint32_t(alpha >> 32);
+        g.beta = uint32_t(beta), g.beta_high = uint32_t(beta >> 32);
+    }
     if (s.scalars) {  // in memory; the arguments hold nothing of use
         p.SCALARS = SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR;
         g.alpha = g.beta = 0x7fc00000;
@@ -215,7 +223,7 @@ void Harness::fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t l
     gpu_.launch(fill_, 1056, 256, 0, {&to, &type, &lines, &length, &pitch, &stride, &count, &kind, &seed});
 }
 
-void Harness::fill_operands(const Setup& s, const Laid& l, uint32_t kind) {
+void Harness::fill_operands(const Setup& s, const Arrangement& l, uint32_t kind) {
     const Case& c = l.c;
     const uint32_t of_b = s.one_b ? 1 : s.batch;
     fill_matrix(c.a, c.type_a, c.a_turned ? c.k : c.m, c.a_turned ? c.m : c.k, c.lda, c.stride_a, s.batch, kind);
@@ -235,7 +243,7 @@ VkCuFunctionNVX Harness::kernel(const Setup& s) {
     return kernels_.emplace_back(name, gpu_.function(folder_ + "/" + module + ".cubin", name)).second;
 }
 
-void Harness::launch(const Setup& s, const Laid& l, VkCuFunctionNVX function) {
+void Harness::launch(const Setup& s, const Arrangement& l, VkCuFunctionNVX function) {
     const Tile& t = s.row.tile;
     const uint32_t e = bytes_of(l.c.type_a), shared = native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e, 0);
     const auto groups = uint32_t(std::min<uint64_t>(plan::work_of(l.args), multiprocessors));
@@ -245,12 +253,13 @@ void Harness::launch(const Setup& s, const Laid& l, VkCuFunctionNVX function) {
 bool Harness::check(const Setup& given) {
     Setup s = given;
     if (!exists(s)) return true;
+    if (s.module.a == plan::f64) s.scalars = false, s.other = 0;
     if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
-    Laid l = lay_out(s, memory_.address);
+    Arrangement l = arranged(s, memory_.address);
     l.args = arguments_of(s, l);
     const VkCuFunctionNVX function = kernel(s);
-    auto* verdict = static_cast<Verdict*>(host_.mapped);
-    *verdict = {};
+    auto* finding = static_cast<Finding*>(host_.mapped);
+    *finding = {};
     gpu_.begin();
     gpu_.fill(memory_, 0, l.bytes, 0xffffffff);  // NaN of every type
     gpu_.barrier();
@@ -269,27 +278,27 @@ bool Harness::check(const Setup& given) {
     gpu_.launch(guard_, 264, 256, 0, {&l.c, &l.d_begin, &halves, &expected, &host_.address});
     gpu_.barrier();
     gpu_.run();
-    const bool is_right = verdict->elements == s.m * s.n * s.batch * l.c.slices && !verdict->wrong && !verdict->touched;
+    const bool is_right = finding->elements == s.m * s.n * s.batch * l.c.slices && !finding->wrong && !finding->touched;
     ++(is_right ? passed : failed);
     if (!is_right && failed <= 40)
         std::printf("WRONG %s: %u of %u wrong, first at (%u, %u, %u): %g, expected %g; %u touched round D\n",
-                    s.text().c_str(), verdict->wrong, verdict->elements, verdict->row, verdict->col, verdict->z,
-                    double(verdict->got), double(verdict->expected), verdict->touched);
+                    s.text().c_str(), finding->wrong, finding->elements, finding->row, finding->col, finding->z,
+                    double(finding->got), double(finding->expected), finding->touched);
     return is_right;
 }
 
 void Harness::time(const Setup& s) {
     using clock = std::chrono::steady_clock;
-    std::vector<Laid> sets;  // in turn, so that together they exceed the L2 cache
+    std::vector<Arrangement> sets;  // in turn, so that together they exceed the L2 cache
     uint64_t begin = memory_.address;
     do {
-        Laid l = lay_out(s, begin);
+        Arrangement l = arranged(s, begin);
         l.args = arguments_of(s, l);
         begin += (l.bytes + 4095) / 4096 * 4096;
         sets.push_back(l);
     } while (begin - memory_.address < 150'000'000 && begin + sets[0].bytes < memory_.address + memory_.bytes);
     gpu_.begin();
-    for (const Laid& l : sets) fill_operands(s, l, native::fractions);
+    for (const Arrangement& l : sets) fill_operands(s, l, native::fractions);
     gpu_.barrier();
     gpu_.run();
 
@@ -308,16 +317,20 @@ void Harness::time(const Setup& s) {
     std::vector<double> us;
     for (int i = 0; i < 7; ++i) gpu_.submit(), us.push_back(gpu_.microseconds() / repetitions);
     std::sort(us.begin(), us.end());
-    std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-3u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
+    std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
                 std::string(s.module.name).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
-                s.steps.empty() ? "plain" : "gelu", s.row.tile.RASTER, us[3], work / us[3] * 1e-6, work / us[0] * 1e-6);
+                s.steps.empty() ? "plain" : "gelu", s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6,
+                work / us[0] * 1e-6);
     std::fflush(stdout);
 }
 
-void check_all(Harness& h) {
+void check_all(Harness& h, const std::string& which) {
     constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
                                      {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
+    std::vector<plan::Module> chosen;
     for (const plan::Module& module : modules)
+        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+    for (const plan::Module& module : chosen)
         for (const Row& row : rows)
             for (const char* layout : layouts)
                 for (const auto& [m, n, k, batch] : sizes)
@@ -328,7 +341,8 @@ void check_all(Harness& h) {
                         s.slices = 3;
                         if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
                     }
-    h.check({modules[0], rows[0], "nt", 4096, 4096, 2048});
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
     std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
@@ -341,20 +355,23 @@ void check_all(Harness& h) {
         {VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU}};
     const std::vector<std::vector<uint32_t>> rounded = {{VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}, {VKGEMM_STEP_SILU}};
     for (const uint32_t k : {100u, 0u})
-        for (const plan::Module& module : modules)
+        for (const plan::Module& module : chosen)
             for (const Row& row : rows)
                 for (const uint32_t d_gap : {0u, 3u})
                     for (int kind = 0; kind < 4; ++kind)
                         for (const auto* lists : {&exact, &rounded})
                             for (const auto& steps : *lists) {
-                                Setup s = {module, row, module.a == plan::i8 ? "nt" : layouts[kind], 203, 344, k, 2};
+                                Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
+                                           203,    344, k,
+                                           2};
                                 s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
                                 s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
                                 if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
                                 const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
-                                if (module.a != plan::i8 || !is_for_floats) h.check(s);
+                                if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
+                                    h.check(s);
                             }
     std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
 }
@@ -363,12 +380,13 @@ void time_all(Harness& h) {
     for (std::string line; std::getline(std::cin, line);) {
         std::istringstream in(line.substr(0, line.find('#')));
         std::string module, tile, layout, finish = "plain";
-        uint32_t m, n, k, batch, raster = 8;
+        uint32_t m, n, k, batch, raster = 8, slices = 0;
         if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
-        in >> finish >> raster;
+        in >> finish >> raster >> slices;
         Row row = named(rows, tile);
         row.tile.RASTER = raster;
         Setup s = {named(modules, module), row, layout, m, n, k, batch};
+        s.slices = slices;
         if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
         h.time(s);
     }
@@ -380,6 +398,6 @@ int main(int count, char** words) {
     if (count < 3) harness::stop("usage: harness FOLDER check|time");
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     harness::Harness h(words[1]);
-    std::string(words[2]) == "check" ? harness::check_all(h) : harness::time_all(h);
+    std::string(words[2]) == "check" ? harness::check_all(h, count > 3 ? words[3] : "") : harness::time_all(h);
     std::_Exit(h.failed != 0);
 }
