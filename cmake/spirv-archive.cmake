@@ -5,7 +5,8 @@
 #     shaders <hash of modules.def, every shader source and include/vkgemm/tables.h>
 #     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
 # Included, this file defines the functions. As a script it makes the archive:
-#     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P spirv-archive.cmake
+#     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder>
+#           -DNATIVE=<folder made by native-archive.cmake, which may not be there> -P spirv-archive.cmake
 set(vkgemm_archive_format 4)  # counted up when src/spirv writes something else
 
 # Sets `out` to one hash over the shader sources in `dir`. Line endings make no difference.
@@ -76,4 +77,7 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     string(APPEND manifest "module ${module} ${hash}\n")
   endforeach()
   file(WRITE ${TO}/manifest.txt "${manifest}")
+  if(EXISTS ${NATIVE}/manifest.txt)
+    file(COPY ${NATIVE}/ DESTINATION ${TO}/native)
+  endif()
 endif()

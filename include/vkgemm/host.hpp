@@ -83,6 +83,8 @@ struct DeviceOptions {
     void* logUser = nullptr;
     const char* tunedRows = nullptr;        ///< the context's
     const char* disabledKernels = nullptr;  ///< the context's
+    /// The context's. VK_NVX_binary_import is enabled where they may be used.
+    VkgemmNativeKernels nativeKernels = VKGEMM_NATIVE_VERIFIED;
     bool inspect = false;  ///< enable what Device::inspect needs, if the device has it; and shaderInt8, which built-in
                            ///< kernels may not need there, but a tile that is tried out may
     bool transferQueues = false;  ///< ask for Device::transferQueues
@@ -153,6 +155,7 @@ class Device {
     VkDevice handle() const;
     VkQueue queue() const;
     uint32_t queueFamily() const;
+    VkQueueFlags queueFlags() const;  ///< of that family
     /// With DeviceOptions::transferQueues: up to two queues of a family that only copies, if the device has one. They
     /// work beside queue(), and buffers of this device may be used on all of them.
     std::span<const VkQueue> transferQueues() const;
@@ -225,6 +228,12 @@ struct SelfTest {
 /// compiler's. Where the device fails the test ends: what was found is there, with a row for the kernel that lost the
 /// device, if one did. Fails where a kernel is not known.
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options = {});
+
+/// The same of native kernels alone (VkgemmNativeKernels), in a device of its own that is opened with these options and
+/// closed afterwards, for it may be lost: whether they can be used on a driver on which they were not verified. If all
+/// is well (`kernels` above 0, no failure), open a device with VKGEMM_NATIVE_ANY_DRIVER and these disabledKernels; both
+/// may be kept for the next run on the same device and driver.
+Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions& test = {});
 
 /// A device's name as rows of disabled kernels and tuned rows can hold it: up to the first '|' or '#'.
 std::string rowDevice(const std::string& name);

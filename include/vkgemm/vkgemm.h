@@ -14,8 +14,8 @@
  *
  * General rules:
  *   - vkgemm creates no queue, submits nothing, allocates no device memory, never prints or aborts, and keeps no
- *     mutable global state. It reads one environment variable, VKGEMM_KERNEL, when a context is created;
- *     VKGEMM_CONTEXT_IGNORE_ENVIRONMENT turns that off.
+ *     mutable global state. When a context is created, it reads two environment variables, VKGEMM_KERNEL and
+ *     VKGEMM_NATIVE; VKGEMM_CONTEXT_IGNORE_ENVIRONMENT turns that off.
  *   - vkgemm never destroys a handle that you gave it. Lifetimes nest: the device outlives the context, the context
  *     its plans, and a plan the last execution of every command buffer that was recorded with it.
  *   - Every refusal has a code. If you pass a VkgemmError, it also has a sentence with the value, the limit and what
@@ -25,8 +25,7 @@
  *   - A pointer may be NULL only if its comment says so. Otherwise NULL is refused (INVALID_ARGUMENT).
  *   - "Any thread" means that several threads may call the function at once, with the same context or plan too.
  *   - Sizes, strides and leading dimensions count elements. Names that end in Offset, Size or Bytes count bytes.
- *   - This header includes vulkan_core.h. If your program gets its functions from volk, define VK_NO_PROTOTYPES before
- *     you include either.
+ *   - This header includes vulkan_core.h. With volk, define VK_NO_PROTOTYPES before you include either.
  *
  * How structs grow without breaking you:
  *   - Input and output structs begin with structSize. Set it to sizeof the struct and zero-initialise the rest; zero
@@ -49,6 +48,7 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include "vkgemm/native.h"
 #include "vkgemm/problem.h"
 
 #ifdef __cplusplus
@@ -83,9 +83,9 @@ typedef struct VkgemmChainHeader {
 
 /* How a run states where its operands are. */
 typedef enum VkgemmOperandKind {
-    /* By buffer and offset. vkgemm binds the buffers with push descriptors. On a device without push descriptors, and
-     * on a CPU with bufferDeviceAddress enabled (there it is faster), it uses the buffers' addresses instead; the
-     * buffers then need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. VkgemmPlanInfo::usesAddresses reports which. */
+    /* By buffer and offset, bound with push descriptors. Without these, on a CPU with bufferDeviceAddress (where it is
+     * faster), and for types of native kernels that may be used, vkgemm uses the buffers' addresses instead, as
+     * VkgemmPlanInfo::usesAddresses reports. They then need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. */
     VKGEMM_OPERANDS_BUFFERS = 0,
     /* By device address, or by buffer and offset, whose address vkgemm then queries. Needs bufferDeviceAddress. */
     VKGEMM_OPERANDS_ADDRESSES = 1,
@@ -168,7 +168,7 @@ struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 
 typedef enum VkgemmContextFlagBits {
-    VKGEMM_CONTEXT_IGNORE_ENVIRONMENT = 1, /* do not read VKGEMM_KERNEL */
+    VKGEMM_CONTEXT_IGNORE_ENVIRONMENT = 1, /* do not read VKGEMM_KERNEL and VKGEMM_NATIVE */
     /* pipelineCache was created with VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The context then never uses
      * it on two threads at once, so its plans compile one after the other. You keep others away from the cache while
      * plans are created. */
@@ -236,6 +236,9 @@ typedef struct VkgemmContextInfo {
 
     VkgemmRecordedFn recorded; /* may be NULL */
     void* recordedUser;        /* passed to recorded; may be NULL */
+
+    VkQueueFlags queueFlags; /* of the queue families that recordings are submitted to. 0: unknown, no native kernel */
+    VkgemmNativeKernels nativeKernels;
 } VkgemmContextInfo;
 
 /* Reads the device's properties and finds the functions; compiles nothing. UNSUPPORTED if neither push descriptors nor
@@ -243,8 +246,8 @@ typedef struct VkgemmContextInfo {
  * NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* info, VkgemmContext* context, VkgemmError* error);
 
-/* Destroys the context and all pipelines. First destroy its plans, and wait for every command buffer that was recorded
- * with one. context may be NULL. Any thread, but no other may use the context. */
+/* First destroy the plans of the context, and wait for every command buffer that was recorded with one. context may be
+ * NULL. Any thread, but no other may use the context. */
 VKGEMM_API void vkgemmDestroyContext(VkgemmContext context);
 
 /* The device properties on which choices depend, as text: one "name = value" a line, like the files in tests/devices.
@@ -480,8 +483,7 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
  *
  * Changes these states of the command buffer: the compute pipeline, the push constants of all stages, and, unless
  * VkgemmPlanInfo::usesAddresses is 1, all descriptor sets of the compute bind point (vkgemm's layout is compatible with
- * no other). Bind yours again afterwards. The graphics pipeline, its descriptor sets and all dynamic state stay as they
- * are.
+ * no other). Bind yours again afterwards. The graphics pipeline, its descriptor sets and all dynamic state stay.
  *
  * vkgemm records the barriers between its own dispatches; before and after them only with the flags. If the instance
  * has VK_EXT_debug_utils, a label with the problem and the kernel is around them. */

@@ -74,6 +74,8 @@ struct ContextInfo {
     VkgemmRecordedFn recorded = nullptr;
     void* recordedUser = nullptr;
     uint32_t flags = 0;
+    VkQueueFlags queueFlags = 0;
+    VkgemmNativeKernels nativeKernels = VKGEMM_NATIVE_VERIFIED;
 };
 
 /// VkgemmNeedsInfo
@@ -355,7 +357,9 @@ class Context {
                                   info.tunedRows,
                                   info.disabledKernels,
                                   info.recorded,
-                                  info.recordedUser};
+                                  info.recordedUser,
+                                  info.queueFlags,
+                                  info.nativeKernels};
         VkgemmContext context = nullptr;
         VkgemmError error{};
         const VkgemmResult code = vkgemmCreateContext(&c, &context, &error);

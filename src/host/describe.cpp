@@ -55,7 +55,8 @@ uint32_t usable_version(const InstanceState& instance, uint32_t device_version) 
     return std::min(instance.api_version, device_version) & ~uint32_t{0xfff};  // a patch level promises nothing
 }
 
-uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits) {
+uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits,
+                        VkQueueFlags* flags) {
     uint32_t count = 0;
     instance.vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
@@ -68,6 +69,7 @@ uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, 
             1 + 2 * (families[i].timestampValidBits > 0) + !(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
         if (rank > best_rank) best = i, best_rank = rank, *timestamp_bits = families[i].timestampValidBits;
     }
+    if (flags && best != UINT32_MAX) *flags = families[best].queueFlags;
     return best;
 }
 

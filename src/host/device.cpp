@@ -35,6 +35,23 @@ bool addresses_enabled(const VkPhysicalDeviceFeatures2& features) {
     return false;
 }
 
+/// Whether the extension that launches native kernels is of any use to the context.
+bool wants_native(const DeviceState& state, const DeviceOptions& options, bool verified) {
+    const char* const of_user = std::getenv("VKGEMM_NATIVE");
+    const std::string word = of_user ? of_user : "";
+    if (options.nativeKernels == VKGEMM_NATIVE_OFF || word == "0") return false;
+    if (state.family_flags & VK_QUEUE_GRAPHICS_BIT) return false;
+    return verified || options.nativeKernels == VKGEMM_NATIVE_ANY_DRIVER || word == "any";
+}
+
+void decide_native(DeviceState& state, const DeviceOptions& options) {
+    const auto is_it = [](const char* e) { return std::string_view(e) == VK_NVX_BINARY_IMPORT_EXTENSION_NAME; };
+    const bool asked = std::erase_if(state.extensions, is_it) > 0;  // which it is only on verified drivers
+    if (wants_native(state, options, asked) &&
+        has_extension(*state.instance, state.physical, VK_NVX_BINARY_IMPORT_EXTENSION_NAME))
+        state.extensions.push_back(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+}
+
 /// Fills `extensions` and `features` with what the problems need on this device.
 Status decide_needs(DeviceState& state, const DeviceOptions& options) {
     const Result<Needs> needs = queryNeeds({.instance = state.instance->handle,
@@ -50,6 +67,7 @@ Status decide_needs(DeviceState& state, const DeviceOptions& options) {
         state.extensions.insert(state.extensions.end(), needs->optionalExtensions.begin(),
                                 needs->optionalExtensions.end());
     }
+    decide_native(state, options);
     if (options.inspect) {
         const size_t before = state.extensions.size();
         features |= features_for_inspecting(*state.instance, state.physical, state.api_version, state.extensions);
@@ -112,7 +130,7 @@ Status find_device(DeviceState& state, const DeviceOptions& options) {
     state.info = infos[*chosen];
     state.physical = (*devices)[*chosen];
     state.api_version = usable_version(*state.instance, state.info.apiVersion);
-    state.family = compute_family(*state.instance, state.physical, &state.timestamp_bits);
+    state.family = compute_family(*state.instance, state.physical, &state.timestamp_bits, &state.family_flags);
     if (!options.transferQueues) return {};
     uint32_t queues = 0;
     state.transfer_family = transfer_family(*state.instance, state.physical, queues);
@@ -146,7 +164,9 @@ Result<Device> Device::open(const DeviceOptions& options) {
                                     .tunedRows = options.tunedRows,
                                     .disabledKernels = options.disabledKernels,
                                     .recorded = captures ? detail::CallWatch::recorded : nullptr,
-                                    .recordedUser = state.get()});
+                                    .recordedUser = state.get(),
+                                    .queueFlags = state->family_flags,
+                                    .nativeKernels = options.nativeKernels});
     if (!context) return context.status();
     state->context = *std::move(context);
     return Device(std::move(state));
@@ -159,6 +179,7 @@ VkPhysicalDevice Device::physicalDevice() const { return state_->physical; }
 VkDevice Device::handle() const { return state_->handle; }
 VkQueue Device::queue() const { return state_->queue; }
 uint32_t Device::queueFamily() const { return state_->family; }
+VkQueueFlags Device::queueFlags() const { return state_->family_flags; }
 std::span<const VkQueue> Device::transferQueues() const { return state_->transfer_queues; }
 uint32_t Device::transferFamily() const { return state_->transfer_family; }
 uint32_t Device::apiVersion() const { return state_->api_version; }

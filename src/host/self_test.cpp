@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "vkgemm/elements.hpp"
+#include "vkgemm/explain.hpp"
 
 namespace vkgemm::host {
 namespace detail {
@@ -180,6 +181,20 @@ std::string rowDevice(const std::string& name) {
     std::string part = name.substr(0, name.find_first_of("|#"));
     part.erase(part.find_last_not_of(' ') + 1);
     return part;
+}
+
+Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions& test) {
+    options.nativeKernels = VKGEMM_NATIVE_ANY_DRIVER;
+    const Result<Device> device = Device::open(options);
+    if (!device) return device.status();
+    SelfTestOptions of_native = test;
+    const auto all = kernels();
+    for (uint32_t i = 0; i < all.size() && test.kernels.empty(); ++i)
+        if (const auto traits = kernelTraits(i); traits && traits->native)
+            if (device->context().checkKernel({.kernel = all[i].name}, nullptr))
+                of_native.kernels.push_back(all[i].name);
+    if (of_native.kernels.empty()) return SelfTest{};  // which would mean all of them
+    return selfTest(*device, of_native);
 }
 
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options) {

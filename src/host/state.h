@@ -48,7 +48,8 @@ DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint
 /// The version that is used of a device of this instance.
 uint32_t usable_version(const InstanceState& instance, uint32_t device_version);
 /// A family with compute, one without graphics where there is a choice; UINT32_MAX: none.
-uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits);
+uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t* timestamp_bits,
+                        VkQueueFlags* flags = nullptr);
 /// A family with transfer and neither compute nor graphics; UINT32_MAX: none. `queues`: how many queues it has.
 uint32_t transfer_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t& queues);
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
@@ -79,6 +80,7 @@ struct DeviceState {
     VkDevice handle = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
     uint32_t family = 0, api_version = 0;
+    VkQueueFlags family_flags = 0;
     uint32_t transfer_family = 0;
     std::vector<VkQueue> transfer_queues;
     VkPhysicalDeviceFeatures2 features{};

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "spirv/bytes.h"
 #include "spirv/model.h"
 #include "spirv/unpack.h"
 
@@ -55,6 +56,18 @@ class Encoder {
     uint32_t range_ = UINT32_MAX;
     uint8_t held_ = 0;
 };
+
+/// For unpack_bytes().
+inline std::vector<uint32_t> pack_bytes(std::span<const uint8_t> bytes) {
+    const auto model = std::make_unique<ByteModel>();
+    Encoder encoder;
+    std::vector<uint8_t> past;
+    for (const uint8_t b : bytes) model->code(encoder, past, b);
+    std::vector<uint32_t> out = {static_cast<uint32_t>(bytes.size()), byte_checksum(bytes)};
+    const std::vector<uint32_t> packed = encoder.finish();
+    out.insert(out.end(), packed.begin(), packed.end());
+    return out;
+}
 
 /// The variants in the order of Variant. `base_words`: the base, not packed; empty: none.
 inline std::vector<uint32_t> pack(std::span<const std::vector<uint32_t>> variants,

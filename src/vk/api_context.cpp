@@ -59,6 +59,10 @@ std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     if (i.flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmContextInfo::flags has unknown bits: ", i.flags & ~known})};
+    if (i.nativeKernels < VKGEMM_NATIVE_VERIFIED || i.nativeKernels > VKGEMM_NATIVE_ANY_DRIVER)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmContextInfo::nativeKernels is ", int(i.nativeKernels),
+                                     "; known are 0 (verified drivers), 1 (off) and 2 (any driver)"})};
     return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
 }
 
@@ -79,9 +83,29 @@ std::optional<Status> check_extensions(const VkgemmContextInfo& i, const std::ve
     return std::nullopt;
 }
 
-const char* forced_kernel() {
-    const char* name = std::getenv("VKGEMM_KERNEL");  // the only one that vkgemm reads
-    return name ? name : "";
+// Of VKGEMM_KERNEL or VKGEMM_NATIVE, the only ones that vkgemm reads; "" if it is not set, or not to be read.
+std::string_view of_environment(const VkgemmContextInfo& info, const char* name) {
+    const char* const value = info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT ? nullptr : std::getenv(name);
+    return value ? value : "";
+}
+
+// The caller's word, and the user's, who may turn native kernels off, or on where the caller left it to the table.
+VkgemmNativeKernels native_kernels(const VkgemmContextInfo& info) {
+    const std::string_view word = of_environment(info, "VKGEMM_NATIVE");
+    if (word == "0") return VKGEMM_NATIVE_OFF;
+    return word == "any" && info.nativeKernels == VKGEMM_NATIVE_VERIFIED ? VKGEMM_NATIVE_ANY_DRIVER
+                                                                         : info.nativeKernels;
+}
+
+// What decides about kernels in machine code. The device is asked to load some only if nothing else forbids them.
+void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
+    plan::DeviceCaps& caps = c.caps;
+    caps.queue_flags = info.queueFlags;
+    const VkgemmNativeKernels use = native_kernels(info);
+    if (use == VKGEMM_NATIVE_OFF) caps.native_use = uint32_t(plan::NativeUse::off);
+    if (use == VKGEMM_NATIVE_ANY_DRIVER) caps.native_use = uint32_t(plan::NativeUse::any_driver);
+    caps.native_code = uint32_t(plan::Code::sm_90a);
+    caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(c.device);
 }
 
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
@@ -133,6 +157,7 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
         info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
     c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
     if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
+    read_native(info, c);
     const auto binding = plan::choose_binding(c.caps, {});
     return binding ? std::nullopt : std::optional(binding.status());
 }
@@ -140,7 +165,7 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
 Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
     auto c = std::make_unique<VkgemmContext_T>();
     if (auto why = read_device(info, *c)) return *why;
-    if (!(info.flags & VKGEMM_CONTEXT_IGNORE_ENVIRONMENT)) c->forced_kernel = forced_kernel();
+    c->forced_kernel = of_environment(info, "VKGEMM_KERNEL");
     c->log = info.log, c->log_user = info.logUser;
     c->recorded = info.recorded, c->recorded_user = info.recordedUser;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");

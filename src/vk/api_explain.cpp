@@ -276,10 +276,11 @@ VkgemmKernelTraits traits_of(const plan::Kernel& k, const plan::Tile& tile) {
     return {0,
             role_of(k.module),
             f.accuracy,
-            f.uses_matrix_units,
+            f.uses_matrix_units || k.module.is_native(),
             f.packs_fragments,
             shared_bytes(k, tile),
-            static_cast<uint32_t>(std::size(tile_constants))};
+            static_cast<uint32_t>(std::size(tile_constants)),
+            static_cast<uint32_t>(k.module.code)};
 }
 
 VkgemmDeviceCaps caps_of(const plan::DeviceCaps& d) {

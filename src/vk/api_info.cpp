@@ -269,9 +269,9 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
 
 VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan p, uint32_t* count, VkPipeline* pipelines) {
     if (!p || !count) return VKGEMM_ERROR_INVALID_ARGUMENT;
-    const size_t capacity = *count, n = p->compiled ? p->pipelines.size() : 0;
+    const size_t capacity = *count, n = p->compiled ? p->programs.size() : 0;
     *count = static_cast<uint32_t>(n);
     if (!pipelines) return VKGEMM_SUCCESS;
-    std::copy_n(p->pipelines.begin(), std::min(capacity, n), pipelines);
+    for (size_t i = 0; i < std::min(capacity, n); ++i) pipelines[i] = p->programs[i].pipeline;
     return capacity < n ? VKGEMM_INCOMPLETE : VKGEMM_SUCCESS;
 }

@@ -66,6 +66,7 @@ constexpr uint32_t max_operand_alignment = 1 << 20;
 Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& c, uint32_t* flags) {
     plan::Request r;
     r.tuned = &c.tuned;
+    r.native = !c.native_refused;
     if (!given) return r;
     const Result<VkgemmPlanOptions> o = vk::read_struct(given);
     if (!o) return o.status();
@@ -369,6 +370,44 @@ plan::Problem recorded_problem(const VkgemmPlan_T& plan, const vk::CheckedRun& c
 
 }  // namespace
 
+namespace {
+
+// Loads the machine code of a plan, which takes about a millisecond, into `uses`. Returns why one is not loaded.
+std::optional<Status> load_native(VkgemmContext_T& c, const vk::PlannedProblem& t,
+                                  std::vector<vk::Pipelines::Use>& uses) {
+    const auto load = [&](const plan::Steps& steps) -> std::optional<Status> {
+        for (const plan::Step& s : steps.steps) {
+            if (!s.kernel->module.is_native()) continue;
+            auto use = c.pipelines.get(s, steps.binding, false);
+            if (!use) return use.status();
+            uses.push_back(std::move(*use));
+        }
+        return std::nullopt;
+    };
+    if (auto why = load(t.steps)) return why;
+    for (const plan::Bucket& b : t.buckets)
+        if (auto why = load(b.steps)) return why;
+    return std::nullopt;
+}
+
+// Plans the problem. If the driver does not load the machine code of the kernel that was chosen, this context uses no
+// machine code from now on; the plan is made again, unless that kernel was asked for.
+Result<vk::PlannedProblem> plan_loaded(VkgemmContext_T& c, const VkgemmProblem* problem, plan::Request& request,
+                                       uint32_t flags, std::vector<vk::Pipelines::Use>& uses) {
+    auto planned = vk::plan_problem(c, problem, request);
+    if (!planned || flags & VKGEMM_PLAN_DRY) return planned;
+    const auto why = load_native(c, *planned, uses);
+    if (!why) return planned;
+    if (!request.kernel.empty() || why->code == VKGEMM_ERROR_DEVICE_LOST) return *why;
+    vk::log(c, VKGEMM_SEVERITY_WARNING,
+            plan::concat({"kernels in machine code are not used from now on: ", why->text}));
+    c.native_refused = true, request.native = false;
+    uses.clear();
+    return vk::plan_problem(c, problem, request);
+}
+
+}  // namespace
+
 VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                               VkgemmPlan* plan, VkgemmError* error) {
     return vk::guarded(error, [&]() -> VkgemmResult {
@@ -380,7 +419,8 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
         uint32_t flags = 0;
         auto request = vk::request_from(options, *context, &flags);
         if (!request) return vk::to_result(error, request.status());
-        auto planned = vk::plan_problem(*context, problem, *request);
+        std::vector<vk::Pipelines::Use> native;  // until the plan has taken them
+        auto planned = plan_loaded(*context, problem, *request, flags, native);
         if (!planned) return vk::to_result(error, planned.status());
         auto made = make_plan(context, *planned, *request, flags);
         if (!made) return vk::to_result(error, made.status());

@@ -12,6 +12,7 @@ struct VkgemmContext_T {
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceCaps caps;
     std::optional<vkgemm::plan::DeviceKernels> kernels;  // of `caps`; always there once the context is made
+    std::atomic<bool> native_refused{false};             // the driver refused machine code that it should load
     std::string forced_kernel;                           // VKGEMM_KERNEL; "" if it is not set or is to be ignored
     vkgemm::plan::TunedRows tuned;                       // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
@@ -25,7 +26,7 @@ namespace vkgemm::vk {
 
 /// Of a bucket's steps, in their order, and the same for sizes that are multiples of the tile.
 struct BucketPipelines {
-    std::array<VkPipeline, plan::SizedSteps::most> steps, whole;
+    std::array<Program, plan::SizedSteps::most> steps, whole;
 };
 
 }  // namespace vkgemm::vk
@@ -36,7 +37,7 @@ struct VkgemmPlan_T {
     vkgemm::plan::Problem problem;  // completed
     vkgemm::plan::Steps steps;
     std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to
-    std::vector<VkPipeline> pipelines;                       // one a step; to be read only if `compiled`
+    std::vector<vkgemm::vk::Program> programs;               // one a step; to be read only if `compiled`
     vkgemm::plan::Normalised normalised;
     std::vector<vkgemm::plan::Bucket> buckets;                  // if the problem has upTo and is not empty
     std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each; to be read only if `compiled`

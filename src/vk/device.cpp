@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "plan/base/concat.h"
+#include "plan/device/verified_drivers.h"
 #include "vk/features.h"
 
 namespace vkgemm::vk {
@@ -142,6 +143,7 @@ DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device,
     }
     out.compute_units =
         std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
+    out.native_use = uint32_t(plan::is_verified(out) ? plan::NativeUse::verified : plan::NativeUse::unverified);
     read_matrix_shapes(f, device, out);
     return out;
 }

@@ -35,6 +35,11 @@ namespace vkgemm::vk {
     X(CmdPushDescriptorSet, "KHR")          \
     X(GetBufferDeviceAddress, "KHR")        \
     X(CmdDispatchBase, "KHR")               \
+    X(CreateCuModuleNVX, "")                \
+    X(DestroyCuModuleNVX, "")               \
+    X(CreateCuFunctionNVX, "")              \
+    X(DestroyCuFunctionNVX, "")             \
+    X(CmdCuLaunchKernelNVX, "")             \
     X(SetDebugUtilsObjectNameEXT, "")       \
     X(CmdBeginDebugUtilsLabelEXT, "")       \
     X(CmdEndDebugUtilsLabelEXT, "")

@@ -38,7 +38,7 @@ Refusal vulkan_refusal(VkResult r, std::string_view call) {
 Pipelines::~Pipelines() {
     if (!device_) return;
     const DeviceFunctions& f = device_->functions;
-    for (auto& [key, entry] : entries_) f.DestroyPipeline(device_->handle, entry.pipeline, device_->allocator);
+    for (auto& [key, entry] : entries_) destroy(key, entry.program);
     for (const auto& layouts : layouts_)
         for (VkPipelineLayout l : layouts) f.DestroyPipelineLayout(device_->handle, l, device_->allocator);
     f.DestroyDescriptorSetLayout(device_->handle, set_layout_, device_->allocator);
@@ -46,6 +46,7 @@ Pipelines::~Pipelines() {
 
 std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_constant_bytes) {
     device_ = &device;
+    native_.init(device);
     const bool sums_f64 = device.features & plan::need::float64 && max_push_constant_bytes >= abi::f64_argument_bytes;
     VkPipelineLayoutCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, info.pushConstantRangeCount = 1;
@@ -96,7 +97,9 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
 }
 
 Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capture) {
-    return {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture, step.is_sliced()};
+    Key key = {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture, step.is_sliced()};
+    if (step.kernel->module.is_native()) key.constants = plan::constant_values(plan::as_compiled(step));
+    return key;
 }
 
 Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
@@ -106,23 +109,23 @@ Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool ca
     if (!entry.key.kernel) entry.key = key_of(step, binding);
     ++entry.uses;  // so that nobody trims it
     compiled_.wait(lock, [&] { return !entry.compiling; });
-    if (entry.pipeline) return Use(*this, entry);
+    if (entry.program) return Use(*this, entry);
     entry.compiling = true;
     lock.unlock();
-    const auto done = [&](VkPipeline pipeline) {
+    const auto done = [&](const Program& program) {
         lock.lock();
         entry.compiling = false;
-        entry.pipeline = pipeline;
-        if (!pipeline) --entry.uses;
+        entry.program = program;
+        if (!program) --entry.uses;
         compiled_.notify_all();
     };
     try {
-        const Result<VkPipeline> made = compile(step, key);
-        done(made ? *made : VK_NULL_HANDLE);
+        const Result<Program> made = make(step, key);
+        done(made ? *made : Program{});
         if (!made) return made.status();
         return Use(*this, entry);
     } catch (...) {  // out of memory: wake the threads that wait for this pipeline
-        done(VK_NULL_HANDLE);
+        done({});
         throw;
     }
 }
@@ -130,7 +133,7 @@ Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool ca
 std::optional<Pipelines::Use> Pipelines::find(const Step& step, Binding binding, bool capture_statistics) {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(table_key(step, binding, capture_statistics));
-    if (found == entries_.end() || !found->second.pipeline) return std::nullopt;
+    if (found == entries_.end() || !found->second.program) return std::nullopt;
     ++found->second.uses;
     return Use(*this, found->second);
 }
@@ -149,8 +152,8 @@ uint32_t Pipelines::trim() {
             ++at;
             continue;
         }
-        if (entry.pipeline) ++destroyed;
-        device_->functions.DestroyPipeline(device_->handle, entry.pipeline, device_->allocator);
+        if (entry.program) ++destroyed;
+        destroy(at->first, entry.program);
         at = entries_.erase(at);
     }
     return destroyed;
@@ -161,10 +164,24 @@ std::vector<std::string> Pipelines::keys() {
     {
         const std::lock_guard lock(mutex_);
         for (const auto& [key, entry] : entries_)
-            if (entry.pipeline && !key.capture) out.push_back(to_text(entry.key));
+            if (entry.program && !key.capture) out.push_back(to_text(entry.key));
     }
     std::ranges::sort(out);
     return out;
+}
+
+Result<Program> Pipelines::make(const Step& step, const Key& key) {
+    if (step.kernel->module.is_native()) {
+        const Result<VkCuFunctionNVX> made = native_.get(step);
+        return made ? Result<Program>(Program{VK_NULL_HANDLE, *made}) : made.status();
+    }
+    const Result<VkPipeline> made = compile(step, key);
+    return made ? Result<Program>(Program{*made, VK_NULL_HANDLE}) : made.status();
+}
+
+void Pipelines::destroy(const Key& key, const Program& program) {
+    if (program.function) return native_.release(*key.module, program.function);
+    device_->functions.DestroyPipeline(device_->handle, program.pipeline, device_->allocator);
 }
 
 Result<VkShaderModule> Pipelines::make_module(const Key& key) {

@@ -11,6 +11,7 @@
 #include "plan/steps/buckets.h"
 #include "plan/steps/pipeline_key.h"
 #include "vk/functions.h"
+#include "vk/native.h"
 
 namespace vkgemm::vk {
 
@@ -25,6 +26,14 @@ struct Device {
     /// The caller made `cache` with VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT, which no function of Vulkan
     /// reveals: pipelines are then compiled one at a time. Otherwise they are compiled in parallel.
     bool cache_externally_synchronized = false;
+};
+
+/// What a step runs: a pipeline, or a function in machine code.
+struct Program {
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkCuFunctionNVX function = VK_NULL_HANDLE;
+
+    explicit operator bool() const { return pipeline || function; }
 };
 
 class Pipelines {
@@ -43,7 +52,7 @@ class Pipelines {
         ~Use() {
             if (owner_) owner_->release(*entry_);
         }
-        VkPipeline pipeline() const { return entry_->pipeline; }
+        Program program() const { return entry_->program; }
 
        private:
         friend class Pipelines;
@@ -91,12 +100,14 @@ class Pipelines {
     struct Entry {
         bool compiling = false;
         uint32_t uses = 0;  // also of threads that wait for it
-        VkPipeline pipeline = VK_NULL_HANDLE;
+        Program program;
         plan::PipelineKey key;
     };
 
     void release(Entry&);
     static Key table_key(const plan::Step&, plan::Binding, bool capture);
+    plan::Result<Program> make(const plan::Step&, const Key&);
+    void destroy(const Key&, const Program&);
     plan::Result<VkPipeline> compile(const plan::Step&, const Key&);
     plan::Result<VkShaderModule> make_module(const Key&);
 
@@ -106,6 +117,7 @@ class Pipelines {
     std::mutex mutex_;                     // of entries_
     std::mutex cache_mutex_;               // of device_->cache, where that is externally synchronised
     std::condition_variable compiled_;
+    NativeModules native_;
     std::unordered_map<Key, Entry, Hash> entries_;
 };
 

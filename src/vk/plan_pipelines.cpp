@@ -15,8 +15,8 @@ bool captures(const VkgemmPlan_T& p) { return p.flags & VKGEMM_PLAN_CAPTURE_STAT
 // Writes the pipelines, in the order of pipeline_steps(), to where recording finds them.
 void place(VkgemmPlan_T& p, std::vector<Pipelines::Use> uses) {
     auto next = uses.begin();
-    const auto take = [&] { return (next++)->pipeline(); };
-    std::vector<VkPipeline> of_steps(p.steps.steps.size());
+    const auto take = [&] { return (next++)->program(); };
+    std::vector<Program> of_steps(p.steps.steps.size());
     std::ranges::generate(of_steps, take);
     std::vector<BucketPipelines> of_buckets(p.buckets.size());
     for (size_t b = 0; b < of_buckets.size(); ++b) {
@@ -24,7 +24,7 @@ void place(VkgemmPlan_T& p, std::vector<Pipelines::Use> uses) {
         of_buckets[b].whole = of_buckets[b].steps;
         if (p.buckets[b].may_be_whole) of_buckets[b].whole[plan::product_of(p.buckets[b])] = take();
     }
-    p.pipelines = std::move(of_steps), p.bucket_pipelines = std::move(of_buckets), p.uses = std::move(uses);
+    p.programs = std::move(of_steps), p.bucket_pipelines = std::move(of_buckets), p.uses = std::move(uses);
     p.compiled = true;  // last: other threads now read them
 }
 
@@ -60,6 +60,8 @@ std::vector<plan::Step> pipeline_steps(const VkgemmPlan_T& p) {
         out.insert(out.end(), b.steps.steps.begin(), b.steps.steps.end());
         if (b.may_be_whole) out.push_back(plan::whole_product(b));
     }
+    for (plan::Step& s : out)
+        if (s.kernel->module.is_native()) s = plan::as_compiled(s);
     return out;
 }
 

@@ -249,7 +249,7 @@ void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& w, cons
     table.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
     table.index_count =
         static_cast<uint32_t>(std::min<uint64_t>(operands[VKGEMM_SLOT_INDICES].bytes / sizeof(uint32_t), UINT32_MAX));
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[0]);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[0].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, list.kernel->module),
                        VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof table, &table);
     f.CmdDispatch(cmd, list.groups_x, list.groups_y, 1);
@@ -270,7 +270,7 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     bind(p, w, {w.parts.data(), 1, 0, false}, cmd, operands, args);
     args.a = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[1]);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[1].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &args);
     f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
@@ -315,9 +315,13 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     const plan::Step& step = w.steps[r.step];
     abi::GemmArgs args = step.args;
     set_scalars(p, run, *r.part, operands, args);
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.pipelines[r.step]);
-    bind(p, w, r, cmd, operands, args);
     const plan::Module& m = step.kernel->module;
+    if (m.is_native()) {
+        bind(p, w, r, cmd, operands, args);  // which has addresses, so it only fills in `args`
+        return launch(f, cmd, step, w.programs[r.step].function, args, p.context->caps.compute_units);
+    }
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[r.step].pipeline);
+    bind(p, w, r, cmd, operands, args);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &args);
     dispatch(f, cmd, step, part.begin, part.end);
@@ -328,7 +332,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
 Work work_of(const VkgemmPlan_T& p) {
     Work out = {
         &p.problem, &p.steps.slots, p.steps.steps, p.steps.parts, {}, p.steps.table ? &*p.steps.table : nullptr};
-    if (p.compiled) out.pipelines = p.pipelines;
+    if (p.compiled) out.programs = p.programs;
     return out;
 }
 
@@ -338,7 +342,7 @@ Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& 
     Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {&sized.part, 1}, {}, nullptr};
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
-    out.pipelines = sized.is_whole ? pipelines.whole : pipelines.steps;
+    out.programs = sized.is_whole ? pipelines.whole : pipelines.steps;
     return out;
 }
 

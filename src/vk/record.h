@@ -20,8 +20,8 @@ struct Work {
     const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
     std::span<const plan::Step> steps;
     std::span<const plan::Repeats> parts;
-    std::span<const VkPipeline> pipelines;  // of the steps; none if the plan is not compiled
-    const abi::TableArgs* table;            // of groups; null: there are none
+    std::span<const Program> programs;  // of the steps; none if the plan is not compiled
+    const abi::TableArgs* table;        // of groups; null: there are none
 };
 
 /// Of a plan whose sizes do not vary.

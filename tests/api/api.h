@@ -64,6 +64,7 @@ inline VkgemmContextInfo context_info() {
     i.enabledFeatures = &d.enabledFeatures();
     i.enabledExtensions = d.enabledExtensions().data(),
     i.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
+    i.queueFlags = d.queueFlags();
     return i;
 }
 

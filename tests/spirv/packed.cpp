@@ -34,7 +34,7 @@ std::vector<const plan::Module*> modules() {
     std::set<std::string_view> seen;
     std::vector<const plan::Module*> out;
     for (const plan::Kernel& k : plan::kernels())
-        if (k.module.built() && seen.insert(k.module.name).second) out.push_back(&k.module);
+        if (k.module.built() && !k.module.is_native() && seen.insert(k.module.name).second) out.push_back(&k.module);
     return out;
 }
 

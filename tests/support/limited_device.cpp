@@ -65,6 +65,7 @@ VkgemmContext make(uint32_t invocations, uint32_t reach) {
     info.enabledFeatures = &d.enabledFeatures();
     info.enabledExtensions = d.enabledExtensions().data();
     info.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
+    info.queueFlags = d.queueFlags();
     most_invocations = invocations;
     VkgemmContext out = nullptr;
     VkgemmError error{};

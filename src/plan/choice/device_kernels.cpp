@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "plan/base/concat.h"
+#include "plan/device/verified_drivers.h"
 #include "plan/problem/factors.h"
 
 namespace vkgemm::plan {
@@ -20,8 +21,22 @@ struct Judge {
     }
     std::optional<Status> wrong_subgroup(const Tile&, VkgemmResult kind) const;
     std::optional<Status> no_such_matrix(const Module&, const Tile&) const;
+    std::optional<Status> no_native() const;
+    std::optional<Status> unfit_native(const Kernel&, const Tile&) const;
     std::optional<Status> unfit(const Kernel&, const Tile&) const;
 };
+
+// Shared memory of a work group on Hopper: on a queue family that only computes, and on one with graphics.
+constexpr uint32_t native_shared_bytes = 232448, graphics_shared_bytes = 48128;
+
+// "driver 580.159.04 of H200, driver 580.159.04 of H100".
+std::string verified_text(Wording wording) {
+    std::string out;
+    if (wording == Wording::in_words)
+        for (const VerifiedDriver& v : verified_drivers)
+            out += concat({(out.empty() ? "" : ", "), "driver ", v.text, " of ", v.device});
+    return out;
+}
 
 // A required subgroup size that the driver would not grant.
 std::optional<Status> Judge::wrong_subgroup(const Tile& t, VkgemmResult kind) const {
@@ -58,9 +73,52 @@ std::optional<Status> Judge::no_such_matrix(const Module& m, const Tile& t) cons
                            (there.empty() ? "" : concat({"; they have", there}))})};
 }
 
+// What the queue, the device and the driver must be like for any kernel in machine code.
+std::optional<Status> Judge::no_native() const {
+    if (dev.native_use == uint32_t(NativeUse::off))
+        return refusal(VKGEMM_ERROR_UNSUPPORTED,
+                       {"is machine code, which VKGEMM_NATIVE=0 or VkgemmContextInfo::nativeKernels turned off"});
+    if (dev.native_use == uint32_t(NativeUse::unverified))
+        return refusal(VKGEMM_ERROR_UNSUPPORTED, {"is machine code, which was not verified on ", dev.name,
+                                                  " with driver ", dev.driver, "; verified is ", verified_text(wording),
+                                                  "; VkgemmContextInfo::nativeKernels can allow any driver"});
+    if (dev.is_physical) return std::nullopt;  // the rest is known of a context alone
+    if (!(dev.features & need::binary_import))
+        return refusal(VKGEMM_ERROR_UNSUPPORTED, {"needs what is not enabled on the device: VK_NVX_binary_import"});
+    if (dev.queue_flags == 0)
+        return refusal(VKGEMM_ERROR_UNSUPPORTED,
+                       {"is machine code for a queue family without graphics, and VkgemmContextInfo::queueFlags is 0; "
+                        "set the flags of the family that you submit to"});
+    if (dev.queue_flags & queue_graphics)
+        return refusal(VKGEMM_ERROR_UNSUPPORTED,
+                       {"is machine code for a queue family without graphics, and VkgemmContextInfo::queueFlags is ",
+                        dev.queue_flags, ", which has VK_QUEUE_GRAPHICS_BIT: there more than ", graphics_shared_bytes,
+                        " bytes of shared memory lose the device; submit to a family that only computes"});
+    if (dev.native_code != uint32_t(Code::sm_90a))
+        return refusal(VKGEMM_ERROR_UNSUPPORTED, {"is machine code for sm_90a, which the device does not load"});
+    if (dev.compute_units == 0)
+        return refusal(VKGEMM_ERROR_UNSUPPORTED,
+                       {"wants to know the number of multiprocessors, which VK_NV_shader_sm_builtins reports, and the "
+                        "device does not offer it"});
+    return std::nullopt;
+}
+
+std::optional<Status> Judge::unfit_native(const Kernel& k, const Tile& tile) const {
+    if (auto why = no_native()) return why;
+    Tile compiled = tile;  // with what may differ
+    compiled.RASTER = k.tile.RASTER, compiled.SPLIT = k.tile.SPLIT, compiled.PACK = k.tile.PACK;
+    if (compiled != k.tile)
+        return refusal(VKGEMM_ERROR_TILE,
+                       {"is compiled for its own tile, ", wording == Wording::in_words ? to_text(k.tile) : "",
+                        "; only RASTER, SPLIT and PACK may differ"});
+    const TileRules rules = broken_rules(k.module.family, tile, k.module.element_bytes(), {native_shared_bytes, 1024});
+    if (rules.count) return Refusal{VKGEMM_ERROR_TILE, wording == Wording::in_words ? to_text(rules) : ""};
+    return std::nullopt;
+}
+
 std::optional<Status> Judge::unfit(const Kernel& k, const Tile& tile) const {
     const Module& m = k.module;
-    if (!m.built()) return refusal(VKGEMM_ERROR_UNSUPPORTED, {"not built: ", m.spirv.why_missing});
+    if (!m.built()) return refusal(VKGEMM_ERROR_UNSUPPORTED, {"not built: ", m.embedded.why_missing});
     for (const DisabledKernel& x : dev.disabled)
         if (x.kernel == k.name)
             return refusal(VKGEMM_ERROR_UNSUPPORTED, {"disabled: the self-test failed on this device: ", x.why});
@@ -68,6 +126,7 @@ std::optional<Status> Judge::unfit(const Kernel& k, const Tile& tile) const {
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return refusal(VKGEMM_ERROR_UNSUPPORTED,
                        {"needs what is ", dev.not_there(), ": ", in_words ? feature_names(lacks) : ""});
+    if (m.is_native()) return unfit_native(k, tile);
     if (const uint32_t bytes = argument_bytes(m.accumulate); bytes > dev.max_push_constant_bytes)
         return refusal(VKGEMM_ERROR_LIMIT,
                        {"needs ", bytes, " bytes of push constants; the device has ", dev.max_push_constant_bytes});
@@ -91,6 +150,8 @@ uint32_t types_key(const Module& m) { return types_key(m.a, m.b, m.accumulate, m
 std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     return Judge{dev, Wording::in_words}.unfit(k, tile);
 }
+
+std::optional<Status> why_not_native(const DeviceCaps& dev) { return Judge{dev, Wording::code_alone}.no_native(); }
 
 bool fits_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     return !Judge{dev, Wording::code_alone}.unfit(k, tile);

@@ -12,6 +12,9 @@ std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&
 /// Whether there is none. Takes far less time, because nothing is put into words.
 bool fits_device(const Kernel&, const Tile&, const DeviceCaps&);
 
+/// The reason why no kernel in machine code is used on this device, if there is one.
+std::optional<Status> why_not_native(const DeviceCaps&);
+
 /// Immutable, so that many threads may choose by it. Making one judges every kernel; make one for a device and keep it.
 /// The constructor is implicit for programs that ask once. The capabilities must outlive it.
 class DeviceKernels {

@@ -204,6 +204,25 @@ uint32_t packed_ahead(const Problem& p) {
     return (p.packedA != VKGEMM_PACKED_NONE ? 1u : 0u) | (p.packedB != VKGEMM_PACKED_NONE ? 2u : 0u);
 }
 
+bool have_pitches(const std::array<Operand, 4>& all, const Request& request) {
+    return has_pitches(all[0], request.operand_alignment) && has_pitches(all[1], request.operand_alignment);
+}
+
+// Why the first of A and B that has no pitches has none.
+Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search) {
+    const Operand& x = all[has_pitches(all[0], search.request.operand_alignment) ? 1 : 0];
+    const TypeInfo& type = info(x.matrix->type);
+    constexpr const char* rule = "loads tiles of A and B whose rows and matrices begin at multiples of 16 bytes; ";
+    if (search.request.operand_alignment % 16)
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {rule, "operandAlignment is ", search.request.operand_alignment, ", and must be 16"});
+    const bool row = type.bytes_of(x.matrix->ld) % 16 != 0;
+    return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                          {rule, "the ", (row ? "leading dimension" : "batch stride"), " of ", x.name, " is ",
+                           (row ? x.matrix->ld : x.matrix->batchStride), " elements of ", type.bytes,
+                           " bytes; a workspace allows a packed copy"});
+}
+
 // The schedule whose product reads the operands of `mask` packed.
 Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, const Problem& p, const ProductCost& cost,
                              const Search& search) {
@@ -222,6 +241,14 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (k.module.family.wants_wide && !wide)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
+    if (k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
+        return too_short_pitch(schedule.operands(), search);
+    if (k.module.family.wants_pitches)
+        for (const Operand& x : {schedule.operands()[0], schedule.operands()[1]})
+            if (info(x.matrix->type).bytes == 1 && !is_k_contiguous(x))
+                return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                                      {"multiplies elements of one byte whose neighbours differ in k; ", x.name, " is ",
+                                       (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
     if (auto why = choose_split_k(schedule, t, cost, wide, search)) return *why;
     return schedule;
 }

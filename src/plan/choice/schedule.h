@@ -19,6 +19,7 @@ struct Request {
     const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
     double dispatch_seconds = 0;       // that a dispatch may take; 0: any time
     double run_seconds = 0;            // that the problem takes; 0: it is estimated from its cost
+    bool native = true;                // kernels in machine code may be chosen, where the device has them
     const Problem* least = nullptr;    // smaller sizes that the kernel must serve too; null: none. Normalised
 };
 

@@ -100,8 +100,19 @@ std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, cons
                            uint64_t(most_groups(dev)), "; use a larger tile or split the batch"})};
 }
 
+// Why a kernel in machine code does not serve this request.
+const char* why_refused(const Module& m, const Request& request, Binding binding) {
+    if (!m.is_native()) return nullptr;
+    if (!request.native) return "is machine code, which this context could not load";
+    if (binding != Binding::addresses)
+        return "takes operands by address alone; make the plan for VKGEMM_OPERANDS_ADDRESSES";
+    if (request.dispatch_seconds > 0)
+        return "is one launch, which is not cut into shorter ones; make the plan without dispatchSeconds";
+    return nullptr;
+}
+
 const char* why_refused(const Family& family, const Problem& p) {
-    if (p.batchInvariant && family.wants_wide)
+    if (p.batchInvariant && (family.wants_wide || family.wants_pitches))
         return "reads A and B 16 bytes at a time, which the strides of some batches forbid; not for batchInvariant";
     return family.refuses(p);
 }
@@ -132,7 +143,24 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
                 ") or the feature bufferDeviceAddress; neither is ", (dev.is_physical ? "offered" : "enabled")})};
 }
 
+namespace {
+
+// Whether the device may run a kernel in machine code that has the types of the problem.
+bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (!request.native || !(dev.features & need::buffer_address) || why_not_native(dev)) return false;
+    if (!request.kernel.empty()) {
+        const Kernel* const forced = find_kernel(request.kernel);
+        return forced && forced->module.is_native();
+    }
+    return std::ranges::any_of(kernels(), [&](const Kernel& k) {
+        return k.module.is_native() && k.module.built() && k.module.has_types_of(p);
+    });
+}
+
+}  // namespace
+
 Result<Binding> choose_binding(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (!p.scalars && may_be_native(dev, p, request)) return Binding::addresses;
     if (!p.scalars) return choose_binding(dev, request);
     if (dev.features & need::buffer_address) return Binding::addresses;
     return Refusal{VKGEMM_ERROR_UNSUPPORTED,
@@ -192,6 +220,8 @@ Candidate judge(const Kernel& k, const DeviceKernels& device, const Problem& p, 
     const Result<Tile> tile = with_constants(k.tile, request.tile);
     if (!tile) return {&k, tile.status(), {}};
     if (auto why = unfit(k, *tile, device.caps(), p, *binding)) return {&k, std::move(why), {}};
+    if (const char* why = why_refused(k.module, request, *binding))
+        return {&k, Refusal{VKGEMM_ERROR_UNSUPPORTED, why}, {}};
     if (const char* why = request.least ? k.module.family.refuses(*request.least) : nullptr)
         return {&k, Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({why, ", as the smallest sizes are"})}, {}};
     const Result<Schedule> best = best_schedule({k, *tile, KernelCost(k, *tile, device.caps())}, device, p, request);
@@ -205,6 +235,7 @@ bool take_below(double limit, Choice& choice, const TiledKernel& k, const Device
                 const Request& request) {
     const Family& family = k.kernel.module.family;
     if (!groups_fit(k.tile, device.caps(), p) || why_refused(family, p)) return false;
+    if (why_refused(k.kernel.module, request, choice.binding)) return false;
     if (p.grouping != VKGEMM_GROUPING_NONE && !family.takes_groups) return false;
     if (request.least && family.refuses(*request.least)) return false;
     const auto schedule = schedule_below(limit, k, device, p, request);

@@ -13,7 +13,8 @@ enum class Binding : uint8_t { descriptors, addresses };
 /// Addresses if the caller asked for them, if the device cannot push descriptors, or if it is a CPU that has addresses;
 /// otherwise descriptors. Refused if the device offers neither.
 Result<Binding> choose_binding(const DeviceCaps&, const Request&);
-/// The same for this problem, whose scalars may be in memory, which is reached by addresses alone.
+/// The same for this problem. Addresses if its scalars are in memory, or if a native kernel may compute it: neither is
+/// reached by descriptors.
 Result<Binding> choose_binding(const DeviceCaps&, const Problem&, const Request&);
 
 /// Whether an operand of the normalised problem is larger than 32-bit indices, or one descriptor, reach.

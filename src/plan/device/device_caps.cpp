@@ -46,6 +46,9 @@ constexpr Number numbers[] = {
     {"subgroup_required", &DeviceCaps::subgroup_required},
     {"max_subgroups", &DeviceCaps::max_subgroups},
     {"compute_units", &DeviceCaps::compute_units},
+    {"queue_flags", &DeviceCaps::queue_flags},
+    {"native_code", &DeviceCaps::native_code},
+    {"native_use", &DeviceCaps::native_use},
 };
 
 std::vector<string_view> words(string_view s) {

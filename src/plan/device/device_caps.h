@@ -56,6 +56,16 @@ struct MatrixShape {
     bool operator==(const MatrixShape&) const = default;
 };
 
+/// Whether kernels in machine code may be used, which drivers launch by an extension that nobody documents.
+enum class NativeUse : uint32_t {
+    unverified,  // no: the driver is not in the table of verified ones
+    verified,    // yes: it is
+    any_driver,  // yes: the caller asked for them on any driver
+    off,         // no: the caller or the environment turned them off
+};
+/// What the Vulkan numbers of a queue family's flags mean here.
+inline constexpr uint32_t queue_graphics = 1, queue_compute = 2;
+
 /// A kernel that a self-test found wrong on the device (disabled_kernels.h).
 struct DisabledKernel {
     std::string kernel, why;
@@ -79,6 +89,9 @@ struct DeviceCaps {
     uint32_t subgroup_required = 1;  // 0: a compute pipeline may not ask for a size (it gets subgroup_size)
     uint32_t max_subgroups = 0;      // per work group, where a size is asked for; 0: not known
     uint32_t compute_units = 0;      // multiprocessors; 0: not known
+    uint32_t queue_flags = 0;        // VkQueueFlags of the family that recordings are submitted to; 0: not known
+    uint32_t native_code = 0;        // the architecture whose machine code the device loads, 90 for sm_90a; 0: none
+    uint32_t native_use = 0;         // NativeUse
     std::vector<MatrixShape> matrix_shapes;
     std::vector<DisabledKernel> disabled;
     uint64_t max_span = INT32_MAX;  // elements that one dispatch reaches of an operand; tests lower it; not in the text

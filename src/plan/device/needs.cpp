@@ -22,6 +22,10 @@ Result<Needs> needs_of_sizes(const DeviceKernels& dev, const Problem& p, const R
     for (const Candidate& x : list_candidates(dev, p, request)) {
         if (x.why) continue;
         const FeatureSet needs = x.kernel->needs;
+        if (x.kernel->module.is_native()) {  // never required, for another kernel computes the same
+            out.optional |= needs;
+            continue;
+        }
         if (!found || std::popcount(needs) < std::popcount(out.required)) out.required = needs;
         out.optional |= needs;
         found = true;

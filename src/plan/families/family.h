@@ -105,6 +105,8 @@ struct Family {
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
+    bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
+                                             // elements of one byte must be k-contiguous
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
     bool takes_groups = false;               // its modules have the variant for groups of a table

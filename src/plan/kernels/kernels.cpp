@@ -12,6 +12,12 @@ namespace vkgemm::spirv {
 #undef MODULE
 }  // namespace vkgemm::spirv
 
+namespace vkgemm::native::code {
+#define MODULE(name, ...) extern const spirv::PackedModule name;
+#include "native/modules.def"
+#undef MODULE
+}  // namespace vkgemm::native::code
+
 namespace vkgemm::plan {
 namespace {
 
@@ -26,6 +32,8 @@ constexpr FeatureSet to_sum(Type t) { return t == f16 ? need::float16 : t == f64
 constexpr FeatureSet on_matrix_units(Type t) {
     return t == bf16 ? need::matrix_bf16 : info(t).is_float ? need::matrix_f16 : need::matrix_i8;
 }
+// Machine code needs no feature of the types, because no SPIR-V declares them.
+constexpr FeatureSet native_needs = need::buffer_address | need::binary_import;
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
     return to_read(a) | to_read(b) | to_write(d) | to_sum(accumulate) |
            (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
@@ -37,6 +45,11 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
     constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
 #include "shaders/modules.def"
+#undef MODULE
+#define MODULE(name, fam, role, a, b, d, acc, arch)                                                         \
+    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch}; \
+    constexpr FeatureSet name##_needs = native_needs;
+#include "native/modules.def"
 #undef MODULE
 
 #define KERNEL(module, tile, ...)                                                                    \

@@ -23,20 +23,27 @@ constexpr bool is_decoded(Type t) { return t != f64 && t != i32; }
 /// In the column D of a module: f32, f16, bf16 or i8, from sums of whole numbers (is_scaled in plan/problem).
 inline constexpr Type scaled = VKGEMM_TYPE_DEFAULT;
 
-/// One SPIR-V module of shaders/modules.def, in its two variants.
+/// What a module is made of: SPIR-V, or machine code of one architecture, whose number it is.
+enum class Code : uint32_t { spirv = 0, sm_90a = 90 };
+
+/// One module: SPIR-V of shaders/modules.def in its variants, or machine code of native/modules.def.
 struct Module {
     std::string_view name;
     const Family& family;
     Role role;
     Type a, b, d, accumulate;
-    const spirv::PackedModule& spirv;
+    const spirv::PackedModule& embedded;
+    Code code = Code::spirv;
+
+    constexpr bool is_native() const { return code != Code::spirv; }
 
     constexpr bool is_mixed() const { return a == mixed; }
     bool has_types_of(const Problem&) const;   // of a completed problem
     bool has_result_of(const Problem&) const;  // the accumulator's type and D's alone
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
-    bool built() const { return spirv.count != 0; }
-    std::span<const uint32_t> packed() const { return {spirv.words, spirv.count}; }  // for spirv::unpack()
+    bool built() const { return embedded.count != 0; }
+    /// For spirv::unpack(), or native::unpack().
+    std::span<const uint32_t> packed() const { return {embedded.words, embedded.count}; }
     static std::span<const uint32_t> packed_base() { return {spirv::base.words, spirv::base.count}; }
     constexpr ElementBytes element_bytes() const {
         const auto bytes = [&](Type t) { return info(t == mixed ? family.uses_matrix_units ? f16 : f32 : t).bytes; };

@@ -455,6 +455,12 @@ bool is_wide(const Operand& x, uint32_t operand_alignment) {
            type.bytes_of(x.outer_stride) % unit == 0;
 }
 
+bool has_pitches(const Operand& x, uint32_t operand_alignment) {
+    const TypeInfo& type = info(x.matrix->type);
+    return operand_alignment % 16 == 0 && type.bytes_of(x.matrix->ld) % 16 == 0 &&
+           type.bytes_of(x.matrix->batchStride) % 16 == 0 && type.bytes_of(x.outer_stride) % 16 == 0;
+}
+
 bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
 std::optional<uint64_t> first_overlap(std::span<Strides> all, uint64_t& reach, uint64_t below) {

@@ -82,6 +82,7 @@ inline constexpr uint64_t most_groups_of_table = 1 << 20;
 /// Whether every row (column, if it is column-major) begins at and spans a multiple of 16 bytes, if the operand itself
 /// begins at a multiple of `operand_alignment` bytes. Then it can be loaded and stored 16 bytes at a time.
 bool is_wide(const Operand&, uint32_t operand_alignment);
+bool has_pitches(const Operand&, uint32_t operand_alignment);  // the same, but a row may have any length
 uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: four elements, or 16 bytes
 
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"

@@ -253,6 +253,12 @@ std::array<uint32_t, BIND_COUNT> counted_in(const Step& s) {
             of_format(c.FORMAT_RESIDUAL, d)};
 }
 
+Step as_compiled(Step native) {
+    const ProblemConstants& all = native.constants;
+    native.constants = {.TRANS_A = all.TRANS_A, .TRANS_B = all.TRANS_B};
+    return native;
+}
+
 std::string_view slot_name(VkgemmSlot s) {
     constexpr std::string_view names[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
                                           "residual", "workspace", "groups", "indices", "scalars"};

@@ -41,6 +41,9 @@ struct Step {
     uint32_t dispatch_count() const;
 };
 
+/// The step with the constants alone that its machine code was compiled for; the others are arguments.
+Step as_compiled(Step native);
+
 /// By BIND_*: the bytes that the offset of an operand in `args` counts.
 std::array<uint32_t, BIND_COUNT> counted_in(const Step&);
 

@@ -25,6 +25,7 @@ constexpr Word environment_words[] = {
     {"VKGEMM_CAPTURE",
      "a folder; each product that runs without being timed is written to a file there, for vkgemm replay"},
     {"VKGEMM_KERNEL", "the kernel to use if it can serve the problem and no other is named"},
+    {"VKGEMM_NATIVE", "0: no kernel in machine code; any: also on drivers on which they were not verified"},
     {"VKGEMM_BASELINE_PATH", "folders in which bench looks for the libraries of --vs, separated as in PATH"},
     {"NO_COLOR", "if set, no colours unless --color=always"},
 };

@@ -105,9 +105,12 @@ std::string report(const Trace& t, const Coverage& c, const Case& of, bool color
 
 /// Why no kernel of that name can be traced.
 Status traceable(const std::string& name, const Kernel& first, const std::vector<TracedModule>& modules) {
-    if (modules.empty())
+    if (modules.empty() && !first.traits.native)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                 "this build has no traced shader modules, because it was made without a shader compiler"};
+    if (first.traits.native)
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                "'" + name + "' is machine code, whose reads and writes cannot be traced"};
     if (first.traits.packsFragments)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                 "'" + name + "' reads operands that another pass packs, so it cannot be traced alone"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vkgemm kernels: every built-in kernel, and whether it fits the device (and a problem).
 #include "commands/command.h"
+#include "measure/kernel_lookup.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -40,7 +41,7 @@ int run(const Session& session, const Options& options) {
         const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
         const bool long_needs = needs.size() > 30;
         table.add({k.name, types, fit_cell(k, s), needs.empty() ? "-" : long_needs ? "below" : needs});
-        table.note(k.tile);
+        table.note(k.tile + std::string(is_native(k.name) ? ", machine code of sm_90a" : ""));
         if (long_needs) table.note("needs " + needs);
         const std::string name = k.name + std::string(": ");
         if (!s && !k.helper) table.note(s.text.starts_with(name) ? s.text.substr(name.size()) : s.text);
@@ -51,6 +52,7 @@ int run(const Session& session, const Options& options) {
                                   {"needs", needs},
                                   {"built", k.built != 0},
                                   {"helper", k.helper != 0},
+                                  {"native", is_native(k.name)},
                                   {"unfit", s ? nlohmann::ordered_json() : nlohmann::ordered_json(s.text)}});
     }
     if (options.json != "-") {

@@ -63,6 +63,11 @@ const Kernel* find_kernel(std::string_view name) {
     return at == all_kernels().end() ? nullptr : &*at;
 }
 
+bool is_native(std::string_view kernel) {
+    const Kernel* const k = find_kernel(kernel);
+    return k && k->traits.native != 0;
+}
+
 Result<Tile> tile_with(const Kernel& k, const std::string& constants) {
     const auto all = tileConstants(k.index, constants.c_str());
     if (!all) return all.status();
@@ -114,7 +119,9 @@ std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth)
            std::to_string(depth) + accuracy_word(k.traits.accuracy);
 }
 
-uint64_t workspace_for(const Kernel& k) { return k.traits.packsFragments ? workspace_limit : 0; }
+uint64_t workspace_for(const Kernel& k) {
+    return k.traits.packsFragments || k.traits.native ? workspace_limit : 0;
+}
 
 std::vector<std::string> edge_problems(const Kernel& k) {
     const uint64_t m = k.tile.BM, n = k.tile.BN, depth = k.tile.BK ? k.tile.BK : 16;

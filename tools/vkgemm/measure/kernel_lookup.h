@@ -25,6 +25,7 @@ struct Kernel {
 };
 const std::vector<Kernel>& all_kernels();
 const Kernel* find_kernel(std::string_view name);  // null: there is none
+bool is_native(std::string_view kernel);           // machine code, not SPIR-V
 
 /// The kernel's tile with those constants replaced; refused like vkgemmGetKernelTraits.
 Result<Tile> tile_with(const Kernel& k, const std::string& constants);

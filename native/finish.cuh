@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// How a sum becomes a value of D: alpha, beta and C, then up to four steps, as in shaders/epilogue.glsl. They are read
+// at run time, and all of it is one loop, so that it weighs little in each kernel.
+#pragma once
+#include "native/elements.cuh"
+
+namespace vkgemm::native {
+
+enum StepKind : uint32_t {
+    VKGEMM_STEP_NONE = 0,
+#define VKGEMM_ROW(name, number, ...) name = number,
+    VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+        ADD_C  // before all steps: beta times C
+};
+
+/// The bits of the least number that D cannot hold.
+template <class D>
+constexpr uint32_t infinite_in = std::is_same_v<D, f16>    ? 0x477ff000
+                                 : std::is_same_v<D, bf16> ? 0x7f7f8000
+                                                           : 0x7f800000;
+
+/// VkgemmScalars, at the address in the place of the clamp's bounds.
+struct ScalarsInMemory {
+    float alpha, beta, low, high;
+    uint32_t non_finite;
+};
+
+template <class V>
+struct Scalars {
+    V alpha, beta;
+    float low, high;
+    bool is_nothing;  // the product counts as 0, whatever alpha or the sum is
+    ScalarsInMemory* memory;
+};
+template <class V>
+DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
+    const uint32_t has = x.constants[SCALARS];
+    auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_hi} << 32 | x.args.clamp_lo);
+    Scalars<V> s = {value_of<V>(x.args.alpha, x.args.alpha_high),
+                    value_of<V>(x.args.beta, x.args.beta_high),
+                    __uint_as_float(x.args.clamp_lo),
+                    __uint_as_float(x.args.clamp_hi),
+                    false,
+                    memory};
+    if (has & SCALARS_ALPHA) s.alpha = static_cast<V>(memory->alpha);  // floats alone have them there
+    if (has & SCALARS_BETA) s.beta = static_cast<V>(memory->beta);
+    if (has & SCALARS_CLAMP) s.low = memory->low, s.high = memory->high;
+    s.is_nothing = x.args.k == 0 || ((has & SCALARS_ALPHA) && s.alpha == 0);
+    return s;
+}
+
+DEVICE float exp2_of(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+DEVICE float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+/// x / (1 + 2^t)
+DEVICE float gated(float x, float t) { return x * reciprocal(1 + exp2_of(t)); }
+
+template <class V, int count, class F>
+DEVICE void each(V (&v)[count], F&& f) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) f(v[i], i);
+}
+
+/// The steps that depend on the value alone. NaN stays NaN.
+template <int count>
+DEVICE void activate(uint32_t step, float (&v)[count], const Scalars<f32>& s, float slope) {
+    switch (step) {
+        case VKGEMM_STEP_RELU:
+            each(v, [](float& x, int) { x = x < 0 ? 0 : x; });
+            break;
+        case VKGEMM_STEP_GELU:  // as in epilogue.glsl
+            each(v, [](float& x, int) { x = gated(x, x * (-2.3022081985f - 0.1029432396f * (x * x))); });
+            break;
+        case VKGEMM_STEP_SILU:
+            each(v, [](float& x, int) { x = gated(x, -1.4426950409f * x); });
+            break;
+        case VKGEMM_STEP_CLAMP:
+            each(v, [&](float& x, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
+            break;
+        case VKGEMM_STEP_LEAKY_RELU:
+            each(v, [&](float& x, int) { x = x > 0 ? x : slope * x; });
+    }
+}
+/// In f64: without the two that would need a power of 2.
+template <int count>
+DEVICE void activate(uint32_t step, f64 (&v)[count], const Scalars<f64>& s, float slope) {
+    switch (step) {
+        case VKGEMM_STEP_RELU:
+            each(v, [](f64& x, int) { x = x < 0 ? 0 : x; });
+            break;
+        case VKGEMM_STEP_CLAMP:
+            each(v, [&](f64& x, int) { x = x < s.low ? s.low : x > s.high ? s.high : x; });
+            break;
+        case VKGEMM_STEP_LEAKY_RELU:
+            each(v, [&](f64& x, int) { x = x > 0 ? x : slope * x; });
+    }
+}
+template <int count>
+DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float) {
+    if (step == VKGEMM_STEP_RELU) each(v, [](i32& x, int) { x = max(x, 0); });
+}
+
+/// Finishes the sums of a warp in the registers where they are, and stores them. A lane has, of every 8 columns, two
+/// neighbours in a row and two in the row 8 below.
+template <class D>
+struct Finish {
+    using V = ValueOf<D>;
+    static constexpr int of_box = sums_of_box<D>;
+    const NativeArgs& x;
+    const Scalars<V> scalars;
+
+    DEVICE explicit Finish(const NativeArgs& args) : x(args), scalars(read_scalars<V>(args)) {}
+
+    DEVICE bool has_c() const { return x.constants[USE_C] != 0 && scalars.beta != 0; }
+    /// Nothing but alpha, and the copy engine reaches D.
+    DEVICE bool is_plain() const {
+        const uint32_t* c = x.constants;
+        return x.d_is_mapped && !scalars.is_nothing && !has_c() &&
+               ((c[SCALARS] & SCALARS_MONITOR) | c[STEP_0] | c[STEP_1] | c[STEP_2] | c[STEP_3]) == 0;
+    }
+
+    /// Elements of a vector, or of a matrix, in global memory.
+    struct Source {
+        uint64_t begin;
+        uint32_t type;
+        uint64_t first, down, across;  // the element at (0, 0), and the steps to the next row and column
+    };
+    DEVICE Source source(uint32_t step, uint32_t batch) const {
+        const abi::GemmArgs& a = x.args;
+        const uint32_t* c = x.constants;
+        const auto type = [](uint32_t format) { return format ? format : type_of<D>; };
+        const uint64_t in_c = uint64_t{batch} * a.batch_c, in_d = uint64_t{batch} * a.batch_d;
+        if (step == ADD_C) {
+            const bool down = c[TRANS_C] != 0;
+            return {address_of(a.c), type(c[FORMAT_C]), in_c, down ? 1 : a.ldc, down ? a.ldc : 1};
+        }
+        if (step == VKGEMM_STEP_RESIDUAL) return {address_of(a.residual), type(c[FORMAT_RESIDUAL]), in_d, a.ldd, 1};
+        const bool is_bias = step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_BIAS_COL;
+        const bool by_row = step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_SCALE_ROW;
+        const bool by_col = step == VKGEMM_STEP_BIAS_COL || step == VKGEMM_STEP_SCALE_COL;
+        return {address_of(is_bias ? a.bias : a.scale), type(c[is_bias ? FORMAT_BIAS : FORMAT_SCALE]), 0, by_row,
+                by_col};
+    }
+
+    /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
+    template <bool is_word, bool by_row, bool by_col>
+    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+        constexpr uint32_t bytes = is_word ? sizeof(V) : 2;
+        const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
+        const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
+#pragma unroll
+        for (int i = 0; i < of_box; ++i) {
+            const int r = i % 4 / 2, c = i / 4 * 8 + i % 2, known = by_row ? (by_col ? i : i & 2) : i & ~2;
+            if (i != known) {
+                w[i] = w[known];
+                continue;
+            }
+            const bool exists = (!by_row || row + 8 * r < x.args.m) && (!by_col || col + c < x.args.n);
+            w[i] = element_at<V, is_word>(begin + r * down + c * across, from.type, exists);
+        }
+    }
+    template <bool is_word>
+    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+        if (from.down && from.across)
+            load<is_word, true, true>(w, from, row, col);
+        else if (from.across)
+            load<is_word, false, true>(w, from, row, col);
+        else
+            load<is_word, true, false>(w, from, row, col);
+    }
+
+    DEVICE void apply(uint32_t step, V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        if (step >= VKGEMM_STEP_RELU && step != ADD_C) {
+            activate(step, v, scalars, __uint_as_float(x.constants[SLOPE]));
+            return;
+        }
+        V w[of_box];
+        const Source from = source(step, batch);
+        if (from.type == VKGEMM_TYPE_F32 || !std::is_same_v<V, f32>)
+            load<true>(w, from, row, col);
+        else
+            load<false>(w, from, row, col);
+        const bool scales = step >= VKGEMM_STEP_SCALE_ROW && step <= VKGEMM_STEP_SCALE_ALL;
+        const V factor = step == ADD_C ? scalars.beta : V{1};
+        if (scales)
+            each(v, [&](V& y, int i) { y *= w[i]; });
+        else
+            each(v, [&](V& y, int i) { y += factor * w[i]; });
+    }
+
+    /// Values of a box whose first elements of this lane are at (row, col).
+    DEVICE void finish(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        if (scalars.is_nothing)
+            each(v, [](V& y, int) { y = 0; });
+        else if (scalars.alpha != 1)
+            each(v, [&](V& y, int) { y *= scalars.alpha; });
+#pragma unroll 1
+        for (int i = has_c() ? -1 : 0; i < 4; ++i) {
+            const uint32_t step = i < 0 ? ADD_C : x.constants[STEP_0 + i];
+            if (step == VKGEMM_STEP_NONE) break;
+            apply(step, v, row, col, batch);
+        }
+        if (x.constants[SCALARS] & SCALARS_MONITOR) monitor(v, row, col);
+    }
+    DEVICE void monitor(const V (&v)[of_box], uint32_t row, uint32_t col) const {
+        bool seen = false;
+#pragma unroll
+        for (int i = 0; i < of_box; ++i)
+            seen |= std::is_same_v<V, f32> && (bits_of(static_cast<f32>(v[i])) & 0x7fffffff) >= infinite_in<D> &&
+                    row + i % 4 / 2 * 8 < x.args.m && col + i / 4 * 8 + i % 2 < x.args.n;
+        if (seen) scalars.memory->non_finite = 1;  // all writers write the same
+    }
+
+    /// 16 rows from `row` on, 2 count columns from `col` on. A loop of boxes, not unrolled, to keep the code small: the
+    /// sums move down instead, which costs little beside what is done to them.
+    template <int count>
+    DEVICE void finish_all(Staging& staging, V (&sums)[count], uint32_t row, uint32_t col, const Place& place) const {
+        const uint32_t lane_row = row + staging.lane / 4;
+#pragma unroll 1
+        for (int first = 0; first < count; first += of_box, col += 2 * of_box) {
+            const uint32_t lane_col = col + staging.lane % 4 * 2;
+            V v[of_box];  // not the sums themselves, which would then change registers in the loop that adds them up
+            each(v, [&](V& y, int i) { y = sums[i]; });
+            if (x.constants[PARTIAL]) {
+                if (scalars.is_nothing) each(v, [](V& y, int) { y = 0; });
+                store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
+                                  lane_row, lane_col);
+            } else {
+                finish(v, lane_row, lane_col, place.batch);
+                if (x.d_is_mapped)
+                    store_values<D>(x, staging, v, row, col, place.batch);
+                else
+                    store_elements<D>(v, uint64_t{place.batch} * x.args.batch_d, x.args.ldd, lane_row, lane_col);
+            }
+#pragma unroll
+            for (int i = 0; i + of_box < count; ++i) sums[i] = sums[i + of_box];
+        }
+    }
+
+    /// Where the copy engine cannot: to elements of a matrix that begins with the element `first`.
+    template <class To>
+    DEVICE void store_elements(const V (&v)[of_box], uint64_t first, uint32_t ld, uint32_t row, uint32_t col) const {
+        const uint64_t begin = address_of(x.args.d) + sizeof(To) * (first + uint64_t{row} * ld + col);
+#pragma unroll
+        for (int i = 0; i < of_box; ++i) {
+            const int r = i % 4 / 2 * 8, c = i / 4 * 8 + i % 2;
+            const bool exists = row + r < x.args.m && col + c < x.args.n;
+            set_element_at<To>(begin + r * uint64_t{ld} * sizeof(To) + c * sizeof(To), v[i], exists);
+        }
+    }
+};
+
+}  // namespace vkgemm::native

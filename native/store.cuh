@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Sums that need nothing but alpha, on their way to D by the copy engine. Each warp stores its own 16 rows, so that no
+// barrier is needed: it fills one of two boxes in shared memory while the engine reads the other.
+#pragma once
+#include "native/multiply.cuh"
+#include "native/work.cuh"
+
+namespace vkgemm::native {
+
+/// Shared memory where a warp lays out what it stores. `box` alternates from one box to the next.
+struct Staging {
+    uint32_t address, lane;
+    uint32_t box = 0;
+};
+
+/// Sums of a thread in a box of D's elements: 16 rows of 128 bytes, shared by 32 lanes.
+template <class D>
+constexpr int sums_of_box = box_bytes / sizeof(D) / 2;
+
+DEVICE uint32_t bits_of(f32 x) { return __float_as_uint(x); }
+DEVICE uint32_t bits_of(i32 x) { return static_cast<uint32_t>(x); }
+
+/// Two of D's elements of 16 bits.
+template <class D>
+DEVICE uint32_t pair_of(f32 x, f32 y) {
+    if constexpr (std::is_same_v<D, f16>) {
+        const __half2 both = __floats2half2_rn(x, y);
+        return reinterpret_cast<const uint32_t&>(both);
+    } else {
+        const __nv_bfloat162 both = __floats2bfloat162_rn(x, y);
+        return reinterpret_cast<const uint32_t&>(both);
+    }
+}
+
+/// Writes 16 rows and 128 bytes of each. A thread has, of every 8 columns, two neighbours in a row and two in the row 8
+/// below.
+template <class D, class V>
+DEVICE void fill_box(uint32_t box, uint32_t lane, const V (&v)[sums_of_box<D>]) {
+    if constexpr (sizeof(D) == 2) {
+        const uint32_t row = lane % 16;
+#pragma unroll
+        for (int unit = 0; unit < 8; unit += 2) {  // of 16 bytes: the columns of one matrix
+            const int i = unit * 4;
+            const uint32_t pairs[] = {pair_of<D>(v[i], v[i + 1]), pair_of<D>(v[i + 2], v[i + 3]),
+                                      pair_of<D>(v[i + 4], v[i + 5]), pair_of<D>(v[i + 6], v[i + 7])};
+            store_matrices(box + row * box_bytes + ((unit + lane / 16) ^ row % 8) * 16, pairs);
+        }
+    } else if constexpr (sizeof(D) == 8) {
+        const uint32_t row = lane / 4;
+#pragma unroll
+        for (int i = 0; i < 8; i += 4) {
+            const uint32_t unit = i + lane % 4, to = box + row * box_bytes + (unit ^ row) * 16;
+            store_two(to, v[i], v[i + 1]);
+            store_two(to + 8 * box_bytes, v[i + 2], v[i + 3]);
+        }
+    } else {
+        const uint32_t row = lane / 4, in_unit = lane % 2 * 8;
+#pragma unroll
+        for (int i = 0; i < 16; i += 4) {
+            const uint32_t unit = i / 2 + lane % 4 / 2, to = box + row * box_bytes + (unit ^ row) * 16 + in_unit;
+            store_two(to, bits_of(v[i]), bits_of(v[i + 1]));
+            store_two(to + 8 * box_bytes, bits_of(v[i + 2]), bits_of(v[i + 3]));
+        }
+    }
+}
+
+/// Stores 16 rows from `row` on and 128 bytes of each, from `col` on, of matrix `z`.
+template <class D, class V>
+DEVICE void store_values(const NativeArgs& x, Staging& staging, const V (&v)[sums_of_box<D>], uint32_t row,
+                         uint32_t col, uint32_t z) {
+    const uint32_t box = staging.address + staging.box * (staging_bytes / 2);
+    staging.box ^= 1;
+    if (staging.lane == 0) wait_until_stores_have_read<1>();
+    __syncwarp();
+    fill_box<D>(box, staging.lane, v);
+    publish_to_engine();
+    __syncwarp();
+    if (staging.lane == 0) store_box(x.d, box, col, row, z);
+}
+
+/// Stores alpha times the sums of a warp: 16 rows from `row` on, 2 count columns from `col` on.
+template <class D, class V, int count>
+DEVICE void store_sums(const NativeArgs& x, Staging& staging, const V (&sums)[count], V alpha, uint32_t row,
+                       uint32_t col, uint32_t z) {
+    constexpr int of_box = sums_of_box<D>;
+#pragma unroll
+    for (int first = 0; first < count; first += of_box) {
+        V v[of_box];
+#pragma unroll
+        for (int i = 0; i < of_box; ++i) v[i] = alpha * sums[first + i];
+        store_values<D>(x, staging, v, row, col + 2 * first, z);
+    }
+}
+
+}  // namespace vkgemm::native

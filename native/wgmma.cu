@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The entry points of the module VKGEMM_MODULE, which multiplies elements of type VKGEMM_A into a D of type VKGEMM_D.
+#include "native/wgmma.cuh"
+
+namespace vkgemm::native {
+namespace {
+
+extern __shared__ uint8_t shared[];
+
+#define PASTE_2(a, b) a##b
+#define PASTE(a, b) PASTE_2(a, b)
+#define KERNEL(BM, BN, BK, layout, STAGES, a_along_k, b_along_k)                                     \
+    extern "C" __global__ void __launch_bounds__(384, 1)                                             \
+        PASTE(VKGEMM_MODULE, _##BM##x##BN##x##BK##_##layout)(const __grid_constant__ NativeArgs x) { \
+        Product<VKGEMM_A, VKGEMM_D, BM, BN, STAGES, a_along_k, b_along_k>(x, shared).run();          \
+    }
+#define BYTES_OF_i8 1
+#define BYTES_OF_f16 2
+#define BYTES_OF_bf16 2
+#define BYTES_OF_f64 8
+// A is m x k, B is k x n; n: row-major, t: column-major. The matrix units want elements of one byte to run along k.
+#if PASTE(BYTES_OF_, VKGEMM_A) == 8
+KERNEL(128, 128, 16, nt, 6, true, true)
+#else
+#    if PASTE(BYTES_OF_, VKGEMM_A) == 1
+#        define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES, true, true)
+#    else
+#        define EVERY_LAYOUT(BM, BN, STAGES)             \
+            KERNEL(BM, BN, 64, nn, STAGES, true, false)  \
+            KERNEL(BM, BN, 64, nt, STAGES, true, true)   \
+            KERNEL(BM, BN, 64, tn, STAGES, false, false) \
+            KERNEL(BM, BN, 64, tt, STAGES, false, true)
+#    endif
+EVERY_LAYOUT(128, 256, 4)
+EVERY_LAYOUT(128, 192, 4)
+EVERY_LAYOUT(128, 128, 6)
+EVERY_LAYOUT(128, 64, 8)
+EVERY_LAYOUT(64, 128, 8)
+#endif
+
+}  // namespace
+}  // namespace vkgemm::native

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The family of Hopper's warp-group matrix units, in machine code (native/): the rules that its kernels rely on.
+#pragma once
+#include "native/native_args.h"
+#include "plan/families/family.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Family wgmma = {
+    .name = "wgmma",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::STAGES,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM == 64 || t.BM == 128, "two warp groups share 64 rows or 128", "BM", t.BM, "at most", 128);
+            r.multiple("a block is whole boxes of 64 columns", "BN", t.BN, "columns", 64);
+            r.check(t.BN <= 256, "a matrix instruction has at most 256 columns", "BN", t.BN, "limit", 256);
+            r.check(t.BM > 64 || t.BN > 64, "two warp groups share 64 rows by their columns", "BN", t.BN, "least", 128);
+            r.check(t.WG == 384, "one warp group loads, and two multiply", "WG", t.WG, "must be", 384);
+            r.check(t.STAGES >= 2, "tiles are loaded while others are multiplied", "STAGES", t.STAGES, "least", 2);
+        },
+    .copy_rules =
+        [](const Tile& t, const ElementBytes& e, TileRules& r) {
+            r.check(t.BK * e.a == 128, "a row of a stage is one row of the swizzle", "BK in bytes", t.BK * e.a,
+                    "must be", 128);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e.a, e.d);
+    },
+    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .wants_pitches = true,
+    .wants_addresses = true,
+    .gpu_cost = {.mac = 0.00058,
+                 .step = 150,
+                 .step_overlapped = 150,
+                 .element = 0.07,
+                 .group = 1500,
+                 .launch = 3200,
+                 .bytes_per_cycle = 100,
+                 .transposed_bytes = 2},
+    .cpu_weight = 1,
+};
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "plan/native/arguments.h"
+
+#include <algorithm>
+
+#include "plan/base/rounding.h"
+#include "plan/native/tensor_map.h"
+
+namespace vkgemm::plan {
+
+namespace {
+
+uint32_t parts(uint32_t whole, uint32_t part) { return static_cast<uint32_t>(div_up(whole, part)); }
+uint64_t address_of(abi::uvec2 words) { return uint64_t{words.y} << 32 | words.x; }
+
+// Matrices in memory: `length` neighbours, `lines` of them `pitch` elements apart, `count` matrices `stride` apart.
+struct Lines {
+    abi::uvec2 begin;
+    uint32_t bytes, length, lines;
+    uint64_t pitch, stride;
+    uint32_t count;
+
+    bool can_be_mapped() const {
+        const bool is_one = count == 1;
+        return (address_of(begin) | pitch * bytes | (is_one ? 0 : stride * bytes)) % 16 == 0;
+    }
+    // The engine writes whole units of 16 bytes, so the end of a line must be the end of one.
+    bool can_be_written() const { return can_be_mapped() && uint64_t{length} * bytes % 16 == 0; }
+    // A stride of 0 is the same matrix again: the kernel asks for the first one then.
+    native::TensorMap map(uint32_t box_lines) const {
+        const uint32_t matrices = stride ? count : 1, one = 1;
+        return tensor_map({.address = address_of(begin),
+                           .element_bytes = bytes,
+                           .sizes = {std::max(length, one), std::max(lines, one), matrices},
+                           .strides = {pitch * bytes, matrices > 1 ? stride * bytes : 16},
+                           .box = {native::box_bytes / bytes, box_lines}});
+    }
+};
+
+// Where k runs along the lines, a box holds the tile's whole side; otherwise boxes of BK lines stand next to each
+// other.
+native::TensorMap input(const Lines& lines, bool along_k, uint32_t side_of_tile, uint32_t BK) {
+    return lines.map(along_k ? side_of_tile : BK);
+}
+
+}  // namespace
+
+native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args) {
+    const Tile& t = step.tile;
+    const ProblemConstants& c = step.constants;
+    const ElementBytes bytes = step.kernel->module.element_bytes();
+    const auto& [m, n, k] = std::tie(args.m, args.n, args.k);
+
+    native::NativeArgs x{};
+    x.args = args;
+    uint32_t* constant = x.constants;
+#define X(id, name, meaning) *constant++ = c.name;
+    VKGEMM_PROBLEM_CONSTANTS(X)
+#undef X
+    x.slices = c.PARTIAL && k ? parts(k, args.k_chunk) : 1;
+    x.tiles_m = parts(m, t.BM), x.tiles_n = parts(n, t.BN);
+
+    const Lines a = {args.a, bytes.a, c.TRANS_A ? m : k, c.TRANS_A ? k : m, args.lda, args.batch_a, args.batch};
+    const Lines b = {args.b, bytes.b, c.TRANS_B ? k : n, c.TRANS_B ? n : k, args.ldb, args.batch_b, args.batch};
+    x.a = input(a, !c.TRANS_A, t.BM, t.BK);
+    x.b = input(b, c.TRANS_B != 0, t.BN, t.BK);
+    const Lines d = c.PARTIAL ? Lines{args.d, bytes.accumulator, n, m, n, uint64_t{m} * n, args.batch * x.slices}
+                              : Lines{args.d, bytes.d, n, m, args.ldd, args.batch_d, args.batch};
+    x.d_is_mapped = d.can_be_written();
+    if (x.d_is_mapped) x.d = d.map(native::store_rows);
+    return x;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+// Kernels in machine code on a mock: who gets them, what is loaded and launched, and what happens if that fails.
+#include <cstdlib>
+
+#include "api/api.h"
+#include "plan/kernels/kernels.h"
+#include "support/native_device.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+constexpr VkQueueFlags computes = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
+constexpr const char* big = "f16*f16 512x768x1024";  // 4 tiles of 128 rows, 3 of 256 columns
+
+/// The build has machine code, and the device what the other kernels for f16 need.
+bool can_test() {
+    const vkgemm::plan::Kernel* const k = vkgemm::plan::find_kernel("wgmma_f16_128x256x64");
+    const bool built = k && k->module.built();
+    if (!built) MESSAGE("this build has no kernels in machine code");
+    return built && device().hasAddresses();
+}
+
+struct Native {
+    NativeMock mock;
+    std::vector<const char*> extensions;
+    OwnedContext context;
+
+    Said make(VkQueueFlags flags = computes, VkgemmNativeKernels use = VKGEMM_NATIVE_VERIFIED) {
+        VkgemmContextInfo info = mock.context_info(extensions, flags);
+        info.nativeKernels = use;
+        return said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &context.handle, e); });
+    }
+    Said check(const char* kernel, const char* line = big) {
+        VkgemmPlanOptions o = options();
+        o.kernel = kernel, o.operands = VKGEMM_OPERANDS_ADDRESSES;
+        const VkgemmProblem p = problem(line);
+        return said([&](VkgemmError* e) { return vkgemmCheckKernel(context.handle, &p, &o, e); });
+    }
+    VkgemmPlan plan(OwnedPlan& out, const char* line = big, VkgemmPlanOptions o = options()) {
+        plan_for(out, line, o, context.handle);
+        return out.handle;
+    }
+};
+
+VkgemmRun run_at(uint64_t a, uint64_t b, uint64_t d, uint64_t workspace = 0) {
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    r.a.address = a, r.b.address = b, r.d.address = d, r.workspace.address = workspace;
+    r.alpha = 0.5;
+    return r;
+}
+
+/// Records without submitting: the addresses may be anything.
+Said record(VkgemmPlan plan, const VkgemmRun& run) {
+    Said out{};
+    const auto ended = device().submit([&](VkCommandBuffer commands) -> vkgemm::Status {
+        out = said([&](VkgemmError* e) { return vkgemmRecord(plan, commands, &run, e); });
+        return {};
+    });
+    CHECK_MESSAGE(bool(ended), ended.text);
+    return out;
+}
+
+VkgemmPlanOptions by_address(const char* kernel, const char* tile = nullptr) {
+    VkgemmPlanOptions o = options();
+    o.operands = VKGEMM_OPERANDS_ADDRESSES, o.kernel = kernel, o.tile = tile;
+    return o;
+}
+VkgemmPlanOptions with_workspace(VkgemmPlanOptions o) {
+    o.workspaceLimit = 1 << 26;
+    return o;
+}
+
+}  // namespace
+
+TEST_CASE("a native kernel is launched with the arguments of the run") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    CHECK(n.mock.modules == 0);  // the empty one is destroyed again
+    OwnedPlan plan;
+    n.plan(plan, big, by_address("wgmma_f16_128x256x64"));
+    CHECK(info_of(plan.handle).usesAddresses == 1);
+    CHECK(n.mock.modules == 1);
+    CHECK(n.mock.functions == 1);
+    expect(record(plan.handle, run_at(0x100000, 0x300000, 0x900000)), VKGEMM_SUCCESS, {});
+    REQUIRE(n.mock.launches.size() == 1);
+    const NativeLaunch& l = n.mock.launches[0];
+    CHECK(l.function == "wgmma_f16_128x256x64_nn");
+    CHECK(l.groups == 12);  // one for each tile, for there are more multiprocessors
+    CHECK(l.invocations == 384);
+    CHECK(l.shared_bytes == vkgemm::native::wgmma_shared_bytes(128, 256, 64, 4, 2, 2));
+    CHECK(l.parameters == 1);
+    CHECK(l.args.args.a.x == 0x100000);
+    CHECK(l.args.args.b.x == 0x300000);
+    CHECK(l.args.args.d.x == 0x900000);
+    CHECK(l.args.args.m == 512);
+    CHECK(l.args.args.k == 1024);
+    CHECK(l.args.args.alpha == 0x3f000000);  // 0.5
+    CHECK(l.args.tiles_m == 4);
+    CHECK(l.args.tiles_n == 3);
+    CHECK(l.args.slices == 1);
+}
+
+TEST_CASE("layouts are functions, epilogues are arguments, and the grid stops at the multiprocessors") {
+    if (!can_test()) return;
+    Native n;
+    n.mock.multiprocessors = 7;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan nt, tn, relu;
+    n.plan(nt, "f16*f16 512x768x1024 layout=nt", by_address("wgmma_f16_128x256x64"));
+    n.plan(tn, "f16*f16 512x768x1024 layout=tn", by_address("wgmma_f16_128x256x64"));
+    n.plan(relu, "f16*f16 512x768x1024 layout=tn act=relu", by_address("wgmma_f16_128x256x64"));
+    CHECK(n.mock.modules == 1);
+    CHECK(n.mock.functions == 2);
+    for (OwnedPlan* p : {&nt, &tn, &relu})
+        expect(record(p->handle, run_at(0x10000, 0x200000, 0x900000)), VKGEMM_SUCCESS, {});
+    REQUIRE(n.mock.launches.size() == 3);
+    CHECK(n.mock.launches[0].function == "wgmma_f16_128x256x64_nt");
+    CHECK(n.mock.launches[1].function == "wgmma_f16_128x256x64_tn");
+    CHECK(n.mock.launches[2].function == "wgmma_f16_128x256x64_tn");
+    CHECK(n.mock.launches[0].groups == 7);
+    CHECK(n.mock.launches[1].args.constants[vkgemm::native::STEP_0] == VKGEMM_STEP_NONE);
+    CHECK(n.mock.launches[2].args.constants[vkgemm::native::STEP_0] == VKGEMM_STEP_RELU);
+}
+
+TEST_CASE("K is split over a native product and an ordinary second pass, with a barrier between them") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan plan;
+    n.plan(plan, "f16*f16 128x256x65536", with_workspace(by_address("wgmma_f16_128x256x64", "SPLIT=8")));
+    expect(record(plan.handle, run_at(1 << 24, 1 << 28, 1 << 20, 1 << 30)), VKGEMM_SUCCESS, {});
+    REQUIRE(n.mock.launches.size() == 1);
+    const auto& x = n.mock.launches[0].args;
+    CHECK(x.slices == 8);
+    CHECK(x.args.k_chunk == 8192);
+    CHECK(x.args.d.x == 1 << 30);  // the workspace
+    CHECK(x.constants[vkgemm::native::PARTIAL] == 1);
+    CHECK(n.mock.launches[0].groups == 8);
+    CHECK(n.mock.commands == std::vector<std::string>{"launch", "barrier", "dispatch"});
+    uint32_t count = 0;
+    const VkgemmRun run = run_at(1 << 24, 1 << 28, 1 << 20, 1 << 30);
+    expect(said([&](VkgemmError* e) { return vkgemmCountDispatches(plan.handle, &run, &count, e); }), VKGEMM_SUCCESS,
+           {});
+    CHECK(count == 2);
+}
+
+TEST_CASE("an operand without 16-byte pitches is packed first, or refused in words") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan plan;
+    n.plan(plan, "f16*f16 512x768x1027",
+           with_workspace(by_address("wgmma_f16_128x256x64", "SPLIT=1")));  // A alone has rows of 2054 bytes
+    expect(record(plan.handle, run_at(1 << 24, 1 << 28, 1 << 20, 1 << 30)), VKGEMM_SUCCESS, {});
+    CHECK(n.mock.commands == std::vector<std::string>{"dispatch", "barrier", "launch"});
+    REQUIRE(n.mock.launches.size() == 1);
+    CHECK(n.mock.launches[0].args.args.a.x == 1 << 30);
+    CHECK(n.mock.launches[0].args.args.lda == 1056);
+    expect(n.check("wgmma_f16_128x256x64", "f16*f16 512x768x1027"), VKGEMM_ERROR_UNSUPPORTED,
+           {"multiples of 16 bytes", "leading dimension of A is 1027", "workspace"});
+    expect(n.check("wgmma_f16_128x256x64", "f16*f16 512x768x1027 lda=1032"), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("elements of one byte are multiplied along k, so other layouts are packed") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan plan;
+    n.plan(plan, "i8*i8 512x768x1024", with_workspace(by_address("wgmma_i8_128x256x128", "SPLIT=1")));
+    VkgemmRun run = run_at(1 << 24, 1 << 28, 1 << 20, 1 << 30);
+    run.alpha = 2;
+    expect(record(plan.handle, run), VKGEMM_SUCCESS, {});
+    CHECK(n.mock.commands == std::vector<std::string>{"dispatch", "barrier", "launch"});
+    REQUIRE(n.mock.launches.size() == 1);
+    CHECK(n.mock.launches[0].function == "wgmma_i8_128x256x128_nt");
+    expect(n.check("wgmma_i8_128x256x128", "i8*i8 512x768x1024"), VKGEMM_ERROR_UNSUPPORTED,
+           {"one byte", "B is row-major", "workspace"});
+    expect(n.check("wgmma_i8_128x256x128", "i8*i8 512x768x1024 layout=nt"), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("sizes at record time make new arguments, with one function") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan plan;
+    n.plan(plan, "f16*f16 4096x4096x4096 upto=m", by_address("wgmma_f16_128x256x64"));
+    CHECK(n.mock.functions == 1);
+    VkgemmRun run = run_at(1 << 24, 1 << 28, 1 << 30);
+    run.flags = VKGEMM_RECORD_SIZES, run.m = 200, run.n = 4096, run.k = 4096, run.batch = 1;
+    expect(record(plan.handle, run), VKGEMM_SUCCESS, {});
+    REQUIRE(n.mock.launches.size() == 1);
+    CHECK(n.mock.launches[0].args.args.m == 200);
+    CHECK(n.mock.launches[0].groups == 2 * 16);
+    run.m = 0;
+    expect(record(plan.handle, run), VKGEMM_SUCCESS, {});
+    CHECK(n.mock.launches.size() == 1);
+}
+
+TEST_CASE("products by buffer read addresses where they may be native, and nothing else changes") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan f16, other, cut;
+    n.plan(f16);
+    CHECK(std::string(info_of(f16.handle).kernel).starts_with("wgmma_f16_"));
+    CHECK(info_of(f16.handle).usesAddresses == 1);
+    const auto a = buffer(1 << 20), b = buffer(1 << 21), d = buffer(1 << 20);
+    VkgemmRun run{};
+    run.structSize = sizeof run;
+    run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.d.buffer = d.handle();
+    expect(record(f16.handle, run), VKGEMM_SUCCESS, {});
+    CHECK(n.mock.launches.size() == 1);
+    n.plan(other, "512x768x1024");
+    CHECK(info_of(other.handle).usesAddresses == 0);
+    VkgemmPlanOptions o = options();
+    o.dispatchSeconds = 0.001;
+    n.plan(cut, big, o);
+    CHECK(!std::string(info_of(cut.handle).kernel).starts_with("wgmma_"));
+    o.kernel = "wgmma_f16_128x256x64";
+    OwnedPlan refused;
+    expect(make_plan(refused, problem(big), o, n.context.handle), VKGEMM_ERROR_UNSUPPORTED, {"dispatchSeconds"});
+}
+
+TEST_CASE("who gets no native kernel, and why") {
+    if (!can_test()) return;
+    const char* const kernel = "wgmma_f16_128x256x64";
+    SUBCASE("a family with graphics") {
+        Native n;
+        expect(n.make(computes | VK_QUEUE_GRAPHICS_BIT), VKGEMM_SUCCESS, {});
+        CHECK(n.mock.loads == 0);
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VK_QUEUE_GRAPHICS_BIT", "queueFlags is 7", "48128"});
+    }
+    SUBCASE("a family that the caller does not name") {
+        Native n;
+        expect(n.make(0), VKGEMM_SUCCESS, {});
+        CHECK(n.mock.loads == 0);
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"queueFlags is 0"});
+    }
+    SUBCASE("another driver, unless the caller asks") {
+        Native n, asked;
+        asked.mock.driver_version = n.mock.driver_version = 581u << 22;
+        expect(asked.make(computes, VKGEMM_NATIVE_ANY_DRIVER), VKGEMM_SUCCESS, {});
+        expect(asked.check(kernel), VKGEMM_SUCCESS, {});
+    }
+    SUBCASE("another driver") {
+        Native n;
+        n.mock.driver_version = 581u << 22;
+        expect(n.make(), VKGEMM_SUCCESS, {});
+        CHECK(n.mock.loads == 0);
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED,
+               {"not verified", "NVIDIA H200", "580.159.04", "nativeKernels"});
+    }
+    SUBCASE("the caller who wants none") {
+        Native n;
+        expect(n.make(computes, VKGEMM_NATIVE_OFF), VKGEMM_SUCCESS, {});
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_NATIVE=0", "turned off"});
+    }
+    SUBCASE("the user who wants none") {
+        setenv("VKGEMM_NATIVE", "0", 1);
+        Native n, ignoring;
+        expect(n.make(), VKGEMM_SUCCESS, {});
+        unsetenv("VKGEMM_NATIVE");
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_NATIVE=0", "turned off"});
+    }
+    SUBCASE("a device of another architecture") {
+        Native n;
+        n.mock.most_bytes = 0;
+        expect(n.make(), VKGEMM_SUCCESS, {});
+        CHECK(n.mock.loads == 1);
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"sm_90a", "does not load"});
+    }
+    SUBCASE("a tile that was not compiled") {
+        Native n;
+        expect(n.make(), VKGEMM_SUCCESS, {});
+        VkgemmPlanOptions o = by_address(kernel, "BN=128");
+        OwnedPlan plan;
+        expect(make_plan(plan, problem(big), o, n.context.handle), VKGEMM_ERROR_TILE, {"compiled for its own tile"});
+    }
+    SUBCASE("a value that nobody knows") {
+        Native n;
+        expect(n.make(computes, VkgemmNativeKernels(3)), VKGEMM_ERROR_INVALID_ARGUMENT, {"nativeKernels is 3"});
+    }
+}
+
+TEST_CASE("machine code that the driver does not load is a line in the log, and the plan is made without") {
+    if (!can_test()) return;
+    for (const bool is_module : {true, false}) {
+        CAPTURE(is_module);
+        Native n;
+        expect(n.make(), VKGEMM_SUCCESS, {});
+        if (is_module)
+            n.mock.most_bytes = 10000;  // the empty one was loaded
+        else
+            n.mock.knows_functions = false;
+        OwnedPlan refused, plan, again;
+        expect(make_plan(refused, problem(big), by_address("wgmma_f16_128x256x64"), n.context.handle),
+               VKGEMM_ERROR_VULKAN, {is_module ? "vkCreateCuModuleNVX" : "vkCreateCuFunctionNVX", "-3"});
+        n.plan(plan);
+        CHECK(!std::string(info_of(plan.handle).kernel).starts_with("wgmma_"));
+        CHECK(n.mock.log.find("machine code are not used from now on") != std::string::npos);
+        const int loads = n.mock.loads;
+        n.plan(again);  // which does not try again
+        CHECK(n.mock.loads == loads);
+        CHECK(n.mock.functions == 0);
+        expect(n.check("wgmma_f16_128x256x64"), VKGEMM_ERROR_UNSUPPORTED, {"could not load"});
+    }
+}
+
+TEST_CASE("functions are shared, trimmed, prewarmed and destroyed as pipelines are") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    std::string keys;
+    {
+        OwnedPlan one, two, later;
+        n.plan(one, big, by_address("wgmma_f16_128x256x64"));
+        n.plan(two, "f16*f16 1024x1024x1024 act=gelu", by_address("wgmma_f16_128x256x64"));
+        CHECK(n.mock.functions == 1);
+        CHECK(info_of(one.handle).pipelineCount == 1);
+        VkgemmPlanOptions defer = by_address("wgmma_f16_128x128x64");
+        defer.flags = VKGEMM_PLAN_DEFER_COMPILE;
+        n.plan(later, big, defer);
+        CHECK(info_of(later.handle).missingPipelines == 0);  // loaded at once
+        size_t size = 0;
+        REQUIRE(vkgemmGetPlanKeys(one.handle, nullptr, &size) == VKGEMM_SUCCESS);
+        keys.resize(size);
+        REQUIRE(vkgemmGetPlanKeys(one.handle, keys.data(), &size) == VKGEMM_SUCCESS);
+        CHECK(keys.find("wgmma_f16_128x256x64 addresses") != std::string::npos);
+        uint32_t count = 1;
+        VkPipeline none = VK_NULL_HANDLE;
+        CHECK(vkgemmGetPlanPipelines(one.handle, &count, &none) == VKGEMM_SUCCESS);
+        CHECK(none == VK_NULL_HANDLE);
+    }
+    uint32_t destroyed = 0;
+    CHECK(vkgemmTrimPipelines(n.context.handle, &destroyed) == VKGEMM_SUCCESS);
+    CHECK(destroyed == 2);
+    CHECK(n.mock.functions == 0);
+    CHECK(n.mock.modules == 0);
+    expect(said([&](VkgemmError* e) { return vkgemmCompilePipelines(n.context.handle, keys.c_str(), e); }),
+           VKGEMM_SUCCESS, {});
+    CHECK(n.mock.functions == 1);
+    vkgemmDestroyContext(n.context.handle);
+    n.context.handle = nullptr;
+    CHECK(n.mock.functions == 0);
+    CHECK(n.mock.modules == 0);
+}

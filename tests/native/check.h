@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What the harness and its kernels share.
+#pragma once
+#include <cstdint>
+
+namespace vkgemm::native {
+
+enum Filling : uint32_t { whole_numbers, powers_of_two, fractions };
+
+/// A product and how to finish it, for the naive kernel. Types are VKGEMM_TYPE_*, strides in elements.
+struct Case {
+    uint32_t m, n, k, batch;
+    uint64_t a, b, c, d, bias, scale, residual;
+    uint64_t lda, ldb, ldc, ldd, stride_a, stride_b, stride_c, stride_d;
+    uint32_t a_turned, b_turned, c_turned, use_c;
+    uint32_t type_a, type_c, type_d, type_bias, type_scale, type_residual;
+    float alpha, beta, low, high, slope;
+    uint32_t steps[4];
+    uint32_t is_partial, slices, k_chunk;
+    float tolerance;  // 0: exact
+};
+
+struct Finding {
+    uint32_t elements, wrong, touched;
+    uint32_t row, col, z;
+    float got, expected;
+};
+
+}  // namespace vkgemm::native

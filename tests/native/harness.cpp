@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+// Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
+//   harness FOLDER check [MODULES]   every tile, layout, size and epilogue of the modules with such a name
+//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]
+// FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
+//   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "check.h"
+#include "gpu.h"
+#include "plan/native/arguments.h"
+
+using namespace vkgemm;
+using native::Case, native::Finding;
+using plan::Tile, plan::Type;
+
+namespace harness {
+
+constexpr uint32_t multiprocessors = 132, poison = 0xabab;
+
+const plan::Family family{};
+const spirv::PackedModule no_code{};
+const plan::Module modules[] = {
+    {"wgmma_f16", family, plan::Role::product, plan::f16, plan::f16, plan::f16, plan::f32, no_code},
+    {"wgmma_f16_f32", family, plan::Role::product, plan::f16, plan::f16, plan::f32, plan::f32, no_code},
+    {"wgmma_bf16", family, plan::Role::product, plan::bf16, plan::bf16, plan::bf16, plan::f32, no_code},
+    {"wgmma_bf16_f32", family, plan::Role::product, plan::bf16, plan::bf16, plan::f32, plan::f32, no_code},
+    {"wgmma_f64", family, plan::Role::product, plan::f64, plan::f64, plan::f64, plan::f64, no_code},
+    {"wgmma_i8", family, plan::Role::product, plan::i8, plan::i8, plan::i32, plan::i32, no_code},
+};
+struct Row {
+    const char* name;
+    Tile tile;
+};
+const Row rows[] = {
+    {"128x256x64", {.WG = 384, .BM = 128, .BN = 256, .BK = 64, .STAGES = 4, .RASTER = 8}},
+    {"128x192x64", {.WG = 384, .BM = 128, .BN = 192, .BK = 64, .STAGES = 4, .RASTER = 8}},
+    {"128x128x64", {.WG = 384, .BM = 128, .BN = 128, .BK = 64, .STAGES = 6, .RASTER = 8}},
+    {"128x64x64", {.WG = 384, .BM = 128, .BN = 64, .BK = 64, .STAGES = 8, .RASTER = 8}},
+    {"64x128x64", {.WG = 384, .BM = 64, .BN = 128, .BK = 64, .STAGES = 8, .RASTER = 8}},
+    {"128x128x16", {.WG = 384, .BM = 128, .BN = 128, .BK = 16, .STAGES = 6, .RASTER = 8}},
+    {"128x256x128", {.WG = 384, .BM = 128, .BN = 256, .BK = 128, .STAGES = 4, .RASTER = 8}},
+    {"128x192x128", {.WG = 384, .BM = 128, .BN = 192, .BK = 128, .STAGES = 4, .RASTER = 8}},
+    {"128x128x128", {.WG = 384, .BM = 128, .BN = 128, .BK = 128, .STAGES = 6, .RASTER = 8}},
+    {"128x64x128", {.WG = 384, .BM = 128, .BN = 64, .BK = 128, .STAGES = 8, .RASTER = 8}},
+    {"64x128x128", {.WG = 384, .BM = 64, .BN = 128, .BK = 128, .STAGES = 8, .RASTER = 8}},
+};
+const char* const layouts[] = {"nn", "nt", "tn", "tt"};
+
+template <class List>
+auto& named(List& list, const std::string& name) {
+    for (auto& item : list)
+        if (item.name == name) return item;
+    stop("no " + name);
+}
+
+uint32_t bytes_of(uint32_t type) { return plan::info(static_cast<Type>(type)).bytes; }
+abi::uvec2 words(uint64_t address) { return {uint32_t(address), uint32_t(address >> 32)}; }
+
+/// What is to be computed, and how it lies in memory.
+struct Setup {
+    const plan::Module& module;
+    const Row& row;
+    std::string layout;
+    uint32_t m, n, k, batch = 1;
+    uint32_t gap = 0;     // elements between the rows of each operand, beyond what their pitch needs
+    uint32_t d_gap = 0;   // likewise of D; an odd one keeps the copy engine away
+    uint32_t slices = 0;  // of K; 0: not partial
+    bool one_b = false;   // the same B for the whole batch
+    bool use_c = false, c_turned = false, scalars = false;
+    float alpha = 1, beta = 0;
+    std::vector<uint32_t> steps{};
+    uint32_t other = 0;  // the type of C, bias, scale and residual; 0: D's
+    float tolerance = 0;
+
+    std::string text() const {
+        std::ostringstream s;
+        s << module.name << "_" << row.name << "_" << layout << " " << m << "x" << n << "x" << k << " batch " << batch
+          << " gap " << gap << "/" << d_gap << " slices " << slices << " c " << use_c << c_turned << " alpha " << alpha
+          << " beta " << beta << " scalars " << scalars << " other " << other << " steps";
+        for (uint32_t x : steps) s << " " << x;
+        return s.str();
+    }
+};
+
+/// Operands one behind the other in a piece of memory, and the arguments of a launch.
+struct Arrangement {
+    Case c{};
+    native::NativeArgs args{};
+    uint64_t bytes = 0;                 // of all of them
+    uint64_t d_begin = 0, d_bytes = 0;  // with what is round D
+    uint64_t scalars = 0;
+};
+
+class Harness {
+   public:
+    explicit Harness(std::string folder) : folder_(std::move(folder)) {
+        memory_ = gpu_.allocate(3ull << 30, false);
+        host_ = gpu_.allocate(4096, true);
+        fill_ = gpu_.function(folder_ + "/check.cubin", "fill");
+        compare_ = gpu_.function(folder_ + "/check.cubin", "compare");
+        guard_ = gpu_.function(folder_ + "/check.cubin", "guard");
+    }
+    bool check(const Setup&);
+    void time(const Setup&);
+    uint32_t failed = 0, passed = 0;
+
+   private:
+    Arrangement arranged(const Setup&, uint64_t begin);
+    void fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t length, uint64_t pitch, uint64_t stride,
+                     uint32_t count, uint32_t kind);
+    void fill_operands(const Setup&, const Arrangement&, uint32_t kind);
+    void launch(const Setup&, const Arrangement&, VkCuFunctionNVX);
+    VkCuFunctionNVX kernel(const Setup&);
+
+    Gpu gpu_;
+    std::string folder_;
+    Memory memory_, host_;
+    VkCuFunctionNVX fill_, compare_, guard_;
+    std::vector<std::pair<std::string, VkCuFunctionNVX>> kernels_;
+    uint32_t seed_ = 1;
+};
+
+bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32; }
+/// Whether the module has the tile and the layout: lines of 128 bytes, which run along k unless elements have two.
+bool exists(const Setup& s) {
+    const uint32_t bytes = bytes_of(uint32_t(s.module.a));
+    return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
+}
+plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
+
+Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
+    Arrangement l;
+    Case& c = l.c;
+    uint64_t at = begin;
+    const auto take = [&](uint64_t bytes) {
+        const uint64_t address = at;
+        at += (bytes + 255) / 256 * 256 + 256;
+        return address;
+    };
+    const auto place = [&](uint64_t& address, uint64_t& ld, uint64_t& stride, uint32_t lines, uint32_t length,
+                           uint32_t bytes, uint32_t unit, uint32_t gap, uint32_t count) {
+        ld = (length + unit - 1) / unit * unit + gap, stride = ld * lines + gap;
+        address = take(stride * count * bytes);
+    };
+    c.m = s.m, c.n = s.n, c.k = s.k, c.batch = s.batch;
+    c.a_turned = s.layout[0] == 't', c.b_turned = s.layout[1] == 't', c.c_turned = s.c_turned;
+    c.use_c = s.use_c && s.beta != 0;
+    c.type_a = uint32_t(s.module.a), c.type_d = uint32_t(s.slices ? s.module.accumulate : s.module.d);
+    c.type_c = c.type_bias = c.type_scale = c.type_residual = s.other ? s.other : c.type_d;
+    const uint32_t e = bytes_of(c.type_a), d = bytes_of(c.type_d), o = bytes_of(c.type_c);
+    place(c.a, c.lda, c.stride_a, c.a_turned ? s.k : s.m, c.a_turned ? s.m : s.k, e, 16 / e, s.gap, s.batch);
+    place(c.b, c.ldb, c.stride_b, c.b_turned ? s.n : s.k, c.b_turned ? s.k : s.n, e, 16 / e, s.gap, s.batch);
+    if (s.one_b) c.stride_b = 0;
+    place(c.c, c.ldc, c.stride_c, s.c_turned ? s.n : s.m, s.c_turned ? s.m : s.n, o, 1, s.d_gap, s.batch);
+    c.bias = take(uint64_t{std::max(s.m, s.n)} * o), c.scale = take(uint64_t{std::max(s.m, s.n)} * o);
+    l.scalars = take(32);
+    l.d_begin = at;
+    at += 4096;  // a zone before D
+    const uint32_t unit = s.d_gap % 2 ? 1 : 16 / d;
+    c.ldd = (s.n + unit - 1) / unit * unit + s.d_gap, c.stride_d = c.ldd * s.m + s.d_gap;
+    c.d = at;
+    at += (s.slices ? uint64_t{s.m} * s.n * s.batch * s.slices : c.stride_d * s.batch) * d + 4096;
+    at = (at + 255) / 256 * 256;
+    l.d_bytes = at - l.d_begin;
+    c.residual = take(c.stride_d * s.batch * o);
+    l.bytes = at - begin;
+    if (l.bytes > memory_.bytes) stop("too large: " + s.text());
+
+    const uint32_t BK = s.row.tile.BK;
+    c.is_partial = s.slices != 0;
+    c.k_chunk = s.slices ? (s.k + s.slices * BK - 1) / (s.slices * BK) * BK : s.k;
+    c.slices = s.slices ? (s.k + c.k_chunk - 1) / c.k_chunk : 1;
+    c.alpha = s.alpha, c.beta = s.beta, c.low = -3, c.high = 5, c.slope = 0.25f, c.tolerance = s.tolerance;
+    std::copy(s.steps.begin(), s.steps.end(), c.steps);
+    return l;
+}
+
+native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
+    const Case& c = l.c;
+    const plan::Kernel kernel = kernel_of(s);
+    plan::Step step{};
+    step.kernel = &kernel;
+    step.tile = s.row.tile;
+    plan::ProblemConstants& p = step.constants;
+    p.TRANS_A = c.a_turned, p.TRANS_B = c.b_turned, p.TRANS_C = c.c_turned, p.USE_C = s.use_c;
+    p.STEP_0 = c.steps[0], p.STEP_1 = c.steps[1], p.STEP_2 = c.steps[2], p.STEP_3 = c.steps[3];
+    p.PARTIAL = c.is_partial, p.SLOPE = std::bit_cast<uint32_t>(c.slope);
+    p.FORMAT_C = p.FORMAT_BIAS = p.FORMAT_SCALE = p.FORMAT_RESIDUAL = s.other;
+    abi::GemmArgs g{};
+    g.m = c.m, g.n = c.n, g.k = c.k, g.batch = c.batch;
+    g.lda = uint32_t(c.lda), g.ldb = uint32_t(c.ldb), g.ldc = uint32_t(c.ldc), g.ldd = uint32_t(c.ldd);
+    g.batch_a = uint32_t(c.stride_a), g.batch_b = uint32_t(c.stride_b);
+    g.batch_c = uint32_t(c.stride_c), g.batch_d = uint32_t(c.stride_d);
+    const auto factor = [&](float f) { return is_whole(s) ? uint32_t(int(f)) : std::bit_cast<uint32_t>(f); };
+    g.alpha = factor(c.alpha), g.beta = factor(c.beta);
+    g.k_chunk = c.k_chunk, g.raster = s.row.tile.RASTER;
+    g.a = words(c.a), g.b = words(c.b), g.c = words(c.c), g.d = words(c.d);
+    g.bias = words(c.bias), g.scale = words(c.scale), g.residual = words(c.residual);
+    g.clamp_lo = std::bit_cast<uint32_t>(c.low), g.clamp_hi = std::bit_cast<uint32_t>(c.high);
+    if (s.module.accumulate == plan::f64) {
+        const auto alpha = std::bit_cast<uint64_t>(double(c.alpha)), beta = std::bit_cast<uint64_t>(double(c.beta));
+        g.alpha = uint32_t(alpha), g.alpha_high = uint32_t(alpha >> 32);
+        g.beta = uint32_t(beta), g.beta_high = uint32_t(beta >> 32);
+    }
+    if (s.scalars) {  // in memory; the arguments hold nothing of use
+        p.SCALARS = SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR;
+        g.alpha = g.beta = 0x7fc00000;
+        g.clamp_lo = words(l.scalars).x, g.clamp_hi = words(l.scalars).y;
+    }
+    return plan::native_arguments(step, g);
+}
+
+void Harness::fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t length, uint64_t pitch, uint64_t stride,
+                          uint32_t count, uint32_t kind) {
+    const uint32_t seed = seed_++;
+    gpu_.launch(fill_, 1056, 256, 0, {&to, &type, &lines, &length, &pitch, &stride, &count, &kind, &seed});
+}
+
+void Harness::fill_operands(const Setup& s, const Arrangement& l, uint32_t kind) {
+    const Case& c = l.c;
+    const uint32_t of_b = s.one_b ? 1 : s.batch;
+    fill_matrix(c.a, c.type_a, c.a_turned ? c.k : c.m, c.a_turned ? c.m : c.k, c.lda, c.stride_a, s.batch, kind);
+    fill_matrix(c.b, c.type_a, c.b_turned ? c.n : c.k, c.b_turned ? c.k : c.n, c.ldb, c.stride_b, of_b, kind);
+    if (c.use_c)
+        fill_matrix(c.c, c.type_c, c.c_turned ? c.n : c.m, c.c_turned ? c.m : c.n, c.ldc, c.stride_c, s.batch, kind);
+    if (s.steps.empty()) return;
+    fill_matrix(c.bias, c.type_bias, 1, std::max(c.m, c.n), 0, 0, 1, kind);
+    fill_matrix(c.scale, c.type_scale, 1, std::max(c.m, c.n), 0, 0, 1, native::powers_of_two);
+    fill_matrix(c.residual, c.type_residual, c.m, c.n, c.ldd, c.stride_d, s.batch, kind);
+}
+
+VkCuFunctionNVX Harness::kernel(const Setup& s) {
+    const std::string module(s.module.name), name = module + "_" + s.row.name + "_" + s.layout;
+    for (const auto& [known, function] : kernels_)
+        if (known == name) return function;
+    return kernels_.emplace_back(name, gpu_.function(folder_ + "/" + module + ".cubin", name)).second;
+}
+
+void Harness::launch(const Setup& s, const Arrangement& l, VkCuFunctionNVX function) {
+    const Tile& t = s.row.tile;
+    const uint32_t e = bytes_of(l.c.type_a), shared = native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e, 0);
+    const auto groups = uint32_t(std::min<uint64_t>(plan::work_of(l.args), multiprocessors));
+    gpu_.launch(function, groups, t.WG, shared, {&l.args});
+}
+
+bool Harness::check(const Setup& given) {
+    Setup s = given;
+    if (!exists(s)) return true;
+    if (s.module.a == plan::f64) s.scalars = false, s.other = 0;
+    if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
+    Arrangement l = arranged(s, memory_.address);
+    l.args = arguments_of(s, l);
+    const VkCuFunctionNVX function = kernel(s);
+    auto* finding = static_cast<Finding*>(host_.mapped);
+    *finding = {};
+    gpu_.begin();
+    gpu_.fill(memory_, 0, l.bytes, 0xffffffff);  // NaN of every type
+    gpu_.barrier();
+    gpu_.fill(memory_, l.d_begin - memory_.address, l.d_bytes, poison << 16 | poison);
+    const uint64_t scalars = l.scalars - memory_.address;
+    const float in_memory[] = {s.alpha, s.beta, l.c.low, l.c.high};
+    for (uint64_t i = 0; i < 4; ++i) gpu_.fill(memory_, scalars + 4 * i, 4, std::bit_cast<uint32_t>(in_memory[i]));
+    gpu_.barrier();
+    fill_operands(s, l, native::whole_numbers);
+    gpu_.barrier();
+    launch(s, l, function);
+    gpu_.barrier();
+    const uint64_t halves = l.d_bytes / 2;
+    gpu_.launch(compare_, (s.n + 15) / 16, 256, 0, {&l.c, &host_.address}, (s.m + 15) / 16, s.batch * l.c.slices);
+    const uint32_t expected = poison;
+    gpu_.launch(guard_, 264, 256, 0, {&l.c, &l.d_begin, &halves, &expected, &host_.address});
+    gpu_.barrier();
+    gpu_.run();
+    const bool is_right = finding->elements == s.m * s.n * s.batch * l.c.slices && !finding->wrong && !finding->touched;
+    ++(is_right ? passed : failed);
+    if (!is_right && failed <= 40)
+        std::printf("WRONG %s: %u of %u wrong, first at (%u, %u, %u): %g, expected %g; %u touched round D\n",
+                    s.text().c_str(), finding->wrong, finding->elements, finding->row, finding->col, finding->z,
+                    double(finding->got), double(finding->expected), finding->touched);
+    return is_right;
+}
+
+void Harness::time(const Setup& s) {
+    using clock = std::chrono::steady_clock;
+    std::vector<Arrangement> sets;  // in turn, so that together they exceed the L2 cache
+    uint64_t begin = memory_.address;
+    do {
+        Arrangement l = arranged(s, begin);
+        l.args = arguments_of(s, l);
+        begin += (l.bytes + 4095) / 4096 * 4096;
+        sets.push_back(l);
+    } while (begin - memory_.address < 150'000'000 && begin + sets[0].bytes < memory_.address + memory_.bytes);
+    gpu_.begin();
+    for (const Arrangement& l : sets) fill_operands(s, l, native::fractions);
+    gpu_.barrier();
+    gpu_.run();
+
+    const VkCuFunctionNVX function = kernel(s);
+    const double work = 2.0 * s.m * s.n * s.k * s.batch;
+    const int repetitions = int(std::clamp(0.01 / (work / 5e14 + 8e-6), 8.0, 400.0));
+    gpu_.begin();
+    gpu_.stamp(0);
+    for (int i = 0; i < repetitions; ++i) {
+        launch(s, sets[size_t(i) % sets.size()], function);
+        gpu_.barrier(true);
+    }
+    gpu_.stamp(1);
+    gpu_.end();
+    for (const auto start = clock::now(); clock::now() - start < std::chrono::milliseconds(400);) gpu_.submit();
+    std::vector<double> us;
+    for (int i = 0; i < 7; ++i) gpu_.submit(), us.push_back(gpu_.microseconds() / repetitions);
+    std::sort(us.begin(), us.end());
+    std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
+                std::string(s.module.name).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
+                s.steps.empty() ? "plain" : "gelu", s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6,
+                work / us[0] * 1e-6);
+    std::fflush(stdout);
+}
+
+void check_all(Harness& h, const std::string& which) {
+    constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
+                                     {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
+    std::vector<plan::Module> chosen;
+    for (const plan::Module& module : modules)
+        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows)
+            for (const char* layout : layouts)
+                for (const auto& [m, n, k, batch] : sizes)
+                    for (uint32_t d_gap : {0u, 8u, 3u}) {
+                        Setup s = {module, row, layout, m, n, k, batch};
+                        s.gap = d_gap == 8 ? 48 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
+                        h.check(s);
+                        s.slices = 3;
+                        if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
+                    }
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
+    std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
+    const std::vector<std::vector<uint32_t>> exact = {
+        {},
+        {VKGEMM_STEP_BIAS_ROW},
+        {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_RELU},
+        {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_BIAS_COL},
+        {VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL},
+        {VKGEMM_STEP_SCALE_ALL, VKGEMM_STEP_CLAMP},
+        {VKGEMM_STEP_LEAKY_RELU},
+        {VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU}};
+    const std::vector<std::vector<uint32_t>> rounded = {{VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}, {VKGEMM_STEP_SILU}};
+    for (const uint32_t k : {100u, 0u})
+        for (const plan::Module& module : chosen)
+            for (const Row& row : rows)
+                for (const uint32_t d_gap : {0u, 3u})
+                    for (int kind = 0; kind < 4; ++kind)
+                        for (const auto* lists : {&exact, &rounded})
+                            for (const auto& steps : *lists) {
+                                Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
+                                           203,    344, k,
+                                           2};
+                                s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
+                                s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
+                                s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
+                                s.one_b = kind == 3;
+                                if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
+                                const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
+                                if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
+                                    h.check(s);
+                            }
+    std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
+}
+
+void time_all(Harness& h) {
+    for (std::string line; std::getline(std::cin, line);) {
+        std::istringstream in(line.substr(0, line.find('#')));
+        std::string module, tile, layout, finish = "plain";
+        uint32_t m, n, k, batch, raster = 8, slices = 0;
+        if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
+        in >> finish >> raster >> slices;
+        Row row = named(rows, tile);
+        row.tile.RASTER = raster;
+        Setup s = {named(modules, module), row, layout, m, n, k, batch};
+        s.slices = slices;
+        if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+        h.time(s);
+    }
+}
+
+}  // namespace harness
+
+int main(int count, char** words) {
+    if (count < 3) harness::stop("usage: harness FOLDER check|time");
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    harness::Harness h(words[1]);
+    std::string(words[2]) == "check" ? harness::check_all(h, count > 3 ? words[3] : "") : harness::time_all(h);
+    std::_Exit(h.failed != 0);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Kernels in machine code, as choices see them: which devices get them, what is asked of the caller, how operands reach
+// them.
+#include <doctest/doctest.h>
+
+#include "plan/choice/select.h"
+#include "plan/device/needs.h"
+#include "plan/device/verified_drivers.h"
+#include "plan/problem/problem_text.h"
+#include "plan/steps/pipeline_key.h"
+#include "support/files.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
+Problem completed(const std::string& line) { return *complete(parse_problem(line)->problem); }
+bool built() { return find_kernel("wgmma_f16_128x256x64")->module.built(); }
+
+bool is_native(const DeviceCaps& caps, const Request& request = {}, const char* line = "f16*f16 4096x4096x4096") {
+    const Result<Choice> choice = select(caps, normalise(completed(line)).problem, request);
+    REQUIRE_MESSAGE(bool(choice), choice.status().text);
+    if (choice->kernel->module.is_native()) CHECK(choice->binding == Binding::addresses);
+    return choice->kernel->module.is_native();
+}
+
+}  // namespace
+
+TEST_CASE("each thing that a native kernel wants of a device is enough to be refused") {
+    if (!built()) return;
+    CHECK(is_native(device("h200_native")));
+    CHECK_FALSE(is_native(device("h200")));
+    const auto without = [](auto change) {
+        DeviceCaps caps = device("h200_native");
+        change(caps);
+        return is_native(caps);
+    };
+    CHECK_FALSE(without([](DeviceCaps& c) { c.queue_flags = 0; }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.queue_flags |= queue_graphics; }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.native_code = 0; }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.native_code = 80; }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.native_use = uint32_t(NativeUse::off); }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.native_use = uint32_t(NativeUse::unverified); }));
+    CHECK(without([](DeviceCaps& c) { c.native_use = uint32_t(NativeUse::any_driver); }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.features &= ~need::binary_import; }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.features &= ~need::buffer_address; }));
+    CHECK_FALSE(without([](DeviceCaps& c) { c.compute_units = 0; }));
+}
+
+TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave native kernels out") {
+    if (!built()) return;
+    Request none, cut, unaligned;
+    none.native = false, cut.dispatch_seconds = 1, unaligned.operand_alignment = 8;
+    for (const Request& r : {none, cut, unaligned}) CHECK_FALSE(is_native(device("h200_native"), r));
+    for (const char* line : {"4096x4096x4096", "f16*f16+f16->f16 4096x4096x4096", "f16*f32 4096x4096x4096",
+                             "f16*f16 4096x4096x4096 batch=8 ldb=4100"})
+        CHECK_FALSE(is_native(device("h200_native"), {}, line));
+}
+
+TEST_CASE("the extension is optional on verified drivers, and never required") {
+    if (!built()) return;
+    const std::vector<Problem> problems = {completed("f16*f16 4096x4096x4096"), completed("64x64x64")};
+    DeviceCaps caps = device("h200_native");
+    caps.is_physical = true, caps.queue_flags = caps.native_code = 0;
+    const Result<Needs> needs = needs_of(caps, problems);
+    REQUIRE(needs);
+    CHECK((needs->optional & need::binary_import) != 0);
+    CHECK((needs->required & need::binary_import) == 0);
+    caps.native_use = uint32_t(NativeUse::unverified);
+    CHECK((needs_of(caps, problems)->optional & need::binary_import) == 0);
+}
+
+TEST_CASE("the table of verified drivers") {
+    DeviceCaps caps = device("h200");
+    CHECK(is_verified(caps));
+    caps.name = "NVIDIA H100 80GB HBM3";
+    CHECK(is_verified(caps));
+    caps.name = "NVIDIA A100";
+    CHECK_FALSE(is_verified(caps));
+    caps = device("h200"), caps.driver_version += 1 << 6;
+    CHECK_FALSE(is_verified(caps));
+    caps = device("h200"), caps.vendor = 0x1002;
+    CHECK_FALSE(is_verified(caps));
+}
+
+TEST_CASE("a native step keeps of its constants what it was compiled for") {
+    if (!built()) return;
+    const DeviceCaps caps = device("h200_native");
+    const Problem p = completed("f16*f16 4096x4096x4096 layout=tn bias=col act=relu");
+    const Normalised n = normalise(p);
+    const auto choice = select(caps, n.problem, {});
+    REQUIRE(choice);
+    const Steps steps = make_steps(*choice, p, n, caps, {});
+    const PipelineKey key = key_of(as_compiled(steps.steps.back()), steps.binding);
+    CHECK(key.constants.TRANS_A == 1);
+    CHECK(key.constants.STEP_0 == 0);
+    const auto again = parse_pipeline_key(to_text(key));
+    REQUIRE(again);
+    CHECK_FALSE(unfit(*again, caps));
+    PipelineKey wrong = key;
+    wrong.binding = Binding::descriptors;
+    CHECK(unfit(wrong, caps));
+}
