@@ -24,7 +24,7 @@ double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_
 
 // Work groups that a multiprocessor holds at once.
 double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
-    if (k.module.is_native()) return 1;  // it takes all of the shared memory
+    if ((VKGEMM_HAS_NATIVE && k.module.is_native())) return 1;  // it takes all of the shared memory
     const ElementBytes e = k.module.element_bytes();
     const double shared = double(k.module.family.shared_bytes(t, e)) + shared_overhead;
     const double registers = std::min(255.0, k.module.family.registers(t, e));
@@ -78,7 +78,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
     arithmetic = block * depth * (gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac) *
-                 (family->uses_matrix_units || k.module.is_native() ? bytes.a / 2.0 : 1);
+                 (family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native()) ? bytes.a / 2.0 : 1);
     alone = arithmetic + (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
     at_once = residents(k, t, dev);
 }

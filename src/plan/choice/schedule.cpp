@@ -241,9 +241,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (k.module.family.wants_wide && !wide)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
-    if (k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
+    if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
         return too_short_pitch(schedule.operands(), search);
-    if (k.module.family.wants_pitches)
+    if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches)
         for (const Operand& x : {schedule.operands()[0], schedule.operands()[1]})
             if (info(x.matrix->type).bytes == 1 && !is_k_contiguous(x))
                 return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
