@@ -19,7 +19,7 @@ const Kernel& f16_product() {
 }
 
 struct Product {
-    vkgemm::plan::Step step{};
+    plan::Step step{};
     abi::GemmArgs args{};
 
     Product(uint32_t m, uint32_t n, uint32_t k, uint32_t batch = 1) {
