@@ -59,8 +59,9 @@ double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem
 bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.name == "A" ? rowMajor : columnMajor); }
 
 bool prefers_transposed(const GpuCost& gpu_cost, const Operand& x) {
-    return is_k_contiguous(x) ? gpu_cost.k_contiguous > 1
-                              : gpu_cost.transposed_bytes > 1 && info(x.matrix->type).bytes == 1;
+    return is_k_contiguous(x)
+               ? gpu_cost.k_contiguous > 1
+               : gpu_cost.transposed_bytes > 1 && (info(x.matrix->type).bytes == 1 || x.matrix->type == f64);
 }
 
 KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
