@@ -6,6 +6,7 @@
 #include <span>
 
 namespace vkgemm::spirv {
+namespace {  // so that each of its two users inlines it
 
 // Bytes of words, the low one first; zeros after the end, which are counted.
 class Decoder {
@@ -34,4 +35,5 @@ class Decoder {
     uint32_t range_ = UINT32_MAX, code_ = 0;
 };
 
+}  // namespace
 }  // namespace vkgemm::spirv

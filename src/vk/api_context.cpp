@@ -101,6 +101,7 @@ VkgemmNativeKernels native_kernels(const VkgemmContextInfo& info) {
 void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     plan::DeviceCaps& caps = c.caps;
     caps.queue_flags = info.queueFlags;
+    if (!VKGEMM_HAS_NATIVE) return;
     const VkgemmNativeKernels use = native_kernels(info);
     if (use == VKGEMM_NATIVE_OFF) caps.native_use = uint32_t(plan::NativeUse::off);
     if (use == VKGEMM_NATIVE_ANY_DRIVER) caps.native_use = uint32_t(plan::NativeUse::any_driver);

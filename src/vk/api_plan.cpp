@@ -395,7 +395,7 @@ std::optional<Status> load_native(VkgemmContext_T& c, const vk::PlannedProblem& 
 Result<vk::PlannedProblem> plan_loaded(VkgemmContext_T& c, const VkgemmProblem* problem, plan::Request& request,
                                        uint32_t flags, std::vector<vk::Pipelines::Use>& uses) {
     auto planned = vk::plan_problem(c, problem, request);
-    if (!planned || flags & VKGEMM_PLAN_DRY) return planned;
+    if (!VKGEMM_HAS_NATIVE || !planned || flags & VKGEMM_PLAN_DRY) return planned;
     const auto why = load_native(c, *planned, uses);
     if (!why) return planned;
     if (!request.kernel.empty() || why->code == VKGEMM_ERROR_DEVICE_LOST) return *why;

@@ -143,7 +143,8 @@ DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device,
     }
     out.compute_units =
         std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
-    out.native_use = uint32_t(plan::is_verified(out) ? plan::NativeUse::verified : plan::NativeUse::unverified);
+    if (VKGEMM_HAS_NATIVE)
+        out.native_use = uint32_t(plan::is_verified(out) ? plan::NativeUse::verified : plan::NativeUse::unverified);
     read_matrix_shapes(f, device, out);
     return out;
 }

@@ -119,7 +119,6 @@ void launch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& ste
 
 namespace vkgemm::vk {
 
-NativeModules::~NativeModules() = default;
 plan::Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& s) {
     return plan::Refusal{VKGEMM_ERROR_UNSUPPORTED, plan::concat({"this build has no ", s.kernel->name})};
 }

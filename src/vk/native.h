@@ -16,17 +16,22 @@ struct Device;
 /// stays while it has a function. Safe from several threads. Without VKGEMM_HAS_NATIVE it refuses everything.
 class NativeModules {
    public:
+#if VKGEMM_HAS_NATIVE
     NativeModules() = default;
     NativeModules(const NativeModules&) = delete;
     NativeModules& operator=(const NativeModules&) = delete;
     ~NativeModules();
     void init(const Device& device) { device_ = &device; }  // which must outlive this
+#else
+    void init(const Device&) {}
+#endif
 
     /// The function of a step's kernel for the layouts of its A and B.
     plan::Result<VkCuFunctionNVX> get(const plan::Step&);
     /// Destroys a function, and its module with the last one.
     void release(const plan::Module&, VkCuFunctionNVX);
 
+#if VKGEMM_HAS_NATIVE
    private:
     struct Entry {
         VkCuModuleNVX module = VK_NULL_HANDLE;
@@ -37,6 +42,7 @@ class NativeModules {
     const Device* device_ = nullptr;
     std::mutex mutex_;
     std::unordered_map<const plan::Module*, Entry> entries_;
+#endif
 };
 
 /// The architecture whose machine code the device loads, as DeviceCaps::native_code has it: found by loading an empty

@@ -98,7 +98,8 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
 
 Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capture) {
     Key key = {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture, step.is_sliced()};
-    if (step.kernel->module.is_native()) key.constants = plan::constant_values(plan::as_compiled(step));
+    if (VKGEMM_HAS_NATIVE && step.kernel->module.is_native())
+        key.constants = plan::constant_values(plan::as_compiled(step));
     return key;
 }
 
@@ -171,7 +172,7 @@ std::vector<std::string> Pipelines::keys() {
 }
 
 Result<Program> Pipelines::make(const Step& step, const Key& key) {
-    if (step.kernel->module.is_native()) {
+    if (VKGEMM_HAS_NATIVE && step.kernel->module.is_native()) {
         const Result<VkCuFunctionNVX> made = native_.get(step);
         return made ? Result<Program>(Program{VK_NULL_HANDLE, *made}) : made.status();
     }
@@ -180,7 +181,7 @@ Result<Program> Pipelines::make(const Step& step, const Key& key) {
 }
 
 void Pipelines::destroy(const Key& key, const Program& program) {
-    if (program.function) return native_.release(*key.module, program.function);
+    if (VKGEMM_HAS_NATIVE && program.function) return native_.release(*key.module, program.function);
     device_->functions.DestroyPipeline(device_->handle, program.pipeline, device_->allocator);
 }
 

@@ -61,7 +61,7 @@ std::vector<plan::Step> pipeline_steps(const VkgemmPlan_T& p) {
         if (b.may_be_whole) out.push_back(plan::whole_product(b));
     }
     for (plan::Step& s : out)
-        if (s.kernel->module.is_native()) s = plan::as_compiled(s);
+        if (VKGEMM_HAS_NATIVE && s.kernel->module.is_native()) s = plan::as_compiled(s);
     return out;
 }
 

@@ -316,7 +316,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     abi::GemmArgs args = step.args;
     set_scalars(p, run, *r.part, operands, args);
     const plan::Module& m = step.kernel->module;
-    if (m.is_native()) {
+    if (VKGEMM_HAS_NATIVE && m.is_native()) {
         bind(p, w, r, cmd, operands, args);  // which has addresses, so it only fills in `args`
         return launch(f, cmd, step, w.programs[r.step].function, args, p.context->caps.compute_units);
     }

@@ -26,7 +26,7 @@ double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_
 
 // Work groups that a multiprocessor holds at once.
 double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
-    if (k.module.is_native()) return 1;  // it takes all of the shared memory
+    if ((VKGEMM_HAS_NATIVE && k.module.is_native())) return 1;  // it takes all of the shared memory
     const ElementBytes e = k.module.element_bytes();
     const double shared = double(k.module.family.shared_bytes(t, e)) + shared_overhead;
     const double registers = std::min(255.0, k.module.family.registers(t, e));
@@ -61,8 +61,9 @@ double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem
 bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.name == "A" ? rowMajor : columnMajor); }
 
 bool prefers_transposed(const GpuCost& gpu_cost, const Operand& x) {
-    return is_k_contiguous(x) ? gpu_cost.k_contiguous > 1
-                              : gpu_cost.transposed_bytes > 1 && info(x.matrix->type).bytes == 1;
+    return is_k_contiguous(x)
+               ? gpu_cost.k_contiguous > 1
+               : gpu_cost.transposed_bytes > 1 && (info(x.matrix->type).bytes == 1 || x.matrix->type == f64);
 }
 
 KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
@@ -80,7 +81,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
     arithmetic = block * depth * (gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac) *
-                     (family->uses_matrix_units || k.module.is_native() ? bytes.a / 2.0 : 1) +
+                     (family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native()) ? bytes.a / 2.0 : 1) +
                  gpu_cost.decode * (rows + cols) * depth;
     alone = arithmetic + (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
     if (bytes.accumulator == 8) alone = arithmetic *= f64_factor;  // and hide the latency of a step

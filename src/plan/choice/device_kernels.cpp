@@ -126,7 +126,7 @@ std::optional<Status> Judge::unfit(const Kernel& k, const Tile& tile) const {
     if (const FeatureSet lacks = k.needs & ~dev.features)
         return refusal(VKGEMM_ERROR_UNSUPPORTED,
                        {"needs what is ", dev.not_there(), ": ", in_words ? feature_names(lacks) : ""});
-    if (m.is_native()) return unfit_native(k, tile);
+    if (VKGEMM_HAS_NATIVE && m.is_native()) return unfit_native(k, tile);
     if (const uint32_t bytes = argument_bytes(m.accumulate); bytes > dev.max_push_constant_bytes)
         return refusal(VKGEMM_ERROR_LIMIT,
                        {"needs ", bytes, " bytes of push constants; the device has ", dev.max_push_constant_bytes});
@@ -151,7 +151,10 @@ std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const Devi
     return Judge{dev, Wording::in_words}.unfit(k, tile);
 }
 
-std::optional<Status> why_not_native(const DeviceCaps& dev) { return Judge{dev, Wording::code_alone}.no_native(); }
+std::optional<Status> why_not_native(const DeviceCaps& dev) {
+    if (!VKGEMM_HAS_NATIVE) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
+    return Judge{dev, Wording::code_alone}.no_native();
+}
 
 bool fits_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
     return !Judge{dev, Wording::code_alone}.unfit(k, tile);

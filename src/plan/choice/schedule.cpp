@@ -241,14 +241,15 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (k.module.family.wants_wide && !wide)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
-    if (k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
+    if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
         return too_short_pitch(schedule.operands(), search);
-    if (k.module.family.wants_pitches)
+    if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches)
         for (const Operand& x : {schedule.operands()[0], schedule.operands()[1]})
-            if (info(x.matrix->type).bytes == 1 && !is_k_contiguous(x))
-                return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
-                                      {"multiplies elements of one byte whose neighbours differ in k; ", x.name, " is ",
-                                       (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
+            if ((info(x.matrix->type).bytes == 1 || x.matrix->type == f64) && !is_k_contiguous(x))
+                return search.refusal(
+                    VKGEMM_ERROR_UNSUPPORTED,
+                    {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
+                     (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
     if (auto why = choose_split_k(schedule, t, cost, wide, search)) return *why;
     return schedule;
 }

@@ -102,7 +102,7 @@ std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, cons
 
 // Why a kernel in machine code does not serve this request.
 const char* why_refused(const Module& m, const Request& request, Binding binding) {
-    if (!m.is_native()) return nullptr;
+    if (!VKGEMM_HAS_NATIVE || !m.is_native()) return nullptr;
     if (!request.native) return "is machine code, which this context could not load";
     if (binding != Binding::addresses)
         return "takes operands by address alone; make the plan for VKGEMM_OPERANDS_ADDRESSES";
@@ -147,7 +147,8 @@ namespace {
 
 // Whether the device may run a kernel in machine code that has the types of the problem.
 bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& request) {
-    if (!request.native || !(dev.features & need::buffer_address) || why_not_native(dev)) return false;
+    if (!VKGEMM_HAS_NATIVE || !request.native || !(dev.features & need::buffer_address) || why_not_native(dev))
+        return false;
     if (!request.kernel.empty()) {
         const Kernel* const forced = find_kernel(request.kernel);
         return forced && forced->module.is_native();

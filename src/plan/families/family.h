@@ -84,7 +84,7 @@ struct GpuCost {
     double launch = 8000;         // a barrier and a dispatch
     double bytes_per_cycle = 33;  // of operands and results, each counted once
     double misaligned = 1;        // factor on a step if A or B cannot be read in 16-byte chunks
-    double transposed_bytes = 1;  // factor on a step if A or B has one-byte elements and is not k-contiguous
+    double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
     double decode = 0;            // an element of A or B that is decoded in a step
 };
@@ -106,7 +106,7 @@ struct Family {
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
     bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
-                                             // elements of one byte must be k-contiguous
+                                             // elements of one byte or eight must be k-contiguous
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
     bool takes_groups = false;               // its modules have the variant for groups of a table

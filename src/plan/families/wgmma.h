@@ -26,7 +26,12 @@ inline constexpr Family wgmma = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e.a, e.d);
     },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .refuses = [](const Problem& p) -> const char* {
+        if (p.accumulate != f64) return nullptr;
+        for (const EpilogueStep& s : p.epilogue)
+            if (s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU) return "has no GELU and SiLU of f64";
+        return p.scalars ? "reads no scalars of f64 in memory" : nullptr;
+    },
     .wants_pitches = true,
     .wants_addresses = true,
     .gpu_cost = {.mac = 0.00058,

@@ -126,7 +126,7 @@ std::optional<Status> unfit(const PipelineKey& key, const DeviceCaps& dev) {
     if (key.is_grouped && !key.kernel->module.family.takes_groups)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({key.kernel->name, " computes one product, not the groups of a table"})};
-    if (key.kernel->module.is_native() && (key.binding != Binding::addresses || key.dispatch_base))
+    if (VKGEMM_HAS_NATIVE && key.kernel->module.is_native() && (key.binding != Binding::addresses || key.dispatch_base))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({key.kernel->name,
                                                          " takes operands by address alone, in one "
                                                          "launch"})};

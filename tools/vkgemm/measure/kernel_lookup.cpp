@@ -119,9 +119,7 @@ std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth)
            std::to_string(depth) + accuracy_word(k.traits.accuracy);
 }
 
-uint64_t workspace_for(const Kernel& k) {
-    return k.traits.packsFragments || k.traits.native ? workspace_limit : 0;
-}
+uint64_t workspace_for(const Kernel& k) { return k.traits.packsFragments || k.traits.native ? workspace_limit : 0; }
 
 std::vector<std::string> edge_problems(const Kernel& k) {
     const uint64_t m = k.tile.BM, n = k.tile.BN, depth = k.tile.BK ? k.tile.BK : 16;
