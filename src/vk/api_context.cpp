@@ -114,6 +114,7 @@ Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps
     if (!rows) return rows.status();
     auto built_in = plan::parse_tuned(plan::built_in_tuned(), &caps);  // no other device's
     if (!built_in) return built_in.status();
+    for (plan::TunedRow& row : *built_in) row.is_built_in = true;
     rows->insert(rows->end(), std::make_move_iterator(built_in->begin()), std::make_move_iterator(built_in->end()));
     return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));
 }

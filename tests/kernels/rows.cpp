@@ -101,7 +101,7 @@ std::vector<Row> rows_that_fit(bool with_helpers) {
 
 uint64_t rounded_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
-uint32_t grain_of(const plan::Module& m) { return m.family.wants_wide ? 16 / plan::info(m.a).bytes : 1; }
+uint32_t grain_of(const plan::Module& m) { return wants_alignment(m.family) ? 16 / plan::info(m.a).bytes : 1; }
 
 size_t hash(std::string_view s) {
     size_t h = 0;
@@ -237,7 +237,7 @@ bool refused(const Case& x) {
     const auto all = plan::operands(p);
     const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
     const bool wide = plan::is_wide(all[0], alignment) && plan::is_wide(all[1], alignment);
-    return kernel->module.family.refuses(p) || (kernel->module.family.wants_wide && !wide);
+    return kernel->module.family.refuses(p) || (wants_alignment(kernel->module.family) && !wide);
 }
 
 Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {

@@ -18,6 +18,9 @@ bool choose_family(std::string_view name);
 /// From here on only every n-th case of those that rows share is run.
 void thin_out(size_t n);
 
+/// Whether A and B must begin, and have rows that begin, at multiples of 16 bytes.
+inline bool wants_alignment(const plan::Family& f) { return f.wants_wide || f.wants_pitches; }
+
 /// From here on far fewer cases are run: of those that rows share, and of each row's own.
 void be_quick();
 bool is_quick();

@@ -59,6 +59,21 @@ TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave nat
         CHECK_FALSE(is_native(device("h200_native"), {}, line));
 }
 
+TEST_CASE("a built-in row for SPIR-V gives way to a native kernel that costs less, a user's row does not") {
+    if (!built()) return;
+    const char* line = "NVIDIA H200 | f16*f16 4096x4096x4096 | coopmat_f16_128x256x32 |";
+    for (const bool is_built_in : {true, false}) {
+        const DeviceCaps caps = device("h200_native");
+        std::vector<TunedRow> rows = *parse_tuned(line);
+        rows.at(0).is_built_in = is_built_in;
+        const TunedRows tuned(tuned_for(caps, rows));
+        Request request;
+        request.tuned = &tuned;
+        CHECK(is_native(caps, request) == is_built_in);
+        CHECK_FALSE(is_native(device("h200"), request));
+    }
+}
+
 TEST_CASE("the extension is optional on verified drivers, and never required") {
     if (!built()) return;
     const std::vector<Problem> problems = {completed("f16*f16 4096x4096x4096"), completed("64x64x64")};

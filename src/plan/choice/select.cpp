@@ -280,6 +280,15 @@ void take_cheapest_of_all(Choice& choice, const DeviceKernels& device, const Pro
         if (take_below_limit(i, limit)) limit = choice.schedule.cost;
 }
 
+// Takes a native kernel in place of what a built-in row says, if it costs less.
+void prefer_native(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+    if (!VKGEMM_HAS_NATIVE || !choice.tuned || !choice.tuned->is_built_in) return;
+    for (const DeviceKernels::Product& x : device.products(p))
+        if (x.kernel->module.is_native() && may_serve(x, p) &&
+            take_below(choice.schedule.cost, choice, {*x.kernel, x.kernel->tile, x.cost}, device, p, request))
+            choice.tuned = nullptr;
+}
+
 void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
     if (request.kernel.empty() && request.tile.empty()) return take_cheapest_of_all(choice, device, p, request);
     double limit = INFINITY;
@@ -315,6 +324,7 @@ Result<Choice> select(const DeviceKernels& device, const Problem& p, const Reque
     choice.binding = *binding;
     if (!too_large(device.caps(), p, *binding)) {
         follow_tuned(choice, device, p, request);
+        prefer_native(choice, device, p, request);
         if (!choice.kernel) take_cheapest(choice, device, p, request);
     }
     if (!choice.kernel) return nothing_fits(p, request, list_candidates(device, p, request));

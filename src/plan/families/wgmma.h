@@ -40,7 +40,7 @@ inline constexpr Family wgmma = {
                  .element = 0.07,
                  .group = 1500,
                  .launch = 3200,
-                 .bytes_per_cycle = 100,
+                 .bytes_per_cycle = 25,
                  .transposed_bytes = 2},
     .cpu_weight = 1,
 };
