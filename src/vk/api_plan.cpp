@@ -399,8 +399,7 @@ Result<vk::PlannedProblem> plan_loaded(VkgemmContext_T& c, const VkgemmProblem* 
     const auto why = load_native(c, *planned, uses);
     if (!why) return planned;
     if (!request.kernel.empty() || why->code == VKGEMM_ERROR_DEVICE_LOST) return *why;
-    vk::log(c, VKGEMM_SEVERITY_WARNING,
-            plan::concat({"kernels in machine code are not used from now on: ", why->text}));
+    vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"native kernels are not used from now on: ", why->text}));
     c.native_refused = true, request.native = false;
     uses.clear();
     return vk::plan_problem(c, problem, request);

@@ -43,7 +43,7 @@ const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
     }
 }
 
-Refusal bad_operand(VkgemmSlot s, const std::string& why) {
+VKGEMM_COLD Refusal bad_operand(VkgemmSlot s, const std::string& why) {
     return {s == VKGEMM_SLOT_WORKSPACE ? VKGEMM_ERROR_WORKSPACE : VKGEMM_ERROR_OPERAND,
             plan::concat({"operand ", plan::slot_name(s), " ", why})};
 }

@@ -33,8 +33,14 @@ class TextPiece {
     uint64_t size_;  // or the number
 };
 
+#if defined(__GNUC__)  // compilers keep what leads to a text apart and small
+#    define VKGEMM_COLD [[gnu::cold]]
+#else
+#    define VKGEMM_COLD
+#endif
+
 /// concat({"m is ", m, ", above the limit of ", limit})
-std::string concat(std::initializer_list<TextPiece> pieces);
+VKGEMM_COLD std::string concat(std::initializer_list<TextPiece> pieces);
 
 /// A refusal with this text, if it is to be in words.
 Refusal refusal(Wording wording, VkgemmResult code, std::initializer_list<TextPiece> text);

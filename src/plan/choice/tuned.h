@@ -21,9 +21,9 @@ namespace vkgemm::plan {
 
 struct TunedRow {
     std::string device, kernel, tile;
-    Problem problem;         // normalised
-    std::string text;        // the line without its comment
-    std::string old_kernel;  // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
+    Problem problem;           // normalised
+    std::string text;          // the line without its comment
+    std::string old_kernel;    // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
     bool is_built_in = false;  // and was measured without native kernels, to which it gives way if they cost less
     std::string skipped;       // why the device that tuned_for() was asked about cannot follow it; "": it can
     // What tuned_for() finds for the names above: the kernel (null: there is none) and its tile with the constants.
