@@ -192,7 +192,7 @@ Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions&
     for (uint32_t i = 0; i < all.size() && test.kernels.empty(); ++i)
         if (const auto traits = kernelTraits(i); traits && traits->native)
             if (device->context().checkKernel({.kernel = all[i].name}, nullptr))
-                of_native.kernels.push_back(all[i].name);
+                of_native.kernels.emplace_back(all[i].name);
     if (of_native.kernels.empty()) return SelfTest{};  // which would mean all of them
     return selfTest(*device, of_native);
 }

@@ -169,7 +169,7 @@ std::optional<Status> plan_parts(const VkgemmContext_T& c, vk::PlannedProblem& t
         auto choice = choose(c, {t.problem, t.problem, n.problem}, request, t.fallback);
         if (!choice) return choice.status();
         plan::Steps steps = plan::make_steps(*choice, t.problem, n, c.caps, request);
-        if (&n != &parts[0]) {
+        if (&n != parts.data()) {
             plan::add_part(t.steps, std::move(steps));
             continue;
         }

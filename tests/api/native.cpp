@@ -300,7 +300,7 @@ TEST_CASE("machine code that the driver does not load is a line in the log, and 
                VKGEMM_ERROR_VULKAN, {is_module ? "vkCreateCuModuleNVX" : "vkCreateCuFunctionNVX", "-3"});
         n.plan(plan);
         CHECK(!std::string(info_of(plan.handle).kernel).starts_with("wgmma_"));
-        CHECK(n.mock.log.find("machine code are not used from now on") != std::string::npos);
+        CHECK(n.mock.log.find("native kernels are not used from now on") != std::string::npos);
         const int loads = n.mock.loads;
         n.plan(again);  // which does not try again
         CHECK(n.mock.loads == loads);
