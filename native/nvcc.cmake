@@ -34,6 +34,7 @@ set(vkgemm_byte_packer ${CMAKE_CURRENT_BINARY_DIR}/pack_bytes)
 set(byte_packer_sources pack_bytes.cpp unpack_bytes.cpp)
 list(TRANSFORM byte_packer_sources PREPEND ${PROJECT_SOURCE_DIR}/src/spirv/)
 if(CMAKE_CROSSCOMPILING)
+  find_program(VKGEMM_BUILD_CXX NAMES c++ g++ clang++ NO_CMAKE_FIND_ROOT_PATH DOC "A C++20 compiler for this machine")
   add_custom_command(OUTPUT ${vkgemm_byte_packer}
     COMMAND ${VKGEMM_BUILD_CXX} -std=c++20 -O2 -I${root_spirv} ${byte_packer_sources} -o ${vkgemm_byte_packer}
     DEPENDS ${byte_packer_sources} COMMENT "the program that packs machine code, for this machine" VERBATIM)

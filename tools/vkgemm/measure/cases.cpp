@@ -118,7 +118,9 @@ Result<Case> parse_work(const std::string& line) {
         return refuse(
             "the tool has no numbers for scalars in memory, for operands of the epilogue whose type is not D's, and "
             "for whole sums that become floats; 'vkgemm explain' says which kernel they take");
-    if (!c || (c->problem.m && c->problem.n)) return c;
+    if (!c) return c;
+    if (const Status why = refused_size(resolve(c->problem)); !why) return about(line, why);
+    if (c->problem.m && c->problem.n) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
 
@@ -278,6 +280,14 @@ bool multiplies(const Case& c) {
 bool reads_c(const Case& c) {
     double alpha = c.alpha, beta = c.beta;
     return !convertFactors(c.problem, alpha, beta) || beta != 0;
+}
+
+Status refused_size(const Resolved& r) {
+    const uint64_t bytes = r.a.span_bytes() + r.b.span_bytes() + r.c.span_bytes() + r.d.span_bytes();
+    if (bytes <= most_operand_bytes) return {};
+    return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+            "its operands have " + std::to_string(bytes) + " bytes, and the tool keeps at most " +
+                std::to_string(most_operand_bytes) + " in the host's memory"};
 }
 
 double flops(const Case& c) {

@@ -205,6 +205,7 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
 }
 
 Status CaseRunner::prepare_check() {
+    if (Status s = refused_size(r_); !s) return s;
     const OperandBytes& bytes = operands(true);
     const bool first = !check_slots_;
     if (first) check_slots_.emplace();
@@ -223,6 +224,7 @@ Status CaseRunner::prepare_check() {
 
 Status CaseRunner::prepare_timing() {
     if (time_slots_) return {};
+    if (Status s = refused_size(r_); !s) return s;
     const OperandBytes& bytes = operands(false);
     time_slots_.emplace();
     for (size_t i = 0; i < bytes.size(); ++i) {
