@@ -119,7 +119,7 @@ Result<Case> parse_work(const std::string& line) {
             "the tool has no numbers for scalars in memory, for operands of the epilogue whose type is not D's, and "
             "for whole sums that become floats; 'vkgemm explain' says which kernel they take");
     if (!c) return c;
-    if (const Status why = refused_size(resolve(c->problem)); !why) return about(line, why);
+    if (const Status why = refused_size(resolve(c->problem)); !why) return why;
     if (c->problem.m && c->problem.n) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
