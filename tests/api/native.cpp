@@ -257,14 +257,14 @@ TEST_CASE("who gets no native kernel, and why") {
     SUBCASE("the caller who wants none") {
         Native n;
         expect(n.make(computes, VKGEMM_NATIVE_OFF), VKGEMM_SUCCESS, {});
-        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_NATIVE=0", "turned off"});
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_NATIVE=0", "switched off"});
     }
     SUBCASE("the user who wants none") {
         setenv("VKGEMM_NATIVE", "0", 1);
         Native n, ignoring;
         expect(n.make(), VKGEMM_SUCCESS, {});
         unsetenv("VKGEMM_NATIVE");
-        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_NATIVE=0", "turned off"});
+        expect(n.check(kernel), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_NATIVE=0", "switched off"});
     }
     SUBCASE("a device of another architecture") {
         Native n;

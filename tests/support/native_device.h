@@ -24,7 +24,7 @@ struct NativeMock {
     uint32_t multiprocessors = 132;
     size_t most_bytes =
         SIZE_MAX;                 // of a module that it loads: 0 refuses every one, as a device of another architecture
-    bool knows_functions = true;  // else there is no function of any name
+    bool knows_functions = true;  // otherwise functions of any name are missing
     VkResult failure = VK_ERROR_INITIALIZATION_FAILED;
 
     // What was called.

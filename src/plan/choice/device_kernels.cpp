@@ -77,7 +77,7 @@ std::optional<Status> Judge::no_such_matrix(const Module& m, const Tile& t) cons
 std::optional<Status> Judge::no_native() const {
     if (dev.native_use == uint32_t(NativeUse::off))
         return refusal(VKGEMM_ERROR_UNSUPPORTED,
-                       {"is machine code, which VKGEMM_NATIVE=0 or VkgemmContextInfo::nativeKernels turned off"});
+                       {"is machine code, which VKGEMM_NATIVE=0 or VkgemmContextInfo::nativeKernels switched off"});
     if (dev.native_use == uint32_t(NativeUse::unverified))
         return refusal(VKGEMM_ERROR_UNSUPPORTED, {"is machine code, which was not verified on ", dev.name,
                                                   " with driver ", dev.driver, "; verified is ", verified_text(wording),

@@ -61,7 +61,7 @@ enum class NativeUse : uint32_t {
     unverified,  // no: the driver is not in the table of verified ones
     verified,    // yes: it is
     any_driver,  // yes: the caller asked for them on any driver
-    off,         // no: the caller or the environment turned them off
+    off,         // no: the caller or the environment switched them off
 };
 /// What the Vulkan numbers of a queue family's flags mean here.
 inline constexpr uint32_t queue_graphics = 1, queue_compute = 2;

@@ -22,7 +22,7 @@ Result<CompiledPlan> compile(const host::Device& device, const Problem& problem,
     for (size_t i = 0; i < pipelines.size(); ++i) {
         const VkgemmDispatch& d = dispatches[i];
         out.steps.push_back({&all_kernels()[d.kernelIndex], d.tile, d.sharedBytes, {}});
-        if (!device.inspects() || !pipelines[i]) continue;  // machine code is no pipeline
+        if (!device.inspects() || !pipelines[i]) continue;  // machine code has no VkPipeline
         auto report = device.inspect(pipelines[i]);
         if (!report) return report.status();
         out.steps.back().report = *std::move(report);
