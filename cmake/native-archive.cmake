@@ -5,19 +5,13 @@
 # Included, this file defines the functions. As a script it makes the folder:
 #     cmake -DNATIVE=<source folder> -DPACKED=<folder of .packed> -DMODULES=<names> -DTO=<folder> -P native-archive.cmake
 
-# Sets `out` to one hash over the sources in `dir`. Line endings make no difference.
+include(${CMAKE_CURRENT_LIST_DIR}/spirv-archive.cmake)
+
+# Sets `out` to the hash of the sources in `dir`.
 function(vkgemm_native_hash out dir)
   file(GLOB sources RELATIVE ${dir} ${dir}/*.cu ${dir}/*.cuh ${dir}/*.h ${dir}/*.def)
   list(SORT sources)
-  list(APPEND sources ../shaders/abi.h ../include/vkgemm/tables.h)
-  set(all "")
-  foreach(source IN LISTS sources)
-    file(READ ${dir}/${source} text)
-    string(REPLACE "\r\n" "\n" text "${text}")
-    string(SHA256 hash "${text}")
-    string(APPEND all "${source} ${hash}\n")
-  endforeach()
-  string(SHA256 hash "${all}")
+  vkgemm_hash_of(hash ${dir} ${sources} ../shaders/abi.h ../include/vkgemm/tables.h)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()
 

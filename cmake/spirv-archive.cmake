@@ -9,19 +9,24 @@
 #           -DNATIVE=<folder made by native-archive.cmake, which may not be there> -P spirv-archive.cmake
 set(vkgemm_archive_format 4)  # counted up when src/spirv writes something else
 
-# Sets `out` to one hash over the shader sources in `dir`. Line endings make no difference.
-function(vkgemm_shader_hash out dir)
-  file(GLOB sources RELATIVE ${dir} ${dir}/*.comp ${dir}/*.glsl ${dir}/*.h ${dir}/*.def)
-  list(SORT sources)
-  list(APPEND sources ../include/vkgemm/tables.h)
+# Sets `out` to one hash over files of `dir`. Line endings make no difference.
+function(vkgemm_hash_of out dir)
   set(all "")
-  foreach(source IN LISTS sources)
+  foreach(source IN LISTS ARGN)
     file(READ ${dir}/${source} text)
     string(REPLACE "\r\n" "\n" text "${text}")
     string(SHA256 hash "${text}")
     string(APPEND all "${source} ${hash}\n")
   endforeach()
   string(SHA256 hash "${all}")
+  set(${out} ${hash} PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to the hash of the shader sources in `dir`.
+function(vkgemm_shader_hash out dir)
+  file(GLOB sources RELATIVE ${dir} ${dir}/*.comp ${dir}/*.glsl ${dir}/*.h ${dir}/*.def)
+  list(SORT sources)
+  vkgemm_hash_of(hash ${dir} ${sources} ../include/vkgemm/tables.h)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()
 
