@@ -269,6 +269,7 @@ typedef enum VkgemmPlanFlagBits {
     /* Refuse the plan (NOT_COMPILED) if a pipeline would have to be compiled, or is being compiled. At most one of DRY,
      * DEFER_COMPILE and FAIL_ON_COMPILE. */
     VKGEMM_PLAN_FAIL_ON_COMPILE = 16,
+    VKGEMM_PLAN_NO_NATIVE = 32, /* choose among the shaders alone, as a device without native kernels would */
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmPlanFlagBits;
 

@@ -31,7 +31,7 @@ namespace {
 
 std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
     constexpr uint32_t when = VKGEMM_PLAN_DRY | VKGEMM_PLAN_DEFER_COMPILE | VKGEMM_PLAN_FAIL_ON_COMPILE;
-    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_IGNORE_TUNED | when;
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_IGNORE_TUNED | VKGEMM_PLAN_NO_NATIVE | when;
     if (flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmPlanOptions::flags has unknown bits: ", flags & ~known})};
@@ -66,7 +66,7 @@ constexpr uint32_t max_operand_alignment = 1 << 20;
 Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& c, uint32_t* flags) {
     plan::Request r;
     r.tuned = &c.tuned;
-    r.native = !c.native_refused;
+    if (c.native_refused) r.native = plan::Request::Native::not_loaded;
     if (!given) return r;
     const Result<VkgemmPlanOptions> o = vk::read_struct(given);
     if (!o) return o.status();
@@ -89,6 +89,7 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
     if (auto why = check_seconds(*o, c)) return *why;
     r.dispatch_seconds = o->dispatchSeconds, r.run_seconds = o->runSeconds;
     if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
+    if (o->flags & VKGEMM_PLAN_NO_NATIVE) r.native = plan::Request::Native::excluded;
     if (flags) *flags = o->flags;
     return r;
 }
@@ -400,7 +401,7 @@ Result<vk::PlannedProblem> plan_loaded(VkgemmContext_T& c, const VkgemmProblem* 
     if (!why) return planned;
     if (!request.kernel.empty() || why->code == VKGEMM_ERROR_DEVICE_LOST) return *why;
     vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"native kernels are not used from now on: ", why->text}));
-    c.native_refused = true, request.native = false;
+    c.native_refused = true, request.native = plan::Request::Native::not_loaded;
     uses.clear();
     return vk::plan_problem(c, problem, request);
 }

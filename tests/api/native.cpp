@@ -225,6 +225,20 @@ TEST_CASE("products by buffer read addresses where they may be native, and nothi
     expect(make_plan(refused, problem(big), o, n.context.handle), VKGEMM_ERROR_UNSUPPORTED, {"dispatchSeconds"});
 }
 
+TEST_CASE("a plan may leave native kernels out") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    VkgemmPlanOptions o = options();
+    o.flags = VKGEMM_PLAN_NO_NATIVE;
+    OwnedPlan shader, refused;
+    n.plan(shader, big, o);
+    CHECK(!std::string(info_of(shader.handle).kernel).starts_with("wgmma_"));
+    CHECK(info_of(shader.handle).usesAddresses == 0);
+    o.kernel = "wgmma_f16_128x256x64", o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    expect(make_plan(refused, problem(big), o, n.context.handle), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_PLAN_NO_NATIVE"});
+}
+
 TEST_CASE("who gets no native kernel, and why") {
     if (!can_test()) return;
     const char* const kernel = "wgmma_f16_128x256x64";

@@ -52,7 +52,7 @@ TEST_CASE("each thing that a native kernel wants of a device is enough to be ref
 TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave native kernels out") {
     if (!built()) return;
     Request none, cut, unaligned;
-    none.native = false, cut.dispatch_seconds = 1, unaligned.operand_alignment = 8;
+    none.native = Request::Native::excluded, cut.dispatch_seconds = 1, unaligned.operand_alignment = 8;
     for (const Request& r : {none, cut, unaligned}) CHECK_FALSE(is_native(device("h200_native"), r));
     for (const char* line : {"4096x4096x4096", "f16*f16+f16->f16 4096x4096x4096", "f16*f32 4096x4096x4096",
                              "f16*f16 4096x4096x4096 batch=8 ldb=4100"})

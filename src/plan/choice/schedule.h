@@ -19,7 +19,8 @@ struct Request {
     const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
     double dispatch_seconds = 0;       // that a dispatch may take; 0: any time
     double run_seconds = 0;            // that the problem takes; 0: it is estimated from its cost
-    bool native = true;                // kernels in machine code may be chosen, where the device has them
+    /// Kernels in machine code may be chosen, where the device has them; or why not.
+    enum class Native : uint8_t { allowed, not_loaded, excluded } native = Native::allowed;
     const Problem* least = nullptr;    // smaller sizes that the kernel must serve too; null: none. Normalised
 };
 

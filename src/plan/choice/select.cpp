@@ -103,7 +103,9 @@ std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, cons
 // Why a kernel in machine code does not serve this request.
 const char* why_refused(const Module& m, const Request& request, Binding binding) {
     if (!VKGEMM_HAS_NATIVE || !m.is_native()) return nullptr;
-    if (!request.native) return "is machine code, which this context could not load";
+    if (request.native == Request::Native::not_loaded) return "is machine code, which this context could not load";
+    if (request.native == Request::Native::excluded)
+        return "is machine code, which VKGEMM_PLAN_NO_NATIVE leaves out of the choice";
     if (binding != Binding::addresses)
         return "takes operands by address alone; make the plan for VKGEMM_OPERANDS_ADDRESSES";
     if (request.dispatch_seconds > 0)
@@ -147,7 +149,7 @@ namespace {
 
 // Whether the device may run a kernel in machine code that has the types of the problem.
 bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& request) {
-    if (!VKGEMM_HAS_NATIVE || !request.native || !(dev.features & need::buffer_address) || why_not_native(dev))
+    if (!VKGEMM_HAS_NATIVE || request.native != Request::Native::allowed || !(dev.features & need::buffer_address) || why_not_native(dev))
         return false;
     if (!request.kernel.empty()) {
         const Kernel* const forced = find_kernel(request.kernel);
