@@ -17,7 +17,7 @@ _vkgemm() {
     kernels:--json) files=1 ;;
     bench:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
     bench:--layout) words="nn nt tn tt" ;;
-    bench:--kernel) words="all auto $(vkgemm generate kernels 2>/dev/null)" ;;
+    bench:--kernel) words="auto shaders all $(vkgemm generate kernels 2>/dev/null)" lead=${current%"${current##*,}"} ;;
     bench:--vs) words="cublas openblas" lead=${current%"${current##*,}"} ;;
     bench:--json) files=1 ;;
     bench:--csv) files=1 ;;

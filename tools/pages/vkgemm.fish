@@ -32,7 +32,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l suite -r -F -a '(vk
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l shape -x -d 'problems given by their sizes'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l type -x -d 'types of --shape, such as i32 or f16*f16+f32->f32'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l layout -x -a 'nn nt tn tt' -d 'layouts of A and B for --shape: n row-major, t transposed'
-complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l kernel -x -a 'all auto (vkgemm generate kernels)' -d 'one kernel'
+complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l kernel -x -a '(__fish_append , auto shaders all (vkgemm generate kernels))' -d 'one kernel'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l tile -x -d 'constants of the kernel’s tile to replace'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l vs -x -a '(__fish_append , cublas openblas)' -d 'libraries to time on the same operands, if they are installed'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l cold -d 'rotate the operands over 256 MB so that caches are cold'

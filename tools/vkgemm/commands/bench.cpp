@@ -17,11 +17,13 @@ namespace {
 
 struct Options {
     std::vector<std::string> problems;
-    std::vector<std::string> versus;
-    std::string suite, shapes, type, layout, kernel = "auto", tile, json, csv, plot, from;
+    std::vector<std::string> versus, kernels;  // kernels: none means auto
+    std::string suite, shapes, type, layout, tile, json, csv, plot, from;
     bool cold = false, hot = false, no_check = false;
     double min_time = 0;
     size_t repeats = 0;
+
+    bool takes(std::string_view selection) const { return std::ranges::find(kernels, selection) != kernels.end(); }
 };
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
@@ -48,10 +50,14 @@ Status check_options(const Options& o) {
         return usage("--vs names the same library twice");
     if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
         return usage("--type and --layout need --shape; a PROBLEM states its own types and layout");
-    if (o.kernel == "all" && !o.tile.empty())
+    if (o.takes("all") && !o.tile.empty())
         return usage("--tile replaces constants of one kernel; it cannot be combined with --kernel all");
-    if (o.kernel == "all" || o.kernel == "auto" || find_kernel(o.kernel)) return {};
-    return usage(unknown_kernel(o.kernel));
+    if (std::set<std::string>(o.kernels.begin(), o.kernels.end()).size() != o.kernels.size())
+        return usage("--kernel names the same kernels twice");
+    for (const std::string& name : o.kernels)
+        if (name != "all" && name != "auto" && name != "shaders" && !find_kernel(name))
+            return usage(unknown_kernel(name));
+    return {};
 }
 
 Result<std::vector<Case>> collect_cases(const Options& o) {
@@ -64,16 +70,28 @@ Result<std::vector<Case>> collect_cases(const Options& o) {
     return cases;
 }
 
-/// The kernels that a case is run with. Of `all`, those of its types.
-std::vector<PlanOptions> kernels_for(const Options& o, const Case& c) {
+/// A kernel that a case is run with.
+struct Picked {
+    std::string_view by;  // the word of --kernel
+    PlanOptions options;
+};
+/// Of `all`, those of the case's types.
+std::vector<Picked> kernels_for(const Options& o, const Case& c) {
     const char* tile = o.tile.empty() ? nullptr : o.tile.c_str();
-    if (o.kernel == "auto") return {{.kernel = nullptr, .tile = tile, .workspaceLimit = workspace_limit}};
-    if (o.kernel != "all") return {{.kernel = o.kernel.c_str(), .tile = tile, .workspaceLimit = workspace_limit}};
-    const Resolved r = resolve(c.problem);
-    std::vector<PlanOptions> all;
-    for (const Kernel& k : all_kernels())
-        if (has_types(k, r)) all.push_back({.kernel = k.info.name, .workspaceLimit = workspace_limit});
-    return all;
+    std::vector<Picked> out;
+    for (const std::string& by : o.kernels) {
+        PlanOptions options{.tile = tile, .workspaceLimit = workspace_limit};
+        if (by == "all") {
+            const Resolved r = resolve(c.problem);
+            for (const Kernel& k : all_kernels())
+                if (options.kernel = k.info.name; has_types(k, r)) out.push_back({by, options});
+            continue;
+        }
+        if (by == "shaders") options.flags = VKGEMM_PLAN_NO_NATIVE;
+        if (by != "auto" && by != "shaders") options.kernel = by.c_str();
+        out.push_back({by, options});
+    }
+    return out;
 }
 
 /// A baseline of --vs: open, or the reason why it is not.
@@ -129,7 +147,7 @@ class Bench {
     }
     void begin() const;
     void run_case(const Case& c);
-    void judge(BenchResult& result);
+    void judge(BenchResult& result, std::string_view by);
 
     const Session& session_;
     const Options& o_;
@@ -146,12 +164,12 @@ class Bench {
 
 /// What one of our results means for the exit code. A kernel of `all` may not serve a case, and a suite may hold cases
 /// that no kernel of this build serves: neither is a failure.
-void Bench::judge(BenchResult& result) {
+void Bench::judge(BenchResult& result, std::string_view by) {
     const Measurement& m = result.m;
     if (!m.failure) {
         const Exit code = exit_code(m.failure);
-        const bool listed = result.given->from_suite && o_.kernel == "auto" && code == exit_no_device;
-        result.expected = listed || (o_.kernel == "all" && code != exit_vulkan);
+        const bool listed = result.given->from_suite && (by == "auto" || by == "shaders") && code == exit_no_device;
+        result.expected = listed || (by == "all" && code != exit_vulkan);
         if (!result.expected) exit_ = worse(exit_, code);
         lost_ = lost_ || m.failure.code == VKGEMM_ERROR_DEVICE_LOST;
     } else if (!m.wrong.empty()) {
@@ -176,22 +194,26 @@ void Bench::run_case(const Case& c) {
         titled = true;
     };
     Status refused{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "this build has no kernel for these types"};
-    const std::vector<PlanOptions> kernels = kernels_for(o_, c);
+    const std::vector<Picked> kernels = kernels_for(o_, c);
+    std::set<std::string> ran;
     std::deque<BaselineRun> baselines;  // they alternate with the first kernel that serves
     for (const Contender& contender : contenders_)
         if (contender.baseline) baselines.emplace_back(*contender.baseline, runner);
     const std::function<void()> between = [&] {
         for (BaselineRun& baseline : baselines) baseline.part();
     };
-    for (const PlanOptions& kernel : kernels) {
+    for (const auto& [by, options] : kernels) {
         if (interrupted() || lost_) return;
-        progress_.begin(c.text + (kernel.kernel ? std::string(", ") + kernel.kernel : ""));
-        BenchResult result{.given = &c, .m = runner.run(kernel, between)};
-        const bool narrowed = o_.kernel == "auto" && !o_.tile.empty() && result.m.failure;
+        progress_.begin(c.text + (options.kernel ? std::string(", ") + options.kernel : ""));
+        // If no native kernel was chosen, the choice among the shaders is the same.
+        if (by == "shaders" && o_.takes("auto") && std::ranges::none_of(ran, is_native)) continue;
+        BenchResult result{.given = &c, .m = runner.run(options, between)};
+        ran.insert(result.m.kernel);
+        const bool narrowed = by == "auto" && !o_.tile.empty() && result.m.failure;
         if (const std::string why = narrowed ? rejected_kernel(device_, c.problem, o_.tile, result.m.kernel) : "";
             !why.empty())
             result.m.note += (result.m.note.empty() ? "" : "; ") + why;
-        judge(result);
+        judge(result, by);
         if (!refused) refused = result.m.failure;  // from here on success: one serves
         show(std::move(result));
     }
@@ -241,11 +263,12 @@ Exit Bench::run() {
 nlohmann::ordered_json Bench::json() const {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device_.info());
-    all["options"] = {
-        {"problems", o_.problems},       {"suite", o_.suite},     {"shape", o_.shapes}, {"type", o_.type},
-        {"layout", o_.layout},           {"kernel", o_.kernel},   {"tile", o_.tile},    {"device", session_.device},
-        {"validate", session_.validate}, {"check", !o_.no_check}, {"cold", o_.cold},    {"hot", o_.hot},
-        {"min_time", o_.min_time},       {"repeats", o_.repeats}, {"vs", o_.versus},    {"tuned", tuned_path()}};
+    all["options"] = {{"problems", o_.problems}, {"suite", o_.suite},         {"shape", o_.shapes},
+                      {"type", o_.type},         {"layout", o_.layout},       {"kernel", joined(o_.kernels, ",")},
+                      {"tile", o_.tile},         {"device", session_.device}, {"validate", session_.validate},
+                      {"check", !o_.no_check},   {"cold", o_.cold},           {"hot", o_.hot},
+                      {"min_time", o_.min_time}, {"repeats", o_.repeats},     {"vs", o_.versus},
+                      {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
@@ -290,7 +313,8 @@ int show_saved(const Session& session, const Options& o) {
     return session.commit({{&*csv, report.csv()}, {&*plot, report.svg(place)}}, wrong ? exit_wrong : exit_right);
 }
 
-int run(const Session& session, const Options& options) {
+int run(const Session& session, Options options) {
+    if (options.kernels.empty()) options.kernels = {"auto"};
     if (Status s = own_places({{"--from", options.from},
                                {"--suite", suite_file(options.suite)},
                                {"--json", options.json},
@@ -334,9 +358,12 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
         ->type_name("T");
     c->add_option("--layout", o->layout, "layouts of A and B for --shape: n row-major, t transposed (default: nn)")
         ->type_name("nn|nt|tn|tt");
-    c->add_option("--kernel", o->kernel,
-                  "one kernel; all: every kernel of the problem's types; auto: the one that vkgemm chooses (default)")
-        ->type_name("NAME|all|auto");
+    c->add_option("--kernel", o->kernels,
+                  "one kernel; auto: the one that vkgemm chooses (default); shaders: the one that it chooses where "
+                  "native kernels are left out; all: every kernel of the problem's types; or several of these")
+        ->type_name("NAME,auto,shaders,all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
     c->add_option("--vs", o->versus, "libraries to time on the same operands, if they are installed")
         ->type_name("cublas,openblas")

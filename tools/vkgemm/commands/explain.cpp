@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "commands/command.h"
+#include "measure/kernel_lookup.h"
 #include "measure/rejected_kernel.h"
 #include "report/explanation.h"
 
@@ -49,7 +50,7 @@ const char* operands_text(const VkgemmExplanationInfo& info) {
 void print_choice(const Session& session, const Case& c, const Explained& e) {
     const VkgemmCandidate& chosen = *e.chosen;
     Table table({{.title = ""}, {.title = ""}});
-    table.add({"kernel", {chosen.kernel, Style::good}});
+    table.add({"kernel", {label_of(chosen.kernel), Style::good}});
     table.add({"tile", chosen.tile});
     char cost[64];
     std::snprintf(cost, sizeof cost, "%.3g, in the cost model's own unit", chosen.cost);
@@ -83,7 +84,7 @@ void print_others(const Session& session, const Options& o, const Explained& e) 
         for (const Other& other : serving) {
             char text[32];
             std::snprintf(text, sizeof text, "%.3g", other.cost);
-            table.add({other.kernel, text, cost > 0 ? times_text(other.cost / cost) + " x" : "-"});
+            table.add({label_of(other.kernel), text, cost > 0 ? times_text(other.cost / cost) + " x" : "-"});
         }
         print("\n" + table.header(session.colored()) + table.body(session.colored()));
     }

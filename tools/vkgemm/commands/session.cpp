@@ -7,6 +7,7 @@
 
 #include "commands/command.h"
 #include "commit.h"
+#include "measure/kernel_lookup.h"
 
 namespace vkgemm::tool {
 
@@ -172,6 +173,7 @@ nlohmann::ordered_json json_measurement(const Measurement& m) {
 nlohmann::ordered_json json_case(const Case& c, const Measurement& m) {
     nlohmann::ordered_json j = {
         {"problem", c.text}, {"kernel", m.kernel}, {"tile", m.tile}, {"workspace_bytes", m.workspaceBytes}};
+    j["native"] = is_native(m.kernel);
     j.update(json_measurement(m));
     return j;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "commands/command.h"
+#include "measure/kernel_lookup.h"
 #include "measure/tuning_candidates.h"
 
 namespace vkgemm::tool {
@@ -266,14 +267,14 @@ Result<Outcome> Tuner::search(const Case& c, double until) {
 void Tuner::show(const Case& c, const Outcome& found) {
     const bool integer = !resolve(c.problem).is_float();
     Table table({{.title = "", .width = 6},
-                 {.title = "kernel", .width = 28},
+                 {.title = "kernel", .width = 30},
                  {.title = "tile", .width = 16},
                  {.title = "median", .right = true, .width = 8},
                  {.title = "rate", .right = true, .width = 13},
                  {.title = "gain", .right = true, .width = 6}});
     const auto row = [&](const char* who, const Tried& t, const std::string& gain) {
         table.add({who,
-                   t.candidate.kernel,
+                   label_of(t.candidate.kernel),
                    t.candidate.tile,
                    seconds_text(t.seconds),
                    {flops(c) > 0 ? rate_text(flops(c) / t.seconds, integer) : "-", Style::head},

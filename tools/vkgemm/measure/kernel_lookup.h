@@ -26,6 +26,7 @@ struct Kernel {
 const std::vector<Kernel>& all_kernels();
 const Kernel* find_kernel(std::string_view name);  // null: there is none
 bool is_native(std::string_view kernel);           // machine code, not SPIR-V
+std::string label_of(std::string_view kernel);     // its name, and "(native)" where it is machine code
 
 /// The kernel's tile with those constants replaced; refused like vkgemmGetKernelTraits.
 Result<Tile> tile_with(const Kernel& k, const std::string& constants);

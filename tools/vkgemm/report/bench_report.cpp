@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/kernel_lookup.h"
+
 namespace vkgemm::tool {
 namespace {
 
@@ -61,7 +63,7 @@ BenchReport::BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, b
     : baselines_(std::move(baselines)), unchecked_(unchecked) {
     columns_.ratio = !baselines_.empty();
     columns_.error = errors;
-    for (const VkgemmKernelInfo& k : kernels()) widest_ = std::max(widest_, std::string_view(k.name).size() + 2);
+    for (const VkgemmKernelInfo& k : kernels()) widest_ = std::max(widest_, label_of(k.name).size() + 2);
     // Those of least worth go first, as long as a row does not fit.
     for (bool* least : {&columns_.max, &columns_.min, &columns_.p95, &columns_.in_a_row})
         if (columns(table().header(false)) - 1 > page_width) *least = false;
@@ -86,7 +88,7 @@ std::string BenchReport::header(bool colored) const { return table().header(colo
 
 void BenchReport::add_row(Table& rows, const BenchResult& r) const {
     const Measurement& m = r.m;
-    std::vector<Cell> cells = {"  " + (m.kernel.empty() ? std::string("-") : m.kernel)};
+    std::vector<Cell> cells = {"  " + (m.kernel.empty() ? std::string("-") : label_of(m.kernel))};
     const bool timed = m.timed();
     const auto add = [&](bool wanted, Cell cell) {
         if (wanted) cells.push_back(timed ? std::move(cell) : Cell());
@@ -136,10 +138,12 @@ std::string BenchReport::footer(bool colored) const {
     return text.empty() ? "" : "  " + styled(text, Style::dim, colored) + "\n";
 }
 
-const BenchResult* BenchReport::Group::best() const {
+const BenchResult* BenchReport::Group::fastest(bool with_native) const {
     const BenchResult* best = nullptr;
     for (const BenchResult* r : ours)
-        if (r->m.timed() && (!best || r->m.times.median < best->m.times.median)) best = r;
+        if (r->m.timed() && (with_native || !is_native(r->m.kernel)) &&
+            (!best || r->m.times.median < best->m.times.median))
+            best = r;
     return best;
 }
 
@@ -155,9 +159,12 @@ std::vector<BenchReport::Group> BenchReport::groups() const {
 std::string BenchReport::summary(bool colored) const {
     const std::vector<Group> all = groups();
     const bool aims = std::ranges::any_of(all, [](const Group& g) { return g.given->target > 0; });
-    if (all.size() < 2 || (baselines_.empty() && !aims)) return "";
-    size_t available = page_width - 2 - rate_width - (aims ? 2 + share_width : 0), longest = 0;
+    const bool both = std::ranges::any_of(all, [](const Group& g) { return g.best() != g.best_shader(); });
+    if (all.size() < 2 || (baselines_.empty() && !aims && !both)) return "";
+    size_t available = page_width - 2 - rate_width - (both ? 2 + rate_width : 0) - (aims ? 2 + share_width : 0);
+    size_t longest = 0;
     std::vector<Table::Column> titles = {{.title = "problem"}, {.title = "vkgemm", .right = true, .width = rate_width}};
+    if (both) titles.push_back({.title = "shaders alone", .right = true, .width = rate_width});
     for (const BenchBaseline& p : baselines_) {
         if (!p.missing.empty()) continue;
         titles.push_back({.title = p.name, .right = true, .width = rate_width});
@@ -177,6 +184,8 @@ std::string BenchReport::summary(bool colored) const {
         cells.push_back(best             ? Cell(rate_of(*g.given, best->m), Style::head)
                         : g.ours.empty() ? Cell("-")
                                          : unmeasured(*g.ours.front()));
+        const BenchResult* shader = g.best_shader();
+        if (both) cells.push_back(shader ? Cell(rate_of(*g.given, shader->m)) : Cell("-"));
         for (const BenchBaseline& p : baselines_) {
             if (!p.missing.empty()) continue;
             const auto its = std::ranges::find_if(g.baselines, [&](const auto* r) { return r->m.kernel == p.name; });
@@ -199,7 +208,7 @@ std::string BenchReport::csv() const {
     std::string all =
         "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_"
         "row_s,"
-        "in_a_row_tflops,deviation\n";
+        "in_a_row_tflops,deviation,native\n";
     for (const BenchResult& r : results_) {
         const Measurement& m = r.m;
         const nlohmann::ordered_json j = json_case(*r.given, m);
@@ -215,7 +224,7 @@ std::string BenchReport::csv() const {
         for (const char* key :
              {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops", "deviation"})
             all += "," + cell(key);
-        all += "\n";
+        all += is_native(m.kernel) ? ",1\n" : ",0\n";
     }
     return all;
 }

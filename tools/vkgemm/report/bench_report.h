@@ -47,7 +47,9 @@ class BenchReport {
     struct Group {
         const Case* given = nullptr;
         std::vector<const BenchResult*> ours, baselines;
-        const BenchResult* best() const;  // our fastest; null if none was timed
+        const BenchResult* fastest(bool with_native) const;  // of ours; null if none was timed
+        const BenchResult* best() const { return fastest(true); }
+        const BenchResult* best_shader() const { return fastest(false); }
     };
     std::vector<Group> groups() const;
     Table table() const;
