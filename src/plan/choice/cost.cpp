@@ -118,12 +118,15 @@ double ProductCost::on_gpu(const SplitK& split, double slowdown) const {
     return gpu_cost.launch + rounds * round(k_.at_once) + round(rest) + memory(split.slices);
 }
 
-// Of operands and results, each counted once.
+// Of operands and results, each counted once, and what the tiles beside the first read again.
 double ProductCost::memory(uint32_t slices) const {
     const auto bytes = [](const Matrix& x) { return double(info(x.type).bytes) / info(x.type).block; };
-    const double operands = double(p_.m) * double(p_.k) * bytes(p_.a) + double(p_.k) * double(p_.n) * bytes(p_.b);
+    const GpuCost& gpu_cost = k_.family->gpu_cost;
+    const auto reads = [&](double tiles) { return 1 + gpu_cost.reread * (tiles - 1); };
+    const double a = double(p_.m) * double(p_.k) * bytes(p_.a) * reads(ceil_of(double(p_.n), k_.cols));
+    const double b = double(p_.k) * double(p_.n) * bytes(p_.b) * reads(ceil_of(double(p_.m), k_.rows));
     const double results = double(p_.m) * double(p_.n) * (slices > 1 ? k_.bytes.accumulator * slices : k_.bytes.d);
-    return double(p_.batch) * (operands + results) / (k_.units * k_.family->gpu_cost.bytes_per_cycle);
+    return double(p_.batch) * (a + b + results) / (k_.units * gpu_cost.bytes_per_cycle);
 }
 
 // A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.

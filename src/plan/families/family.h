@@ -83,6 +83,7 @@ struct GpuCost {
     double group = 0;             // the start and end of a round of work groups
     double launch = 8000;         // a barrier and a dispatch
     double bytes_per_cycle = 33;  // of operands and results, each counted once
+    double reread = 0;            // a further read of A or B by the next row or column of tiles, as a part of the first
     double misaligned = 1;        // factor on a step if A or B cannot be read in 16-byte chunks
     double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
