@@ -14,7 +14,7 @@
 namespace vkgemm::ggml {
 
 // What two products must share to share a plan.
-using PlanKey = std::array<uint64_t, 16>;
+using PlanKey = std::array<uint64_t, 22>;
 struct PlanHash {
     size_t operator()(const PlanKey& key) const {
         uint64_t h = 0xcbf29ce484222325;
@@ -50,6 +50,12 @@ PlanKey keyOf(const Products& x) {
             p.a.batchStride,
             p.b.batchStride,
             p.d.batchStride,
+            p.outerBatch,
+            p.outerStrideA,
+            p.outerStrideB,
+            p.outerStrideD,
+            p.ratioB,
+            p.outerRatioB,
             uint64_t(p.accuracy),
             p.upTo,
             uint64_t(p.grouping),

@@ -21,9 +21,9 @@ namespace vkgemm::ggml {
 
 struct Options {
     uint64_t workspaceLimit = uint64_t{256} << 20;  ///< as VkgemmPlanOptions has it; decoded weights need most
-    uint32_t mostPlans = 1024;                     ///< plans live as long as the adapter
-    bool keepsNotes = false;                       ///< for report(), which takes time for each node
-    bool takesAll = false;                         ///< also what `POLICY` leaves to ggml
+    uint32_t mostPlans = 1024;                      ///< plans live as long as the adapter
+    bool keepsNotes = false;                        ///< for report(), which takes time for each node
+    bool takesAll = false;                          ///< also what `POLICY` leaves to ggml
 };
 
 struct CachedPlan;

@@ -74,30 +74,59 @@ void mergeLevels(Levels& levels) {
             }
 }
 
-// Whether `x` can be the batch: whole elements, and matrices of D that share none (VkgemmMatrix).
-bool isBatch(const Level& x, const VkgemmProblem& p) {
-    const auto a = inElements(p.a.type, x.a), b = inElements(p.b.type, x.b), d = inElements(p.d.type, x.d);
-    if (!a || !b || !d) return false;
-    const bool isRowMajor = p.d.layout == VKGEMM_LAYOUT_ROW_MAJOR;
-    const uint64_t count = isRowMajor ? p.m : p.n, length = isRowMajor ? p.n : p.m;
-    return *d >= (count - 1) * p.d.ld + length || (*d >= length && p.d.ld >= (x.count - 1) * *d + length);
+// A level whose neighbouring products share a matrix of src0 becomes one with the level that it goes on with.
+void mergeRatios(Levels& levels) {
+    for (Level& outer : levels)
+        for (Level& inner : levels) {
+            if (&outer == &inner || outer.count == 1 || inner.count == 1 || outer.b == 0 || inner.b != 0) continue;
+            if (outer.ratio != 1 || outer.a != inner.count * inner.a || outer.d != inner.count * inner.d) continue;
+            outer = {outer.count * inner.count, inner.a, outer.b, inner.d, inner.count};
+            inner = {};
+        }
+}
+
+bool isWhole(const Level& x, const VkgemmProblem& p) {
+    return inElements(p.a.type, x.a) && inElements(p.b.type, x.b) && inElements(p.d.type, x.d);
 }
 
 uint64_t stride(VkgemmType type, uint64_t bytes) { return bytes ? *inElements(type, bytes) : VKGEMM_BROADCAST; }
 
-// The longest level that can be the batch; the others are loops.
-void chooseBatch(Levels& levels, Products& out) {
-    VkgemmProblem& p = out.problem;
-    Level* best = nullptr;
-    for (Level& x : levels)
-        if (x.count > 1 && (!best || x.count > best->count) && isBatch(x, p)) best = &x;
-    p.batch = 1;
-    if (best) {
-        p.batch = best->count;
-        p.a.batchStride = stride(p.a.type, best->a), p.b.batchStride = stride(p.b.type, best->b);
-        p.d.batchStride = stride(p.d.type, best->d);
-        *best = {};
+// Whether no two matrices of D share an element (VkgemmMatrix): a stride is at least what all smaller ones reach over.
+bool isDApart(const VkgemmProblem& p) {
+    const bool isRowMajor = p.d.layout == VKGEMM_LAYOUT_ROW_MAJOR;
+    std::array<std::array<uint64_t, 2>, 3> steps = {{{p.d.ld, isRowMajor ? p.m : p.n},
+                                                     {p.d.batchStride, p.batch},
+                                                     {p.outerStrideD, std::max<uint64_t>(p.outerBatch, 1)}}};
+    std::sort(steps.begin(), steps.end());
+    uint64_t reach = isRowMajor ? p.n : p.m;
+    for (const auto& [apart, count] : steps) {
+        if (count == 1) continue;
+        if (apart < reach) return false;
+        reach += (count - 1) * apart;
     }
+    return true;
+}
+
+// The two longest levels that can be the batch and its outer level are; the others are loops.
+void chooseBatch(Levels& levels, Products& out) {
+    std::stable_sort(levels.begin(), levels.end(), [](const Level& x, const Level& y) { return x.count > y.count; });
+    out.problem.batch = 1;
+    for (Level& x : levels) {
+        VkgemmProblem p = out.problem;
+        if (x.count == 1 || p.outerBatch > 1 || !isWhole(x, p)) continue;
+        const uint64_t a = stride(p.a.type, x.a), b = stride(p.b.type, x.b), d = stride(p.d.type, x.d);
+        if (p.batch == 1)
+            p.batch = x.count, p.a.batchStride = a, p.b.batchStride = b, p.d.batchStride = d, p.ratioB = x.ratio;
+        else
+            p.outerBatch = x.count, p.outerStrideA = a, p.outerStrideB = b, p.outerStrideD = d, p.outerRatioB = x.ratio;
+        if (isDApart(p)) out.problem = p, x = {};
+    }
+    for (Level& x : levels)
+        if (x.ratio > 1) {  // a loop knows no ratio
+            Level& inner = *std::find_if(levels.begin(), levels.end(), [](const Level& y) { return y.count == 1; });
+            inner = {x.ratio, x.a, 0, x.d};
+            x = {x.count / x.ratio, x.a * x.ratio, x.b, x.d * x.ratio};
+        }
     out.loops = levels;
 }
 
@@ -168,6 +197,7 @@ Reason describe(const MulMat& x, Products& out) {
     const bool rowsAreContiguous = y.nb[0] == blockSize(y.type).bytes && d.nb[0] == blockSize(d.type).bytes;
     if (rowsAreContiguous) mergeRows(levels, rows, rowA, rowD);
     mergeLevels(levels);
+    mergeRatios(levels);
     if (const Reason why = setMatrices(x, rows, rowA, rowD, out); why != Reason::SERVED) return why;
     chooseBatch(levels, out);
     uint64_t parts = 1;

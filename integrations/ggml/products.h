@@ -59,23 +59,24 @@ enum class Reason : uint32_t {
 };
 const char* textOf(Reason reason);
 
-/// Products that differ only in where their operands begin: `count` of them, bytes apart.
+/// Products that differ only in where their operands begin: `count` of them, bytes apart. `ratio` neighbours share a
+/// matrix of B.
 struct Level {
-    uint64_t count = 1, a = 0, b = 0, d = 0;
+    uint64_t count = 1, a = 0, b = 0, d = 0, ratio = 1;
 };
 
 /// A problem, and the products that are recorded with its plan.
 struct Products {
-    VkgemmProblem problem{};  ///< complete but for `upTo`
-    uint64_t rows = 0;        ///< N of the run, problem.m if that is no bound
-    std::array<Level, 4> loops{};
-    uint32_t parts = 1;  ///< the product of their counts
+    VkgemmProblem problem{};       ///< complete but for `upTo`
+    uint64_t rows = 0;             ///< N of the run, problem.m if that is no bound
+    std::array<Level, 4> loops{};  ///< with a ratio of 1
+    uint32_t parts = 1;            ///< the product of their counts
     uint32_t alignment = 16;
 };
 
 inline constexpr uint32_t mostParts = 256;
 
-/// MUL_MAT as products. `problem.batch` holds the level that is recorded at once, `loops` the others.
+/// MUL_MAT as products. The problem's batch and outer batch hold two levels, `loops` the others.
 Reason describe(const MulMat& x, Products& out);
 
 /// MUL_MAT_ID as one product with groups: a group for each expert, whose rows are the pairs of token and slot.

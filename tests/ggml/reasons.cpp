@@ -97,6 +97,23 @@ TEST_CASE("reasons: products of one class share a plan, and the report counts th
     CHECK(adapter().report().find(std::to_string(served + 32) + " of ") == 0);
 }
 
+TEST_CASE("two levels of a batch are one recording") {
+    // Attention: 32 heads of queries share 8 of keys, for two sequences; tokens are outside the heads.
+    const Lie heads_inside = {.order = {0, 2, 1, 3}};
+    const Buffers& b = buffers();
+    const MulMat x = {Filled(f16, {128, 64, 8, 2}, heads_inside, b.w.handle()).tensor,
+                      Filled(f32, {128, 5, 32, 2}, heads_inside, b.y.handle()).tensor,
+                      Filled(f32, {64, 5, 32, 2}, {}, b.d.handle()).tensor};
+    ggml::Products out;
+    REQUIRE(ggml::describe(x, out) == Reason::SERVED);
+    const VkgemmProblem& p = out.problem;
+    CHECK(out.parts == 1);
+    CHECK((p.m == 5 && p.batch == 32 && p.ratioB == 4 && p.outerBatch == 2));
+    CHECK((p.a.batchStride == 128 && p.a.ld == 128 * 32 && p.outerStrideA == 5 * 128 * 32));
+    CHECK((p.b.batchStride == 128 && p.b.ld == 128 * 8 && p.outerStrideB == 64 * 128 * 8));
+    CHECK((p.d.batchStride == 5 * 64 && p.outerStrideD == 32 * 5 * 64));
+}
+
 TEST_CASE("GGML_VKGEMM: its words") {
     using ggml::parseWish;
     CHECK_FALSE(parseWish(nullptr).isOff);
