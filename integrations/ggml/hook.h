@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Included in the middle of ggml-vulkan.cpp, by the lines that `hook` puts there. It turns ggml's tensors into those of
-// the adapter, and borrows ggml's scratch buffer for split k.
+// Included in ggml-vulkan.cpp before ggml_vk_mul_mat, by a line that `hook` puts there. It turns ggml's tensors into
+// those of the adapter, and borrows ggml's scratch buffer for split k.
 #ifndef VKGEMM_GGML_HOOK_H
 #define VKGEMM_GGML_HOOK_H
 
-#include <algorithm>
-
 #include "vkgemm_ggml/registry.h"
-
-// Of ggml-vulkan.cpp, which defines them further down.
-static void ggml_vk_sync_buffers(ggml_backend_vk_context* ctx, vk_context& subctx);
-static vk_subbuffer ggml_vk_tensor_subbuffer(const ggml_backend_vk_context* ctx, const ggml_tensor* tensor,
-                                             bool allow_misalign);
-static bool ggml_vk_can_use_fwht(const ggml_backend_vk_context* ctx, const ggml_tensor* src1, const ggml_tensor* dst);
 
 static VkgemmType vkgemm_type(ggml_type type) {
     switch (type) {
@@ -62,21 +54,6 @@ static vkgemm::ggml::Tensor vkgemm_tensor(const ggml_backend_vk_context* ctx, co
     out.buffer = place.buffer->buffer;
     out.offset = place.offset + (place.size - ggml_nbytes(x));
     return out;
-}
-
-static void vkgemm_device_created(const vk_device& device, const VkPhysicalDeviceFeatures2& features,
-                                  const std::vector<const char*>& extensions) {
-    VkgemmContextInfo info{};
-    info.structSize = sizeof info;
-    info.instance = vk_instance.instance;
-    info.physicalDevice = device->physical_device;
-    info.device = device->device;
-    info.apiVersion = std::min(vk::enumerateInstanceVersion(), device->properties.apiVersion);
-    info.getInstanceProcAddr = vkGetInstanceProcAddr;
-    info.enabledFeatures = &features;
-    info.enabledExtensions = extensions.data();
-    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
-    vkgemm::ggml::addAdapter(info);
 }
 
 static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_context& subctx,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "vkgemm_ggml/registry.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -14,6 +15,7 @@ struct Registry {
     std::mutex mutex;
     std::map<VkDevice, std::unique_ptr<Adapter>> adapters;
     bool prints = false;  // when the process ends
+    bool isPaused = false;
 };
 // Never destroyed, because ggml destroys its devices when the process ends, in an order that is not ours.
 Registry& registry() {
@@ -33,6 +35,19 @@ void printAll() {
 const Wish& wish() {
     static const Wish parsed = parseWish(std::getenv("GGML_VKGEMM"));
     return parsed;
+}
+
+// What ggml asks for in its VkApplicationInfo, which is the loader's version, and what the device has.
+uint32_t versionOf(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkGetInstanceProcAddr get) {
+    const auto loaderVersion =
+        reinterpret_cast<PFN_vkEnumerateInstanceVersion>(get(nullptr, "vkEnumerateInstanceVersion"));
+    const auto properties =
+        reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(get(instance, "vkGetPhysicalDeviceProperties"));
+    uint32_t version = VK_API_VERSION_1_1;
+    if (loaderVersion) loaderVersion(&version);
+    VkPhysicalDeviceProperties device{};
+    properties(physicalDevice, &device);
+    return std::min(version, device.apiVersion);
 }
 
 }  // namespace
@@ -56,11 +71,36 @@ Wish parseWish(const char* text) {
     return out;
 }
 
-void addAdapter(const VkgemmContextInfo& info) {
+void addExtensions(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkGetInstanceProcAddr get,
+                   std::vector<const char*>& extensions) {
+    if (wish().isOff) return;
+    VkgemmNeedsInfo info{};
+    info.structSize = sizeof info;
+    info.instance = instance, info.physicalDevice = physicalDevice, info.getInstanceProcAddr = get;
+    info.apiVersion = versionOf(instance, physicalDevice, get);
+    VkgemmNeeds needs{};
+    needs.structSize = sizeof needs;
+    if (vkgemmQueryNeeds(&info, &needs, nullptr) < 0) return;
+    for (uint32_t i = 0; i < needs.optionalExtensionCount; ++i)
+        if (std::string_view(needs.optionalExtensions[i]) == "VK_NVX_binary_import")
+            extensions.push_back(needs.optionalExtensions[i]);
+}
+
+void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& features,
+                const std::vector<const char*>& extensions, VkQueueFlags queueFlags) {
     if (!wish().unknown.empty())
         std::fprintf(stderr, "vkgemm: GGML_VKGEMM: '%s' is ignored; it takes: 0, 1, log, force\n",
                      wish().unknown.c_str());
     if (wish().isOff) return;
+    VkgemmContextInfo info{};
+    info.structSize = sizeof info;
+    info.instance = handles.instance, info.physicalDevice = handles.physicalDevice, info.device = handles.device;
+    info.apiVersion = versionOf(handles.instance, handles.physicalDevice, handles.get);
+    info.getInstanceProcAddr = handles.get;
+    info.enabledFeatures = &features;
+    info.enabledExtensions = extensions.data();
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.queueFlags = queueFlags;
     Options options;
     options.keepsNotes = wish().log, options.takesAll = wish().force;
     VkgemmError error{};
@@ -75,11 +115,17 @@ void addAdapter(const VkgemmContextInfo& info) {
     all.adapters[info.device] = std::move(adapter);
 }
 
+void setPaused(bool isPaused) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.isPaused = isPaused;
+}
+
 Adapter* adapterOf(VkDevice device) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     const auto at = all.adapters.find(device);
-    return at == all.adapters.end() ? nullptr : at->second.get();
+    return all.isPaused || at == all.adapters.end() ? nullptr : at->second.get();
 }
 
 void removeAdapter(VkDevice device) {

@@ -10,6 +10,8 @@
 #ifndef VKGEMM_GGML_REGISTRY_H
 #define VKGEMM_GGML_REGISTRY_H
 
+#include <vector>
+
 #include "vkgemm_ggml/adapter.h"
 
 namespace vkgemm::ggml {
@@ -21,9 +23,24 @@ struct Wish {
 };
 Wish parseWish(const char* text);
 
-/// Makes the adapter of a device that was just created. A refusal is printed, and the device then has none.
-void addAdapter(const VkgemmContextInfo& info);
-/// Null if the device has none.
+/// Appends what native kernels need (docs/native.md) if the device and its driver are among those on which they were
+/// verified. For before vkCreateDevice.
+void addExtensions(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkGetInstanceProcAddr get,
+                   std::vector<const char*>& extensions);
+
+struct Handles {
+    VkInstance instance;
+    VkPhysicalDevice physicalDevice;
+    VkDevice device;
+    PFN_vkGetInstanceProcAddr get;
+};
+/// Makes the adapter of a device that was just created with `features` and `extensions`. A refusal is printed, and the
+/// device then has none. `queueFlags` are those of the family that products are submitted to.
+void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& features,
+                const std::vector<const char*>& extensions, VkQueueFlags queueFlags);
+/// While it is paused, every product is ggml's, as with GGML_VKGEMM=0: for timing both in one process.
+void setPaused(bool isPaused);
+/// Null if the device has none, and while it is paused.
 Adapter* adapterOf(VkDevice device);
 /// Before vkDestroyDevice. Prints the report if GGML_VKGEMM asks for it.
 void removeAdapter(VkDevice device);

@@ -4,7 +4,6 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
-import re
 import struct
 import subprocess
 import sys
@@ -33,40 +32,59 @@ def expect(condition, what):
         sys.exit("wrong: " + what)
 
 
-def line_for(pattern):
-    """A line that the regular expression matches."""
-    return re.sub(r"\\(.)", r"\1", pattern.replace(r"\s*", "  ").replace(".*", "x"))
+CREATE = "        device->device = device->physical_device.createDevice(device_create_info);"
+MEMORY = "    vk::MemoryAllocateFlags mem_flags {};"
+CMAKE_LINE = "    target_link_libraries(ggml-vulkan PRIVATE Vulkan::Vulkan)"
+PRODUCT = "void ggml_vk_mul_mat{}(ggml_backend_vk_context * ctx, int node_idx) {{"
+OLD = {"ggml-vulkan.cpp": ['#include "ggml-vulkan.h"', "    ~vk_device_struct() {", MEMORY, CREATE,
+                           "static " + PRODUCT.format(""), "static " + PRODUCT.format("_id")],
+       "CMakeLists.txt": [CMAKE_LINE]}
+NEW = {"ggml-vulkan.cpp": ['#include "ggml-vulkan-common.h"', CREATE, PRODUCT.format(""), PRODUCT.format("_id"),
+                           "vk_device_struct::~vk_device_struct() {"],
+       "ggml-vulkan-buffers.cpp": ['#include "ggml-vulkan-common.h"', MEMORY], "CMakeLists.txt": [CMAKE_LINE]}
 
 
-def test_hook():
-    hook = loaded("hook")
-    for below in ("src/ggml-vulkan", "ggml/src/ggml-vulkan"):
-        with tempfile.TemporaryDirectory() as top:
-            backend = pathlib.Path(top) / below
-            backend.mkdir(parents=True)
-            for name in (hook.SOURCE, hook.CMAKE):
-                anchors = [line_for(pattern) for file, _, pattern, _ in hook.EDITS if file == name]
-                (backend / name).write_text("first\n" + "\nbetween\n".join(anchors) + "\nlast\n")
-            plain = {name: (backend / name).read_text() for name in (hook.SOURCE, hook.CMAKE)}
-            code, said = run(top)
-            expect(code == 0 and "24 lines put into" in said, said)
-            first = (backend / hook.SOURCE).read_text()
-            expect(first.count("#ifdef GGML_USE_VKGEMM") == first.count("#endif") == 7, first)
-            code, said = run(top)
-            expect(code == 0 and "as it should be: 24 lines" in said, said)
-            expect((backend / hook.SOURCE).read_text() == first, "a second run changed something")
-            code, said = run("--remove", top)
-            expect(code == 0 and "24 lines taken out of" in said, said)
-            for name, text in plain.items():
-                expect((backend / name).read_text() == text, name + " is not as it was")
-            # One anchor is missing, or there twice: nothing changes, and the refusal names it.
-            anchor = line_for(hook.EDITS[-2][2])
-            for text in (plain[hook.SOURCE].replace(anchor, "other"), plain[hook.SOURCE] + anchor + "\n"):
-                (backend / hook.SOURCE).write_text(text)
-                code, said = run(top)
-                expect(code == 1 and "ggml_vk_mul_mat_id" in said and "nothing was changed" in said, said)
-                expect((backend / hook.SOURCE).read_text() == text, "a refused tree was changed")
-                expect((backend / hook.CMAKE).read_text() == plain[hook.CMAKE], "a refused tree was changed")
+def test_hook(below, tree):
+    with tempfile.TemporaryDirectory() as top:
+        backend = pathlib.Path(top) / below
+        backend.mkdir(parents=True)
+        plain = {name: "first\n" + "\nbetween\n".join(lines) + "\nlast\n" for name, lines in tree.items()}
+
+        def read():
+            return {name: (backend / name).read_text() for name in plain}
+
+        def write(texts):
+            for name, text in texts.items():
+                (backend / name).write_text(text)
+
+        write(plain)
+        code, said = run(top)
+        expect(code == 0 and "28 lines put into" in said, said)
+        first = read()
+        source = "".join(text for name, text in first.items() if name.endswith(".cpp"))
+        expect(source.count("#ifdef GGML_USE_VKGEMM") == source.count("#endif") == 8, source)
+        expect(source.index("addExtensions") < source.index("createDevice") < source.index("addAdapter"), source)
+        code, said = run(top)
+        expect(code == 0 and "as it should be: 28 lines" in said, said)
+        expect(read() == first, "a second run changed something")
+        code, said = run("--remove", top)
+        expect(code == 0 and "28 lines taken out of" in said, said)
+        expect(read() == plain, "a tree is not as it was")
+        # Each line is missing, or there twice: nothing changes, and the refusal has a number of lines.
+        for name, lines in tree.items():
+            for line in lines:
+                if name == "ggml-vulkan-buffers.cpp" and "#include" in line:
+                    continue
+                for text, count in ((plain[name].replace(line, "other"), 0), (plain[name] + line + "\n", 2)):
+                    broken = {**plain, name: text}
+                    write(broken)
+                    code, said = run(top)
+                    expect(code == 1 and f": {count} lines match" in said and "nothing was changed" in said, said)
+                    expect(read() == broken, "a refused tree was changed")
+        write(plain)
+        (backend / "CMakeLists.txt").unlink()
+        code, said = run(top)
+        expect(code == 1 and "CMakeLists.txt is missing" in said, said)
     with tempfile.TemporaryDirectory() as top:
         code, said = run(top)
         expect(code == 1 and "no tree of ggml" in said, said)
@@ -118,6 +136,7 @@ def test_model():
     expect(abs(values.std() - 0.5) < 0.02 and abs(values.mean()) < 0.02, "the deviation of q8_0")
 
 
-test_hook()
+test_hook("src/ggml-vulkan", OLD)
+test_hook("ggml/src/ggml-vulkan", NEW)
 test_model()
 print("right")
