@@ -17,5 +17,8 @@ function(vkgemm_add_to_ggml)
   target_include_directories(ggml-vulkan PRIVATE ${source}/include
     $<TARGET_PROPERTY:vkgemm_ggml,INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(ggml-vulkan PRIVATE GGML_USE_VKGEMM VKGEMM_STATIC)
+  # Reaches into the adapter, so ggml's backends must be static.
+  add_executable(vkgemm-ggml-bench EXCLUDE_FROM_ALL ${source}/integrations/ggml/bench.cpp)
+  target_link_libraries(vkgemm-ggml-bench PRIVATE ggml vkgemm::ggml)
 endfunction()
 vkgemm_add_to_ggml()

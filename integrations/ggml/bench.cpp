@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+//
+// vkgemm-ggml-bench: products of ggml's Vulkan backend with and without vkgemm, in turns within one process.
+//
+//     vkgemm-ggml-bench [--device Vulkan0] [--seconds 1] [--small] [TEXT...]
+//
+// runs the rows of `table` whose names have one of the texts in them, or all. A line of the output:
+//
+//     MUL_MAT q4_0 4096x512x14336: ggml 812.3 us, vkgemm 401.9 us, 2.02x, 150 TFLOP/s, 82 GB/s, errors 1.1e-03 9.8e-04
+//
+// Times are medians. GB/s counts the weights, as they are packed. Weights are random and cycle through more memory than
+// a cache holds, and all nodes write one dst, so that each waits for the one before, as in a model. An error is the root
+// of the mean square of 256 results beside sums in double precision, relative to that of those sums.
+#include <ggml-alloc.h>
+#include <ggml-backend.h>
+#include <ggml.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "vkgemm_ggml/registry.h"
+
+namespace {
+
+struct Row {
+    ggml_type type;
+    int64_t m, n, k;
+    int64_t experts = 0, used = 0;  // of MUL_MAT_ID
+    std::string name() const {
+        std::string s = experts ? "MUL_MAT_ID " : "MUL_MAT ";
+        s += std::string(ggml_type_name(type)) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
+             std::to_string(k);
+        return experts ? s + ", " + std::to_string(used) + " of " + std::to_string(experts) : s;
+    }
+};
+
+std::vector<Row> table(bool isSmall) {
+    const int64_t by = isSmall ? 16 : 1;  // smaller by this much, for CPU drivers
+    std::vector<Row> rows;
+    for (const ggml_type type : {GGML_TYPE_F16, GGML_TYPE_Q4_K, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_MXFP4,
+                                 GGML_TYPE_BF16, GGML_TYPE_F32}) {
+        for (const int64_t n : {512, 1, 2, 4, 8, 32, 64})
+            rows.push_back({type, 4096 / by, n, 14336 / (isSmall ? 14 : 1)});
+        for (const int64_t n : {512, 1, 32}) rows.push_back({type, 768 / by, n, 2048 / (isSmall ? 4 : 1), 128 / by, 8});
+    }
+    // The sizes first.
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Row& x, const Row& y) { return (x.n == 32 || x.n == 64) < (y.n == 32 || y.n == 64); });
+    return rows;
+}
+
+std::vector<float> randomNumbers(size_t count, uint32_t seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> any(-1, 1);
+    std::vector<float> out(count);
+    for (float& x : out) x = any(random);
+    return out;
+}
+
+constexpr int64_t period = 1 << 20;  // weights: so many random ones, again and again
+
+std::vector<char> randomWeights(ggml_type type) {
+    const std::vector<float> numbers = randomNumbers(period, 7);
+    std::vector<char> out(ggml_row_size(type, period));
+    if (type == GGML_TYPE_F32)
+        std::memcpy(out.data(), numbers.data(), out.size());
+    else
+        ggml_quantize_chunk(type, numbers.data(), out.data(), 0, period / 256, 256, nullptr);
+    return out;
+}
+
+// One row of the table on the device: several matrices of weights, and a graph that multiplies by each in turn.
+class Case {
+   public:
+    Case(ggml_backend_t backend, const Row& row) : backend_(backend), row_(row) {
+        context_.reset(
+            ggml_init({ggml_tensor_overhead() * 512 + 2 * ggml_graph_overhead_custom(maxNodes, false), nullptr, true}));
+        ggml_context* const c = context_.get();
+        const size_t one = ggml_row_size(row.type, row.k) * row.m * std::max<int64_t>(row.experts, 1);
+        copies_ = std::clamp<size_t>((size_t{256} << 20) / one, 1, 64);
+        for (size_t i = 0; i < copies_; ++i)
+            weights_.push_back(row.experts ? ggml_new_tensor_3d(c, row.type, row.k, row.m, row.experts)
+                                           : ggml_new_tensor_2d(c, row.type, row.k, row.m));
+        if (row.experts) {
+            ids_ = ggml_new_tensor_2d(c, GGML_TYPE_I32, row.used, row.n);
+            y_ = ggml_new_tensor_3d(c, GGML_TYPE_F32, row.k, row.used, row.n);
+        } else {
+            y_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, row.k, row.n);
+        }
+        for (ggml_tensor* const w : weights_)
+            dst_.push_back(ids_ ? ggml_mul_mat_id(c, w, y_, ids_) : ggml_mul_mat(c, w, y_));
+        place();
+        fill();
+    }
+
+    void build(size_t nodes) {
+        graph_ = ggml_new_graph_custom(context_.get(), maxNodes, false);
+        nodes_ = std::min(nodes, maxNodes);
+        for (size_t i = 0; i < nodes_; ++i)
+            if (i < copies_)
+                ggml_build_forward_expand(graph_, dst_[i]);  // marks it as one to be computed
+            else
+                ggml_graph_add_node(graph_, dst_[i % copies_]);
+    }
+
+    // Seconds for a node.
+    double run() const {
+        const auto begin = std::chrono::steady_clock::now();
+        if (ggml_backend_graph_compute(backend_, graph_) != GGML_STATUS_SUCCESS) return -1;
+        const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+        return time.count() / double(nodes_);
+    }
+
+    // Of what the last node of the last run wrote.
+    double error() const {
+        const ggml_tensor* const d = dst_[(nodes_ - 1) % copies_];
+        std::vector<float> got(ggml_nelements(d)), row(row_.k), values(period);
+        ggml_backend_tensor_get(d, got.data(), 0, ggml_nbytes(d));
+        if (row_.type == GGML_TYPE_F32)
+            values = randomNumbers(period, 7);
+        else
+            ggml_get_type_traits(row_.type)->to_float(packed_.data(), values.data(), period);
+        std::mt19937 random(3);
+        double wrong = 0, all = 0;
+        for (int sample = 0; sample < 256; ++sample) {
+            const size_t at = random() % got.size();
+            const size_t m = at % row_.m, pair = at / row_.m;  // pair: of token and slot
+            const size_t expert = ids_ ? size_t(chosen_[pair]) : 0;
+            const size_t first = (expert * row_.m + m) * row_.k;
+            double sum = 0;
+            for (int64_t k = 0; k < row_.k; ++k)
+                sum += double(values[(first + k) % period]) * double(activations_[pair * row_.k + k]);
+            wrong += (got[at] - sum) * (got[at] - sum), all += sum * sum;
+        }
+        return std::sqrt(wrong / all);
+    }
+
+    double flops() const { return 2.0 * row_.m * row_.n * row_.k * std::max<int64_t>(row_.used, 1); }
+    // Of the weights that a node reads.
+    double bytes() const {
+        double matrices = 1;
+        if (row_.experts) {
+            std::vector<int32_t> seen = chosen_;
+            std::sort(seen.begin(), seen.end());
+            matrices = double(std::unique(seen.begin(), seen.end()) - seen.begin());
+        }
+        return matrices * double(ggml_row_size(row_.type, row_.k)) * row_.m;
+    }
+    size_t copies() const { return copies_; }
+
+   private:
+    static constexpr size_t maxNodes = 4096;
+    struct Free {
+        void operator()(ggml_context* x) const { ggml_free(x); }
+        void operator()(ggml_backend_buffer* x) const { ggml_backend_buffer_free(x); }
+    };
+
+    // Every dst at the same place.
+    void place() {
+        size_t end = 0;
+        const auto take = [&](const ggml_tensor* x) {
+            const size_t at = end;
+            end += (ggml_nbytes(x) + 1023) / 1024 * 1024;
+            return at;
+        };
+        std::vector<size_t> places;
+        for (const ggml_tensor* const w : weights_) places.push_back(take(w));
+        const size_t y = take(y_), d = take(dst_[0]), ids = ids_ ? take(ids_) : 0;
+        buffer_.reset(ggml_backend_alloc_buffer(backend_, end + 1024));
+        if (!buffer_) std::fprintf(stderr, "no memory\n"), std::exit(1);
+        char* const base = static_cast<char*>(ggml_backend_buffer_get_base(buffer_.get()));
+        for (size_t i = 0; i < copies_; ++i) ggml_backend_tensor_alloc(buffer_.get(), weights_[i], base + places[i]);
+        ggml_backend_tensor_alloc(buffer_.get(), y_, base + y);
+        if (ids_) ggml_backend_tensor_alloc(buffer_.get(), ids_, base + ids);
+        for (ggml_tensor* const x : dst_) ggml_backend_tensor_alloc(buffer_.get(), x, base + d);
+    }
+
+    void fill() {
+        packed_ = randomWeights(row_.type);
+        std::vector<char> all(ggml_nbytes(weights_[0]));
+        for (size_t at = 0; at < all.size(); at += packed_.size())
+            std::memcpy(&all[at], packed_.data(), std::min(packed_.size(), all.size() - at));
+        for (ggml_tensor* const w : weights_) ggml_backend_tensor_set(w, all.data(), 0, all.size());
+        activations_ = randomNumbers(ggml_nelements(y_), 8);
+        ggml_backend_tensor_set(y_, activations_.data(), 0, ggml_nbytes(y_));
+        if (!ids_) return;
+        std::mt19937 random(9);
+        std::vector<int32_t> order(row_.experts);
+        for (int64_t i = 0; i < row_.experts; ++i) order[i] = int32_t(i);
+        for (int64_t token = 0; token < row_.n; ++token) {
+            std::shuffle(order.begin(), order.end(), random);
+            chosen_.insert(chosen_.end(), order.begin(), order.begin() + row_.used);
+        }
+        ggml_backend_tensor_set(ids_, chosen_.data(), 0, ggml_nbytes(ids_));
+    }
+
+    ggml_backend_t backend_;
+    Row row_;
+    std::unique_ptr<ggml_context, Free> context_;
+    std::unique_ptr<ggml_backend_buffer, Free> buffer_;
+    size_t copies_ = 1, nodes_ = 0;
+    std::vector<ggml_tensor*> weights_, dst_;
+    ggml_tensor *y_ = nullptr, *ids_ = nullptr;
+    ggml_cgraph* graph_ = nullptr;
+    std::vector<char> packed_;
+    std::vector<float> activations_;
+    std::vector<int32_t> chosen_;
+};
+
+double median(std::vector<double> x) {
+    std::sort(x.begin(), x.end());
+    return x[x.size() / 2];
+}
+
+void measure(ggml_backend_t backend, const Row& row, double seconds) {
+    Case one(backend, row);
+    double error[2], times[2];
+    one.build(one.copies());
+    for (const bool isOurs : {false, true}) {  // the first run compiles pipelines
+        vkgemm::ggml::setPaused(!isOurs);
+        one.run();
+        error[isOurs] = one.error();
+        times[isOurs] = one.run();
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const auto passed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    while (passed() < 0.4 * seconds) one.run();
+    one.build(size_t(std::max(0.02 * seconds / std::min(times[0], times[1]), 8.0)));
+    std::vector<double> all[2];
+    for (int round = 0; round < 5 || (passed() < seconds && round < 25); ++round)
+        for (const bool isOurs : {false, true}) {
+            vkgemm::ggml::setPaused(!isOurs);
+            all[isOurs].push_back(one.run());
+        }
+    const double stock = median(all[0]), ours = median(all[1]);
+    std::printf("%s: ggml %.1f us, vkgemm %.1f us, %.2fx, %.1f TFLOP/s, %.0f GB/s, errors %.1e %.1e\n",
+                row.name().c_str(), stock * 1e6, ours * 1e6, stock / ours, one.flops() / ours * 1e-12,
+                one.bytes() / ours * 1e-9, error[0], error[1]);
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    std::string device = "Vulkan0";
+    double seconds = 1;
+    bool isSmall = false;
+    std::vector<std::string> texts;
+    for (int i = 1; i < count; ++i) {
+        const std::string word = arguments[i];
+        if (word == "--device" && i + 1 < count)
+            device = arguments[++i];
+        else if (word == "--seconds" && i + 1 < count)
+            seconds = std::atof(arguments[++i]);
+        else if (word == "--small")
+            isSmall = true;
+        else if (word.rfind("--", 0) == 0)
+            return std::printf("usage: vkgemm-ggml-bench [--device NAME] [--seconds S] [--small] [TEXT...]\n"), 2;
+        else
+            texts.push_back(word);
+    }
+    ggml_backend_dev_t const dev = ggml_backend_dev_by_name(device.c_str());
+    ggml_backend_t const backend = dev ? ggml_backend_dev_init(dev, nullptr) : nullptr;
+    if (!backend) return std::fprintf(stderr, "no device %s\n", device.c_str()), 1;
+    std::printf("%s: %s\n", device.c_str(), ggml_backend_dev_description(dev));
+    for (const Row& row : table(isSmall)) {
+        const std::string name = row.name() + ".";
+        const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
+        if (texts.empty() || std::any_of(texts.begin(), texts.end(), has)) measure(backend, row, seconds);
+    }
+    ggml_backend_free(backend);
+}
