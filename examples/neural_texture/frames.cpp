@@ -101,7 +101,7 @@ void Frames::submit(Frame& f, Graph& graph, VkSemaphore wait, VkSemaphore signal
     f.submitted = true;
 }
 
-std::map<std::string, Time> Frames::now(Graph& graph) {
+Times Frames::now(Graph& graph) {
     Frame& f = frames_[in_flight];
     begin(f);
     submit(f, graph, VK_NULL_HANDLE, VK_NULL_HANDLE);

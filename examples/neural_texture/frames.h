@@ -11,7 +11,7 @@ struct Finished {
     bool trained = false;       // otherwise it has no loss
     double loss = 0, psnr = 0;  // of the batch of its last step, before that step
     uint32_t rows = 0;          // that the network coloured
-    std::map<std::string, Time> times{};
+    Times times{};
 };
 
 class Frames {
@@ -40,7 +40,7 @@ class Frames {
     /// At the end: the same without a new frame, for one frame after the other.
     bool finish(const Graph& graph, Finished& finished);
     /// Does the graph's passes outside any frame, waits for them, and returns their times.
-    std::map<std::string, Time> now(Graph& graph);
+    Times now(Graph& graph);
     /// From now on a submission ends as on a device that is lost.
     void lose() { lost_ = true; }
 

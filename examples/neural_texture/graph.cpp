@@ -21,6 +21,11 @@ bool inside(const Use& a, const Use& b) { return b.offset <= a.offset && end(a) 
 }  // namespace
 
 bool Use::writes() const { return (access & all_writes) != 0; }
+uint64_t Use::bytes() const {
+    const uint64_t texel = image.format == VK_FORMAT_R32G32B32A32_SFLOAT ? 16 : 4;
+    const uint64_t once = buffer ? (size == VK_WHOLE_SIZE ? 0 : size) : texel * image.size.width * image.size.height;
+    return once * (writes() && (access & ~all_writes) ? 2 : 1);
+}
 Use reads(const Buffer& b) { return {.buffer = b.handle, .access = read, .size = b.bytes}; }
 Use writes(const Buffer& b) { return {.buffer = b.handle, .access = write, .size = b.bytes}; }
 Use updates(const Buffer& b) { return {.buffer = b.handle, .access = read | write, .size = b.bytes}; }
@@ -159,7 +164,8 @@ void Graph::order(const Use& use, Barriers& barriers) {
 }
 
 void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query_count) {
-    std::vector<const char*>& parts = parts_[frames_++];
+    Times& parts = parts_[frames_++];
+    uint64_t bytes = 0;
     parts_.erase(parts_.begin(), parts_.lower_bound(frames_ > 4 ? frames_ - 4 : 0));
     if (std::exchange(forgot_, false)) {
         constexpr VkAccessFlags2 both = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
@@ -187,10 +193,11 @@ void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query
                                     .pImageMemoryBarriers = barriers.images.data()};
         if (!barriers.buffers.empty() || !barriers.images.empty()) vkCmdPipelineBarrier2(commands, &info);
         p.record(commands);
+        for (const Use& use : p.uses) bytes += use.bytes();
         // A timestamp after the last pass of each part.
         const bool last = each_ || i + 1 == passes_.size() || passes_[i + 1].part != p.part;
         if (last && queries && parts.size() + 1 < query_count) {
-            parts.push_back(each_ ? p.name : p.part);
+            parts.push_back({each_ ? p.name : p.part, each_ ? p.detail : "", 0, std::exchange(bytes, 0)});
             vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries,
                                  static_cast<uint32_t>(parts.size()));
         }
@@ -200,8 +207,8 @@ void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query
     passes_.clear();
 }
 
-std::map<std::string, Time> Graph::times(VkQueryPool queries, uint64_t frame) const {
-    std::map<std::string, Time> all;
+Times Graph::times(VkQueryPool queries, uint64_t frame) const {
+    Times all;
     const auto found = parts_.find(frame);
     if (found == parts_.end() || found->second.empty()) return all;
     std::vector<uint64_t> at(found->second.size() + 1);
@@ -209,12 +216,19 @@ std::map<std::string, Time> Graph::times(VkQueryPool queries, uint64_t frame) co
                                 at.data(), sizeof at[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults");
     for (size_t i = 0; i + 1 < at.size(); ++i) {
-        Time& time = all[found->second[i]];
-        time.milliseconds +=
+        const Time& part = found->second[i];
+        auto time = std::ranges::find(all, part.name, &Time::name);
+        if (time == all.end()) time = all.insert(time, {part.name, part.kernel});
+        time->milliseconds +=
             static_cast<double>(at[i + 1] - at[i]) * static_cast<double>(gpu_.properties.limits.timestampPeriod) * 1e-6;
-        ++time.passes;
+        time->bytes += part.bytes;
     }
     return all;
+}
+
+double milliseconds_of(const Times& times, const std::string& name) {
+    const auto found = std::ranges::find(times, name, &Time::name);
+    return found == times.end() ? 0 : found->milliseconds;
 }
 
 void Graph::print(const Pass& pass, size_t barriers) const {

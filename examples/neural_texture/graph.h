@@ -18,6 +18,7 @@ struct Use {
     VkDeviceSize offset = 0, size = VK_WHOLE_SIZE;
 
     bool writes() const;
+    uint64_t bytes() const;  // read and written
     uint64_t key() const { return buffer ? std::bit_cast<uint64_t>(buffer) : std::bit_cast<uint64_t>(image.handle); }
 };
 
@@ -29,10 +30,14 @@ Use writes(const Image& image);
 Use copies(const Buffer& buffer, VkAccessFlags2 access);  // by the transfer stage
 Use copies(const Image& image, VkAccessFlags2 access);
 
+/// How long a part of a frame took, or each of its passes.
 struct Time {
+    std::string name{}, kernel{};  // kernel: vkgemm's, of a product
     double milliseconds = 0;
-    unsigned passes = 0;
+    uint64_t bytes = 0;  // that its passes read and write at least, if each touches all of what it names once
 };
+using Times = std::vector<Time>;  // in the order of the frame, each name once
+double milliseconds_of(const Times& times, const std::string& name);
 
 class Graph {
    public:
@@ -55,7 +60,7 @@ class Graph {
     /// null pool gets none.
     void record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query_count);
     /// The times of the frame whose timestamps are in `queries`, which has ended, by part.
-    std::map<std::string, Time> times(VkQueryPool queries, uint64_t frame) const;
+    Times times(VkQueryPool queries, uint64_t frame) const;
     uint64_t recorded() const { return frames_; }
     /// From now on each pass is a part of its own.
     void time_each(bool on) { each_ = on; }
@@ -92,7 +97,7 @@ class Graph {
     bool print_ = false, each_ = false, forgot_ = false;
     std::vector<Pass> passes_{};
     std::unordered_map<uint64_t, std::vector<Past>> history_{};
-    std::map<uint64_t, std::vector<const char*>> parts_{};  // by frame: the part of each timestamp
+    std::map<uint64_t, Times> parts_{};  // by frame: what ends at each timestamp
     uint64_t frames_ = 0;
 };
 

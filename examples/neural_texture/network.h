@@ -22,6 +22,12 @@ struct Counted {
     VkgemmGroup group{};
     VkDispatchIndirectCommand dispatch{.x = 0, .y = 1, .z = 1};
     uint32_t padding = 0;
+
+    static Counted rows(uint32_t count) {
+        Counted c;
+        c.group.m = count, c.dispatch.x = (count + 63) / 64;
+        return c;
+    }
 };
 static_assert(sizeof(Counted) == 20 * sizeof(uint32_t));
 

@@ -74,14 +74,14 @@ void say(const Finished& f, const Record& record, const VkExtent2D& size, double
     std::printf("frame %.2f ms, step %u", frame_ms, f.steps);
     if (!record.curve.empty()) std::printf(", PSNR %.2f dB", record.curve.back().psnr);
     std::printf(", %u of %u pixels;", f.rows, size.width * size.height);
-    for (const auto& [part, time] : f.times) std::printf(" %s %.3f ms", part.c_str(), time.milliseconds);
+    for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
     std::printf("\n");
     std::fflush(stdout);
 }
 
 void note(Record& record, const Finished& f, const VkExtent2D& size, bool last) {
     ++record.frames;
-    for (const auto& [part, time] : f.times) record.milliseconds[part] += time.milliseconds;
+    for (const Time& t : f.times) record.milliseconds[t.name] += t.milliseconds;
     const uint32_t known = record.curve.empty() ? 0 : record.curve.back().step;
     if (f.trained && f.steps > known) record.curve.push_back({f.steps, f.loss, f.psnr});
     const Clock::time_point now = Clock::now();
