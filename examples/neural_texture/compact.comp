@@ -5,7 +5,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-layout(local_size_x = 8, local_size_y = 8) in;
+layout(local_size_x = 16, local_size_y = 16) in;
 layout(std430, binding = 0) writeonly buffer Points { vec2 uv[]; };
 layout(std430, binding = 1) writeonly buffer Rows { uint row_of[]; };  // for each pixel
 layout(std430, binding = 2) buffer Counted { Group group; };
@@ -24,7 +24,7 @@ void main() {
     barrier();
     if (gl_LocalInvocationIndex == 0 && count != 0) {
         first = atomicAdd(group.m, count);
-        atomicMax(group.dispatch_x, (first + count + 63) / 64);
+        atomicMax(group.dispatch_x, (first + count + 127) / 128);
     }
     barrier();
     if (!on_screen) return;

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT
-// uv -> the network's first activations. A work group serves 64 points; each invocation has one level of 4 of them.
+// uv -> the network's first activations, column by column: all points of a feature lie side by side. An invocation has
+// one level of two points.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "encoding.glsl"
-layout(local_size_x = 16, local_size_y = 16) in;
-layout(std430, binding = 0) readonly buffer Points { vec2 uv[]; };
-layout(std430, binding = 1) readonly buffer Parameters { float parameter[]; };
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer Points { vec4 uv[]; };
+layout(std430, binding = 1) readonly buffer Network { REAL2 feature[]; };
 layout(std430, binding = 2) writeonly buffer Activations { REAL2 x[]; };
 layout(std430, binding = 3) readonly buffer Counted { Group group; };
-layout(push_constant) uniform Push { uint rows, counted, table_log2, first_feature; };
+layout(push_constant) uniform Push { uint rows, stride, counted, table_log2, first_feature; };
+
+vec2 encoded(vec2 at, uint level, uint points) {
+    const Corners c = corners_of(at, points, 1u << table_log2);
+    const uint table = first_feature / 2 + (level << table_log2);
+    vec2 sum = vec2(0);
+    for (uint n = 0; n < 4; ++n) sum += c.weight[n] * vec2(feature[table + c.entry[n]]);
+    return sum;
+}
 
 void main() {
-    const uint level = gl_LocalInvocationID.x, count = counted != 0u ? min(group.m, rows) : rows;
-    for (uint r = 0; r < 4; ++r) {
-        const uint i = gl_WorkGroupID.x * 64 + r * 16 + gl_LocalInvocationID.y;
-        if (i >= count) return;
-        const Corners c = corners_of(uv[i], level, table_log2);
-        vec2 sum = vec2(0);
-        for (uint n = 0; n < 4; ++n) {
-            const uint at = first_feature + c.entry[n] * features;
-            sum += c.weight[n] * vec2(parameter[at], parameter[at + 1]);
-        }
-        x[i * levels + level] = REAL2(sum);
-    }
+    const uint pair = gl_GlobalInvocationID.x, level = gl_WorkGroupID.y;
+    if (2 * pair >= (counted != 0u ? min(group.m, rows) : rows)) return;
+    const uint points = points_of(level);
+    const vec4 at = uv[pair];
+    const vec2 one = encoded(at.xy, level, points), other = encoded(at.zw, level, points);
+    x[level * stride + pair] = REAL2(vec2(one.x, other.x));  // a column has stride / 2 pairs
+    x[level * stride + stride / 2 + pair] = REAL2(vec2(one.y, other.y));
 }

@@ -61,11 +61,13 @@ std::span<const uint32_t> shader(const char* name, bool f16);
 
 struct Buffer {
     VkBuffer handle = VK_NULL_HANDLE;
-    VkDeviceSize bytes = 0;
+    VkDeviceSize bytes = 0, offset = 0;
     void* mapped = nullptr;  // for readback
-    vkgemm::Operand operand(VkDeviceSize offset = 0) const {
-        return {.buffer = handle, .offset = offset, .size = bytes - offset};
+    vkgemm::Operand operand(VkDeviceSize from = 0) const {
+        return {.buffer = handle, .offset = offset + from, .size = bytes - from};
     }
+    /// A part of it, which passes touch like a buffer of its own.
+    Buffer part(VkDeviceSize from, VkDeviceSize size) const { return {handle, size, offset + from}; }
     template <class T>
     std::span<const T> read() const {
         return {static_cast<const T*>(mapped), bytes / sizeof(T)};

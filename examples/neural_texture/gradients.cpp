@@ -34,20 +34,21 @@ struct Check {
     Buffer losses = memory.buffer("losses for the host", r.network.losses().bytes, true);
     Buffer values = memory.buffer("values for the host", r.network.master().bytes, true);
     Buffer copies_read = memory.buffer("network for the host", r.network.network().bytes, true);
-    Buffer products = memory.buffer("dW for the host", r.network.weight_gradients().bytes, true);
+    Buffer products = memory.buffer("gradients for the host", r.network.parameter_gradients().bytes, true);
     Buffer sums = memory.buffer("sums for the host", r.network.sums().bytes, true);
     uint32_t step = 20;  // of the batch
 
     /// Of one of the two equal batches that were added up.
     double gradient(uint32_t i) const {
-        const uint32_t weights = r.network.weights();
-        if (i < weights) return 0.5 * static_cast<double>(products.read<float>()[i]);
-        return 0.5 * sums.read<int32_t>()[i - weights] / static_cast<double>(r.network.fixed_point());
+        const uint32_t features = r.network.first_feature();
+        if (i < r.network.first_bias(0)) return 0.5 * static_cast<double>(products.read<float>()[i]);
+        const int32_t sum = i < features ? products.read<int32_t>()[i] : sums.read<int32_t>()[i - features];
+        return 0.5 * sum / static_cast<double>(r.network.fixed_point());
     }
-    /// Whether Adam wrote the weights and biases that the products read, as well as its own.
+    /// Whether Adam wrote the parameters that the other passes read, as well as its own.
     bool copied() const {
         const auto own = values.read<float>(), read = copies_read.read<float>();
-        return std::equal(read.begin(), read.begin() + r.network.first_feature(), own.begin());
+        return std::ranges::equal(read, own);
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
     double loss(uint32_t i, float value) {
@@ -57,7 +58,7 @@ struct Check {
             });
         };
         set(r.network.master());
-        if (i < r.network.first_feature()) set(r.network.network());
+        set(r.network.network());
         r.network.gradients(r.graph, step);
         r.graph.copy("losses", r.network.losses(), losses);
         r.frames.now(r.graph);
@@ -100,11 +101,11 @@ int check_gradients(Renderer& r) {
     for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
     r.graph.copy("values", r.network.master(), c.values);
     r.graph.copy("network", r.network.network(), c.copies_read);
-    r.graph.copy("dW", r.network.weight_gradients(), c.products);
+    r.graph.copy("gradients", r.network.parameter_gradients(), c.products);
     r.graph.copy("sums", r.network.sums(), c.sums);
     r.frames.now(r.graph);
     unsigned wrong = c.copied() ? 0 : 1, checked = 0;
-    if (wrong) std::printf("the network has other weights or biases than Adam\n");
+    if (wrong) std::printf("the network has other parameters than Adam\n");
     for (const Kind& kind : kinds(r.network)) {
         const std::vector<uint32_t> some = c.choose(kind);
         const double largest = some.empty() ? 0 : std::abs(c.gradient(some[0]));

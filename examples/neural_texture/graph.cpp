@@ -26,9 +26,11 @@ uint64_t Use::bytes() const {
     const uint64_t once = buffer ? (size == VK_WHOLE_SIZE ? 0 : size) : texel * image.size.width * image.size.height;
     return once * (writes() && (access & ~all_writes) ? 2 : 1);
 }
-Use reads(const Buffer& b) { return {.buffer = b.handle, .access = read, .size = b.bytes}; }
-Use writes(const Buffer& b) { return {.buffer = b.handle, .access = write, .size = b.bytes}; }
-Use updates(const Buffer& b) { return {.buffer = b.handle, .access = read | write, .size = b.bytes}; }
+Use reads(const Buffer& b) { return {.buffer = b.handle, .access = read, .offset = b.offset, .size = b.bytes}; }
+Use writes(const Buffer& b) { return {.buffer = b.handle, .access = write, .offset = b.offset, .size = b.bytes}; }
+Use updates(const Buffer& b) {
+    return {.buffer = b.handle, .access = read | write, .offset = b.offset, .size = b.bytes};
+}
 Use reads(const Image& i) { return {.image = i, .access = read}; }
 Use writes(const Image& i) { return {.image = i, .access = write}; }
 Use copies(const Buffer& b, VkAccessFlags2 access) {
@@ -116,16 +118,18 @@ void Graph::bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vecto
                        push.data());
 }
 
-/// Adds the barrier that `use` needs after all earlier passes, also those of earlier frames: there is one queue.
-void Graph::order(const Use& use, Barriers& barriers) {
+/// Adds the barrier that `use` by `pass` needs after all earlier passes, also those of earlier frames: there is one
+/// queue. Returns the first pass that it may stand before.
+uint64_t Graph::order(const Use& use, uint64_t pass, Barriers& barriers) {
     std::vector<Past>& past = history_[use.key()];
+    uint64_t first = 0;
     VkPipelineStageFlags2 stage = 0;
     VkAccessFlags2 access = 0;
     for (Past& p : past) {
         if (!overlap(p.use, use) || (!use.writes() && !p.use.writes())) continue;
         const bool seen = (use.stage & ~p.seen_stage) == 0 && (use.access & ~p.seen_access) == 0;
         if (!use.writes() && seen) continue;
-        stage |= p.use.stage, access |= p.use.access & all_writes;
+        stage |= p.use.stage, access |= p.use.access & all_writes, first = std::max(first, p.pass + 1);
         if (!use.writes()) p.seen_stage |= use.stage, p.seen_access |= use.access;
     }
     const bool fresh = use.image.handle && past.empty();  // an image that nothing has touched yet
@@ -160,7 +164,26 @@ void Graph::order(const Use& use, Barriers& barriers) {
         std::erase_if(past, [&](const Past& p) { return inside(p.use, use); });
     else
         std::erase_if(past, [&](const Past& p) { return !p.use.writes() && inside(p.use, use) && same(p); });
-    past.push_back({use});
+    past.push_back({use, pass});
+    return first;
+}
+
+/// The barriers before each pass.
+std::vector<Graph::Barriers> Graph::barriers_of_passes() {
+    std::vector<Barriers> all(passes_.size());
+    size_t latest = 0;  // the last pass that has barriers before it, or the first one
+    for (size_t i = 0; i < passes_.size(); ++i) {
+        Barriers own;
+        uint64_t first = 0;
+        for (const Use& use : passes_[i].uses) first = std::max(first, order(use, recorded_passes_ + i, own));
+        if (own.count() == 0) continue;
+        if (first > recorded_passes_ + latest) latest = i;
+        Barriers& at = all[latest];
+        at.buffers.insert(at.buffers.end(), own.buffers.begin(), own.buffers.end());
+        at.images.insert(at.images.end(), own.images.begin(), own.images.end());
+    }
+    recorded_passes_ += passes_.size();
+    return all;
 }
 
 void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query_count) {
@@ -182,16 +205,16 @@ void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query
         vkCmdResetQueryPool(commands, queries, 0, query_count);
         vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
     }
+    const std::vector<Barriers> all_barriers = barriers_of_passes();
     for (size_t i = 0; i < passes_.size(); ++i) {
         const Pass& p = passes_[i];
-        Barriers barriers;
-        for (const Use& use : p.uses) order(use, barriers);
+        const Barriers& barriers = all_barriers[i];
         const VkDependencyInfo info{.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
                                     .bufferMemoryBarrierCount = static_cast<uint32_t>(barriers.buffers.size()),
                                     .pBufferMemoryBarriers = barriers.buffers.data(),
                                     .imageMemoryBarrierCount = static_cast<uint32_t>(barriers.images.size()),
                                     .pImageMemoryBarriers = barriers.images.data()};
-        if (!barriers.buffers.empty() || !barriers.images.empty()) vkCmdPipelineBarrier2(commands, &info);
+        if (barriers.count() != 0) vkCmdPipelineBarrier2(commands, &info);
         p.record(commands);
         for (const Use& use : p.uses) bytes += use.bytes();
         // A timestamp after the last pass of each part.
@@ -201,7 +224,7 @@ void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query
             vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries,
                                  static_cast<uint32_t>(parts.size()));
         }
-        if (print_) print(p, barriers.buffers.size() + barriers.images.size());
+        if (print_) print(p, barriers.count());
     }
     print_ = false;
     passes_.clear();

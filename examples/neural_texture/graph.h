@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A frame as a list of passes. Each names what it touches; from that the graph places the barriers. Matrix products are
-// passes like any other: what they touch is what vkgemm reports (vkgemmGetRunAccesses).
+// passes like any other: what they touch is what vkgemm reports (vkgemmGetRunAccesses). A barrier makes all later
+// passes wait for all earlier ones, so it goes where there is one already, if that is behind what it waits for.
 #pragma once
 #include <functional>
 #include <map>
@@ -80,14 +81,17 @@ class Graph {
     /// An earlier access that a later one may have to wait for. `seen`: for which reads a barrier was placed already.
     struct Past {
         Use use;
+        uint64_t pass;  // by number, from the first frame on
         VkPipelineStageFlags2 seen_stage = 0;
         VkAccessFlags2 seen_access = 0;
     };
     struct Barriers {
         std::vector<VkBufferMemoryBarrier2> buffers{};
         std::vector<VkImageMemoryBarrier2> images{};
+        size_t count() const { return buffers.size() + images.size(); }
     };
-    void order(const Use& use, Barriers& barriers);
+    uint64_t order(const Use& use, uint64_t pass, Barriers& barriers);
+    std::vector<Barriers> barriers_of_passes();
     void bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vector<Use>& uses,
               const std::vector<uint32_t>& push) const;
     void print(const Pass& pass, size_t barriers) const;
@@ -98,7 +102,7 @@ class Graph {
     std::vector<Pass> passes_{};
     std::unordered_map<uint64_t, std::vector<Past>> history_{};
     std::map<uint64_t, Times> parts_{};  // by frame: what ends at each timestamp
-    uint64_t frames_ = 0;
+    uint64_t frames_ = 0, recorded_passes_ = 0;
 };
 
 }  // namespace renderer

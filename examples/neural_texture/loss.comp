@@ -7,35 +7,31 @@
 #include "material.glsl"
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Points { vec2 uv[]; };
-layout(std430, binding = 1) readonly buffer Outputs { REAL y[]; };
-layout(std430, binding = 2) writeonly buffer Gradients { REAL dy[]; };
-layout(std430, binding = 3) buffer Sums { int sum[]; };
+layout(std430, binding = 1) readonly buffer Outputs { EIGHT y[]; };
+layout(std430, binding = 2) writeonly buffer Gradients { EIGHT dy[]; };
+layout(std430, binding = 3) buffer ParameterGradients { int sum[]; };
 layout(std430, binding = 4) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
-layout(push_constant) uniform Push { uint rows, material, first_bias; float fixed_point; };
-shared float error[64][outputs];
+layout(push_constant) uniform Push { uint material, first_bias; float fixed_point; };
+shared float total[outputs + 2][64];  // columns of the error, and its squares
 
 void main() {
     const uint i = gl_GlobalInvocationID.x, t = gl_LocalInvocationID.x;
-    float target[outputs];
-    if (i < rows) target = material_at(uv[i], material);
+    const float target[outputs] = material_at(uv[i], material);
+    float e[outputs] = floats_of(y[i]);
+    vec2 squares = vec2(0);
     for (uint c = 0; c < outputs; ++c) {
-        const float e = i < rows ? float(y[i * outputs + c]) - target[c] : 0.0;
-        error[t][c] = e;
-        if (i < rows) dy[i * outputs + c] = REAL(e);
+        e[c] -= target[c];
+        squares += vec2(0.5, c < 3 ? 1.0 : 0.0) * e[c] * e[c];
+        total[c][t] = e[c];
+    }
+    dy[i] = eight_of(e);
+    total[outputs][t] = squares.x, total[outputs + 1][t] = squares.y;
+    for (uint left = 32; left > 0; left /= 2) {
+        barrier();
+        if (t < left)
+            for (uint c = 0; c < outputs + 2; ++c) total[c][t] += total[c][t + left];
     }
     barrier();
-    if (t < outputs) {
-        float total = 0.0;
-        for (uint r = 0; r < 64; ++r) total += error[r][t];
-        atomicAdd(sum[first_bias + t], int(round(total * fixed_point)));
-    }
-    if (t == 0) {
-        vec2 squares = vec2(0);
-        for (uint r = 0; r < 64; ++r)
-            for (uint c = 0; c < outputs; ++c) {
-                const float s = error[r][c] * error[r][c];
-                squares += vec2(0.5 * s, c < 3 ? s : 0.0);
-            }
-        loss[gl_WorkGroupID.x] = squares;
-    }
+    if (t < outputs) atomicAdd(sum[first_bias + t], int(round(total[t][0] * fixed_point)));
+    if (t == 0) loss[gl_WorkGroupID.x] = vec2(total[outputs][0], total[outputs + 1][0]);
 }

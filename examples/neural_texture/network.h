@@ -17,15 +17,15 @@ struct Settings {
     bool f32 = false;
 };
 
-/// A group whose m the GPU counts, and the arguments of dispatches with one work group for 64 rows; as in common.glsl.
+/// A group whose m the GPU counts, and the arguments of the encoding's dispatch; as in common.glsl.
 struct Counted {
     VkgemmGroup group{};
-    VkDispatchIndirectCommand dispatch{.x = 0, .y = 1, .z = 1};
+    VkDispatchIndirectCommand dispatch{.x = 0, .y = 16, .z = 1};  // 128 rows; levels
     uint32_t padding = 0;
 
     static Counted rows(uint32_t count) {
         Counted c;
-        c.group.m = count, c.dispatch.x = (count + 63) / 64;
+        c.group.m = count, c.dispatch.x = (count + 127) / 128;
         return c;
     }
 };
@@ -48,8 +48,7 @@ class Network {
     void reset(Graph& graph);
 
     const Settings& settings() const { return settings_; }
-    uint32_t row_bytes(uint32_t columns) const { return columns * (gpu_.f16 ? 2 : 4); }
-    uint32_t weights() const { return first_bias(0); }
+    VkDeviceSize bytes(VkDeviceSize elements) const { return elements * (gpu_.f16 ? 2 : 4); }
     uint32_t parameters() const { return first_feature() + levels * 2 * (1u << settings_.table_log2); }
     uint32_t first_feature() const { return first_bias(layers); }  // index of the first parameter of a kind
     uint32_t first_weight(uint32_t layer) const;
@@ -60,23 +59,26 @@ class Network {
     const Buffer& losses() const { return losses_; }  // two floats for 64 points: the loss, the colour's squared error
     const Buffer& master() const { return parameters_; }
     const Buffer& network() const { return network_; }
-    const Buffer& weight_gradients() const { return weight_gradients_; }
-    const Buffer& sums() const { return sums_; }
+    const Buffer& parameter_gradients() const { return gradients_; }  // weights in f32, biases in fixed point
+    const Buffer& sums() const { return sums_; }                      // gradients of features, in fixed point
 
    private:
     friend class Inference;
-    void encode(Graph& graph, const Buffer& points, const Buffer& x, uint32_t rows, const Counted* counted) const;
+    std::vector<uint32_t> encode_push(uint32_t rows, uint32_t stride, bool counted) const;
+    void make_plans();
     void forward(Graph& graph);
     void backward(Graph& graph);
+    void adam(Graph& graph, uint32_t step, float rate);
 
     Gpu& gpu_;
     Settings settings_;
     Arena memory_;
     float fixed_point_;
-    Buffer parameters_, moments_, weight_gradients_, sums_, network_, points_, losses_, workspace_;
-    std::array<Buffer, layers + 1> x_;  // activations; the last is the output
-    std::array<Buffer, 2> gradient_;    // of activations, by turns
-    std::array<vkgemm::Plan, layers> forward_, weight_, input_;
+    Buffer parameters_, moments_, gradients_, bias_gradients_, sums_, network_, points_, losses_, workspace_;
+    std::array<Buffer, 3> weight_workspace_;  // one each, so that the products of dW need not wait for each other
+    std::array<Buffer, layers + 1> x_, dx_;   // activations, of which the last is the output, and their gradients
+    std::array<vkgemm::Plan, layers> forward_, input_;
+    std::array<vkgemm::Plan, 3> weight_;  // of the first layer, of those with hidden ones on both sides, of the last
     VkPipeline sample_, encode_, scatter_, loss_, relu_, adam_;
 };
 
@@ -92,7 +94,7 @@ class Inference {
 
    private:
     const Network& of_;
-    uint32_t rows_;
+    uint32_t rows_, stride_;  // at most; from one column of the encoding to the next
     Buffer points_, x_, y_, workspace_;
     std::array<Buffer, 2> hidden_;
     std::array<vkgemm::Plan, Network::layers> sized_, counted_;

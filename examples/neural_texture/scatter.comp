@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: MIT
-// The encoding backwards: adds the gradient of each activation to the features that it came from. Sums of atomics are
-// in fixed point, so that they do not depend on the order.
+// The encoding backwards: adds the gradient of each activation to the features that it came from. Few features get most
+// of the gradients, and memory adds to one place one number after the other. So a work group has one slice of one
+// level's table in shared memory, where it adds up what a part of the batch gives to it; memory gets the totals. Sums
+// are in fixed point, so that they do not depend on the order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "encoding.glsl"
-layout(local_size_x = 16, local_size_y = 16) in;
-layout(std430, binding = 0) readonly buffer Points { vec2 uv[]; };
-layout(std430, binding = 1) readonly buffer Gradients { REAL2 dx[]; };
-layout(std430, binding = 2) buffer Sums { int sum[]; };  // of biases and features
-layout(push_constant) uniform Push { uint rows, table_log2, first_feature; float fixed_point; };
+layout(local_size_x = 512) in;
+layout(std430, binding = 0) readonly buffer Points { vec4 uv[]; };
+layout(std430, binding = 1) readonly buffer Gradients { REAL2 dx[]; };  // as encode.comp has the activations
+layout(std430, binding = 2) buffer Sums { int sum[]; };
+layout(push_constant) uniform Push { uint rows, table_log2, slices, points_each; float fixed_point; };
+
+const uint slice = 4096;             // entries of a table; network.cpp has the same number
+shared int total[features * slice];  // all entries' first features, then their second ones
+
+void add(vec2 at, vec2 g, uint points, uint first) {
+    const Corners c = corners_of(at, points, 1u << table_log2);
+    for (uint n = 0; n < 4; ++n) {
+        const uint entry = c.entry[n] - first;
+        if (entry >= slice) continue;
+        const ivec2 part = ivec2(round(g * c.weight[n]));
+        atomicAdd(total[entry], part.x);
+        atomicAdd(total[slice + entry], part.y);
+    }
+}
 
 void main() {
-    const uint level = gl_LocalInvocationID.x;
-    for (uint r = 0; r < 4; ++r) {
-        const uint i = gl_WorkGroupID.x * 64 + r * 16 + gl_LocalInvocationID.y;
-        if (i >= rows) return;
-        const Corners c = corners_of(uv[i], level, table_log2);
-        const vec2 g = vec2(dx[i * levels + level]) * fixed_point;
-        for (uint n = 0; n < 4; ++n) {
-            const uint at = first_feature + c.entry[n] * features;
-            const ivec2 part = ivec2(round(g * c.weight[n]));
-            if (part.x != 0) atomicAdd(sum[at], part.x);
-            if (part.y != 0) atomicAdd(sum[at + 1], part.y);
-        }
+    const uint level = gl_WorkGroupID.y / slices, first = gl_WorkGroupID.y % slices * slice;
+    const uint points = points_of(level), entries = min(min(points * points, 1u << table_log2) - first, slice);
+    if (first >= points * points) return;  // a coarse grid has fewer slices
+    const uint t = gl_LocalInvocationID.x;
+    for (uint i = t; i < features * slice; i += 512) total[i] = 0;
+    barrier();
+    const uint begin = gl_WorkGroupID.x * points_each, end = min(begin + points_each, rows);
+    for (uint pair = begin / 2 + t; pair < end / 2; pair += 512) {
+        const vec4 at = uv[pair];
+        const vec2 x = vec2(dx[level * rows + pair]) * fixed_point;
+        const vec2 y = vec2(dx[level * rows + rows / 2 + pair]) * fixed_point;
+        add(at.xy, vec2(x.x, y.x), points, first);
+        add(at.zw, vec2(x.y, y.y), points, first);
+    }
+    barrier();
+    for (uint i = t; i < features * entries; i += 512) {
+        const int part = total[i % features * slice + i / features];
+        if (part != 0) atomicAdd(sum[((level << table_log2) + first) * features + i], part);
     }
 }

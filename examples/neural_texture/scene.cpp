@@ -153,7 +153,7 @@ void Scene::draw(Graph& graph, float time, float split, bool whole) {
     });
     graph.compute("compact", compact_,
                   {writes(inference_->points()), writes(rows_), updates(counted_), reads(surface_), reads(place_)},
-                  words(w, h, at, whole ? 1u : 0u), x, y);
+                  words(w, h, at, whole ? 1u : 0u), (w + 15) / 16, (h + 15) / 16);
     graph.part("infer");
     inference_->run(graph, w * h, whole ? nullptr : &counted_);
     graph.part("shade");

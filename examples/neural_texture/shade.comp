@@ -6,7 +6,7 @@
 #include "material.glsl"
 #include "scene.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
-layout(std430, binding = 0) readonly buffer Outputs { REAL y[]; };
+layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
 layout(std430, binding = 1) readonly buffer Rows { uint row_of[]; };
 layout(binding = 7, rgba32f) uniform readonly image2D surface;
 layout(binding = 8, rgba32f) uniform readonly image2D place;
@@ -45,12 +45,8 @@ vec3 lit(vec3 p, vec3 n, vec3 to_eye, vec3 colour, float roughness) {
     return colour * (ambient + nl * strength * 0.8) + nl * strength * spread * masked * fresnel + mirrored;
 }
 vec3 colour_of(ivec2 at, vec4 s, vec4 w) {
-    float m[8];
-    if (at.x < split)
-        for (uint c = 0; c < outputs; ++c) m[c] = float(y[row_of[at.y * width + at.x] * outputs + c]);
-    else
-        m = material_at(s.xy, material);
-    m = surface_of(m, material);
+    const float m[8] = surface_of(
+        at.x < split ? floats_of(y[row_of[at.y * width + at.x]]) : material_at(s.xy, material), material);
     vec3 n = vec3(s.zw, sqrt(max(0.0, 1.0 - dot(s.zw, s.zw))) * sign(w.w));
     // The direction in which u grows: along the axis of the plane, and around that of the torus.
     const vec3 axis = turn(time)[1];
