@@ -105,8 +105,10 @@ void bench_frames(Renderer& r) {
 
 int bench(Gpu& gpu, Options options) {
     Renderer r(gpu, options);
-    bench_network(r);
-    bench_frames(r);
+    if (options.bench == "steps")
+        bench_network(r);
+    else
+        bench_frames(r);
     check(vkDeviceWaitIdle(gpu.device), "vkDeviceWaitIdle");
     return 0;
 }

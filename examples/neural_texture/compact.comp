@@ -5,19 +5,20 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
+#include "scene.glsl"
 layout(local_size_x = 16, local_size_y = 16) in;
 layout(std430, binding = 0) writeonly buffer Points { vec2 uv[]; };
 layout(std430, binding = 1) writeonly buffer Rows { uint row_of[]; };  // for each pixel
 layout(std430, binding = 2) buffer Counted { Group group; };
-layout(binding = 7, rgba32f) uniform readonly image2D surface;
-layout(binding = 8, rgba32f) uniform readonly image2D place;
-layout(push_constant) uniform Push { uint width, height, split, whole; };
+layout(binding = 7, r32f) uniform readonly image2D visibility;
+layout(push_constant) uniform Push { uint width, height, split, whole; float time; };
 shared uint count, first;
 
 void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
     const bool on_screen = at.x < width && at.y < height;
-    const bool wanted = on_screen && at.x < split && imageLoad(place, at).w != 0.0;
+    const float visible = on_screen ? imageLoad(visibility, at).x : 0.0;
+    const bool wanted = at.x < split && visible != 0.0;
     if (gl_LocalInvocationIndex == 0) count = 0;
     barrier();
     const uint mine = wanted ? atomicAdd(count, 1) : 0;
@@ -30,5 +31,5 @@ void main() {
     if (!on_screen) return;
     const uint pixel = at.y * width + at.x, row = whole != 0 ? pixel : first + mine;
     row_of[pixel] = row;
-    if (wanted || whole != 0) uv[row] = imageLoad(surface, at).xy;
+    if (wanted || whole != 0) uv[row] = surface_at(vec2(at), vec2(width, height), visible, time).uv;
 }

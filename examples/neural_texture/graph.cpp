@@ -22,8 +22,8 @@ bool inside(const Use& a, const Use& b) { return b.offset <= a.offset && end(a) 
 
 bool Use::writes() const { return (access & all_writes) != 0; }
 uint64_t Use::bytes() const {
-    const uint64_t texel = image.format == VK_FORMAT_R32G32B32A32_SFLOAT ? 16 : 4;
-    const uint64_t once = buffer ? (size == VK_WHOLE_SIZE ? 0 : size) : texel * image.size.width * image.size.height;
+    const uint64_t once =
+        buffer ? (size == VK_WHOLE_SIZE ? 0 : size) : uint64_t{4} * image.size.width * image.size.height;
     return once * (writes() && (access & ~all_writes) ? 2 : 1);
 }
 Use reads(const Buffer& b) { return {.buffer = b.handle, .access = read, .offset = b.offset, .size = b.bytes}; }

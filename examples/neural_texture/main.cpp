@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
         gpu.open(problems, extensions, options.settings.f32);
         std::printf("%s, %s, batches of %u points, layers of %u\n", gpu.properties.deviceName, gpu.f16 ? "f16" : "f32",
                     options.settings.batch, options.settings.width);
-        if (options.bench) {
+        if (!options.bench.empty()) {
             code = bench(gpu, options);
         } else {
             Renderer all(gpu, options);

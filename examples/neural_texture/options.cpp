@@ -27,7 +27,7 @@ Trains a network to know a texture while it draws with it.
   --window             show the frames in a window
   --psnr-floor X       end with code 1 if the last PSNR is lower, or not 10 dB above that of untrained weights
   --check-gradients    compare gradients with finite differences, and end
-  --bench              time training steps and inference of several sizes, and end
+  --bench WHAT         time steps (training steps and inference) or frames, pass by pass, and end
   --inject EVENT       resize, minimise or lose (the device), half-way
 )";
 
@@ -68,7 +68,6 @@ bool flag(Options& o, const std::string& name) {
     if (name == "--graph") return o.graph = true;
     if (name == "--window") return o.window = true;
     if (name == "--check-gradients") return o.check_gradients = true;
-    if (name == "--bench") return o.bench = true;
     return false;
 }
 
@@ -91,6 +90,7 @@ void value(Options& o, const std::string& name, const char* v) {
     if (name == "--split") return void(o.split = number<float>(n, v, 0, 1));
     if (name == "--out") return void(o.out = v);
     if (name == "--psnr-floor") return void(o.floor = number<float>(n, v, 0, 100));
+    if (name == "--bench") return void((one_of(n, v, {"steps", "frames"}), o.bench = v));
     if (name == "--inject") return void((one_of(n, v, {"resize", "minimise", "lose"}), o.inject = v));
     refuse("unknown option " + name);
 }

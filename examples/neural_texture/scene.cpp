@@ -4,7 +4,6 @@
 namespace renderer {
 namespace {
 
-constexpr VkFormat gbuffer_format = VK_FORMAT_R32G32B32A32_SFLOAT;
 constexpr uint32_t around = 128, across = 64;  // quads of the torus
 
 VkShaderModule module_of(const Gpu& gpu, std::span<const uint32_t> code) {
@@ -30,8 +29,7 @@ void Scene::resize(VkExtent2D size) {
     inference_.reset();
     memory_ = std::make_unique<Arena>(gpu_);
     constexpr VkImageUsageFlags drawn = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT;
-    surface_ = memory_->image("surface", gbuffer_format, size, drawn);
-    place_ = memory_->image("place", gbuffer_format, size, drawn);
+    visibility_ = memory_->image("visibility", VK_FORMAT_R32_SFLOAT, size, drawn);
     depth_ = memory_->image("depth", VK_FORMAT_D32_SFLOAT, size, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT);
     screen_ = memory_->image("screen", VK_FORMAT_R8G8B8A8_UNORM, size,
                              VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
@@ -41,8 +39,8 @@ void Scene::resize(VkExtent2D size) {
 }
 
 void Scene::make_pipeline() {
-    const VkShaderModule vertex = module_of(gpu_, shader("gbuffer_vert", false)),
-                         fragment = module_of(gpu_, shader("gbuffer_frag", false));
+    const VkShaderModule vertex = module_of(gpu_, shader("visibility_vert", false)),
+                         fragment = module_of(gpu_, shader("visibility_frag", false));
     const VkPipelineShaderStageCreateInfo stages[] = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                        .stage = VK_SHADER_STAGE_VERTEX_BIT,
                                                        .module = vertex,
@@ -68,16 +66,16 @@ void Scene::make_pipeline() {
         .depthTestEnable = VK_TRUE,
         .depthWriteEnable = VK_TRUE,
         .depthCompareOp = VK_COMPARE_OP_LESS};
-    const VkPipelineColorBlendAttachmentState all[] = {{.colorWriteMask = 15}, {.colorWriteMask = 15}};
+    const VkPipelineColorBlendAttachmentState all{.colorWriteMask = VK_COLOR_COMPONENT_R_BIT};
     const VkPipelineColorBlendStateCreateInfo blend{
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, .attachmentCount = 2, .pAttachments = all};
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, .attachmentCount = 1, .pAttachments = &all};
     const VkDynamicState later[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
     const VkPipelineDynamicStateCreateInfo dynamic{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, .dynamicStateCount = 2, .pDynamicStates = later};
-    const VkFormat formats[] = {gbuffer_format, gbuffer_format};
+    constexpr VkFormat format = VK_FORMAT_R32_SFLOAT;
     const VkPipelineRenderingCreateInfo rendering{.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-                                                  .colorAttachmentCount = 2,
-                                                  .pColorAttachmentFormats = formats,
+                                                  .colorAttachmentCount = 1,
+                                                  .pColorAttachmentFormats = &format,
                                                   .depthAttachmentFormat = VK_FORMAT_D32_SFLOAT};
     const VkGraphicsPipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
                                             .pNext = &rendering,
@@ -92,14 +90,14 @@ void Scene::make_pipeline() {
                                             .pColorBlendState = &blend,
                                             .pDynamicState = &dynamic,
                                             .layout = gpu_.layout};
-    check(vkCreateGraphicsPipelines(gpu_.device, VK_NULL_HANDLE, 1, &info, nullptr, &gbuffer_),
+    check(vkCreateGraphicsPipelines(gpu_.device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline_),
           "vkCreateGraphicsPipelines");
-    gpu_.pipelines.push_back(gbuffer_);
+    gpu_.pipelines.push_back(pipeline_);
     vkDestroyShaderModule(gpu_.device, vertex, nullptr);
     vkDestroyShaderModule(gpu_.device, fragment, nullptr);
 }
 
-void Scene::draw_gbuffer(VkCommandBuffer commands, float time) const {
+void Scene::draw_visibility(VkCommandBuffer commands, float time) const {
     const auto attachment = [](const Image& image) {
         return VkRenderingAttachmentInfo{.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
                                          .imageView = image.view,
@@ -107,21 +105,21 @@ void Scene::draw_gbuffer(VkCommandBuffer commands, float time) const {
                                          .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
                                          .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
     };
-    const VkRenderingAttachmentInfo colours[] = {attachment(surface_), attachment(place_)};
+    const VkRenderingAttachmentInfo colour = attachment(visibility_);
     VkRenderingAttachmentInfo depth = attachment(depth_);
     depth.clearValue.depthStencil.depth = 1;
     const VkRect2D area{{0, 0}, size_};
     const VkRenderingInfo info{.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
                                .renderArea = area,
                                .layerCount = 1,
-                               .colorAttachmentCount = 2,
-                               .pColorAttachments = colours,
+                               .colorAttachmentCount = 1,
+                               .pColorAttachments = &colour,
                                .pDepthAttachment = &depth};
     const auto width = static_cast<float>(size_.width), height = static_cast<float>(size_.height);
     const VkViewport viewport{0, 0, width, height, 0, 1};
     const auto push = words(time, width / height, around, across);
     vkCmdBeginRendering(commands, &info);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, gbuffer_);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
     vkCmdSetViewport(commands, 0, 1, &viewport);
     vkCmdSetScissor(commands, 0, 1, &area);
     vkCmdPushConstants(commands, gpu_.layout,
@@ -142,23 +140,21 @@ void Scene::draw(Graph& graph, float time, float split, bool whole) {
     const uint32_t w = size_.width, h = size_.height, x = (w + 7) / 8, y = (h + 7) / 8;
     const auto at = static_cast<uint32_t>(split * static_cast<float>(w));
     graph.part("raster");
-    graph.pass("G-buffer",
-               {{.image = surface_, .stage = output, .access = colour},
-                {.image = place_, .stage = output, .access = colour},
-                {.image = depth_, .stage = tests, .access = depth}},
-               [this, time](VkCommandBuffer commands) { draw_gbuffer(commands, time); });
+    graph.pass(
+        "visibility",
+        {{.image = visibility_, .stage = output, .access = colour}, {.image = depth_, .stage = tests, .access = depth}},
+        [this, time](VkCommandBuffer commands) { draw_visibility(commands, time); });
     graph.pass("no rows yet", {copies(counted_, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [this](VkCommandBuffer commands) {
         const Counted none;
         vkCmdUpdateBuffer(commands, counted_.handle, 0, sizeof none, &none);
     });
     graph.compute("compact", compact_,
-                  {writes(inference_->points()), writes(rows_), updates(counted_), reads(surface_), reads(place_)},
-                  words(w, h, at, whole ? 1u : 0u), (w + 15) / 16, (h + 15) / 16);
+                  {writes(inference_->points()), writes(rows_), updates(counted_), reads(visibility_)},
+                  words(w, h, at, whole ? 1u : 0u, time), (w + 15) / 16, (h + 15) / 16);
     graph.part("infer");
     inference_->run(graph, w * h, whole ? nullptr : &counted_);
     graph.part("shade");
-    graph.compute("shade", shade_,
-                  {reads(inference_->output()), reads(rows_), reads(surface_), reads(place_), writes(screen_)},
+    graph.compute("shade", shade_, {reads(inference_->output()), reads(rows_), reads(visibility_), writes(screen_)},
                   words(w, h, at, network_.settings().material, time), x, y);
 }
 

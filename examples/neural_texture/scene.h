@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is drawn: a turning torus above a plane, whose material the network knows. Rasterised into a G-buffer, then the
-// network runs on the pixels that see a surface, then every pixel is lit.
+// What is drawn: a turning torus above a plane, whose material the network knows. Rasterised into a visibility buffer, then
+// the network runs on the pixels that see a surface, then every pixel is lit.
 #pragma once
 #include <memory>
 
@@ -24,15 +24,15 @@ class Scene {
 
    private:
     void make_pipeline();
-    void draw_gbuffer(VkCommandBuffer commands, float time) const;
+    void draw_visibility(VkCommandBuffer commands, float time) const;
 
     Gpu& gpu_;
     const Network& network_;
-    VkPipeline gbuffer_ = VK_NULL_HANDLE, compact_ = VK_NULL_HANDLE, shade_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE, compact_ = VK_NULL_HANDLE, shade_ = VK_NULL_HANDLE;
     VkExtent2D size_{};
     std::unique_ptr<Arena> memory_{};
     std::unique_ptr<Inference> inference_{};
-    Image surface_{}, place_{}, depth_{}, screen_{};
+    Image visibility_{}, depth_{}, screen_{};
     Buffer rows_{}, counted_{};
 };
 

@@ -8,13 +8,14 @@
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
 layout(std430, binding = 1) readonly buffer Rows { uint row_of[]; };
-layout(binding = 7, rgba32f) uniform readonly image2D surface;
-layout(binding = 8, rgba32f) uniform readonly image2D place;
-layout(binding = 9, rgba8) uniform writeonly image2D screen;
+layout(binding = 7, r32f) uniform readonly image2D visibility;
+layout(binding = 8, rgba8) uniform writeonly image2D screen;
 layout(push_constant) uniform Push { uint width, height, split, material; float time; };
 
+mat3 to_torus;  // the inverse of its turn
+
 float torus(vec3 p) {  // the distance to it
-    p = transpose(turn(time)) * (p - torus_at);
+    p = to_torus * (p - torus_at);
     return length(vec2(length(p.xz) - ring, p.y)) - tube;
 }
 float shadow(vec3 from, vec3 to) {
@@ -44,29 +45,25 @@ vec3 lit(vec3 p, vec3 n, vec3 to_eye, vec3 colour, float roughness) {
     const vec3 mirrored = sky(reflect(-to_eye, n)) * (0.04 + 0.5 * pow(1.0 - nv, 5.0)) * (1.0 - roughness) * open;
     return colour * (ambient + nl * strength * 0.8) + nl * strength * spread * masked * fresnel + mirrored;
 }
-vec3 colour_of(ivec2 at, vec4 s, vec4 w) {
+vec3 colour_of(ivec2 at, Surface s) {
     const float m[8] = surface_of(
-        at.x < split ? floats_of(y[row_of[at.y * width + at.x]]) : material_at(s.xy, material), material);
-    vec3 n = vec3(s.zw, sqrt(max(0.0, 1.0 - dot(s.zw, s.zw))) * sign(w.w));
-    // The direction in which u grows: along the axis of the plane, and around that of the torus.
-    const vec3 axis = turn(time)[1];
-    const vec3 u = abs(w.w) < 1.5 ? vec3(1, 0, 0) : normalize(cross(w.xyz - torus_at, axis)), v = cross(u, n);
-    const float fade = 1.0 / (1.0 + 0.02 * dot(w.xyz - eye(time), w.xyz - eye(time)));
-    n = normalize(n - fade * (m[4] * u + m[5] * (abs(w.w) < 1.5 ? -v : v)));
+        at.x < split ? floats_of(y[row_of[at.y * width + at.x]]) : material_at(s.uv, material), material);
+    const vec3 to_eye = eye(time) - s.position;
+    const vec3 v = cross(s.along_u, s.normal);
+    const vec3 n = normalize(s.normal - (m[4] * s.along_u + m[5] * v) / (1.0 + 0.02 * dot(to_eye, to_eye)));
     const vec3 colour = pow(clamp(vec3(m[0], m[1], m[2]), 0.0, 1.0), vec3(2.2));
-    return lit(w.xyz, n, normalize(eye(time) - w.xyz), colour, clamp(m[3], 0.05, 1.0));
+    return lit(s.position, n, normalize(to_eye), colour, clamp(m[3], 0.05, 1.0));
 }
 
 void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
     if (at.x >= width || at.y >= height) return;
-    const vec4 s = imageLoad(surface, at), w = imageLoad(place, at);
-    const vec2 p = (vec2(at) + 0.5) / vec2(width, height) * 2.0 - 1.0;
-    const vec3 way = normalize(view(time) * vec3(p.x * float(width) / float(height), -p.y, focal));
-    vec3 colour = sky(way);
-    if (w.w != 0.0) {
-        const float fog = 1.0 - exp(-0.0035 * dot(w.xyz - eye(time), w.xyz - eye(time)));
-        colour = mix(colour_of(at, s, w), colour, fog);
+    to_torus = transpose(turn(time));
+    const Surface s = surface_at(vec2(at), vec2(width, height), imageLoad(visibility, at).x, time);
+    vec3 colour = sky(normalize(s.way));
+    if (!s.is_sky) {
+        const float fog = 1.0 - exp(-0.0035 * dot(s.position - eye(time), s.position - eye(time)));
+        colour = mix(colour_of(at, s), colour, fog);
     }
     colour = colour * (1.0 + colour / 6.0) / (1.0 + colour);  // tone mapping
     if (uint(at.x) == split || uint(at.x) + 1 == split) colour = vec3(1);
