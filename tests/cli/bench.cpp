@@ -36,6 +36,38 @@ TEST_CASE("bench: what was asked for is in the file; a name that is not UTF-8 do
     CHECK(options["tuned"] == "rows\xef\xbf\xbd");
 }
 
+TEST_CASE("bench --random: what the choice loses, and every time in the file") {
+    const Folder folder("bench_random");
+    const std::string out =
+        run(0, "bench --random 2 --seed 3 --type f32,i8 --max-flops 2e7 --kernel shaders,all --json r.json --quiet")
+            .out;
+    expect(out, {"lost", "chosen", "geometric mean", "worst twentieth", "i8*i8+i32->i32"});
+    const Json j = Json::parse(read("r.json"));
+    CHECK((j["options"]["random"] == 2 && j["options"]["seed"] == 3 && j["options"]["kernel"] == "shaders,all"));
+    CHECK(j["lost"]["all"]["problems"] == 2);
+    REQUIRE(j["random"].size() == 2);
+    for (const Json& p : j["random"]) {
+        REQUIRE(p["tried"].size() >= 2);
+        const Json &best = p["tried"][p["best"].get<size_t>()], &chosen = p["tried"][p["chosen"].get<size_t>()];
+        CHECK((best["final"] == true && chosen["final"] == true));
+        CHECK(best["seconds"].get<double>() <= chosen["seconds"].get<double>());
+        CHECK((p["loss"].get<double>() >= 0 && p["loss"].get<double>() < 1));
+    }
+    expect(run(0, "bench --random 50 --max-flops 2e7 --type f32 --budget 0.1 --quiet").out, {"1 of 50 problems"});
+}
+
+TEST_CASE("bench --random: options that say nothing beside it are refused") {
+    refused(2, "bench --seed 1 8x8x8", {"--random"});
+    refused(2, "bench --random 1 8x8x8", {"--random"});
+    refused(2, "bench --random 1 --repeats 3", {"--random"});
+    refused(2, "bench --random 0", {"--random"});
+    refused(2, "bench --random 1 --kernel auto", {"auto,all"});
+    refused(2, "bench --random 1 --kernel auto,shaders", {"auto,all"});
+    refused(2, "bench --random 1 --type f23", {"f23"});
+    refused(2, "bench --random 1 --max-flops 1", {"--max-flops"});
+    refused(2, "bench --from old.json --random 1", {"--from"});
+}
+
 TEST_SUITE_END();
 TEST_SUITE_BEGIN("bench_saved");
 

@@ -23,7 +23,7 @@ _vkgemm() {
     bench:--csv) files=1 ;;
     bench:--plot) files=1 ;;
     bench:--from) files=1 ;;
-    bench:--shape|bench:--type|bench:--tile|bench:--min-time|bench:--repeats) ;;
+    bench:--shape|bench:--type|bench:--tile|bench:--min-time|bench:--repeats|bench:--random|bench:--seed|bench:--max-flops|bench:--budget) ;;
     ladder:--type) words="f32 i32" ;;
     ladder:--json) files=1 ;;
     ladder:--plot) files=1 ;;
@@ -50,7 +50,7 @@ _vkgemm() {
         '') words="devices kernels bench ladder tune explain inspect cover check replay --device --validate --quiet --color -h --help --version" ;;
         devices) words="--json --device --validate --quiet --color -h --help" ;;
         kernels) words="--json --device --validate --quiet --color -h --help" ;;
-        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --from --device --validate --quiet --color -h --help" ;;
+        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --random --seed --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
         ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
         tune) words="--suite --budget --out --resume --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;

@@ -6,6 +6,7 @@
 
 #include "baselines/baseline.h"
 #include "cli/text.h"
+#include "commands/random_bench.h"
 #include "measure/kernel_lookup.h"
 #include "measure/rejected_kernel.h"
 #include "measure/roofline.h"
@@ -22,6 +23,7 @@ struct Options {
     bool cold = false, hot = false, no_check = false;
     double min_time = 0;
     size_t repeats = 0;
+    RandomBench random;
 
     bool takes(std::string_view selection) const { return std::ranges::find(kernels, selection) != kernels.end(); }
 };
@@ -314,6 +316,12 @@ int show_saved(const Session& session, const Options& o) {
 }
 
 int run(const Session& session, Options options) {
+    if (options.random.problems) {
+        RandomBench& r = options.random;
+        r.types = options.type, r.json = options.json, r.kernels = options.kernels;
+        r.hot = options.hot, r.cold = options.cold;
+        return run_random_bench(session, r);
+    }
     if (options.kernels.empty()) options.kernels = {"auto"};
     if (Status s = own_places({{"--from", options.from},
                                {"--suite", suite_file(options.suite)},
@@ -354,7 +362,8 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
         ->type_name("PROBLEM ...");
     c->add_option("--suite", o->suite, suite_help())->type_name("NAME|FILE");
     c->add_option("--shape", o->shapes, "problems given by their sizes")->type_name("MxNxK[xBATCH],...");
-    c->add_option("--type", o->type, "types of --shape, such as i32 or f16*f16+f32->f32 (default: f32)")
+    c->add_option("--type", o->type,
+                  "types of --shape, such as i32 or f16*f16+f32->f32 (default: f32); of --random, several of them")
         ->type_name("T");
     c->add_option("--layout", o->layout, "layouts of A and B for --shape: n row-major, t transposed (default: nn)")
         ->type_name("nn|nt|tn|tt");
@@ -388,6 +397,7 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
                   "draw the result as SVG: rate over size for a row of sizes, rate over error if accuracies differ, "
                   "else bars; - is standard output")
         ->type_name("FILE.svg|-");
+    add_random_options(*c, o->random);
     CLI::Option* from = c->add_option("--from", o->from, "measure nothing; show what --json wrote earlier");
     from->type_name("FILE.json");
     for (CLI::Option* other : c->get_options())

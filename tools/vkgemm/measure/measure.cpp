@@ -435,8 +435,8 @@ Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
     return result;
 }
 
-Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, double give_up_above, Measurement& result) {
-    constexpr double settle = 0.01, enough = 0.04;  // seconds
+Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, const Trial& trial, Measurement& result) {
+    const double give_up_above = trial.give_up_above, settle = trial.seconds / 4;
     const host::RecordRun record = recorder(plan, memory);
     const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
     const auto start = SteadyClock::now();
@@ -453,7 +453,7 @@ Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, doub
     }
     warm_ = true;
     if (seconds <= give_up_above && !interrupted()) {
-        const size_t wanted = runs_in(enough, seconds, 3, 200);
+        const size_t wanted = runs_in(trial.seconds, seconds, 3, 200);
         const auto times = device_.time(static_cast<uint32_t>(wanted), record, patience);
         if (!times) return times.status();
         result.samples = times->seconds;
@@ -483,7 +483,7 @@ Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
     result.failure = prepare_timing();
     if (!result.failure) return result;
     const auto besides = memory(*plan, *time_slots_, sets_);
-    result.failure = besides ? time_briefly(*plan, *besides, trial.give_up_above, result) : besides.status();
+    result.failure = besides ? time_briefly(*plan, *besides, trial, result) : besides.status();
     if (result.failure) keep_busy(*std::move(plan), *besides, result.times.median);
     return result;
 }

@@ -65,6 +65,7 @@ struct PlanMemory {
 /// Options of try_out().
 struct Trial {
     bool check = true;
+    double seconds = 0.04;  // of timed runs
     double give_up_above =
         std::numeric_limits<double>::infinity();  // seconds of a run, above which it is not worth timing
 };
@@ -134,7 +135,7 @@ class CaseRunner {
     Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
     Status in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const;
     Status find_deviation(Measurement& result);
-    Status time_briefly(const Plan& plan, const PlanMemory& memory, double give_up_above, Measurement& result);
+    Status time_briefly(const Plan& plan, const PlanMemory& memory, const Trial& trial, Measurement& result);
     Result<host::Buffer> workspace(const Plan& plan) const;
     Result<OperandCopies> packed(const Plan& plan, VkgemmSlot slot, const OperandCopies& from, size_t sets) const;
     /// `sets` copies of `slots` are packed, where the plan wants that.

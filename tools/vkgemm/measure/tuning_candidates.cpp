@@ -5,6 +5,7 @@
 #include <set>
 
 #include "measure/cases.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -65,8 +66,25 @@ std::optional<Row> varied_row(const Context& context, const Problem& problem, Pl
 
 }  // namespace
 
-Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace) {
-    const PlanOptions options{.flags = VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace};
+Result<Candidate> chosen_candidate(const Context& context, const Problem& problem, uint64_t workspace,
+                                   uint32_t plan_flags) {
+    const auto e = Explanation::create(context, problem, {.flags = plan_flags, .workspaceLimit = workspace});
+    if (!e) return e.status();
+    const VkgemmExplanationInfo info = e->info();
+    if (info.chosen == UINT32_MAX) return Status{info.result, VK_SUCCESS, info.resultText};
+    const VkgemmCandidate c = e->candidates()[info.chosen];
+    const Row row = row_of(c, packed_ahead(problem));
+    const std::string_view tuned = info.tunedRow;  // DEVICE | PROBLEM | KERNEL | TILE
+    const bool has_tile = tuned.find('=', tuned.rfind('|') + 1) != std::string_view::npos && !tuned.empty();
+    return Candidate{
+        row.kernel,
+        has_tile ? std::string(trimmed(tuned.substr(tuned.rfind('|') + 1))) : tile_text(row.slices, row.packed),
+        row.cost, tuned.empty()};
+}
+
+Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace,
+                                          uint32_t plan_flags) {
+    const PlanOptions options{.flags = plan_flags | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace};
     const auto explanation = Explanation::create(context, problem, options);
     if (!explanation) return explanation.status();
     const uint32_t ahead = packed_ahead(problem);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "commands/random_bench.h"
+
+#include <algorithm>
+
+#include "commands/command.h"
+#include "measure/regret.h"
+#include "report/regret_report.h"
+
+namespace vkgemm::tool {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, const host::Device& device,
+                               const RegretReport& report) {
+    nlohmann::ordered_json all = json_head("bench");
+    all["device"] = json_device(device.info());
+    all["options"] = {{"random", o.problems},     {"seed", o.seed},
+                      {"type", o.types},          {"max_flops", o.max_flops},
+                      {"budget", o.budget},       {"kernel", joined(o.kernels, ",")},
+                      {"cold", o.cold},           {"hot", o.hot},
+                      {"device", session.device}, {"validate", session.validate},
+                      {"tuned", tuned_path()}};
+    all["interrupted"] = interrupted();
+    all["lost"] = report.losses();
+    all["random"] = report.problems();
+    return all;
+}
+
+}  // namespace
+
+void add_random_options(CLI::App& bench, RandomBench& o) {
+    CLI::Option* random = bench.add_option(
+        "--random", o.problems, "N random problems: how much the choice loses against the best kernel and schedule");
+    random->type_name("N")->check(number_in(1, 100000, true));
+    CLI::Option* const others[] = {
+        bench.add_option("--seed", o.seed, "of the problems of --random (default: 1)")->type_name("S"),
+        bench.add_option("--max-flops", o.max_flops, "operations that a random problem may take (default: 2e11)")
+            ->type_name("X")
+            ->check(number_in(1e7, 1e18)),
+        bench.add_option("--budget", o.budget, "seconds after which no further random problem is begun")
+            ->type_name("SECONDS")
+            ->check(number_in(0.1, 1e6))};
+    for (CLI::Option* option : others) option->needs(random);
+    for (const char* name : {"problem", "--suite", "--shape", "--layout", "--tile", "--vs", "--min-time", "--repeats",
+                             "--no-check", "--csv", "--plot"})
+        random->excludes(bench.get_option(name));
+}
+
+int run_random_bench(const Session& session, RandomBench o) {
+    if (o.types.empty()) o.types = default_random_types;
+    if (o.kernels.empty()) o.kernels = {"auto", "all"};
+    const auto takes = [&](const char* word) { return std::ranges::find(o.kernels, word) != o.kernels.end(); };
+    if (o.kernels.size() != 2 || !takes("all") || takes("auto") == takes("shaders"))
+        return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                             "--random compares a choice with all kernels: --kernel auto,all or shaders,all"});
+    const auto cases = random_problems(o.problems, o.seed, o.types, o.max_flops);
+    if (!cases) return session.fail(cases.status());
+    auto json = OutputFile::open(o.json);
+    if (!json) return session.fail(json.status());
+    const auto device = session.open();
+    if (!device) return session.fail(device.status());
+    const bool shown = o.json != "-";
+    const RegretOptions options{
+        .plan_flags = takes("shaders") ? uint32_t{VKGEMM_PLAN_NO_NATIVE} : 0, .hot = o.hot, .cold = o.cold};
+    RegretReport report;
+    if (shown) print(device_line(device->info()) + "\n\n" + report.header(session.colored()));
+    Progress progress(cases->size(), session.quiet);
+    const auto start = SteadyClock::now();
+    Status lost;
+    for (const RandomCase& c : *cases) {
+        const std::chrono::duration<double> passed = SteadyClock::now() - start;
+        if (interrupted() || (o.budget > 0 && passed.count() > o.budget)) break;
+        progress.begin(c.c.text);
+        auto regret = measure_regret(*device, c, options);
+        if (!regret) {
+            lost = regret.status();
+            break;
+        }
+        if (interrupted()) break;  // what was measured of this one says nothing
+        progress.clear();
+        const std::string row = report.add(*std::move(regret), session.colored());
+        if (shown) print(row);
+    }
+    progress.clear();
+    if (shown) {
+        print(report.summary(session.colored()));
+        if (report.size() < cases->size())
+            print("\n" + wrapped(std::to_string(report.size()) + " of " + std::to_string(cases->size()) +
+                                     " problems were measured",
+                                 0));
+    }
+    const Exit code = !lost ? session.fail(lost) : interrupted() ? exit_interrupted : exit_right;
+    if (report.size() == 0) return code;
+    return session.finish(*device, session.commit({{&*json, json_text(json_of(session, o, *device, report))}}, code));
+}
+
+}  // namespace vkgemm::tool

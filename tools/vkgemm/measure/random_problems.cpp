@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "measure/random_problems.h"
+
+#include <algorithm>
+
+#include "cli/text.h"
+#include "measure/numbers.h"
+
+namespace vkgemm::tool {
+namespace {
+
+constexpr uint64_t octaves = 14, batch_octaves = 8;  // sizes below 2^14, batches below 2^8
+constexpr double least_flops = 1e7;                  // below it, all that is timed is the launch
+constexpr double most_bytes = 512.0 * 1024 * 1024;   // of operands
+constexpr int most_draws = 10000;
+
+/// From 1 to 2^octaves - 1. Whole numbers alone, so that no machine rounds otherwise.
+uint64_t log_uniform(Random& random, uint64_t octave_count) {
+    const uint64_t octave = uint64_t{1} << random.next() % octave_count;
+    return octave + random.next() % octave;
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+    std::vector<std::string> words;
+    for (size_t at = 0; at <= list.size();) {
+        const size_t end = std::min(list.find(',', at), list.size());
+        words.push_back(list.substr(at, end - at));
+        at = end + 1;
+    }
+    return words;
+}
+
+/// The sizes of one problem, as a line has them after the types.
+std::string draw(Random& random) {
+    constexpr uint64_t units[] = {1, 8, 64};
+    static constexpr const char* layouts[] = {"nn", "nt", "tn", "tt"};
+    const uint64_t unit = units[random.next() % 3];
+    std::string line;
+    for (int i = 0; i < 3; ++i) {
+        const uint64_t size = log_uniform(random, octaves);
+        line += (i ? "x" : "") + std::to_string(size < unit ? size : size / unit * unit);
+    }
+    const bool batched = random.next() % 4 == 0;
+    const uint64_t batch = log_uniform(random, batch_octaves) + 1;
+    if (batched) line += " batch=" + std::to_string(batch);
+    return line + " layout=" + layouts[random.next() % 4];
+}
+
+/// What stands before and after the sizes: a type of A and B, "f16*f16+f32->f16", or f32 with an accuracy.
+std::pair<std::string, std::string> around_sizes(const std::string& word) {
+    if (word == "f32_split" || word == "f32_split_rows") return {"", " accuracy=" + word};
+    const bool alone = word.find_first_of("*+>") == std::string::npos;
+    return {(alone ? word + "*" + word : word) + " ", ""};
+}
+
+}  // namespace
+
+Result<std::vector<RandomCase>> random_problems(size_t count, uint64_t seed, const std::string& types,
+                                                double max_flops) {
+    const std::vector<std::string> words = words_of(types);
+    for (const std::string& word : words) {
+        const auto [before, after] = around_sizes(word);
+        if (const auto probe = parse_work(before + "8x8x8" + after); !probe)
+            return Status{probe.status().code, VK_SUCCESS,
+                          "--type " + types + ": '" + word + "' is no type of a product, nor f32_split"};
+    }
+    std::vector<RandomCase> out;
+    for (size_t i = 0; i < count; ++i) {
+        const std::string& word = words[i % words.size()];
+        const auto [before, after] = around_sizes(word);
+        uint64_t mixed = seed;
+        Random random{splitmix64(mixed) + i};
+        for (int tries = 0;; ++tries) {
+            if (tries == most_draws)
+                return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                              "no random problem takes from 1e7 to --max-flops operations; give it more"};
+            auto c = parse_case(before + draw(random) + after);
+            if (!c) return c.status();
+            if (flops(*c) < least_flops || flops(*c) > max_flops || least_bytes(*c) > most_bytes) continue;
+            out.push_back({*std::move(c), word});
+            break;
+        }
+    }
+    return out;
+}
+
+}  // namespace vkgemm::tool
