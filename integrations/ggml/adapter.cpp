@@ -98,10 +98,25 @@ std::string textOf(const MulMat& x) {
     return s;
 }
 
-// Products with few rows are bound by bandwidth, and ggml fuses what follows them. Until both were timed they stay
-// with ggml.
-constexpr uint64_t fewestRows = 32;
-bool isLeftToGgml(const MulMat& x) { return x.src1.ne[x.ids ? 2 : 1] < fewestRows; }
+// Products that stay with ggml: those of `type` weights (VKGEMM_TYPE_DEFAULT: of every type) by from ... to rows, which
+// for MUL_MAT_ID are tokens. Products with few rows are bound by bandwidth, and ggml fuses what follows them; until
+// both were timed they are here.
+struct LeftToGgml {
+    bool hasIds;
+    VkgemmType type;
+    uint64_t from, to;
+};
+constexpr LeftToGgml leftToGgml[] = {
+    {false, VKGEMM_TYPE_DEFAULT, 1, 31},
+    {true, VKGEMM_TYPE_DEFAULT, 1, 31},
+};
+bool isLeftToGgml(const MulMat& x) {
+    const uint64_t rows = x.src1.ne[x.ids ? 2 : 1];
+    return std::any_of(std::begin(leftToGgml), std::end(leftToGgml), [&](const LeftToGgml& row) {
+        return row.hasIds == (x.ids != nullptr) && (row.type == VKGEMM_TYPE_DEFAULT || row.type == x.src0.type) &&
+               row.from <= rows && rows <= row.to;
+    });
+}
 
 // Whether bufferDeviceAddress was enabled.
 bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled) {

@@ -114,6 +114,15 @@ TEST_CASE("two levels of a batch are one recording") {
     CHECK((p.d.batchStride == 5 * 64 && p.outerStrideD == 32 * 5 * 64));
 }
 
+TEST_CASE("products with few rows stay with ggml") {
+    const auto usual = new_adapter({});
+    for (const auto& [rows, reason] : {std::pair{1, Reason::POLICY}, {31, Reason::POLICY}, {32, Reason::SERVED}}) {
+        ggml::Work work;
+        CHECK(usual->prepare(product(f32, f32, {32, 5, 1, 1}, uint64_t(rows)), work) == reason);
+        CHECK(adapter().prepare(product(f32, f32, {32, 5, 1, 1}, uint64_t(rows)), work) == Reason::SERVED);
+    }
+}
+
 TEST_CASE("GGML_VKGEMM: its words") {
     using ggml::parseWish;
     CHECK_FALSE(parseWish(nullptr).isOff);

@@ -58,9 +58,7 @@ void Filled::fill(Random& random) {
                 }
 }
 
-ggml::Adapter& adapter() {
-    static std::unique_ptr<ggml::Adapter> made;
-    if (made) return *made;
+std::unique_ptr<ggml::Adapter> new_adapter(const ggml::Options& options) {
     const host::Device& d = device();
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
@@ -70,8 +68,15 @@ ggml::Adapter& adapter() {
     info.enabledExtensions = d.enabledExtensions().data();
     info.enabledExtensionCount = uint32_t(d.enabledExtensions().size());
     VkgemmError error{};
-    made = ggml::Adapter::create(info, {.workspaceLimit = 1 << 20, .mostPlans = 100000, .takesAll = true}, &error);
+    auto made = ggml::Adapter::create(info, options, &error);
     REQUIRE_MESSAGE(made, error.text);
+    return made;
+}
+
+ggml::Adapter& adapter() {
+    static std::unique_ptr<ggml::Adapter> made;
+    if (made) return *made;
+    made = new_adapter({.workspaceLimit = 1 << 20, .mostPlans = 100000, .takesAll = true});
     before_closing([] { made.reset(); });
     return *made;
 }

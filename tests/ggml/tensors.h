@@ -2,6 +2,7 @@
 // Random tensors as ggml describes them, in memory of their own whose other bytes are poisoned.
 #pragma once
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -45,7 +46,9 @@ struct Filled {
     void fill(Random& random);
 };
 
-/// One adapter for all cases; it is destroyed before the device is closed.
+std::unique_ptr<ggml::Adapter> new_adapter(const ggml::Options& options);
+
+/// One adapter for all cases, which takes all that it can; it is destroyed before the device is closed.
 ggml::Adapter& adapter();
 
 }  // namespace vkgemm::test
