@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the shaders of this example share.
+#extension GL_EXT_control_flow_attributes : require
 #ifdef F16
 #extension GL_EXT_shader_16bit_storage : require
 #define REAL float16_t

@@ -16,7 +16,7 @@ vec2 encoded(vec2 at, uint level, uint points) {
     const Corners c = corners_of(at, points, 1u << table_log2);
     const uint table = first_feature / 2 + (level << table_log2);
     vec2 sum = vec2(0);
-    for (uint n = 0; n < 4; ++n) sum += c.weight[n] * vec2(feature[table + c.entry[n]]);
+    [[unroll]] for (uint n = 0; n < 4; ++n) sum += c.weight[n] * vec2(feature[table + c.entry[n]]);
     return sum;
 }
 

@@ -14,7 +14,7 @@ Corners corners_of(vec2 uv, uint points, uint table_size) {
     const uvec2 low = min(uvec2(p), points - 1u), next = low + 1u;
     const uvec2 high = uvec2(next.x == points ? 0u : next.x, next.y == points ? 0u : next.y);
     Corners c;
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uvec2 at = uvec2((i & 1u) != 0u ? high.x : low.x, (i >> 1u) != 0u ? high.y : low.y);
         c.entry[i] = points * points <= table_size ? at.y * points + at.x
                                                    : (at.x ^ (at.y * 2654435761u)) & (table_size - 1u);

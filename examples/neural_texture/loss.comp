@@ -19,7 +19,7 @@ void main() {
     const float target[outputs] = material_at(uv[i], material);
     float e[outputs] = floats_of(y[i]);
     vec2 squares = vec2(0);
-    for (uint c = 0; c < outputs; ++c) {
+    [[unroll]] for (uint c = 0; c < outputs; ++c) {
         e[c] -= target[c];
         squares += vec2(0.5, c < 3 ? 1.0 : 0.0) * e[c] * e[c];
         total[c][t] = e[c];

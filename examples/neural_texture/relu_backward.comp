@@ -14,18 +14,19 @@ shared float total[256 * 8];
 void main() {
     const uint t = gl_LocalInvocationID.x, first = gl_WorkGroupID.x * 1024 + t, end = rows * (width / 8);
     EIGHT activation[4], gradient[4];
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uint at = min(first + i * 256, end - 1);
         activation[i] = x[at], gradient[i] = dx[at];
     }
     float sums[8] = float[8](0, 0, 0, 0, 0, 0, 0, 0);
-    for (uint i = 0; i < 4 && first + i * 256 < end; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        const bool inside = first + i * 256 < end;
         const float a[8] = floats_of(activation[i]);
         float g[8] = floats_of(gradient[i]);
-        for (uint c = 0; c < 8; ++c) g[c] = a[c] > 0.0 ? g[c] : 0.0, sums[c] += g[c];
-        dx[first + i * 256] = eight_of(g);
+        [[unroll]] for (uint c = 0; c < 8; ++c) g[c] = inside && a[c] > 0.0 ? g[c] : 0.0, sums[c] += g[c];
+        if (inside) dx[first + i * 256] = eight_of(g);
     }
-    for (uint c = 0; c < 8; ++c) total[t * 8 + c] = sums[c];  // so column c is every width-th element from c
+    [[unroll]] for (uint c = 0; c < 8; ++c) total[t * 8 + c] = sums[c];  // so column c is every width-th element from c
     barrier();
     if (t >= width) return;
     float of_column = 0.0;

@@ -18,7 +18,7 @@ shared int total[features * slice];  // all entries' first features, then their 
 
 void add(vec2 at, vec2 g, uint points, uint first) {
     const Corners c = corners_of(at, points, 1u << table_log2);
-    for (uint n = 0; n < 4; ++n) {
+    [[unroll]] for (uint n = 0; n < 4; ++n) {
         const uint entry = c.entry[n] - first;
         if (entry >= slice) continue;
         const ivec2 part = ivec2(round(g * c.weight[n]));
