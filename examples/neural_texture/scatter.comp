@@ -20,10 +20,11 @@ void add(vec2 at, vec2 g, uint points, uint first) {
     const Corners c = corners_of(at, points, 1u << table_log2);
     [[unroll]] for (uint n = 0; n < 4; ++n) {
         const uint entry = c.entry[n] - first;
-        if (entry >= slice) continue;
         const ivec2 part = ivec2(round(g * c.weight[n]));
-        atomicAdd(total[entry], part.x);
-        atomicAdd(total[slice + entry], part.y);
+        if (entry < slice) {
+            atomicAdd(total[entry], part.x);
+            atomicAdd(total[slice + entry], part.y);
+        }
     }
 }
 
