@@ -7,6 +7,12 @@
 namespace renderer {
 namespace {
 
+struct Shader {
+    const char* name;
+    std::span<const uint32_t> f32, f16;
+};
+#include "shader_table.inc"  // written by CMake: the array `shaders`, with the SPIR-V of each
+
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* count) {
     std::fprintf(stderr, "%s\n", data->pMessage);
@@ -184,11 +190,20 @@ Gpu::~Gpu() {
     vkDestroyInstance(instance, nullptr);
 }
 
-VkPipeline Gpu::compute(std::span<const uint32_t> code) {
+VkShaderModule Gpu::module_of(const char* name) const {
+    const Shader* const found =
+        std::ranges::find_if(shaders, [&](const Shader& s) { return std::strcmp(s.name, name) == 0; });
+    if (found == std::end(shaders)) fail(std::string("there is no shader ") + name);
+    const auto code = f16 ? found->f16 : found->f32;
     const VkShaderModuleCreateInfo of{
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
     VkShaderModule module = VK_NULL_HANDLE;
     check(vkCreateShaderModule(device, &of, nullptr, &module), "vkCreateShaderModule");
+    return module;
+}
+
+VkPipeline Gpu::compute(const char* name) {
+    VkShaderModule module = module_of(name);
     const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,

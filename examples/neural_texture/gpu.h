@@ -53,11 +53,10 @@ struct Gpu {
     /// Makes the device, with what the problems need, and lends it to vkgemm. The problems get f32 as their type if the
     /// device has no 16-bit storage, or if `f32` is set.
     void open(std::span<vkgemm::Problem> problems, std::vector<const char*> extensions, bool f32);
-    VkPipeline compute(std::span<const uint32_t> code);
+    /// Of the shader in this folder with that name, for f16 or f32; the caller destroys it.
+    VkShaderModule module_of(const char* name) const;
+    VkPipeline compute(const char* name);
 };
-
-/// The shader of examples/neural_texture with this name, for f16 or f32.
-std::span<const uint32_t> shader(const char* name, bool f16);
 
 struct Buffer {
     VkBuffer handle = VK_NULL_HANDLE;

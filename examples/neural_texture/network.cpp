@@ -115,12 +115,12 @@ Network::Network(Gpu& gpu, const Settings& settings) : gpu_(gpu), settings_(sett
         all->back() = memory_.buffer(x ? "y" : "gradient of y", bytes(VkDeviceSize{batch} * outputs));
     }
     make_plans();
-    sample_ = gpu.compute(shader("sample", false));
-    encode_ = gpu.compute(shader("encode", gpu.f16));
-    scatter_ = gpu.compute(shader("scatter", gpu.f16));
-    loss_ = gpu.compute(shader("loss", gpu.f16));
-    relu_ = gpu.compute(shader("relu_backward", gpu.f16));
-    adam_ = gpu.compute(shader("adam", gpu.f16));
+    sample_ = gpu.compute("sample");
+    encode_ = gpu.compute("encode");
+    scatter_ = gpu.compute("scatter");
+    loss_ = gpu.compute("loss");
+    relu_ = gpu.compute("relu_backward");
+    adam_ = gpu.compute("adam");
 }
 
 void Network::make_plans() {

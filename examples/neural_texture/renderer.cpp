@@ -149,8 +149,8 @@ Renderer::Renderer(Gpu& g, const Options& o)
       texture(g, network, memory, side * side) {
     pictures = memory.buffer("pictures", VkDeviceSize{side} * side * 4 * sizeof(uint32_t));
     pictures_read = memory.buffer("pictures for the host", pictures.bytes, true);
-    sample = g.compute(shader("sample", false));
-    picture = g.compute(shader("picture", g.f16));
+    sample = g.compute("sample");
+    picture = g.compute("picture");
     graph.part("start");
     network.reset(graph);
     frames.now(graph);

@@ -6,20 +6,12 @@ namespace {
 
 constexpr uint32_t around = 128, across = 64;  // quads of the torus
 
-VkShaderModule module_of(const Gpu& gpu, std::span<const uint32_t> code) {
-    const VkShaderModuleCreateInfo info{
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
-    VkShaderModule module = VK_NULL_HANDLE;
-    check(vkCreateShaderModule(gpu.device, &info, nullptr, &module), "vkCreateShaderModule");
-    return module;
-}
-
 }  // namespace
 
 Scene::Scene(Gpu& gpu, const Network& network) : gpu_(gpu), network_(network) {
     make_pipeline();
-    compact_ = gpu.compute(shader("compact", false));
-    shade_ = gpu.compute(shader("shade", gpu.f16));
+    compact_ = gpu.compute("compact");
+    shade_ = gpu.compute("shade");
 }
 
 Scene::~Scene() = default;
@@ -39,8 +31,7 @@ void Scene::resize(VkExtent2D size) {
 }
 
 void Scene::make_pipeline() {
-    const VkShaderModule vertex = module_of(gpu_, shader("visibility_vert", false)),
-                         fragment = module_of(gpu_, shader("visibility_frag", false));
+    const VkShaderModule vertex = gpu_.module_of("visibility_vert"), fragment = gpu_.module_of("visibility_frag");
     const VkPipelineShaderStageCreateInfo stages[] = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                        .stage = VK_SHADER_STAGE_VERTEX_BIT,
                                                        .module = vertex,
