@@ -88,6 +88,11 @@ struct DeviceOptions {
     bool inspect = false;  ///< enable what Device::inspect needs, if the device has it; and shaderInt8, which built-in
                            ///< kernels may not need there, but a tile that is tried out may
     bool transferQueues = false;  ///< ask for Device::transferQueues
+    /// Asked about the device that was chosen; what it returns is what open fails with. May be empty.
+    std::function<Status(const DeviceInfo&)> accepts{};
+    /// If not empty, pipelines are compiled through a VkPipelineCache that begins with what this returns: nothing, or
+    /// Device::pipelineCacheData of the same device and driver, undamaged, for not every driver checks that.
+    std::function<std::vector<std::byte>(const DeviceInfo&)> pipelineCache{};
 };
 
 /// Statistics and texts of a compiled pipeline, all executables together, as the driver names them.
@@ -169,6 +174,9 @@ class Device {
 
     /// Of a pipeline that was created with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED if inspects() is false.
     Result<PipelineReport> inspect(VkPipeline pipeline) const;
+
+    /// What DeviceOptions::pipelineCache returns in a later process. UNSUPPORTED if that was empty.
+    Result<std::vector<std::byte>> pipelineCacheData() const;
 
     bool validated() const;                 ///< the validation layer is enabled
     std::vector<Message> messages() const;  ///< all of them, since open

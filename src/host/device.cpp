@@ -15,6 +15,7 @@ DeviceState::~DeviceState() {
     if (!handle) return;
     for (const SubmissionObjects& objects : late) destroy(objects);
     release(staging);
+    vk.vkDestroyPipelineCache(handle, pipeline_cache, nullptr);
     vk.vkDestroyDevice(handle, nullptr);
 }
 
@@ -119,6 +120,16 @@ Status make_device(DeviceState& state) {
     return {};
 }
 
+Status make_pipeline_cache(DeviceState& state, const DeviceOptions& options) {
+    if (!options.pipelineCache) return {};
+    const std::vector<std::byte> data = options.pipelineCache(state.info);
+    VkPipelineCacheCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    info.initialDataSize = data.size(), info.pInitialData = data.data();
+    const VkResult made = state.vk.vkCreatePipelineCache(state.handle, &info, nullptr, &state.pipeline_cache);
+    return made == VK_SUCCESS ? Status{} : failed(made, "vkCreatePipelineCache");
+}
+
 Status find_device(DeviceState& state, const DeviceOptions& options) {
     const auto devices = physical_devices(*state.instance);
     if (!devices) return devices.status();
@@ -128,6 +139,8 @@ Status find_device(DeviceState& state, const DeviceOptions& options) {
     const Result<uint32_t> chosen = chooseDevice(infos, options.device);
     if (!chosen) return chosen.status();
     state.info = infos[*chosen];
+    if (options.accepts)
+        if (Status s = options.accepts(state.info); !s) return s;
     state.physical = (*devices)[*chosen];
     state.api_version = usable_version(*state.instance, state.info.apiVersion);
     state.family = compute_family(*state.instance, state.physical, &state.timestamp_bits, &state.family_flags);
@@ -149,6 +162,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
     if (Status s = detail::find_device(*state, options); !s) return s;
     if (Status s = detail::decide_needs(*state, options); !s) return s;
     if (Status s = detail::make_device(*state); !s) return s;
+    if (Status s = detail::make_pipeline_cache(*state, options); !s) return s;
     if (const char* folder = std::getenv("VKGEMM_CAPTURE")) state->capture_folder = folder;
     state->log = options.log, state->log_user = options.logUser;
     const bool captures = !state->capture_folder.empty();
@@ -159,6 +173,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
                                     .getInstanceProcAddr = detail::open_loader(),
                                     .enabledFeatures = &state->features,
                                     .enabledExtensions = state->extensions,
+                                    .pipelineCache = state->pipeline_cache,
                                     .log = options.log,
                                     .logUser = options.logUser,
                                     .tunedRows = options.tunedRows,
@@ -170,6 +185,21 @@ Result<Device> Device::open(const DeviceOptions& options) {
     if (!context) return context.status();
     state->context = *std::move(context);
     return Device(std::move(state));
+}
+
+Result<std::vector<std::byte>> Device::pipelineCacheData() const {
+    const auto get = [&](size_t& bytes, void* data) {
+        return state_->vk.vkGetPipelineCacheData(state_->handle, state_->pipeline_cache, &bytes, data);
+    };
+    if (!state_->pipeline_cache)
+        return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "the device was opened without a pipeline cache"};
+    size_t bytes = 0;
+    if (const VkResult r = get(bytes, nullptr); r != VK_SUCCESS) return detail::failed(r, "vkGetPipelineCacheData");
+    std::vector<std::byte> data(bytes);
+    if (const VkResult r = get(bytes, data.data()); r != VK_SUCCESS && r != VK_INCOMPLETE)
+        return detail::failed(r, "vkGetPipelineCacheData");
+    data.resize(bytes);
+    return data;
 }
 
 const DeviceInfo& Device::info() const { return state_->info; }

@@ -93,6 +93,7 @@ struct DeviceState {
     std::string capture_folder;  // of VKGEMM_CAPTURE; "": nothing is captured
     VkgemmLogFn log = nullptr;   // the context's
     void* log_user = nullptr;
+    VkPipelineCache pipeline_cache = VK_NULL_HANDLE;  // null: none
     Context context;
 
     std::mutex queue_mutex;
