@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,19 @@ Problem problem_for(const TileProduct& p) {
     return problem;
 }
 
+/// Adds the seconds of its life.
+class Timer {
+   public:
+    explicit Timer(double& sum) : sum_(sum) {}
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+   private:
+    double& sum_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 /// Elements from the first to the last of a column-major matrix.
 uint64_t span_of(uint64_t rows, uint64_t columns, uint64_t ld) { return (columns - 1) * ld + rows; }
 
@@ -43,8 +57,8 @@ Status lost(VkResult result, const char* function) {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(const std::string& device, double memory_share) {
-    auto opened = host::Device::open({.device = device, .transferQueues = true});
+Result<std::unique_ptr<Engine>> Engine::open(const host::DeviceOptions& options, double memory_share) {
+    auto opened = host::Device::open(options);
     if (!opened) return opened.status();
     std::unique_ptr<Engine> engine(new Engine(*std::move(opened)));
     engine->memory_share_ = static_cast<uint64_t>(memory_share * static_cast<double>(engine->info().memoryBytes));
@@ -76,6 +90,7 @@ Status Engine::check(Type type) const {
 
 Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) {
     if (buffer.handle() && buffer.size() >= bytes) return {};
+    const Timer timer(spent_.make);
     buffer = {};  // first, so that both need not fit
     auto made = device_.createBuffer(bytes, where);
     if (!made) return made.status();
@@ -89,6 +104,7 @@ Result<const Plan*> Engine::plan_for(const TileProduct& p) {
     const Key key{p.type, p.a, p.b, problem.m, problem.n, problem.k, problem.upTo};
     auto known = plans_.find(key);
     if (known == plans_.end()) {
+        const Timer timer(spent_.make);
         auto plan = device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
         if (!plan) return plan.status();
         known = plans_.emplace(key, *std::move(plan)).first;
@@ -116,6 +132,7 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
             if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
         const bool must = oldest == blocks_.end();  // for one product, whatever the limit is
         if (must || memory_used_ + bytes <= memory_limit_) {
+            const Timer timer(spent_.make);
             auto made = device_.createBuffer(bytes, host::Memory::device);
             if (made) {
                 blocks_.push_back({.buffer = *std::move(made)});
@@ -139,10 +156,13 @@ Result<Engine::Block*> Engine::operand(const Load& load, host::Buffer& staging, 
     if (Status s = reserve(staging, load.bytes, host::Memory::host); !s) return s;
     auto block = free_block(load.bytes);
     if (!block) return block;
-    load.pack(staging.mapped().data(), load.ld);
+    {
+        const Timer timer(spent_.pack);
+        load.pack(staging.mapped().data(), load.ld);
+    }
     uploads.push_back({staging.handle(), (*block)->buffer.handle(), load.copied});
     (*block)->origin = load.origin, (*block)->used = next_;
-    uploaded_ += load.copied;
+    spent_.uploaded += load.copied;
     return block;
 }
 
@@ -189,11 +209,12 @@ Status Engine::enqueue(const Work& work) {
                   .beta = work.beta,
                   .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
     const Copy back{d_->buffer.handle(), flight.host[2].handle(), d.copied};
+    const Timer timer(spent_.submit);
     if (Status s = record(flight, **plan, run, uploads, work.unpack_d ? &back : nullptr); !s) return s;
     if (Status s = submit(flight, !uploads.empty(), bool(work.unpack_d)); !s) return broken_ = true, s;
     flight.unpack = work.unpack_d, flight.ld = d.ld;
-    if (work.unpack_d) d_ = nullptr;
-    ++next_;
+    if (work.unpack_d) d_ = nullptr, spent_.downloaded += d.copied;
+    ++next_, ++spent_.products;
     return {};
 }
 
@@ -206,9 +227,10 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight, std::v
         if (!block) return block.status();
         d_ = *block;
         if (work.pack_d) {
+            const Timer timer(spent_.pack);
             work.pack_d(flight.host[2].mapped().data(), d.ld);
             uploads.push_back({flight.host[2].handle(), d_->buffer.handle(), d.copied});
-            uploaded_ += d.copied;
+            spent_.uploaded += d.copied;
         }
     }
     d_->used = next_;
@@ -217,11 +239,15 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight, std::v
 
 Status Engine::retire(Flight& flight) {
     const Unpack unpack = std::exchange(flight.unpack, {});
-    if (const VkResult r = vk_.vkWaitForFences(device_.handle(), 1, &flight.fence, VK_TRUE, wait_limit);
-        r != VK_SUCCESS)
-        return broken_ = true, lost(r, "vkWaitForFences");
+    const auto wait = [&] {
+        const Timer timer(spent_.wait);
+        return vk_.vkWaitForFences(device_.handle(), 1, &flight.fence, VK_TRUE, wait_limit);
+    };
+    if (const VkResult r = wait(); r != VK_SUCCESS) return broken_ = true, lost(r, "vkWaitForFences");
     if (const VkResult r = vk_.vkResetFences(device_.handle(), 1, &flight.fence); r != VK_SUCCESS)
         return broken_ = true, lost(r, "vkResetFences");
+    if (traced_) read_times(flight);
+    const Timer timer(spent_.unpack);
     if (unpack) unpack(flight.host[2].mapped().data(), flight.ld);
     return {};
 }

@@ -58,13 +58,30 @@ struct Work {
     X(vkResetFences)             \
     X(vkWaitForFences)           \
     X(vkGetFenceStatus)          \
-    X(vkQueueSubmit)
+    X(vkQueueSubmit)             \
+    X(vkCreateQueryPool)         \
+    X(vkCmdResetQueryPool)       \
+    X(vkCmdWriteTimestamp)       \
+    X(vkGetQueryPoolResults)
+
+/// Seconds since reset_spent(): of the thread that calls, and of the device's products, if they are traced.
+struct Spent {
+    double make = 0;       // plans and memory
+    double pack = 0;       // A, B and D into mapped memory
+    double submit = 0;     // recording, too
+    double wait = 0;       // for the device
+    double unpack = 0;     // D out of mapped memory
+    double computing = 0;  // the sum over the products
+    double span = 0;       // from the start of the first product to the end of the last one
+    uint64_t uploaded = 0, downloaded = 0, products = 0;
+};
 
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
 class Engine {
    public:
     /// `memory_share`: the part of the device's memory that operands may take.
-    static Result<std::unique_ptr<Engine>> open(const std::string& device, double memory_share);
+    static Result<std::unique_ptr<Engine>> open(const host::DeviceOptions& options, double memory_share);
+    const host::Device& device() const { return device_; }
 
     const host::DeviceInfo& info() const { return device_.info(); }
     Workers& workers() { return workers_; }
@@ -89,7 +106,10 @@ class Engine {
 
     /// Rises when a call has made plans or buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
-    uint64_t uploaded_bytes() const { return uploaded_; }
+    size_t plans() const { return plans_.size(); }
+    const Spent& spent() const { return spent_; }
+    /// `traced`: the products are timed by the device from now on, if it can.
+    void reset_spent(bool traced);
 
    private:
     explicit Engine(host::Device device) : device_(std::move(device)) {}
@@ -111,6 +131,7 @@ class Engine {
         std::array<VkCommandBuffer, stages> commands{};
         VkSemaphore uploaded = VK_NULL_HANDLE, multiplied = VK_NULL_HANDLE;
         VkFence fence = VK_NULL_HANDLE;  // of its last stage
+        VkQueryPool times = VK_NULL_HANDLE;
         Unpack unpack{};
         int64_t ld = 0;
     };
@@ -143,6 +164,7 @@ class Engine {
                   const Copy* download) const;
     Status submit(Flight& flight, bool uploads, bool downloads) const;
     Status retire(Flight& flight);
+    void read_times(const Flight& flight);
     Status retire_until(uint64_t number);
     Status retire_done();
     bool is_kept(const Origin& origin) const;
@@ -162,7 +184,11 @@ class Engine {
     std::map<const void*, uint64_t> kept_;
     Workers workers_;
     bool broken_ = false;
-    uint64_t created_ = 0, uploaded_ = 0;
+    uint64_t created_ = 0;
+    Spent spent_{};
+    bool traced_ = false;
+    double seconds_per_tick_ = 0;
+    uint64_t first_tick_ = 0;
 };
 
 }  // namespace vkgemm::blas

@@ -34,6 +34,13 @@ Status Engine::make(Flight& f) const {
         if (const VkResult r = vk_.vkCreateSemaphore(device, &info, nullptr, semaphore); r != VK_SUCCESS)
             return failed(r, "vkCreateSemaphore");
     }
+    if (traced_ && !f.times) {
+        VkQueryPoolCreateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+        info.queryType = VK_QUERY_TYPE_TIMESTAMP, info.queryCount = 2;
+        if (const VkResult r = vk_.vkCreateQueryPool(device, &info, nullptr, &f.times); r != VK_SUCCESS)
+            return failed(r, "vkCreateQueryPool");
+    }
     if (f.fence) return {};
     const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
     if (const VkResult r = vk_.vkCreateFence(device, &info, nullptr, &f.fence); r != VK_SUCCESS)
@@ -72,8 +79,16 @@ Status Engine::record(Flight& f, const Plan& plan, const Run& run, const std::ve
         if (!s) return s;
     }
     Status multiplied = fill(multiply, [&](VkCommandBuffer commands) {  // D and the workspace are those of the last one
+        const auto stamp = [&](uint32_t index) {
+            if (!traced_) return;
+            if (index == 0) vk_.vkCmdResetQueryPool(commands, f.times, 0, 2);
+            vk_.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, f.times, index);
+        };
         barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-        return plan.record(commands, run);
+        stamp(0);
+        Status recorded = plan.record(commands, run);
+        stamp(1);
+        return recorded;
     });
     if (!multiplied || !download) return multiplied;
     return fill(down, [&](VkCommandBuffer commands) -> Status {
@@ -103,6 +118,27 @@ Status Engine::submit(Flight& f, bool uploads, bool downloads) const {
         !s || !downloads)
         return s;
     return go(down, &f.multiplied, nullptr, f.fence);
+}
+
+void Engine::reset_spent(bool traced) {
+    spent_ = {}, first_tick_ = 0;
+    traced_ = traced && info().timestampBits > 0;
+    if (!traced_ || seconds_per_tick_ > 0) return;
+    const auto properties_of = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
+        device_.getInstanceProcAddr()(device_.instance(), "vkGetPhysicalDeviceProperties"));
+    VkPhysicalDeviceProperties properties{};
+    properties_of(device_.physicalDevice(), &properties);
+    seconds_per_tick_ = 1e-9 * static_cast<double>(properties.limits.timestampPeriod);
+}
+
+void Engine::read_times(const Flight& f) {
+    uint64_t ticks[2] = {};
+    if (vk_.vkGetQueryPoolResults(device_.handle(), f.times, 0, 2, sizeof ticks, ticks, sizeof *ticks,
+                                  VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return;
+    if (first_tick_ == 0) first_tick_ = ticks[0];
+    spent_.computing += seconds_per_tick_ * static_cast<double>(ticks[1] - ticks[0]);
+    spent_.span = seconds_per_tick_ * static_cast<double>(ticks[1] - first_tick_);
 }
 
 }  // namespace vkgemm::blas

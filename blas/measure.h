@@ -7,47 +7,80 @@
 
 namespace vkgemm::blas {
 
-/// Seconds of the best of two calls, after one that makes plans and memory. The result must be right, too.
+/// Two operands that stay on the device while this exists.
+class Keep {
+   public:
+    Keep(Engine& engine, const void* a, const void* b, uint64_t bytes) : engine_(engine), operands_{a, b} {
+        for (const void* x : operands_)
+            if (x) engine.keep(x, bytes);
+    }
+    Keep(const Keep&) = delete;
+    Keep& operator=(const Keep&) = delete;
+    ~Keep() {
+        for (const void* x : operands_)
+            if (x) engine_.forget(x);
+    }
+
+   private:
+    Engine& engine_;
+    const void* operands_[2];
+};
+
+/// Seconds of the best of some calls for which nothing was made any more: neither plans nor memory, which each flight
+/// has of its own. The result must be right, too.
 template <class R>
-Result<double> seconds_of_call(Engine& engine, int64_t m, int64_t n, int64_t k, int64_t tile) {
-    std::vector<R> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n));
+Result<double> seconds_of_call(Engine& engine, int64_t size, int64_t tile, bool keeps) {
+    constexpr int most_runs = 24, enough = 5;
+    constexpr double patience = 0.03;  // seconds, from the first run that counts
+    const auto n = static_cast<size_t>(size);
+    std::vector<R> a(n * n), b(n * n), c(n * n);
     for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<R>(i % 7) - 3;
     for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<R>(i % 5) - 2;
-    const Gemm<R> g{Op::none, Op::none, m, n, k, 1, a.data(), m, b.data(), k, 0, c.data(), m};
-    double best = HUGE_VAL;
-    for (int run = 0; run < 3; ++run) {
+    const Gemm<R> g{Op::none, Op::none, size, size, size, 1, a.data(), size, b.data(), size, 0, c.data(), size};
+    const Keep kept(engine, keeps ? a.data() : nullptr, keeps ? b.data() : nullptr, n * n * sizeof(R));
+    double best = HUGE_VAL, last = HUGE_VAL, spent = 0;
+    int counted = 0;
+    for (int run = 0; run < most_runs && counted < enough && spent < patience; ++run) {
+        const uint64_t created = engine.created();
         const auto start = Clock::now();
         if (Status s = Tiles<R>(engine, g, tile).run(); !s) return s;
-        if (run > 0) best = std::min(best, seconds_since(start));
+        last = seconds_since(start);
+        if (engine.created() != created) continue;
+        best = std::min(best, last);
+        spent += last, ++counted;
     }
+    best = std::min(best, last);  // where something is made in every run, as without room on the device
     R wanted = 0;
-    for (int64_t l = 0; l < k; ++l)
-        wanted += a[static_cast<size_t>(m - 1 + l * m)] * b[static_cast<size_t>((n - 1) * k + l)];
+    for (size_t l = 0; l < n; ++l) wanted += a[n - 1 + l * n] * b[(n - 1) * n + l];
     if (c.back() != wanted) return Status{VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device computes wrong results"};
     return best;
 }
 
+/// Three plans in all, because to compile one may take the driver half a second.
 template <class R>
 Result<Rates> measure(Engine& engine, int64_t tile) {
     Rates rates;
-    for (uint64_t size = 512; size <= 2048; size *= 2) {  // a slow device ends early
-        const auto seconds = engine.time({.type = type_of<R>, .m = size, .n = size, .k = size});
+    int64_t size = 0;
+    double product = 0;
+    for (const int64_t next : {int64_t{512}, int64_t{2048}}) {  // a slow device ends early
+        size = std::min(next, tile);
+        const auto side = static_cast<uint64_t>(size);
+        const auto seconds = engine.time({.type = type_of<R>, .m = side, .n = side, .k = side});
         if (!seconds) return seconds.status();
-        rates.operations = 2.0 * static_cast<double>(size * size * size) / std::max(*seconds, 1e-7);
-        if (*seconds > 2e-3) break;
+        product = std::max(*seconds, 1e-7);
+        if (product > 1e-3 || size < next) break;
     }
-    const auto small = seconds_of_call<R>(engine, 64, 64, 64, tile);
+    const double n = static_cast<double>(size), moved = n * n * sizeof(R);
+    rates.operations = 2 * n * n * n / product;
+    const auto small = seconds_of_call<R>(engine, std::min<int64_t>(64, tile), tile, false);
     if (!small) return small.status();
-    const auto tall = seconds_of_call<R>(engine, 2048, 64, 2048, tile);  // A is most of what moves
-    if (!tall) return tall.status();
-    const auto flat = seconds_of_call<R>(engine, 2048, 2048, 64, tile);  // C is
-    if (!flat) return flat.status();
-    constexpr double moved = 2048.0 * 2048;
-    const auto rate = [&](double seconds) {
-        const double beside = *small + 2 * 64 * moved / rates.operations;
-        return moved * sizeof(R) / std::max(seconds - beside, 0.1 * seconds);
-    };
-    rates.latency = *small, rates.up = rate(*tall), rates.down = rate(*flat);
+    const auto whole = seconds_of_call<R>(engine, size, tile, false);
+    if (!whole) return whole.status();
+    const auto kept = seconds_of_call<R>(engine, size, tile, true);
+    if (!kept) return kept.status();
+    rates.latency = *small;
+    rates.up = 2 * moved / std::max(*whole - *kept, 0.1 * *whole);
+    rates.down = moved / std::max(*kept - *small - product, 0.1 * *kept);
     return rates;
 }
 

@@ -9,10 +9,10 @@
 //
 // All matrices are column-major; "stored" rows and columns are those in memory, before op(). Pure.
 #pragma once
-#include <cstring>
 #include <span>
 
 #include "blas/call.h"
+#include "blas/stream.h"
 
 namespace vkgemm::blas {
 
@@ -44,7 +44,7 @@ bool is_real(T factor) {
 template <class T>
 void copy_columns(const T* from, int64_t ld, int64_t rows, int64_t columns, T* to, int64_t to_ld) {
     for (int64_t c = 0; c < columns; ++c)
-        std::memcpy(static_cast<void*>(to + c * to_ld), from + c * ld, static_cast<size_t>(rows) * sizeof(T));
+        stream_copy(to + c * to_ld, from + c * ld, static_cast<size_t>(rows) * sizeof(T));
 }
 
 /// The operand A with `rows` x `columns` stored elements, in a real column-major matrix with leading dimension `to_ld`.

@@ -15,9 +15,12 @@ const Rates* rates_of() noexcept {
         const LockedEngine locked = lock_engine();
         if (!locked.engine) return nullptr;
         if (measured.done) return &measured.rates;
-        const auto found = measure<R>(*locked.engine, settings().tile);
+        const std::optional<Rates> kept = kept_rates(locked, type_of<R>);
+        const auto found = kept ? Result<Rates>(*kept) : measure<R>(*locked.engine, settings().tile);
         if (found) {
-            measured.rates = *found;
+            if (!kept) keep_rates(locked, type_of<R>, *found);
+            keep_pipelines(locked);
+            measured.rates = *found, measured.kept = kept.has_value();
             measured.done = true;
             return &measured.rates;
         }

@@ -79,6 +79,15 @@ void read_disabled(const Reader& reader, Settings& s) {
     }
 }
 
+/// The XDG base directory specification takes absolute paths only.
+std::string cache_folder(const Reader& reader) {
+    if (const char* folder = reader.text("VKGEMM_BLAS_CACHE"))
+        return folder == std::string_view("off") ? std::string() : std::string(folder);
+    if (const char* base = reader.text("XDG_CACHE_HOME"); base && *base == '/') return std::string(base) + "/vkgemm";
+    if (const char* home = reader.text("HOME"); home && *home == '/') return std::string(home) + "/.cache/vkgemm";
+    return {};
+}
+
 }  // namespace
 
 Settings read_settings(const GetVariable& get, std::vector<std::string>& complaints) {
@@ -93,6 +102,7 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
         s.memory_share = *share;
     if (const char* file = reader.text("VKGEMM_BLAS_CPU")) s.next_library = file;
     if (const char* device = reader.text("VKGEMM_BLAS_DEVICE")) s.device = device;
+    s.cache = cache_folder(reader);
     read_disabled(reader, s);
     return s;
 }

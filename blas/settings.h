@@ -21,6 +21,7 @@ struct Settings {
     std::string device{};         // VKGEMM_BLAS_DEVICE, as host::chooseDevice reads it
     int64_t tile = 2048;          // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
     double memory_share = 0.25;   // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
+    std::string cache{};          // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is
     LogLevel log = LogLevel::failures;
     std::array<bool, routine_count> disabled{};  // VKGEMM_BLAS_DISABLE
     std::array<std::array<bool, kind_count>, routine_count> disabled_level3{};

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,8 +17,9 @@ thread_local bool inside_next = false;
 struct Process {
     Settings settings;
     Counts counts;
-    std::mutex engine_mutex;  // of the next two
+    std::mutex engine_mutex;  // of the next four
     std::unique_ptr<Engine> engine;
+    size_t kept_plans = 0, kept_bytes = 0;  // what `pipelines` holds
     bool tried = false;
     std::atomic<bool> unusable = false;  // the device failed, is not there or not wanted
     std::atomic<bool> complained = false;
@@ -45,9 +47,23 @@ void in_child() {
     if (opened) p.unusable = true;
 }
 
-std::string text_of(const Rates& r) {
+std::string text_for_summary(const Rates& r) {
     return std::to_string(r.operations * 1e-9) + " GFLOP/s, " + std::to_string(r.up * 1e-9) + " GB/s up, " +
            std::to_string(r.down * 1e-9) + " GB/s down, " + std::to_string(r.latency * 1e6) + " us a call";
+}
+
+/// What the files of one device, driver and version are kept for.
+std::string key_of(const host::DeviceInfo& info) {
+    std::string key = std::to_string(VKGEMM_VERSION) + " " + std::to_string(info.vendorId) + " " +
+                      std::to_string(info.deviceId) + " " + std::to_string(info.apiVersion) + " " + info.name + ", " +
+                      info.driver;
+    std::ranges::replace(key, '\n', ' ');
+    return key;
+}
+std::string kind_of_rates(Type type) { return type == f64 ? "rates_f64" : "rates_f32"; }
+std::string key_of_rates(const host::DeviceInfo& info, const Settings& s) {
+    return key_of(info) + ", tile " + std::to_string(s.tile) + ", threads " +
+           std::to_string(std::thread::hardware_concurrency());
 }
 
 void print_summary() {
@@ -59,7 +75,9 @@ void print_summary() {
              "), " + std::to_string(next) + " by the next BLAS (" + name(p.next_library) + "); " +
              std::to_string(failed) + " tiles fell back");
     for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
-        if (measured->done) complain(std::string(type) + " of the device: " + text_of(measured->rates));
+        if (measured->done)
+            complain(std::string(type) + " of the device" + (measured->kept ? ", kept: " : ": ") +
+                     text_for_summary(measured->rates));
     for (size_t i = 0; i < routine_count; ++i)
         if (const double rate = p.estimates.next_rate(static_cast<Routine>(i)); rate > 0)
             complain(std::string(routine_names[i]) + " of the next BLAS: " + std::to_string(rate * 1e-9) + " GFLOP/s");
@@ -75,16 +93,17 @@ Process* create_process() {
 }
 
 Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
-    const auto devices = host::listDevices();
-    if (!devices) return devices.status();
-    const auto index = host::chooseDevice(*devices, s.device);
-    if (!index) return index.status();
-    for (const host::DeviceInfo& info : *devices)
-        if (info.index == *index && !is_worth_opening(s, info.kind))
-            return Status{
-                VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+    host::DeviceOptions options{.device = s.device, .transferQueues = true};
+    options.accepts = [&s](const host::DeviceInfo& info) -> Status {
+        if (is_worth_opening(s, info.kind)) return {};
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                 info.name + " computes on the CPU; VKGEMM_BLAS=always or its name in VKGEMM_BLAS_DEVICE uses it"};
-    return Engine::open(std::to_string(*index), s.memory_share);
+    };
+    if (!s.cache.empty())
+        options.pipelineCache = [&s](const host::DeviceInfo& info) {
+            return Cache(s.cache).read("pipelines", key_of(info));
+        };
+    return Engine::open(options, s.memory_share);
 }
 
 // A missing device is worth a line only if the user asked for one.
@@ -108,8 +127,42 @@ void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_
              (on_device ? " on the device" : " by the next BLAS"));
 }
 
+void log_spent(const Spent& s, double seconds) {
+    char line[320];
+    const auto ms = [](double x) { return x * 1e3; };
+    const auto megabytes = [](uint64_t bytes) { return static_cast<double>(bytes) * 1e-6; };
+    const double other = seconds - s.make - s.pack - s.submit - s.wait - s.unpack;
+    std::snprintf(line, sizeof line,
+                  "%.3f ms: make %.3f, pack %.3f (%.1f MB), submit %.3f, wait %.3f, unpack %.3f (%.1f MB), other %.3f; "
+                  "%llu products computed for %.3f ms of %.3f",
+                  ms(seconds), ms(s.make), ms(s.pack), megabytes(s.uploaded), ms(s.submit), ms(s.wait), ms(s.unpack),
+                  megabytes(s.downloaded), ms(other), static_cast<unsigned long long>(s.products), ms(s.computing),
+                  ms(s.span));
+    complain(line);
+}
+
 Estimates& estimates() { return process().estimates; }
 Measured& measured_rates(Type type) { return type == f64 ? process().measured_f64 : process().measured_f32; }
+
+std::optional<Rates> kept_rates(const LockedEngine& locked, Type type) {
+    const Settings& s = settings();
+    return rates_in(Cache(s.cache).read(kind_of_rates(type), key_of_rates(locked.engine->info(), s)));
+}
+void keep_rates(const LockedEngine& locked, Type type, const Rates& rates) {
+    const Settings& s = settings();
+    const std::string text = text_of(rates);
+    Cache(s.cache).write(kind_of_rates(type), key_of_rates(locked.engine->info(), s), std::as_bytes(std::span(text)));
+}
+void keep_pipelines(const LockedEngine& locked) noexcept try {
+    Process& p = process();
+    if (!locked.engine || p.settings.cache.empty() || locked.engine->plans() == p.kept_plans) return;
+    p.kept_plans = locked.engine->plans();
+    const auto data = locked.engine->device().pipelineCacheData();
+    if (!data || data->size() == p.kept_bytes) return;
+    p.kept_bytes = data->size();
+    Cache(p.settings.cache).write("pipelines", key_of(locked.engine->info()), *data);
+} catch (...) {  // no memory
+}
 
 void set_next_library(const std::string& file) {
     Process& p = process();

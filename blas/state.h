@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "blas/cache.h"
 #include "blas/decision.h"
 #include "blas/engine.h"
 
@@ -17,22 +18,9 @@ const Settings& settings();
 void complain(const std::string& text);
 /// For VKGEMM_BLAS_LOG=calls.
 void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_device);
+void log_spent(const Spent& spent, double seconds);
 /// For the summary.
 void set_next_library(const std::string& file);
-
-/// For the decision.
-Estimates& estimates();
-struct Measured {
-    Rates rates{};
-    std::atomic<bool> done = false;  // `rates` does not change any more
-};
-Measured& measured_rates(Type type);
-
-/// A call is counted as one of the first two. A tile that failed on the device is computed by the next BLAS.
-struct Counts {
-    std::atomic<uint64_t> device_calls = 0, next_calls = 0, failed_tiles = 0;
-};
-Counts& counts();
 
 /// The engine and the lock on it. `engine` is null if there is none: not wanted, not there, failed, or the process is a
 /// forked child of one that had it, where a device cannot be used.
@@ -40,6 +28,26 @@ struct LockedEngine {
     std::unique_lock<std::mutex> lock{};
     Engine* engine = nullptr;
 };
+/// For the decision.
+Estimates& estimates();
+struct Measured {
+    Rates rates{};
+    bool kept = false;               // by an earlier process
+    std::atomic<bool> done = false;  // `rates` does not change any more
+};
+Measured& measured_rates(Type type);
+/// What an earlier process measured on this device, or nothing.
+std::optional<Rates> kept_rates(const LockedEngine& locked, Type type);
+void keep_rates(const LockedEngine& locked, Type type, const Rates& rates);
+/// Keeps the pipelines if there are new ones.
+void keep_pipelines(const LockedEngine& locked) noexcept;
+
+/// A call is counted as one of the first two. A tile that failed on the device is computed by the next BLAS.
+struct Counts {
+    std::atomic<uint64_t> device_calls = 0, next_calls = 0, failed_tiles = 0;
+};
+Counts& counts();
+
 /// Opens the device if no call did before.
 LockedEngine lock_engine();
 

@@ -154,6 +154,8 @@ bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& se
         const uint64_t created = engine.created();
         const auto start = Clock::now();
         tiles.emplace(engine, g, tile);
+        const bool traced = settings().log == LogLevel::calls;
+        engine.reset_spent(traced);
         engine.wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         try {
             done = tiles->run();
@@ -162,6 +164,8 @@ bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& se
             static_cast<void>(engine.finish());
         }
         if (engine.created() == created) seconds = seconds_since(start);
+        keep_pipelines(locked);
+        if (traced) log_spent(engine.spent(), seconds_since(start));
         if (!done) report_failure(locked, done);
     } catch (...) {  // no memory for the tiles, or for a message
         if (!tiles) return false;

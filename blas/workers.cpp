@@ -4,7 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
+
+#include "blas/stream.h"
 
 namespace vkgemm::blas {
 namespace {
@@ -15,6 +18,15 @@ unsigned usable_cores() {
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0) return std::max(1u, std::thread::hardware_concurrency());
     return std::max(1u, static_cast<unsigned>(CPU_COUNT(&set)));
+}
+
+/// One turn of a loop that waits for another thread, which may need this core.
+void pause(unsigned turn) {
+#ifdef __SSE2__
+    if (turn % 64 != 63) return _mm_pause();
+#endif
+    static_cast<void>(turn);
+    std::this_thread::yield();
 }
 
 }  // namespace
@@ -30,39 +42,48 @@ void Workers::start() {
 
 void Workers::run(int64_t count, uint64_t bytes, const std::function<void(int64_t, int64_t)>& work) {
     if (count <= 0) return;
-    if (bytes < least_shared) return work(0, count);
-    if (!started_) start();
-    const auto threads = static_cast<int64_t>(threads_.size()) + 1;
-    {
-        const std::lock_guard lock(mutex_);
-        work_ = &work, count_ = count, next_ = 0;
-        piece_ = std::max<int64_t>(1, count / (2 * threads));
-        ++generation_;
+    if (bytes < least_shared) {
+        work(0, count);
+        return finish_stores();
     }
-    wake_.notify_all();
-    take_pieces(work);
-    std::unique_lock lock(mutex_);
-    work_ = nullptr;  // nobody starts any more
-    done_.wait(lock, [this] { return busy_ == 0; });
+    if (!started_) start();
+    work_ = &work, count_ = count, next_ = 0;
+    piece_ = std::max<int64_t>(1, static_cast<int64_t>(static_cast<uint64_t>(count) * piece_bytes / bytes));
+    open_ = true;
+    ++generation_;
+    if (sleeping_ > 0) {
+        { const std::lock_guard lock(mutex_); }  // whoever has not seen the new generation waits by now
+        wake_.notify_all();
+    }
+    take_pieces();
+    open_ = false;
+    for (unsigned turn = 0; busy_ > 0; ++turn) pause(turn);
+    work_ = nullptr;
 }
 
-void Workers::take_pieces(const std::function<void(int64_t, int64_t)>& work) {
+void Workers::take_pieces() {
     for (int64_t begin = next_.fetch_add(piece_); begin < count_; begin = next_.fetch_add(piece_))
-        work(begin, std::min(count_, begin + piece_));
+        (*work_)(begin, std::min(count_, begin + piece_));
+    finish_stores();
 }
 
 void Workers::serve() {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto patience = std::chrono::microseconds(300);
     uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
     for (;;) {
-        wake_.wait(lock, [&] { return work_ && generation_ != seen; });
+        const auto since = Clock::now();
+        for (unsigned turn = 0; generation_ == seen && Clock::now() - since < patience; ++turn) pause(turn);
+        if (generation_ == seen) {
+            std::unique_lock lock(mutex_);
+            ++sleeping_;
+            wake_.wait(lock, [&] { return generation_ != seen; });
+            --sleeping_;
+        }
         seen = generation_;
-        const auto& work = *work_;
         ++busy_;
-        lock.unlock();
-        take_pieces(work);
-        lock.lock();
-        if (--busy_ == 0) done_.notify_one();
+        if (open_) take_pieces();
+        --busy_;
     }
 }
 

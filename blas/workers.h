@@ -12,30 +12,34 @@
 namespace vkgemm::blas {
 
 /// One thread at a time may call run(). Its threads are started at the first big piece of work and never end: the
-/// object is never destroyed.
+/// object is never destroyed. Between calls of run() they look out for the next one for a short time before they sleep,
+/// because to wake 15 threads takes as long as to copy megabytes.
 class Workers {
    public:
     /// Calls work(begin, end) for ranges that together are [0, count), on several threads if there are at least
-    /// `least_shared` bytes in all. `work` must not throw.
+    /// `least_shared` bytes in all. What it wrote is visible to the device. `work` must not throw.
     void run(int64_t count, uint64_t bytes, const std::function<void(int64_t begin, int64_t end)>& work);
 
    private:
-    static constexpr uint64_t least_shared = 1u << 20;
+    static constexpr uint64_t least_shared = 256u << 10, piece_bytes = 128u << 10;
     static constexpr unsigned most_threads = 16;
 
     void start();
     void serve();
-    void take_pieces(const std::function<void(int64_t, int64_t)>& work);
+    void take_pieces();
 
     std::vector<std::thread> threads_;
     bool started_ = false;
-    std::mutex mutex_;  // of the rest, but `next_`
-    std::condition_variable wake_, done_;
+    // The work. A thread counts itself busy, and reads the work only if it is open afterwards; run() closes it, and
+    // waits until nobody is busy.
     const std::function<void(int64_t, int64_t)>* work_ = nullptr;
-    uint64_t generation_ = 0;
-    unsigned busy_ = 0;
     int64_t count_ = 0, piece_ = 0;
     std::atomic<int64_t> next_ = 0;
+    std::atomic<bool> open_ = false;
+    std::atomic<unsigned> busy_ = 0, sleeping_ = 0;
+    std::atomic<uint64_t> generation_ = 0;
+    std::mutex mutex_;  // of those that sleep
+    std::condition_variable wake_;
 };
 
 }  // namespace vkgemm::blas

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The settings and the decision, which need no device.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
-#include "blas/decision.h"
+#include "blas/cache.h"
+#include "blas/stream.h"
+#include "blas/workers.h"
 
 using namespace vkgemm::blas;
 
@@ -154,6 +160,95 @@ TEST_CASE("decision: estimates follow what was seen") {
     int device = 0;
     for (int i = 0; i < 160; ++i) device += e.prefers_device(0.8, 1);
     CHECK(device == 150);
+}
+
+TEST_CASE("settings: the folder for what is kept") {
+    CHECK(read({}).cache == "");
+    CHECK(read({{"HOME", "/h"}}).cache == "/h/.cache/vkgemm");
+    CHECK(read({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}}).cache == "/x/vkgemm");
+    CHECK(read({{"HOME", "/h"}, {"XDG_CACHE_HOME", "x"}}).cache == "/h/.cache/vkgemm");
+    CHECK(read({{"HOME", "/h"}, {"VKGEMM_BLAS_CACHE", "/c"}}).cache == "/c");
+    CHECK(read({{"HOME", "/h"}, {"VKGEMM_BLAS_CACHE", "off"}}).cache == "");
+}
+
+TEST_CASE("cache: what was written is read, and nothing else") {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / ("vkgemm_test_cache." + std::to_string(getpid())) / "below";
+    const Cache cache(folder);
+    const auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+    const auto read_text = [&](const char* kind, const char* key) {
+        const auto found = cache.read(kind, key);
+        return std::string(reinterpret_cast<const char*>(found.data()), found.size());
+    };
+    CHECK(read_text("rates", "a") == "");
+    const std::string text("1\n2\0003", 5);
+    cache.write("rates", "a", bytes_of("old"));
+    cache.write("rates", "a", bytes_of(text));
+    CHECK(read_text("rates", "a") == text);
+    CHECK(read_text("rates", "b") == "");
+    CHECK(read_text("other", "a") == "");
+    const auto files = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    CHECK(files == 1);  // no temporary one
+
+    const fs::path file = fs::directory_iterator(folder)->path();
+    std::ifstream in(file, std::ios::binary);
+    const std::string whole((std::istreambuf_iterator<char>(in)), {});
+    const auto put = [&](const std::string& content) { std::ofstream(file, std::ios::binary) << content; };
+    for (size_t i = 0; i < whole.size(); ++i) {  // a bit, the end
+        std::string damaged = whole;
+        damaged[i] = static_cast<char>(damaged[i] ^ 1);
+        put(damaged);
+        CHECK(read_text("rates", "a") == "");
+        put(whole.substr(0, i));
+        CHECK(read_text("rates", "a") == "");
+    }
+    put(whole + "x");
+    CHECK(read_text("rates", "a") == "");
+    put(whole);
+    CHECK(read_text("rates", "a") == text);
+    fs::remove_all(folder.parent_path());
+
+    Cache("").write("rates", "a", bytes_of(text));
+    CHECK(Cache("").read("rates", "a").empty());
+    Cache("/dev/null/x").write("rates", "a", bytes_of(text));
+    CHECK(Cache("/dev/null/x").read("rates", "a").empty());
+}
+
+TEST_CASE("cache: rates") {
+    const auto read_rates = [](const std::string& text) { return rates_in(std::as_bytes(std::span(text))); };
+    const auto found = read_rates(text_of({.latency = 2e-5, .up = 3e10, .down = 4e10, .operations = 5e13}));
+    REQUIRE(found);
+    CHECK(found->latency == doctest::Approx(2e-5));
+    CHECK(found->up == doctest::Approx(3e10));
+    CHECK(found->down == doctest::Approx(4e10));
+    CHECK(found->operations == doctest::Approx(5e13));
+    for (const char* bad : {"", "1 2 3", "1 2 3 0", "1 2 -3 4", "1 nan 3 4", "1 2 inf 4", "x"}) CHECK(!read_rates(bad));
+}
+
+TEST_CASE("copies past the cache have every byte and no other") {
+    std::vector<char> from(3000), to(3000);
+    for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(i * 7 + i / 256 + 1);
+    for (const size_t bytes : {0, 1, 63, 511, 512, 575, 576, 1000, 2048})
+        for (const size_t begin : {0, 1, 16, 63, 64}) {
+            std::ranges::fill(to, char(0));
+            stream_copy(to.data() + begin, from.data() + 5, bytes);
+            finish_stores();
+            for (size_t i = 0; i < to.size(); ++i)
+                REQUIRE(to[i] == (i >= begin && i < begin + bytes ? from[i - begin + 5] : 0));
+        }
+}
+
+TEST_CASE("workers: each part of the work is done once, awake or asleep") {
+    auto& workers = *new Workers;  // its threads never end
+    for (int round = 0; round < 300; ++round) {
+        if (round % 100 == 99) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        const int64_t count = 1 + round * 7;
+        std::vector<std::atomic<int>> done(static_cast<size_t>(count));
+        workers.run(count, round % 3 == 0 ? 100 : 8u << 20, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) ++done[static_cast<size_t>(i)];
+        });
+        for (const auto& d : done) REQUIRE(d == 1);
+    }
 }
 
 TEST_CASE("decision: drivers that compute on the CPU are used if they are asked for") {
