@@ -216,8 +216,8 @@ typedef struct VkgemmContextInfo {
      * be empty). Rows of other devices are ignored. A plan that forces neither kernel nor tile follows the nearest row
      * among these and the built-in ones; if two are equally near, these come first. A row is near if the types, the
      * accuracy, the layouts of A and B, batching and alignment to 16 bytes are the same, and m, n, k and batch each
-     * differ by at most a factor of 1.5. If no row is near, or the nearest row's kernel cannot serve (most often
-     * because it wants more workspace), the cost model decides. vkgemmExplain names the row that decided.
+     * differ by at most a factor of 1.5. If no row is near, or the nearest row's kernel cannot serve (it may want more
+     * workspace) or is predicted to suit other sizes than these, the cost model decides, and vkgemmExplain says so.
      *
      * A line that cannot be read is refused (PARSE) with its number. A row whose kernel this version does not have, or
      * this device cannot run, is ignored and logged, once for each reason. Kernel names of vkgemm 0.1 are understood

@@ -243,6 +243,30 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(choose(rows, "1024x1024x1024", tile)->tuned == nullptr);
 }
 
+TEST_CASE("a row is not followed where its kernel falls behind others between its sizes and these") {
+    auto rows = on_h200(std::string(built_in_tuned()));
+    for (TunedRow& row : rows) row.is_built_in = true;
+    Request request;
+    request.workspace_limit = much;
+    const Result<Choice> behind = choose(rows, "3000x3000x3000", request);  // a last round that is a third full
+    REQUIRE(behind);
+    CHECK(behind->tuned == nullptr);
+    CHECK(behind->kernel->name == "simt_f32_128x128x8");
+    CHECK((!behind->schedule.a.kernel && !behind->schedule.b.kernel));
+    REQUIRE(behind->tuned_unfit);
+    CHECK(has_words(why_not_followed(*behind->tuned_unfit, h200(), normalised("3000x3000x3000"), request),
+                    behind->tuned_unfit->text, "4096x4096x4096", "fall behind"));
+    for (const char* line : {"4096x4096x4096", "4096x4000x4096", "f16*f16 500x4096x4096 layout=nt",
+                             "f16*f16 2000x2000x2000", "f16*f16 1x5000x4096 layout=nt"}) {
+        const Result<Choice> near = choose(rows, line, request);
+        CHECK_MESSAGE((near && near->tuned && !near->tuned_unfit), std::string(line));
+    }
+    CHECK(choose(rows, "f16*f16 2304x2304x2304", request)->tuned == nullptr);
+    // A row that the model would never follow says as much about its neighbours.
+    const auto odd = on_h200("H200 | 4096x4096x4096 | naive_f32_8x8 |");
+    CHECK(choose(odd, "4000x4096x4096")->kernel->name == "naive_f32_8x8");
+}
+
 TEST_CASE("a row that this problem cannot follow is rejected with the reason") {
     const auto split = on_h200("H200 | 128x128x65536 | simt_f32_64x64x16 | SPLIT=8,PACK=1");
     const Result<Choice> without = choose(split, "128x128x65536");

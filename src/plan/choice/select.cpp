@@ -149,7 +149,8 @@ namespace {
 
 // Whether the device may run a kernel in machine code that has the types of the problem.
 bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& request) {
-    if (!VKGEMM_HAS_NATIVE || request.native != Request::Native::allowed || !(dev.features & need::buffer_address) || why_not_native(dev))
+    if (!VKGEMM_HAS_NATIVE || request.native != Request::Native::allowed || !(dev.features & need::buffer_address) ||
+        why_not_native(dev))
         return false;
     if (!request.kernel.empty()) {
         const Kernel* const forced = find_kernel(request.kernel);
@@ -246,16 +247,6 @@ bool take_below(double limit, Choice& choice, const TiledKernel& k, const Device
     return schedule.has_value();
 }
 
-// Takes what the nearest tuned row says, where there is one and its kernel and tile can do this problem too.
-void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
-    if (!request.kernel.empty() || !request.tile.empty() || !request.tuned) return;
-    const TunedRow* row = request.tuned->nearest(p, request.operand_alignment);  // its types and accuracy are p's
-    if (!row) return;
-    const KernelCost cost(*row->found, row->found_tile, device.caps());
-    const bool taken = take_below(INFINITY, choice, {*row->found, row->found_tile, cost}, device, p, request);
-    (taken ? choice.tuned : choice.tuned_unfit) = row;
-}
-
 bool may_serve(const DeviceKernels::Product& x, const Problem& p) {
     return x.fits && p.accuracy >= x.kernel->module.family.accuracy && x.kernel->module.has_types_of(p);
 }
@@ -280,6 +271,38 @@ void take_cheapest_of_all(Choice& choice, const DeviceKernels& device, const Pro
         limit = std::nextafter(choice.schedule.cost, INFINITY);  // an earlier one that costs the same is preferred
     for (size_t i = 0; i < products.size(); ++i)
         if (take_below_limit(i, limit)) limit = choice.schedule.cost;
+}
+
+// How much more than the cheapest kernel this one costs for `p`, predicted: at least 1. 1 if it cannot run there.
+double cost_ratio(const TiledKernel& k, const Choice& like, const DeviceKernels& device, const Problem& p,
+                  const Request& request) {
+    Choice own, least;
+    own.binding = least.binding = like.binding;
+    if (!take_below(INFINITY, own, k, device, p, request)) return 1;
+    take_cheapest_of_all(least, device, p, request);
+    return least.kernel ? std::max(1.0, own.schedule.cost / least.schedule.cost) : 1;
+}
+
+// Takes what the nearest tuned row says, where there is one, its kernel and tile can do this problem too, and what was
+// measured for the row is likely to hold here. The cost model may be wrong about a kernel, which is what rows are for,
+// but it is so by much the same for its neighbours: where it sees the kernel fall behind others that were no better for
+// the row's own problem, by a round of work groups for one, the row says nothing about this problem.
+void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+    constexpr double most_behind = 1.05;  // of the ratios of costs
+    if (!request.kernel.empty() || !request.tile.empty() || !request.tuned) return;
+    const TunedRow* row = request.tuned->nearest(p, request.operand_alignment);  // its types and accuracy are p's
+    if (!row) return;
+    choice.tuned_unfit = row;
+    const KernelCost cost(*row->found, row->found_tile, device.caps());
+    const TiledKernel of_row{*row->found, row->found_tile, cost};
+    if (p.m != row->problem.m || p.n != row->problem.n || p.k != row->problem.k || p.batch != row->problem.batch) {
+        Request measured = request;
+        if (row->is_built_in) measured.native = Request::Native::excluded;
+        if (cost_ratio(of_row, choice, device, p, measured) >
+            most_behind * cost_ratio(of_row, choice, device, row->problem, measured))
+            return;
+    }
+    if (take_below(INFINITY, choice, of_row, device, p, request)) choice.tuned = row, choice.tuned_unfit = nullptr;
 }
 
 // Takes a native kernel in place of what a built-in row says, if it costs less.
@@ -350,7 +373,9 @@ std::string why_not_followed(const TunedRow& row, const DeviceKernels& device, c
     Request of_row = request;
     of_row.tile = row.tile;
     const Candidate x = judge(*row.found, device, p, of_row, choose_binding(device.caps(), p, request));
-    return concat({"the tuned row is not followed, ", row.text, ": ", (x.why ? x.why->text : "")});
+    return concat({"the tuned row is not followed, ", row.text, ": ",
+                   (x.why ? x.why->text
+                          : "its kernel is predicted to fall behind others between the sizes of the row and these")});
 }
 
 }  // namespace vkgemm::plan

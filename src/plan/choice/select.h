@@ -39,8 +39,9 @@ struct Choice {
     const TunedRow* tuned_unfit = nullptr;  // the nearest row, if it was not followed
 };
 
-/// A tuned row that is near decides, where its kernel serves; else the least cost wins, and ties go to the earlier
-/// kernel. Refused with the reasons when nothing serves. `p` is normalised.
+/// A tuned row that is near decides, where its kernel serves and is not predicted to fall behind others between the
+/// row's sizes and these; else the least cost wins, and ties go to the earlier kernel. Refused with the
+/// reasons when nothing serves. `p` is normalised.
 Result<Choice> select(const DeviceKernels&, const Problem& p, const Request&);
 
 /// The same, as a report: every row with its cost or the reason against it, even where nothing serves.
