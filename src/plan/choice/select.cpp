@@ -298,8 +298,8 @@ void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p,
     if (p.m != row->problem.m || p.n != row->problem.n || p.k != row->problem.k || p.batch != row->problem.batch) {
         Request measured = request;
         if (row->is_built_in) measured.native = Request::Native::excluded;
-        if (cost_ratio(of_row, choice, device, p, measured) >
-            most_behind * cost_ratio(of_row, choice, device, row->problem, measured))
+        const double here = cost_ratio(of_row, choice, device, p, measured);
+        if (here > most_behind && here > most_behind * cost_ratio(of_row, choice, device, row->problem, measured))
             return;
     }
     if (take_below(INFINITY, choice, of_row, device, p, request)) choice.tuned = row, choice.tuned_unfit = nullptr;
