@@ -78,8 +78,7 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
     if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmPlanOptions::operands is ", o->operands, "; known are 0 and 1"})};
-    r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
-    r.workspace_limit = o->workspaceLimit;
+    r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES, r.workspace_limit = o->workspaceLimit;
     if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
     if ((r.operand_alignment & (r.operand_alignment - 1)) || r.operand_alignment > max_operand_alignment)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,

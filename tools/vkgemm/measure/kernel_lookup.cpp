@@ -68,9 +68,7 @@ bool is_native(std::string_view kernel) {
     return k && k->traits.native != 0;
 }
 
-std::string label_of(std::string_view kernel) {
-    return std::string(kernel) + (is_native(kernel) ? " (native)" : "");
-}
+std::string label_of(std::string_view kernel) { return std::string(kernel) + (is_native(kernel) ? " (native)" : ""); }
 
 Result<Tile> tile_with(const Kernel& k, const std::string& constants) {
     const auto all = tileConstants(k.index, constants.c_str());
