@@ -266,7 +266,7 @@ typedef enum VkgemmPlanFlagBits {
     /* Compile nothing yet. The plan can be recorded once vkgemmCompilePlan has compiled it (engine.h), or at once if
      * the context has all of its pipelines. */
     VKGEMM_PLAN_DEFER_COMPILE = 8,
-    /* Refuse it (NOT_COMPILED) if a pipeline is not compiled yet. At most one of DRY, DEFER_COMPILE and this. */
+    /* Refuse the plan (NOT_COMPILED) if a pipeline is not compiled yet. At most one of DRY, DEFER_COMPILE and this. */
     VKGEMM_PLAN_FAIL_ON_COMPILE = 16,
     VKGEMM_PLAN_NO_NATIVE = 32, /* choose among the shaders alone, as a device without native kernels would */
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
