@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <vkgemm/elements.hpp>
 #include <vkgemm/text.hpp>
 
 #include "vkgemm_ggml/experts.h"
@@ -98,24 +99,46 @@ std::string textOf(const MulMat& x) {
     return s;
 }
 
-// Products that stay with ggml: those of `type` weights (VKGEMM_TYPE_DEFAULT: of every type) by from ... to rows, which
-// for MUL_MAT_ID are tokens. Products with few rows are bound by bandwidth, and ggml fuses what follows them; until
-// both were timed they are here.
-struct LeftToGgml {
+// Products that were measured to be as fast as ggml's, but for 5 % (docs/ggml.md has the figures): those of `type`
+// weights by from ... to rows of f32, which for MUL_MAT_ID are tokens. All others stay with ggml. VKGEMM_TYPE_DEFAULT
+// stands for the block formats without rows of their own; they have those of q4_k, which takes most to decode.
+struct Faster {
     bool hasIds;
     VkgemmType type;
     uint64_t from, to;
 };
-constexpr LeftToGgml leftToGgml[] = {
-    {false, VKGEMM_TYPE_DEFAULT, 1, 31},
-    {true, VKGEMM_TYPE_DEFAULT, 1, 31},
+constexpr uint64_t unbounded = UINT64_MAX;
+constexpr Faster faster[] = {
+    {false, VKGEMM_TYPE_F16, 4, 4},
+    {false, VKGEMM_TYPE_F16, 9, 32},
+    {false, VKGEMM_TYPE_F16, 257, unbounded},
+    {false, VKGEMM_TYPE_BF16, 2, 8},
+    {false, VKGEMM_TYPE_F32, 8, 32},
+    {false, VKGEMM_TYPE_Q8_0, 1, 1},
+    {false, VKGEMM_TYPE_Q8_0, 9, 32},
+    {false, VKGEMM_TYPE_Q8_0, 257, unbounded},
+    {false, VKGEMM_TYPE_Q4_0, 9, unbounded},
+    {false, VKGEMM_TYPE_MXFP4, 1, 1},
+    {false, VKGEMM_TYPE_MXFP4, 9, unbounded},
+    {false, VKGEMM_TYPE_DEFAULT, 9, 32},
+    {false, VKGEMM_TYPE_DEFAULT, 257, unbounded},
+    {true, VKGEMM_TYPE_F16, 32, unbounded},
+    {true, VKGEMM_TYPE_Q8_0, 32, 255},
+    {true, VKGEMM_TYPE_Q4_0, 32, unbounded},
+    {true, VKGEMM_TYPE_MXFP4, 32, unbounded},
+    {true, VKGEMM_TYPE_DEFAULT, 32, 127},
 };
-bool isLeftToGgml(const MulMat& x) {
-    const uint64_t rows = x.src1.ne[x.ids ? 2 : 1];
-    return std::any_of(std::begin(leftToGgml), std::end(leftToGgml), [&](const LeftToGgml& row) {
-        return row.hasIds == (x.ids != nullptr) && (row.type == VKGEMM_TYPE_DEFAULT || row.type == x.src0.type) &&
-               row.from <= rows && rows <= row.to;
-    });
+bool isFaster(const MulMat& x) {
+    const bool hasIds = x.ids != nullptr;
+    const uint64_t rows = x.src1.ne[hasIds ? 2 : 1];
+    if (!hasIds && x.dst.ne[2] * x.dst.ne[3] > 1) return false;  // not measured
+    const auto isListed = [&](VkgemmType type, bool atAnySize) {
+        return std::any_of(std::begin(faster), std::end(faster), [&](const Faster& row) {
+            return row.hasIds == hasIds && row.type == type && (atAnySize || (row.from <= rows && rows <= row.to));
+        });
+    };
+    const bool isOther = blockSize(x.src0.type).elements > 1 && !isListed(x.src0.type, true);
+    return isListed(isOther ? VKGEMM_TYPE_DEFAULT : x.src0.type, false);
 }
 
 // Whether bufferDeviceAddress was enabled.
@@ -209,7 +232,7 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     const Reason fits = product.ids ? describeExperts(product, work.products) : describe(product, work.products);
     if (fits != Reason::SERVED) return fits;
     if (product.ids && (!state_->experts.works() || product.src0.ne[2] > Experts::mostExperts)) return Reason::EXPERTS;
-    if (!state_->options.takesAll && isLeftToGgml(product)) return Reason::POLICY;
+    if (!state_->options.takesAll && !isFaster(product)) return Reason::POLICY;
     boundRows(work.products);
     {
         const std::lock_guard lock(state_->mutex);

@@ -114,12 +114,57 @@ TEST_CASE("two levels of a batch are one recording") {
     CHECK((p.d.batchStride == 5 * 64 && p.outerStrideD == 32 * 5 * 64));
 }
 
-TEST_CASE("products with few rows stay with ggml") {
+TEST_CASE("products that were not measured to be faster stay with ggml") {
     const auto usual = new_adapter({});
-    for (const auto& [rows, reason] : {std::pair{1, Reason::POLICY}, {31, Reason::POLICY}, {32, Reason::SERVED}}) {
-        ggml::Work work;
-        CHECK(usual->prepare(product(f32, f32, {32, 5, 1, 1}, uint64_t(rows)), work) == reason);
-        CHECK(adapter().prepare(product(f32, f32, {32, 5, 1, 1}, uint64_t(rows)), work) == Reason::SERVED);
+    const auto is_taken = [&](const MulMat& x) {
+        ggml::Work all, work;
+        CHECK(adapter().prepare(x, all) == Reason::SERVED);
+        const Reason reason = usual->prepare(x, work);
+        CHECK((reason == Reason::SERVED || reason == Reason::POLICY));
+        return reason == Reason::SERVED;
+    };
+    struct Edge {
+        VkgemmType type;
+        uint64_t rows;
+        bool is_taken;
+    };
+    constexpr VkgemmType q4_k = VKGEMM_TYPE_Q4_K, q8_0 = VKGEMM_TYPE_Q8_0, q6_k = VKGEMM_TYPE_Q6_K;
+    for (const auto& [type, rows, taken] : {Edge{f32, 7, false},
+                                            {f32, 8, true},
+                                            {f32, 32, true},
+                                            {f32, 33, false},
+                                            {f16, 3, false},
+                                            {f16, 4, true},
+                                            {f16, 5, false},
+                                            {bf16, 8, true},
+                                            {bf16, 9, false},
+                                            {q8_0, 1, true},
+                                            {q8_0, 2, false},
+                                            {q4_k, 8, false},
+                                            {q4_k, 9, true},
+                                            {q4_k, 32, true},
+                                            {q4_k, 33, false},
+                                            {q4_k, 256, false},
+                                            {q4_k, 257, true},
+                                            {q6_k, 256, false},
+                                            {q6_k, 257, true}}) {
+        CAPTURE(uint32_t(type));
+        CAPTURE(rows);
+        CHECK(is_taken(product(type, f32, {256, 5, 1, 1}, rows)) == taken);
+    }
+    MulMat heads = product(f32, f32, {32, 5, 2, 1}, 8);
+    CHECK_FALSE(is_taken(heads));
+    const Filled ids(f32, {2, 33, 1, 1}, {}, buffers().ids.handle());
+    for (const uint64_t tokens : {31u, 32u, 33u}) {
+        MulMat x = product(f16, f32, {32, 5, 4, 1});
+        ggml::Tensor few = ids.tensor;
+        few.ne[1] = tokens;
+        x.src1 = Filled(f32, {32, 1, tokens, 1}, {}, buffers().y.handle()).tensor;
+        x.dst = Filled(f32, {5, 2, tokens, 1}, {}, buffers().d.handle()).tensor;
+        x.ids = &few;
+        CHECK(is_taken(x) == (tokens >= 32));
+        x.src0.type = bf16;
+        CHECK_FALSE(is_taken(x));
     }
 }
 
