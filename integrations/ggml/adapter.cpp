@@ -10,7 +10,7 @@
 #include <vkgemm/elements.hpp>
 #include <vkgemm/text.hpp>
 
-#include "vkgemm_ggml/experts.h"
+#include "vkgemm_ggml/passes.h"
 
 namespace vkgemm::ggml {
 
@@ -75,10 +75,29 @@ void boundRows(Products& x) {
     p.upTo = VKGEMM_UP_TO_M;
 }
 
-// Where the parts of a product with groups are in the scratch memory: the workspace first.
+// Rows of f32 beside weights of 16 bits become rows of their type, which are packed: as ggml does it, and for kernels
+// that want one type. Few rows are bound by the weights. The answer is the leading dimension before, 0 if it was left.
+constexpr uint64_t fewestRounded = 9;
+uint64_t roundRows(const MulMat& x, Products& out) {
+    VkgemmProblem& p = out.problem;
+    const bool isFor = x.src0.type == VKGEMM_TYPE_F16 || x.src0.type == VKGEMM_TYPE_BF16;
+    if (!isFor || x.src1.type != VKGEMM_TYPE_F32 || x.isPrecise || p.grouping != VKGEMM_GROUPING_NONE) return 0;
+    if (p.batch > 1 || out.parts > 1 || p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR) return 0;
+    if (out.rows < fewestRounded || out.rows > Rounding::mostRows || out.rows * p.a.ld > INT32_MAX) return 0;
+    if (p.k % 8 || p.a.ld % 4 || x.src1.offset % 16) return 0;
+    const uint64_t apart = p.a.ld;
+    p.a.type = x.src0.type, p.a.ld = p.k;
+    p.accuracy = VKGEMM_ACCURACY_DEFAULT;
+    return apart;
+}
+
+// Where the parts of the scratch memory are: the workspace first, and then what a product with groups or with rounded
+// rows needs.
 struct Places {
     uint64_t table, lists, end;
 };
+uint64_t roundedPlaceOf(const Work& work) { return roundUp(work.plan->workspaceBytes, part); }
+uint64_t roundedBytesOf(const Work& work) { return work.products.problem.m * work.products.problem.k * 2; }
 Places placesOf(const Work& work) {
     const VkgemmProblem& p = work.products.problem;
     const uint64_t table = roundUp(work.plan->workspaceBytes, part);
@@ -172,7 +191,10 @@ bool forEachPart(const Products& x, Each&& each) {
 
 struct Adapter::State {
     State(VkgemmContext made, const VkgemmContextInfo& info, const Options& chosen)
-        : context(made), options(chosen), experts(info, hasAddresses(info.enabledFeatures)) {}
+        : context(made),
+          options(chosen),
+          experts(info, hasAddresses(info.enabledFeatures)),
+          rounding(info, hasAddresses(info.enabledFeatures)) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State() {
@@ -184,6 +206,7 @@ struct Adapter::State {
     VkgemmContext context;
     Options options;
     Experts experts;
+    Rounding rounding;
     std::mutex mutex;  // of plans and notes
     std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, PlanHash> plans;
     std::array<std::atomic<uint64_t>, static_cast<size_t>(Reason::COUNT)> totals{};
@@ -233,6 +256,7 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     if (fits != Reason::SERVED) return fits;
     if (product.ids && (!state_->experts.works() || product.src0.ne[2] > Experts::mostExperts)) return Reason::EXPERTS;
     if (!state_->options.takesAll && !isFaster(product)) return Reason::POLICY;
+    if (state_->options.rounds && state_->rounding.works()) work.apart = roundRows(product, work.products);
     boundRows(work.products);
     {
         const std::lock_guard lock(state_->mutex);
@@ -257,6 +281,7 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     }
     work.scratchBytes = work.plan->workspaceBytes;
     if (product.ids) work.ids = *product.ids, work.scratchBytes = placesOf(work).end;
+    if (work.apart) work.scratchBytes = roundedPlaceOf(work) + roundedBytesOf(work);
     return Reason::SERVED;
 }
 
@@ -272,6 +297,7 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
         run.groups = {scratch.buffer, scratch.offset + places.table, p.batch * sizeof(VkgemmGroup), 0};
         run.indices = {scratch.buffer, scratch.offset + places.lists, p.m * sizeof(uint32_t), 0};
     }
+    if (work.apart) run.a = {scratch.buffer, scratch.offset + roundedPlaceOf(work), roundedBytesOf(work), 0};
     const auto eachRun = [&](auto&& call) {
         return forEachPart(work.products, [&](uint64_t a, uint64_t b, uint64_t d) {
             VkgemmRun one = run;
@@ -291,6 +317,15 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
                         base + run.indices.offset, b.batchStride, static_cast<uint32_t>(p.batch),
                         static_cast<uint32_t>(work.ids.ne[0]), static_cast<uint32_t>(work.ids.ne[1]),
                         static_cast<uint32_t>(work.ids.nb[0] / 4), static_cast<uint32_t>(work.ids.nb[1] / 4)});
+    }
+    if (work.apart) {
+        const Rounding& rounding = state_->rounding;
+        const VkgemmOperand& from = work.run.a;
+        rounding.record(
+            commands,
+            {rounding.addressOf(from.buffer) + from.offset, rounding.addressOf(scratch.buffer) + run.a.offset,
+             static_cast<uint32_t>(p.k / 4), static_cast<uint32_t>(work.apart / 4), p.a.type == VKGEMM_TYPE_BF16},
+            static_cast<uint32_t>(work.products.rows));
     }
     bool isFirst = true;
     eachRun([&](VkgemmRun& one) {

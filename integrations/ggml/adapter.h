@@ -24,6 +24,7 @@ struct Options {
     uint32_t mostPlans = 1024;                      ///< plans live as long as the adapter
     bool keepsNotes = false;                        ///< for report(), which takes time for each node
     bool takesAll = false;                          ///< also what `POLICY` leaves to ggml
+    bool rounds = false;                            ///< f32 beside f16 or bf16 to that type, before the product
 };
 
 struct CachedPlan;
@@ -34,6 +35,7 @@ struct Work {
     Products products{};
     VkgemmRun run{};
     Tensor ids{};               ///< of MUL_MAT_ID
+    uint64_t apart = 0;         ///< elements from one row of src1 to the next if it is rounded first; 0: it is not
     uint64_t scratchBytes = 0;  ///< 0: none. Its offset must be a multiple of 256
 };
 

@@ -18,7 +18,7 @@ namespace vkgemm::ggml {
 
 /// What GGML_VKGEMM asks for.
 struct Wish {
-    bool isOff = false, log = false, force = false;
+    bool isOff = false, log = false, force = false, round = false;
     std::string unknown{};  ///< the first word that is none of these
 };
 Wish parseWish(const char* text);

@@ -175,6 +175,7 @@ TEST_CASE("GGML_VKGEMM: its words") {
     const ggml::Wish both = parseWish("log,force");
     CHECK((both.log && both.force && !both.isOff && both.unknown.empty()));
     CHECK(parseWish("1").unknown.empty());
+    CHECK((parseWish("round").round && !both.round));
     CHECK(parseWish("log,fast").unknown == "fast");
 }
 

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MIT
-#include "vkgemm_ggml/experts.h"
+#include "vkgemm_ggml/passes.h"
 
 namespace vkgemm::ggml {
 namespace {
 
-constexpr uint32_t code[] =
+constexpr uint32_t expertsCode[] =
 #include "experts.inc"
+    ;
+constexpr uint32_t roundCode[] =
+#include "round.inc"
     ;
 
 static_assert(sizeof(Experts::Arguments) == 56);  // the last word is not read
+static_assert(sizeof(Rounding::Arguments) == 32);
 
 }  // namespace
 
-Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses) : device_(info.device) {
+Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses)
+    : Pass(info, hasAddresses, expertsCode, sizeof(Arguments)) {}
+Rounding::Rounding(const VkgemmContextInfo& info, bool hasAddresses)
+    : Pass(info, hasAddresses, roundCode, sizeof(Arguments)) {}
+
+Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes)
+    : device_(info.device) {
     VkDevice device = info.device;
     const auto find =
         reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
@@ -39,12 +49,12 @@ Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses) : device_(inf
     get(createComputePipelines, "vkCreateComputePipelines");
     if (!found) return;
 
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Arguments)};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, argumentBytes};
     const VkPipelineLayoutCreateInfo layout = {
         VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
     if (createPipelineLayout(device, &layout, nullptr, &layout_) != VK_SUCCESS) return;
-    const VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, sizeof code,
-                                             code};
+    const VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.size_bytes(),
+                                             code.data()};
     VkShaderModule shader = VK_NULL_HANDLE;
     if (createShaderModule(device, &module, nullptr, &shader) != VK_SUCCESS) return;
     const VkPipelineShaderStageCreateInfo stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -61,24 +71,32 @@ Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses) : device_(inf
     destroyShaderModule(device, shader, nullptr);
 }
 
-Experts::~Experts() {
+Pass::~Pass() {
     if (pipeline_) destroyPipeline_(device_, pipeline_, nullptr);
     if (layout_) destroyPipelineLayout_(device_, layout_, nullptr);
 }
 
-VkDeviceAddress Experts::addressOf(VkBuffer buffer) const {
+VkDeviceAddress Pass::addressOf(VkBuffer buffer) const {
     const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, buffer};
     return getBufferDeviceAddress_(device_, &info);
 }
 
-void Experts::record(VkCommandBuffer commands, const Arguments& arguments) const {
+void Pass::record(VkCommandBuffer commands, const void* arguments, uint32_t bytes, uint32_t x, uint32_t y) const {
     cmdBindPipeline_(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
-    cmdPushConstants_(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof arguments, &arguments);
-    cmdDispatch_(commands, 1, 1, 1);
+    cmdPushConstants_(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, arguments);
+    cmdDispatch_(commands, x, y, 1);
     const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
                                      VK_ACCESS_SHADER_READ_BIT};
     cmdPipelineBarrier_(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
                         &barrier, 0, nullptr, 0, nullptr);
+}
+
+void Experts::record(VkCommandBuffer commands, const Arguments& arguments) const {
+    Pass::record(commands, &arguments, sizeof arguments, 1, 1);
+}
+
+void Rounding::record(VkCommandBuffer commands, const Arguments& arguments, uint32_t rows) const {
+    Pass::record(commands, &arguments, sizeof arguments, (arguments.fours + 255) / 256, rows);
 }
 
 }  // namespace vkgemm::ggml

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// The adapter's own shaders, which are recorded before a product.
+#ifndef VKGEMM_GGML_PASSES_H
+#define VKGEMM_GGML_PASSES_H
+
+#include <vkgemm/vkgemm.h>
+
+#include <cstdint>
+#include <span>
+
+namespace vkgemm::ggml {
+
+class Pass {
+   public:
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+
+    /// The pipeline was made.
+    bool works() const { return pipeline_ != VK_NULL_HANDLE; }
+    VkDeviceAddress addressOf(VkBuffer buffer) const;
+
+   protected:
+    /// `hasAddresses`: bufferDeviceAddress is enabled on the device.
+    Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes);
+    ~Pass();
+    /// Records x times y work groups and the barrier after them.
+    void record(VkCommandBuffer commands, const void* arguments, uint32_t bytes, uint32_t x, uint32_t y) const;
+
+   private:
+    VkDevice device_;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    PFN_vkGetBufferDeviceAddress getBufferDeviceAddress_ = nullptr;
+    PFN_vkCmdBindPipeline cmdBindPipeline_ = nullptr;
+    PFN_vkCmdPushConstants cmdPushConstants_ = nullptr;
+    PFN_vkCmdDispatch cmdDispatch_ = nullptr;
+    PFN_vkCmdPipelineBarrier cmdPipelineBarrier_ = nullptr;
+    PFN_vkDestroyPipeline destroyPipeline_ = nullptr;
+    PFN_vkDestroyPipelineLayout destroyPipelineLayout_ = nullptr;
+};
+
+/// Turns ggml's ids of MUL_MAT_ID into the groups and index lists of a product (experts.comp).
+class Experts : public Pass {
+   public:
+    static constexpr uint32_t mostExperts = 1024;  ///< experts.comp counts them in shared memory
+    struct Arguments {
+        uint64_t ids, table, lists, apart;
+        uint32_t experts, slots, tokens, slotWords, tokenWords;
+        uint32_t unused = 0;
+    };
+    Experts(const VkgemmContextInfo& info, bool hasAddresses);
+    void record(VkCommandBuffer commands, const Arguments& arguments) const;
+};
+
+/// Rounds rows of f32 to f16 or bf16 (round.comp).
+class Rounding : public Pass {
+   public:
+    static constexpr uint32_t mostRows = 65535;  ///< as many work groups as every device takes
+    struct Arguments {
+        uint64_t from, to;  ///< addresses, multiples of 16 and of 8
+        uint32_t fours;     ///< of a row, and of `to` from one row to the next
+        uint32_t apart;     ///< fours of `from` from one row to the next
+        uint32_t isBf16;
+        uint32_t unused = 0;
+    };
+    Rounding(const VkgemmContextInfo& info, bool hasAddresses);
+    void record(VkCommandBuffer commands, const Arguments& arguments, uint32_t rows) const;
+};
+
+}  // namespace vkgemm::ggml
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Rows of f32 beside 16-bit weights, which the adapter rounds to the weights' type first.
+#include <doctest/doctest.h>
+
+#include "ggml/run.h"
+#include "support/numbers.h"
+
+namespace vkgemm::test {
+namespace {
+
+using ggml::Reason;
+
+struct Case {
+    Filled w, y, d;
+    ggml::MulMat product() const { return {w.tensor, y.tensor, d.tensor}; }
+};
+
+/// Weights of ones on the diagonal, so that dst is src1. Rows of src1 have `gap` elements between them.
+Case diagonal(Type type, uint64_t rows, uint64_t gap) {
+    const Buffers& b = buffers();
+    Case x{Filled(type, {64, 64, 1, 1}, {}, b.w.handle()),
+           Filled(f32, {64, rows, 1, 1}, {.gap = {0, gap}}, b.y.handle()),
+           Filled(f32, {64, rows, 1, 1}, {}, b.d.handle())};
+    Random random(rows);
+    for (uint64_t i = 0; i < 64; ++i)
+        for (uint64_t j = 0; j < 64; ++j) encode(type, i == j, &x.w.bytes[x.w.at(j, i, 0, 0)]);
+    for (uint64_t n = 0; n < rows; ++n)
+        for (uint64_t i = 0; i < 64; ++i) {
+            const auto value = double(float(double(random.between(-4096, 4096)) / 4097));
+            encode(f32, value, &x.y.bytes[x.y.at(i, n, 0, 0)]);
+        }
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
+    for (const Type type : {f16, bf16})
+        for (const uint64_t rows : {9u, 33u, 200u})
+            for (const uint64_t gap : {0u, 4u}) {
+                const Case x = diagonal(type, rows, gap);
+                const Buffers& b = buffers();
+                put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+                ggml::Work work;
+                REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
+                CHECK(work.apart == 64 + gap);
+                std::vector<std::byte> want = x.d.bytes;
+                const std::vector<double> y = x.y.numbers();
+                for (uint64_t i = 0; i < y.size(); ++i)
+                    encode(f32, rounded(type, y[i]), &want[x.d.at(i % 64, i / 64, 0, 0)]);
+                Reason reason{};
+                CHECK(run(x.product(), want, reason) == "");
+                CHECK(reason == Reason::SERVED);
+            }
+}
+
+TEST_CASE("rows that are not rounded") {
+    const auto apart = [](const ggml::MulMat& x) {
+        ggml::Work work;
+        CHECK(adapter().prepare(x, work) == Reason::SERVED);
+        return work.apart;
+    };
+    CHECK(apart(diagonal(f16, 8, 0).product()) == 0);   // few
+    CHECK(apart(diagonal(f16, 16, 2).product()) == 0);  // not in fours
+    CHECK(apart(diagonal(f32, 16, 0).product()) == 0);
+    CHECK(apart(diagonal(f16, 16, 0).product()) == 64);
+    ggml::MulMat x = diagonal(f16, 16, 0).product();
+    x.isPrecise = true;
+    CHECK(apart(x) == 0);
+    x.isPrecise = false, x.src1.offset += 4;
+    CHECK(apart(x) == 0);
+}
+
+}  // namespace vkgemm::test
