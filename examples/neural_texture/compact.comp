@@ -4,21 +4,22 @@
 // every pixel of the screen has a row, and nothing is counted.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
 #include "common.glsl"
 #include "scene.glsl"
 layout(local_size_x = 16, local_size_y = 16) in;
 layout(std430, binding = 0) writeonly buffer Points { vec2 uv[]; };
 layout(std430, binding = 1) writeonly buffer Rows { uint row_of[]; };  // for each pixel
 layout(std430, binding = 2) buffer Counted { Group group; };
-layout(binding = 7, r32f) uniform readonly image2D visibility;
+layout(binding = 7) uniform texture2D depth;
 layout(push_constant) uniform Push { uint width, height, split, whole; float time; };
 shared uint count, first;
 
 void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
     const bool on_screen = at.x < width && at.y < height;
-    const float visible = on_screen ? imageLoad(visibility, at).x : 0.0;
-    const bool wanted = at.x < split && visible != 0.0;
+    const Surface seen = surface_at(vec2(at), vec2(width, height), on_screen ? texelFetch(depth, at, 0).x : 0.0, time);
+    const bool wanted = on_screen && at.x < split && !seen.is_sky;
     if (gl_LocalInvocationIndex == 0) count = 0;
     barrier();
     const uint mine = wanted ? atomicAdd(count, 1) : 0;
@@ -31,5 +32,5 @@ void main() {
     if (!on_screen) return;
     const uint pixel = at.y * width + at.x, row = whole != 0 ? pixel : first + mine;
     row_of[pixel] = row;
-    if (wanted || whole != 0) uv[row] = surface_at(vec2(at), vec2(width, height), visible, time).uv;
+    if (wanted || whole != 0) uv[row] = seen.uv;
 }

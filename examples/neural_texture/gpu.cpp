@@ -40,20 +40,19 @@ bool has_extension(VkPhysicalDevice physical, const char* name) {
     return std::ranges::any_of(all, [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
 }
 
-/// One set of 7 storage buffers and 3 storage images, which every pass pushes, and 128 bytes of push constants.
+/// One set of 7 storage buffers, an image to sample and one to write, which every pass pushes, and 128 bytes of push constants.
 void make_layout(Gpu& gpu) {
-    constexpr VkShaderStageFlags stages =
-        VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
-    std::array<VkDescriptorSetLayoutBinding, 10> bindings{};
+    std::array<VkDescriptorSetLayoutBinding, 9> bindings{};
     for (uint32_t i = 0; i < bindings.size(); ++i)
-        bindings[i] = {i, i < 7 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1,
-                       VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    bindings[7].descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
+    bindings[8].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
     const VkDescriptorSetLayoutCreateInfo set{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                               .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
                                               .bindingCount = static_cast<uint32_t>(bindings.size()),
                                               .pBindings = bindings.data()};
     check(vkCreateDescriptorSetLayout(gpu.device, &set, nullptr, &gpu.set_layout), "vkCreateDescriptorSetLayout");
-    const VkPushConstantRange push{stages, 0, 128};
+    const VkPushConstantRange push{Gpu::stages, 0, 128};
     const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                             .setLayoutCount = 1,
                                             .pSetLayouts = &gpu.set_layout,

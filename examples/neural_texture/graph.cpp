@@ -8,11 +8,8 @@ namespace renderer {
 namespace {
 
 constexpr VkAccessFlags2 all_writes = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
-                                      VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT |
                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
 constexpr VkAccessFlags2 read = VK_ACCESS_2_SHADER_STORAGE_READ_BIT, write = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
-constexpr VkShaderStageFlags stages =
-    VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
 
 VkDeviceSize end(const Use& use) { return use.size == VK_WHOLE_SIZE ? VK_WHOLE_SIZE : use.offset + use.size; }
 bool overlap(const Use& a, const Use& b) { return a.offset < end(b) && b.offset < end(a); }
@@ -31,7 +28,7 @@ Use writes(const Buffer& b) { return {.buffer = b.handle, .access = write, .offs
 Use updates(const Buffer& b) {
     return {.buffer = b.handle, .access = read | write, .offset = b.offset, .size = b.bytes};
 }
-Use reads(const Image& i) { return {.image = i, .access = read}; }
+Use samples(const Image& i) { return {.image = i, .access = VK_ACCESS_2_SHADER_SAMPLED_READ_BIT}; }
 Use writes(const Image& i) { return {.image = i, .access = write}; }
 Use copies(const Buffer& b, VkAccessFlags2 access) {
     return {.buffer = b.handle, .stage = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, .access = access, .size = b.bytes};
@@ -96,8 +93,8 @@ void Graph::copy(const char* name, const Buffer& from, const Buffer& to) {
 void Graph::bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vector<Use>& uses,
                  const std::vector<uint32_t>& push) const {
     std::array<VkDescriptorBufferInfo, 7> buffers{};
-    std::array<VkDescriptorImageInfo, 3> images{};
-    std::array<VkWriteDescriptorSet, 10> writes{};
+    std::array<VkDescriptorImageInfo, 2> images{};
+    std::array<VkWriteDescriptorSet, 9> writes{};
     uint32_t buffer = 0, image = 0;
     for (const Use& use : uses) {
         VkWriteDescriptorSet& w = writes.at(buffer + image);
@@ -108,13 +105,14 @@ void Graph::bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vecto
             w.pBufferInfo = &buffers.at(buffer++);
         } else {
             images.at(image) = {VK_NULL_HANDLE, use.image.view, VK_IMAGE_LAYOUT_GENERAL};
-            w.dstBinding = 7 + image, w.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+            w.dstBinding = 7 + image;
+            w.descriptorType = use.writes() ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
             w.pImageInfo = &images.at(image++);
         }
     }
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu_.layout, 0, buffer + image, writes.data());
-    vkCmdPushConstants(commands, gpu_.layout, stages, 0, static_cast<uint32_t>(push.size() * sizeof push[0]),
+    vkCmdPushConstants(commands, gpu_.layout, Gpu::stages, 0, static_cast<uint32_t>(push.size() * sizeof push[0]),
                        push.data());
 }
 

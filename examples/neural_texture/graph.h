@@ -26,7 +26,7 @@ struct Use {
 Use reads(const Buffer& buffer);
 Use writes(const Buffer& buffer);
 Use updates(const Buffer& buffer);
-Use reads(const Image& image);
+Use samples(const Image& image);
 Use writes(const Image& image);
 Use copies(const Buffer& buffer, VkAccessFlags2 access);  // by the transfer stage
 Use copies(const Image& image, VkAccessFlags2 access);

@@ -20,9 +20,8 @@ void Scene::resize(VkExtent2D size) {
     size_ = size;
     inference_.reset();
     memory_ = std::make_unique<Arena>(gpu_);
-    constexpr VkImageUsageFlags drawn = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT;
-    visibility_ = memory_->image("visibility", VK_FORMAT_R32_SFLOAT, size, drawn);
-    depth_ = memory_->image("depth", VK_FORMAT_D32_SFLOAT, size, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT);
+    depth_ = memory_->image("depth", VK_FORMAT_D32_SFLOAT, size,
+                            VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT);
     screen_ = memory_->image("screen", VK_FORMAT_R8G8B8A8_UNORM, size,
                              VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     rows_ = memory_->buffer("rows", VkDeviceSize{size.width} * size.height * sizeof(uint32_t));
@@ -31,24 +30,23 @@ void Scene::resize(VkExtent2D size) {
 }
 
 void Scene::make_pipeline() {
-    const VkShaderModule vertex = gpu_.module_of("visibility_vert"), fragment = gpu_.module_of("visibility_frag");
-    const VkPipelineShaderStageCreateInfo stages[] = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                       .stage = VK_SHADER_STAGE_VERTEX_BIT,
-                                                       .module = vertex,
-                                                       .pName = "main"},
-                                                      {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                       .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-                                                       .module = fragment,
-                                                       .pName = "main"}};
+    const VkShaderModule vertex = gpu_.module_of("visibility_vert");
+    const VkPipelineShaderStageCreateInfo stage{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                .stage = VK_SHADER_STAGE_VERTEX_BIT,
+                                                .module = vertex,
+                                                .pName = "main"};
     const VkPipelineVertexInputStateCreateInfo input{.sType =
                                                          VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
     const VkPipelineInputAssemblyStateCreateInfo assembly{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP};
     const VkPipelineViewportStateCreateInfo viewport{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, .viewportCount = 1, .scissorCount = 1};
     const VkPipelineRasterizationStateCreateInfo raster{
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
+
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .cullMode = VK_CULL_MODE_BACK_BIT,
+        .lineWidth = 1};
     const VkPipelineMultisampleStateCreateInfo samples{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
         .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
@@ -56,56 +54,39 @@ void Scene::make_pipeline() {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
         .depthTestEnable = VK_TRUE,
         .depthWriteEnable = VK_TRUE,
-        .depthCompareOp = VK_COMPARE_OP_LESS};
-    const VkPipelineColorBlendAttachmentState all{.colorWriteMask = VK_COLOR_COMPONENT_R_BIT};
-    const VkPipelineColorBlendStateCreateInfo blend{
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, .attachmentCount = 1, .pAttachments = &all};
+        .depthCompareOp = VK_COMPARE_OP_GREATER};
     const VkDynamicState later[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
     const VkPipelineDynamicStateCreateInfo dynamic{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, .dynamicStateCount = 2, .pDynamicStates = later};
-    constexpr VkFormat format = VK_FORMAT_R32_SFLOAT;
     const VkPipelineRenderingCreateInfo rendering{.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-                                                  .colorAttachmentCount = 1,
-                                                  .pColorAttachmentFormats = &format,
                                                   .depthAttachmentFormat = VK_FORMAT_D32_SFLOAT};
     const VkGraphicsPipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
                                             .pNext = &rendering,
-                                            .stageCount = 2,
-                                            .pStages = stages,
+                                            .stageCount = 1,
+                                            .pStages = &stage,
                                             .pVertexInputState = &input,
                                             .pInputAssemblyState = &assembly,
                                             .pViewportState = &viewport,
                                             .pRasterizationState = &raster,
                                             .pMultisampleState = &samples,
                                             .pDepthStencilState = &depth,
-                                            .pColorBlendState = &blend,
                                             .pDynamicState = &dynamic,
                                             .layout = gpu_.layout};
     check(vkCreateGraphicsPipelines(gpu_.device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline_),
           "vkCreateGraphicsPipelines");
     gpu_.pipelines.push_back(pipeline_);
     vkDestroyShaderModule(gpu_.device, vertex, nullptr);
-    vkDestroyShaderModule(gpu_.device, fragment, nullptr);
 }
 
 void Scene::draw_visibility(VkCommandBuffer commands, float time) const {
-    const auto attachment = [](const Image& image) {
-        return VkRenderingAttachmentInfo{.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-                                         .imageView = image.view,
-                                         .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-                                         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-                                         .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
-    };
-    const VkRenderingAttachmentInfo colour = attachment(visibility_);
-    VkRenderingAttachmentInfo depth = attachment(depth_);
-    depth.clearValue.depthStencil.depth = 1;
+    const VkRenderingAttachmentInfo depth{.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+                                          .imageView = depth_.view,
+                                          .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                          .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                          .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
     const VkRect2D area{{0, 0}, size_};
-    const VkRenderingInfo info{.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-                               .renderArea = area,
-                               .layerCount = 1,
-                               .colorAttachmentCount = 1,
-                               .pColorAttachments = &colour,
-                               .pDepthAttachment = &depth};
+    const VkRenderingInfo info{
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO, .renderArea = area, .layerCount = 1, .pDepthAttachment = &depth};
     const auto width = static_cast<float>(size_.width), height = static_cast<float>(size_.height);
     const VkViewport viewport{0, 0, width, height, 0, 1};
     const auto push = words(time, width / height, around, across);
@@ -113,39 +94,32 @@ void Scene::draw_visibility(VkCommandBuffer commands, float time) const {
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
     vkCmdSetViewport(commands, 0, 1, &viewport);
     vkCmdSetScissor(commands, 0, 1, &area);
-    vkCmdPushConstants(commands, gpu_.layout,
-                       VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0, 16,
-                       push.data());
-    vkCmdDraw(commands, 6, 1, 0, 0);                    // the plane
-    vkCmdDraw(commands, 6 * around * across, 1, 0, 1);  // the torus
+    vkCmdPushConstants(commands, gpu_.layout, Gpu::stages, 0, 16, push.data());
+    vkCmdDraw(commands, 2 * (around + 1), across, 0, 0);
     vkCmdEndRendering(commands);
 }
 
 void Scene::draw(Graph& graph, float time, float split, bool whole) {
-    constexpr VkPipelineStageFlags2 output = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
-                                    tests = VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
-                                            VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT;
-    constexpr VkAccessFlags2 colour = VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT,
-                             depth = VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
-                                     VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
+    constexpr VkPipelineStageFlags2 tests =
+        VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT;
+    constexpr VkAccessFlags2 access =
+        VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
     const uint32_t w = size_.width, h = size_.height, x = (w + 7) / 8, y = (h + 7) / 8;
     const auto at = static_cast<uint32_t>(split * static_cast<float>(w));
     graph.part("raster");
-    graph.pass(
-        "visibility",
-        {{.image = visibility_, .stage = output, .access = colour}, {.image = depth_, .stage = tests, .access = depth}},
-        [this, time](VkCommandBuffer commands) { draw_visibility(commands, time); });
+    graph.pass("visibility", {{.image = depth_, .stage = tests, .access = access}},
+               [this, time](VkCommandBuffer commands) { draw_visibility(commands, time); });
     graph.pass("no rows yet", {copies(counted_, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [this](VkCommandBuffer commands) {
         const Counted none;
         vkCmdUpdateBuffer(commands, counted_.handle, 0, sizeof none, &none);
     });
     graph.compute("compact", compact_,
-                  {writes(inference_->points()), writes(rows_), updates(counted_), reads(visibility_)},
+                  {writes(inference_->points()), writes(rows_), updates(counted_), samples(depth_)},
                   words(w, h, at, whole ? 1u : 0u, time), (w + 15) / 16, (h + 15) / 16);
     graph.part("infer");
     inference_->run(graph, w * h, whole ? nullptr : &counted_);
     graph.part("shade");
-    graph.compute("shade", shade_, {reads(inference_->output()), reads(rows_), reads(visibility_), writes(screen_)},
+    graph.compute("shade", shade_, {reads(inference_->output()), reads(rows_), samples(depth_), writes(screen_)},
                   words(w, h, at, network_.settings().material, time), x, y);
 }
 

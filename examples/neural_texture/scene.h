@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is drawn: a turning torus above a plane, whose material the network knows. Rasterised into a visibility buffer, then
+// What is drawn: a turning torus above a plane, whose material the network knows. The torus is rasterised; then
 // the network runs on the pixels that see a surface, then every pixel is lit.
 #pragma once
 #include <memory>
@@ -32,7 +32,7 @@ class Scene {
     VkExtent2D size_{};
     std::unique_ptr<Arena> memory_{};
     std::unique_ptr<Inference> inference_{};
-    Image visibility_{}, depth_{}, screen_{};
+    Image depth_{}, screen_{};
     Buffer rows_{}, counted_{};
 };
 

@@ -2,13 +2,14 @@
 // Lights each pixel. On the left of the split its material is the network's output, on the right the reference.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
 #include "common.glsl"
 #include "material.glsl"
 #include "scene.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
 layout(std430, binding = 1) readonly buffer Rows { uint row_of[]; };
-layout(binding = 7, r32f) uniform readonly image2D visibility;
+layout(binding = 7) uniform texture2D depth;
 layout(binding = 8, rgba8) uniform writeonly image2D screen;
 layout(push_constant) uniform Push { uint width, height, split, material; float time; };
 
@@ -59,7 +60,7 @@ void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
     if (at.x >= width || at.y >= height) return;
     to_torus = transpose(turn(time));
-    const Surface s = surface_at(vec2(at), vec2(width, height), imageLoad(visibility, at).x, time);
+    const Surface s = surface_at(vec2(at), vec2(width, height), texelFetch(depth, at, 0).x, time);
     vec3 colour = sky(normalize(s.way));
     if (!s.is_sky) {
         const float fog = 1.0 - exp(-0.0035 * dot(s.position - eye(time), s.position - eye(time)));
