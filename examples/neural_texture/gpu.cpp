@@ -40,7 +40,8 @@ bool has_extension(VkPhysicalDevice physical, const char* name) {
     return std::ranges::any_of(all, [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
 }
 
-/// One set of 7 storage buffers, an image to sample and one to write, which every pass pushes, and 128 bytes of push constants.
+/// One set of 7 storage buffers, an image to sample and one to write, which every pass pushes, and 128 bytes of push
+/// constants.
 void make_layout(Gpu& gpu) {
     std::array<VkDescriptorSetLayoutBinding, 9> bindings{};
     for (uint32_t i = 0; i < bindings.size(); ++i)
