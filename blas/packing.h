@@ -89,9 +89,12 @@ void pack_b(const T* b, int64_t ldb, int64_t rows, int64_t columns, Op op, Real<
 /// C before the product, times `factor`.
 template <class T>
 void pack_c(const T* c, int64_t ldc, int64_t rows, int64_t columns, T factor, Real<T>* to, int64_t to_ld) {
+    const int64_t parts = real_rows<T>;
+    if (factor == T{1})
+        return copy_columns(reinterpret_cast<const Real<T>*>(c), parts * ldc, parts * rows, columns, to, to_ld);
     for (int64_t j = 0; j < columns; ++j) {
         T* column = reinterpret_cast<T*>(to + j * to_ld);
-        for (int64_t i = 0; i < rows; ++i) column[i] = factor == T{1} ? c[i + j * ldc] : factor * c[i + j * ldc];
+        for (int64_t i = 0; i < rows; ++i) column[i] = factor * c[i + j * ldc];
     }
 }
 

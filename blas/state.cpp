@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -178,12 +179,17 @@ LockedEngine lock_engine() {
         p.tried = true;
         static const int registered = pthread_atfork(nullptr, nullptr, in_child);
         opened = true;
+        const auto start = std::chrono::steady_clock::now();
         auto engine = registered == 0 ? open_engine(p.settings)
                                       : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
         if (engine) {
             p.engine = *std::move(engine);
             const std::lock_guard lock(p.text_mutex);
             p.device = p.engine->info().name;
+            if (p.settings.log == LogLevel::calls) {
+                const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+                complain("the device was opened in " + std::to_string(passed.count() * 1e3) + " ms");
+            }
         } else {
             report_no_device(p, engine.status());
             p.unusable = true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blas/decision.h"
+#include "blas/order.h"
 #include "blas/packing.h"
 #include "blas/state.h"
 
@@ -49,7 +50,8 @@ class Tiles {
     /// What failed has left its tiles of C unchanged, and they are not done.
     Status run() {
         Status status;
-        for (size_t t = 0; t < done_.size() && status; ++t) status = chain(t);
+        for (const size_t t : order_of_tiles(down_, static_cast<int64_t>(done_.size()) / down_))
+            if (status) status = chain(t);
         const Status finished = engine_.finish();
         return status ? finished : status;
     }

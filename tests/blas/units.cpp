@@ -9,6 +9,8 @@
 #include <map>
 
 #include "blas/cache.h"
+#include "blas/order.h"
+#include "blas/packing.h"
 #include "blas/stream.h"
 #include "blas/workers.h"
 
@@ -236,6 +238,33 @@ TEST_CASE("copies past the cache have every byte and no other") {
             for (size_t i = 0; i < to.size(); ++i)
                 REQUIRE(to[i] == (i >= begin && i < begin + bytes ? from[i - begin + 5] : 0));
         }
+}
+
+TEST_CASE("order: tiles grow as a square, then column by column, each once") {
+    CHECK(order_of_tiles(1, 1) == std::vector<size_t>{0});
+    CHECK(order_of_tiles(3, 2) == std::vector<size_t>{0, 1, 3, 4, 2, 5});  // tile (i, j) is i + 3 j
+    const auto order = order_of_tiles(9, 10);
+    CHECK(order.size() == 90);
+    CHECK(order[63] == 7 + 7 * 9);
+    CHECK(order[64] == 8);
+    auto sorted = order;
+    std::ranges::sort(sorted);
+    for (size_t t = 0; t < sorted.size(); ++t) CHECK(sorted[t] == t);
+}
+
+TEST_CASE("packing: C is copied, or multiplied by its factor, without the gaps") {
+    const std::complex<float> gap(77, 77), factor(0, 2);
+    const std::vector<std::complex<float>> c{{1, 2}, {3, 4}, gap, {5, 6}, {7, 8}, gap};
+    for (const auto by : {std::complex<float>(1), factor}) {
+        std::vector<float> to(16, -1);
+        pack_c(c.data(), 3, 2, 2, by, to.data(), 8);
+        const auto at = [&](size_t i) { return std::complex<float>(to[i], to[i + 1]); };
+        CHECK(at(0) == by * c[0]);
+        CHECK(at(2) == by * c[1]);
+        CHECK(at(8) == by * c[3]);
+        CHECK(at(10) == by * c[4]);
+        for (const size_t i : {4, 5, 6, 7, 12, 13, 14, 15}) CHECK(to[i] == -1);
+    }
 }
 
 TEST_CASE("workers: each part of the work is done once, awake or asleep") {
