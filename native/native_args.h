@@ -48,4 +48,7 @@ constexpr uint32_t wgmma_shared_bytes(uint32_t BM, uint32_t BN, uint32_t BK, uin
     return swizzle_bytes + STAGES * (BM + BN) * BK * bytes_ab + consumer_warps * staging_bytes + STAGES * 16;
 }
 
+/// The same of a block that splits BM rows of f32, BN of k at a time (pack_parts.cuh).
+constexpr uint32_t pack_parts_shared_bytes(uint32_t BM, uint32_t BN) { return 4 * (BM * (BN + 4) + BM); }
+
 }  // namespace vkgemm::native

@@ -21,9 +21,12 @@ namespace {
 using plan::Refusal;
 using plan::Result;
 
-// "wgmma_f16_128x256x64_nt": n is row-major.
+bool is_packer(const plan::Step& s) { return s.kernel->module.role == plan::Role::packer; }
+
+// "wgmma_f16_128x256x64_nt": n is row-major. Of a packer "_n": neighbours differ in k.
 std::string entry_point(const plan::Step& s) {
-    return plan::concat({s.kernel->name, "_", (s.constants.TRANS_A ? "t" : "n"), (s.constants.TRANS_B ? "t" : "n")});
+    const char* const of_b = is_packer(s) ? "" : s.constants.TRANS_B ? "t" : "n";
+    return plan::concat({s.kernel->name, "_", (s.constants.TRANS_A ? "t" : "n"), of_b});
 }
 
 VkResult create_module(const Device& d, std::span<const uint8_t> code, VkCuModuleNVX& out) {
@@ -105,7 +108,8 @@ void launch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& ste
     VkCuLaunchInfoNVX info = {};
     info.sType = VK_STRUCTURE_TYPE_CU_LAUNCH_INFO_NVX;
     info.function = function;
-    info.gridDimX = static_cast<uint32_t>(std::min<uint64_t>(step.groups, multiprocessors));
+    const uint64_t most = is_packer(step) ? UINT32_MAX : multiprocessors;  // a product's blocks take tile after tile
+    info.gridDimX = static_cast<uint32_t>(std::min<uint64_t>(step.groups, most));
     info.gridDimY = info.gridDimZ = info.blockDimY = info.blockDimZ = 1;
     info.blockDimX = step.tile.WG;
     info.sharedMemBytes = static_cast<uint32_t>(m.family.shared_bytes(step.tile, m.element_bytes()));

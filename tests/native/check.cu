@@ -70,9 +70,16 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
     for (uint64_t e = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; e < all; e += step) {
         const uint64_t i = e / length / lines * stride + e / length % lines * pitch + e % length;
         const uint32_t h = mixed(static_cast<uint32_t>(e) ^ mixed(seed));
-        const float x = kind == whole_numbers   ? static_cast<int>(h % 5) - 2
-                        : kind == powers_of_two ? exp2f(static_cast<int>(h % 3) - 1)
-                                                : (h >> 8) * 0x1p-23f - 1;
+        const float x =
+            kind == whole_numbers   ? static_cast<int>(h % 5) - 2
+            : kind == powers_of_two ? exp2f(static_cast<int>(h % 3) - 1)
+            : kind == positive      ? (h >> 8) * 0x1p-24f
+            : kind == of_many_sizes ? ((h >> 8) * 0x1p-23f - 1) * exp2f(static_cast<int>(h % 61) - 30)
+            : kind == with_infinities
+                ? (h / 5 % 1009 > 2
+                       ? static_cast<int>(h % 5) - 2
+                       : __uint_as_float(h / 5 % 1009 == 2 ? 0x7fc12345 : 0x7f800000 | (h / 5 % 1009) << 31))
+                : (h >> 8) * 0x1p-23f - 1;
         const uint32_t bits = bits_of(type == VKGEMM_TYPE_I8 && kind == fractions ? 127 * x : x, type);
         if (type == VKGEMM_TYPE_F64)
             reinterpret_cast<double*>(to)[i] = x;
@@ -92,9 +99,13 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
     if (row >= c.m || col >= c.n) return;
     const uint32_t begin = slice * c.k_chunk, end = c.is_partial ? min(c.k, begin + c.k_chunk) : c.k;
     float x = 0;
-    for (uint32_t k = begin; k < end; ++k)
-        x += value_at(c.a, c.type_a, batch * c.stride_a + (c.a_turned ? k * c.lda + row : row * c.lda + k)) *
-             value_at(c.b, c.type_a, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
+    double sum = 0, sizes = 0;
+    for (uint32_t k = begin; k < end; ++k) {
+        const float u = value_at(c.a, c.type_a, batch * c.stride_a + (c.a_turned ? k * c.lda + row : row * c.lda + k));
+        const float v = value_at(c.b, c.type_a, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
+        x += u * v;
+        if (c.error > 0) sum += double{u} * v, sizes += fabs(double{u} * v);
+    }
     uint64_t i = batch * c.stride_d + row * c.ldd + col;
     if (c.is_partial) {
         i = ((uint64_t{slice} * c.batch + batch) * c.m + row) * c.n + col;
@@ -107,8 +118,18 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
         for (uint32_t s : c.steps) x = after(c, s, row, col, in_residual, x);
     }
     const float got = value_at(c.d, c.type_d, i);
-    const bool is_right = c.tolerance == 0 ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
-                                           : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
+    if (c.error > 0) {
+        const float off = static_cast<float>(fabs(got - sum) / sizes * 0x1p24);
+        atomicMax(&finding->error, __float_as_uint(off));  // a NaN is above all
+        atomicAdd(&finding->elements, 1u);
+        if (off <= c.error || atomicAdd(&finding->wrong, 1u) != 0) return;
+        finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got;
+        finding->expected = static_cast<float>(sum);
+        return;
+    }
+    const bool is_right = isnan(x) && isnan(got) ? true
+                          : c.tolerance == 0     ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
+                                                 : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
     atomicAdd(&finding->elements, 1u);
     if (is_right || atomicAdd(&finding->wrong, 1u) != 0) return;
     finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got, finding->expected = x;

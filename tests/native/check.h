@@ -5,7 +5,7 @@
 
 namespace vkgemm::native {
 
-enum Filling : uint32_t { whole_numbers, powers_of_two, fractions };
+enum Filling : uint32_t { whole_numbers, powers_of_two, fractions, positive, of_many_sizes, with_infinities };
 
 /// A product and how to finish it, for the naive kernel. Types are VKGEMM_TYPE_*, strides in elements.
 struct Case {
@@ -18,12 +18,14 @@ struct Case {
     uint32_t steps[4];
     uint32_t is_partial, slices, k_chunk;
     float tolerance;  // 0: exact
+    float error;  // above 0: the sum of f64 is compared with, and the tolerance is so many units of 2^-24 of the sizes
 };
 
 struct Finding {
     uint32_t elements, wrong, touched;
     uint32_t row, col, z;
     float got, expected;
+    uint32_t error;  // the largest, bits of an f32, in units of 2^-24 of the sizes
 };
 
 }  // namespace vkgemm::native

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
 //   harness FOLDER check [MODULES]   every tile, layout, size and epilogue of the modules with such a name
-//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu] [RASTER] [SLICES]
+//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu|alone] [RASTER] [SLICES]
 // FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
 //   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +15,9 @@
 
 #include "check.h"
 #include "gpu.h"
+#include "native/parts.h"
 #include "plan/native/arguments.h"
+#include "rows.h"
 
 using namespace vkgemm;
 using native::Case, native::Finding;
@@ -24,33 +27,6 @@ namespace harness {
 
 constexpr uint32_t multiprocessors = 132, poison = 0xabab;
 
-const plan::Family family{};
-const spirv::PackedModule no_code{};
-const plan::Module modules[] = {
-    {"wgmma_f16", family, plan::Role::product, plan::f16, plan::f16, plan::f16, plan::f32, no_code},
-    {"wgmma_f16_f32", family, plan::Role::product, plan::f16, plan::f16, plan::f32, plan::f32, no_code},
-    {"wgmma_bf16", family, plan::Role::product, plan::bf16, plan::bf16, plan::bf16, plan::f32, no_code},
-    {"wgmma_bf16_f32", family, plan::Role::product, plan::bf16, plan::bf16, plan::f32, plan::f32, no_code},
-    {"wgmma_f64", family, plan::Role::product, plan::f64, plan::f64, plan::f64, plan::f64, no_code},
-    {"wgmma_i8", family, plan::Role::product, plan::i8, plan::i8, plan::i32, plan::i32, no_code},
-};
-struct Row {
-    const char* name;
-    Tile tile;
-};
-const Row rows[] = {
-    {"128x256x64", {.WG = 384, .BM = 128, .BN = 256, .BK = 64, .STAGES = 4, .RASTER = 8}},
-    {"128x192x64", {.WG = 384, .BM = 128, .BN = 192, .BK = 64, .STAGES = 4, .RASTER = 8}},
-    {"128x128x64", {.WG = 384, .BM = 128, .BN = 128, .BK = 64, .STAGES = 6, .RASTER = 8}},
-    {"128x64x64", {.WG = 384, .BM = 128, .BN = 64, .BK = 64, .STAGES = 8, .RASTER = 8}},
-    {"64x128x64", {.WG = 384, .BM = 64, .BN = 128, .BK = 64, .STAGES = 8, .RASTER = 8}},
-    {"128x128x16", {.WG = 384, .BM = 128, .BN = 128, .BK = 16, .STAGES = 6, .RASTER = 8}},
-    {"128x256x128", {.WG = 384, .BM = 128, .BN = 256, .BK = 128, .STAGES = 4, .RASTER = 8}},
-    {"128x192x128", {.WG = 384, .BM = 128, .BN = 192, .BK = 128, .STAGES = 4, .RASTER = 8}},
-    {"128x128x128", {.WG = 384, .BM = 128, .BN = 128, .BK = 128, .STAGES = 6, .RASTER = 8}},
-    {"128x64x128", {.WG = 384, .BM = 128, .BN = 64, .BK = 128, .STAGES = 8, .RASTER = 8}},
-    {"64x128x128", {.WG = 384, .BM = 64, .BN = 128, .BK = 128, .STAGES = 8, .RASTER = 8}},
-};
 const char* const layouts[] = {"nn", "nt", "tn", "tt"};
 
 template <class List>
@@ -78,7 +54,11 @@ struct Setup {
     std::vector<uint32_t> steps{};
     uint32_t other = 0;  // the type of C, bias, scale and residual; 0: D's
     float tolerance = 0;
+    uint32_t filling = native::whole_numbers;
+    float error = 0;     // of f32 from parts, as in Case
+    bool alone = false;  // they are in the workspace already
 
+    uint32_t parts() const { return module.family.operand_split.count; }
     std::string text() const {
         std::ostringstream s;
         s << module.name << "_" << row.name << "_" << layout << " " << m << "x" << n << "x" << k << " batch " << batch
@@ -96,6 +76,8 @@ struct Arrangement {
     uint64_t bytes = 0;                 // of all of them
     uint64_t d_begin = 0, d_bytes = 0;  // with what is round D
     uint64_t scalars = 0;
+    std::array<uint64_t, 2> parts{};  // of A and B, where they are split first
+    std::array<native::NativeArgs, 2> packing{};
 };
 
 class Harness {
@@ -118,6 +100,7 @@ class Harness {
     void fill_operands(const Setup&, const Arrangement&, uint32_t kind);
     void launch(const Setup&, const Arrangement&, VkCuFunctionNVX);
     VkCuFunctionNVX kernel(const Setup&);
+    VkCuFunctionNVX found(const std::string& module, const std::string& name);
 
     Gpu gpu_;
     std::string folder_;
@@ -130,10 +113,14 @@ class Harness {
 bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32; }
 /// Whether the module has the tile and the layout: lines of 128 bytes, which run along k unless elements have two.
 bool exists(const Setup& s) {
+    if (s.parts() > 1) return s.row.tile.BK == 64 && s.row.tile.BM == 128 && s.row.tile.BN <= 128;
     const uint32_t bytes = bytes_of(uint32_t(s.module.a));
     return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
+
+uint64_t ld_of_parts(const Setup& s) { return (uint64_t{s.k} + 63) / 64 * 64; }
+uint32_t packer_of(const Setup& s) { return s.parts() - 2; }
 
 Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     Arrangement l;
@@ -170,6 +157,11 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     at = (at + 255) / 256 * 256;
     l.d_bytes = at - l.d_begin;
     c.residual = take(c.stride_d * s.batch * o);
+    if (s.parts() > 1)
+        for (size_t i = 0; i < 2; ++i) {
+            const uint64_t rows = native::rows_of_parts(i ? s.n : s.m) * s.batch;
+            l.parts[i] = take(rows * ld_of_parts(s) * 2 * s.parts() + rows * 4);
+        }
     l.bytes = at - begin;
     if (l.bytes > memory_.bytes) stop("too large: " + s.text());
 
@@ -177,6 +169,7 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     c.is_partial = s.slices != 0;
     c.k_chunk = s.slices ? (s.k + s.slices * BK - 1) / (s.slices * BK) * BK : s.k;
     c.slices = s.slices ? (s.k + c.k_chunk - 1) / c.k_chunk : 1;
+    c.error = s.error;
     c.alpha = s.alpha, c.beta = s.beta, c.low = -3, c.high = 5, c.slope = 0.25f, c.tolerance = s.tolerance;
     std::copy(s.steps.begin(), s.steps.end(), c.steps);
     return l;
@@ -214,7 +207,40 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
         g.alpha = g.beta = 0x7fc00000;
         g.clamp_lo = words(l.scalars).x, g.clamp_hi = words(l.scalars).y;
     }
+    if (s.parts() > 1) {
+        p.TRANS_A = 0, p.TRANS_B = 1;
+        g.lda = g.ldb = uint32_t(ld_of_parts(s));
+        g.batch_a = uint32_t(native::part_stride(c.m, g.lda));
+        g.batch_b = c.stride_b ? uint32_t(native::part_stride(c.n, g.ldb)) : 0;
+        g.a = words(l.parts[0]), g.b = words(l.parts[1]);
+    }
     return plan::native_arguments(step, g);
+}
+
+/// Of the pass that splits A, or B, into parts.
+native::NativeArgs packing_of(const Setup& s, const Arrangement& l, bool is_b) {
+    const Case& c = l.c;
+    const uint32_t number = packer_of(s);
+    const plan::Kernel kernel = {packer_names[number], packers[number], {}, packer_tiles[number]};
+    plan::Step step{};
+    step.kernel = &kernel;
+    step.tile = kernel.tile;
+    step.constants.TRANS_A = is_b ? !c.b_turned : c.a_turned;
+    abi::GemmArgs g{};
+    g.m = is_b ? c.n : c.m, g.k = g.k_chunk = c.k;
+    g.ldd = uint32_t(ld_of_parts(s)), g.n = number ? g.ldd : kernel.tile.BN;
+    g.batch = is_b && !c.stride_b ? 1 : c.batch;
+    g.lda = uint32_t(is_b ? c.ldb : c.lda), g.batch_a = uint32_t(is_b ? c.stride_b : c.stride_a);
+    g.batch_d = uint32_t(native::part_stride(g.m, g.ldd));
+    g.a = words(is_b ? c.b : c.a), g.d = words(l.parts[is_b]);
+    const uint32_t length = step.constants.TRANS_A ? g.m : g.k;
+    step.constants.ALIGNED = (g.lda | g.batch_a | length) % 4 ? 0 : WIDE_A;
+    return plan::native_arguments(step, g);
+}
+
+void prepare(const Setup& s, Arrangement& l) {
+    l.args = arguments_of(s, l);
+    if (s.parts() > 1) l.packing = {packing_of(s, l, false), packing_of(s, l, true)};
 }
 
 void Harness::fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t length, uint64_t pitch, uint64_t stride,
@@ -237,7 +263,11 @@ void Harness::fill_operands(const Setup& s, const Arrangement& l, uint32_t kind)
 }
 
 VkCuFunctionNVX Harness::kernel(const Setup& s) {
-    const std::string module(s.module.name), name = module + "_" + s.row.name + "_" + s.layout;
+    const std::string module(s.module.name);
+    return found(module, module + "_" + s.row.name + "_" + (s.parts() > 1 ? "nt" : s.layout));
+}
+
+VkCuFunctionNVX Harness::found(const std::string& module, const std::string& name) {
     for (const auto& [known, function] : kernels_)
         if (known == name) return function;
     return kernels_.emplace_back(name, gpu_.function(folder_ + "/" + module + ".cubin", name)).second;
@@ -245,7 +275,19 @@ VkCuFunctionNVX Harness::kernel(const Setup& s) {
 
 void Harness::launch(const Setup& s, const Arrangement& l, VkCuFunctionNVX function) {
     const Tile& t = s.row.tile;
-    const uint32_t e = bytes_of(l.c.type_a), shared = native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e, 0);
+    if (s.parts() > 1 && !s.alone) {
+        const std::string name = packer_names[packer_of(s)];
+        for (size_t i = 0; i < 2; ++i) {
+            const native::NativeArgs& x = l.packing[i];
+            const std::string turned = name + (x.constants[native::TRANS_A] ? "_t" : "_n");
+            const Tile& of = packer_tiles[packer_of(s)];
+            gpu_.launch(found(std::string(packers[packer_of(s)].name), turned), x.tiles_m * x.tiles_n * x.args.batch,
+                        of.WG, native::pack_parts_shared_bytes(of.BM, of.BN), {&x});
+        }
+        gpu_.barrier(true);
+    }
+    const uint32_t e = s.parts() > 1 ? 2 : bytes_of(l.c.type_a),
+                   shared = native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e, 0);
     const auto groups = uint32_t(std::min<uint64_t>(plan::work_of(l.args), multiprocessors));
     gpu_.launch(function, groups, t.WG, shared, {&l.args});
 }
@@ -256,7 +298,7 @@ bool Harness::check(const Setup& given) {
     if (s.module.a == plan::f64) s.scalars = false, s.other = 0;
     if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
     Arrangement l = arranged(s, memory_.address);
-    l.args = arguments_of(s, l);
+    prepare(s, l);
     const VkCuFunctionNVX function = kernel(s);
     auto* finding = static_cast<Finding*>(host_.mapped);
     *finding = {};
@@ -268,7 +310,7 @@ bool Harness::check(const Setup& given) {
     const float in_memory[] = {s.alpha, s.beta, l.c.low, l.c.high};
     for (uint64_t i = 0; i < 4; ++i) gpu_.fill(memory_, scalars + 4 * i, 4, std::bit_cast<uint32_t>(in_memory[i]));
     gpu_.barrier();
-    fill_operands(s, l, native::whole_numbers);
+    fill_operands(s, l, s.filling);
     gpu_.barrier();
     launch(s, l, function);
     gpu_.barrier();
@@ -280,6 +322,10 @@ bool Harness::check(const Setup& given) {
     gpu_.run();
     const bool is_right = finding->elements == s.m * s.n * s.batch * l.c.slices && !finding->wrong && !finding->touched;
     ++(is_right ? passed : failed);
+    if (s.error > 0)
+        std::printf("%-12s %-10s %s %5ux%ux%u filling %u slices %u: error %.2f of 2^-24 of the sizes\n",
+                    std::string(s.module.name).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.filling,
+                    s.slices, double(std::bit_cast<float>(finding->error)));
     if (!is_right && failed <= 40)
         std::printf("WRONG %s: %u of %u wrong, first at (%u, %u, %u): %g, expected %g; %u touched round D\n",
                     s.text().c_str(), finding->wrong, finding->elements, finding->row, finding->col, finding->z,
@@ -293,7 +339,7 @@ void Harness::time(const Setup& s) {
     uint64_t begin = memory_.address;
     do {
         Arrangement l = arranged(s, begin);
-        l.args = arguments_of(s, l);
+        prepare(s, l);
         begin += (l.bytes + 4095) / 4096 * 4096;
         sets.push_back(l);
     } while (begin - memory_.address < 150'000'000 && begin + sets[0].bytes < memory_.address + memory_.bytes);
@@ -303,6 +349,13 @@ void Harness::time(const Setup& s) {
     gpu_.run();
 
     const VkCuFunctionNVX function = kernel(s);
+    if (s.alone) {
+        Setup whole = s;
+        whole.alone = false;
+        gpu_.begin();
+        for (const Arrangement& l : sets) launch(whole, l, function);
+        gpu_.run();
+    }
     const double work = 2.0 * s.m * s.n * s.k * s.batch;
     const int repetitions = int(std::clamp(0.01 / (work / 5e14 + 8e-6), 8.0, 400.0));
     gpu_.begin();
@@ -319,9 +372,36 @@ void Harness::time(const Setup& s) {
     std::sort(us.begin(), us.end());
     std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
                 std::string(s.module.name).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
-                s.steps.empty() ? "plain" : "gelu", s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6,
-                work / us[0] * 1e-6);
+                s.alone           ? "alone"
+                : s.steps.empty() ? "plain"
+                                  : "gelu",
+                s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6, work / us[0] * 1e-6);
     std::fflush(stdout);
+}
+
+// Infinities among whole numbers, and errors against sums of f64.
+void check_parts(Harness& h, const std::string& which) {
+    for (const plan::Module& module : modules) {
+        if (module.family.operand_split.count < 2 || module.name.find(which) == std::string_view::npos) continue;
+        for (const char* tile : {"128x128x64", "128x64x64"})
+            for (const char* layout : layouts)
+                for (uint32_t slices : {0u, 3u}) {
+                    Setup odd = {module, named(rows, tile), layout, 301, 503, 333, 2};  // not multiples of 16 bytes
+                    odd.gap = 1, odd.slices = slices;
+                    h.check(odd);
+                    Setup s = {module, named(rows, tile), layout, 300, 500, 330, 2};
+                    s.filling = native::with_infinities, s.slices = slices;
+                    h.check(s);
+                }
+        for (const uint32_t filling : {native::fractions, native::positive, native::of_many_sizes})
+            for (const uint32_t k : {16u, 64u, 256u, 4096u, 16384u}) {
+                if (filling == native::of_many_sizes && module.family.operand_split.count == 2 && k < 4096) continue;
+                Setup s = {module, named(rows, "128x128x64"), k == 256 ? "nn" : "nt", 512, 512, k};
+                s.filling = filling, s.error = filling == native::positive ? 60 : 14;
+                h.check(s);
+            }
+    }
+    std::printf("parts: %u right, %u wrong\n", h.passed, h.failed);
 }
 
 void check_all(Harness& h, const std::string& which) {
@@ -344,6 +424,7 @@ void check_all(Harness& h, const std::string& which) {
     for (const plan::Module& module : chosen)
         for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
     std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
+    check_parts(h, which);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
         {VKGEMM_STEP_BIAS_ROW},
@@ -387,6 +468,7 @@ void time_all(Harness& h) {
         row.tile.RASTER = raster;
         Setup s = {named(modules, module), row, layout, m, n, k, batch};
         s.slices = slices;
+        s.alone = finish == "alone";
         if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
         h.time(s);
     }

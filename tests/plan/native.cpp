@@ -8,6 +8,7 @@
 #include "plan/device/verified_drivers.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/pipeline_key.h"
+#include "plan/steps/steps.h"
 #include "support/files.h"
 
 using namespace vkgemm::plan;
@@ -57,6 +58,52 @@ TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave nat
     for (const char* line : {"4096x4096x4096", "f16*f16+f16->f16 4096x4096x4096", "f16*f32 4096x4096x4096",
                              "f16*f16 4096x4096x4096 batch=8 ldb=4100"})
         CHECK_FALSE(is_native(device("h200_native"), {}, line));
+}
+
+TEST_CASE("f32 from parts is native where the accuracy and a workspace allow it, and packed by native code") {
+    if (!find_kernel("wgmma_f16x2_128x128x64")->module.built()) return;
+    const DeviceCaps native = device("h200_native"), spirv = device("h200");
+    const auto kernels_of = [](const DeviceCaps& caps, const std::string& line, Request request) {
+        request.workspace_limit = uint64_t{4} << 30;
+        const Problem p = completed(line);
+        const Normalised n = normalise(p);
+        const auto choice = select(caps, n.problem, request);
+        REQUIRE_MESSAGE(bool(choice), line, ": ", choice.status().text);
+        std::string out;
+        for (const Step& s : make_steps(*choice, p, n, caps, request).steps)
+            out += (out.empty() ? "" : " ") + std::string(s.kernel->name);
+        return out;
+    };
+    const std::string pack_2 = "pack_parts_f16x2_8x256 pack_parts_f16x2_8x256 ",
+                      pack_3 = "pack_parts_bf16x3_16x128 pack_parts_bf16x3_16x128 ";
+    for (const auto& [line, expected] :
+         {std::pair<std::string, std::string>{"4096x4096x4096 accuracy=f32_split_rows",
+                                              pack_2 + "wgmma_f16x2_128x128x64"},
+          {"4096x4096x4096 accuracy=f32_split", pack_3 + "wgmma_bf16x3_128x128x64"},
+          {"1024x1024x1024 accuracy=f32_split_rows", pack_2 + "wgmma_f16x2_128x64x64"},
+          {"4097x4097x4097 accuracy=f32_split_rows batch=3", pack_2 + "wgmma_f16x2_128x128x64"},
+          {"1600x1600x1007 accuracy=f32_split layout=tn act=gelu", pack_3 + "wgmma_bf16x3_128x64x64"},
+          {"4096x4096x4096", "pack_32_64x64 simt_f32_128x128x8"},
+          {"1x4096x4096 accuracy=f32_split", "gemv_f32_1x32"}}) {
+        CAPTURE(line);
+        CHECK(kernels_of(native, line, {}) == expected);
+    }
+    Request none;
+    none.native = Request::Native::excluded;
+    for (const char* line : {"4096x4096x4096 accuracy=f32_split", "4096x4096x4096 accuracy=f32_split invariant"}) {
+        CHECK(kernels_of(native, line, none).find("wgmma") == std::string::npos);
+        CHECK(kernels_of(native, line, none) == kernels_of(spirv, line, {}));
+    }
+    CHECK(kernels_of(native, "4096x4096x4096 accuracy=f32_split invariant", {}).find("wgmma") == std::string::npos);
+}
+
+TEST_CASE("an f32 problem that wants true f32 keeps its buffers, one that allows parts has addresses") {
+    if (!find_kernel("wgmma_f16x2_128x128x64")->module.built()) return;
+    const auto binding = [](const char* line) {
+        return *choose_binding(device("h200_native"), normalise(completed(line)).problem, Request{});
+    };
+    CHECK(binding("4096x4096x4096") == Binding::descriptors);
+    CHECK(binding("4096x4096x4096 accuracy=f32_split") == Binding::addresses);
 }
 
 TEST_CASE("a built-in row for SPIR-V gives way to a native kernel that costs less, a user's row does not") {

@@ -157,7 +157,8 @@ bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& reque
         return forced && forced->module.is_native();
     }
     return std::ranges::any_of(kernels(), [&](const Kernel& k) {
-        return k.module.is_native() && k.module.built() && k.module.has_types_of(p);
+        const Module& m = k.module;
+        return m.is_native() && m.is_product() && m.built() && p.accuracy >= m.family.accuracy && m.has_types_of(p);
     });
 }
 

@@ -111,7 +111,7 @@ struct Family {
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
     bool takes_groups = false;               // its modules have the variant for groups of a table
-    bool packs_fragments = false;            // A and B are in the workspace, in the layout of the shader pack_fragments
+    bool packs_fragments = false;            // A and B are in the workspace, as a packer of the same split left them
     OperandSplit operand_split = {};
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // the least exact accuracy that a problem must allow
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };

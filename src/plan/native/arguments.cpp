@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "native/parts.h"
 #include "plan/base/rounding.h"
 #include "plan/native/tensor_map.h"
 
@@ -43,6 +44,15 @@ native::TensorMap input(const Lines& lines, bool along_k, uint32_t side_of_tile,
     return lines.map(along_k ? side_of_tile : BK);
 }
 
+// Each part of each matrix is one more, behind the one before it.
+Lines parts_of(const Lines& x, const OperandSplit& split) {
+    Lines out = x;
+    out.bytes = info(split.unit).bytes;
+    out.stride = native::part_stride(x.lines, x.pitch);
+    out.count = split.count * (x.stride ? x.count : 1);
+    return out;
+}
+
 }  // namespace
 
 native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args) {
@@ -59,9 +69,12 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
 #undef X
     x.slices = c.PARTIAL && k ? parts(k, args.k_chunk) : 1;
     x.tiles_m = parts(m, t.BM), x.tiles_n = parts(n, t.BN);
+    if (step.kernel->module.role == Role::packer) return x;
 
-    const Lines a = {args.a, bytes.a, c.TRANS_A ? m : k, c.TRANS_A ? k : m, args.lda, args.batch_a, args.batch};
-    const Lines b = {args.b, bytes.b, c.TRANS_B ? k : n, c.TRANS_B ? n : k, args.ldb, args.batch_b, args.batch};
+    const OperandSplit& split = step.kernel->module.family.operand_split;
+    Lines a = {args.a, bytes.a, c.TRANS_A ? m : k, c.TRANS_A ? k : m, args.lda, args.batch_a, args.batch};
+    Lines b = {args.b, bytes.b, c.TRANS_B ? k : n, c.TRANS_B ? n : k, args.ldb, args.batch_b, args.batch};
+    if (split.count > 1) a = parts_of(a, split), b = parts_of(b, split);
     x.a = input(a, !c.TRANS_A, t.BM, t.BK);
     x.b = input(b, c.TRANS_B != 0, t.BN, t.BK);
     const Lines d = c.PARTIAL ? Lines{args.d, bytes.accumulator, n, m, n, uint64_t{m} * n, args.batch * x.slices}

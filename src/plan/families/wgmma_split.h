@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The families of f32 from parts on Hopper's warp-group matrix units, in machine code (native/): the rules that the
+// kernels of wgmma_split.cuh and their first pass, pack_parts.cuh, rely on.
+#pragma once
+#include "native/native_args.h"
+#include "native/parts.h"
+#include "plan/families/wgmma.h"
+
+namespace vkgemm::plan::family {
+
+static_assert(native::parts_row_block == PACKED_ROW_BLOCK, "both passes and the plan fill up rows alike");
+
+constexpr Family parts_packer(std::string_view name, OperandSplit operand_split) {
+    return {
+        .name = name,
+        .reads = constant::WG | constant::BM | constant::BN,
+        .rules =
+            [](const Tile& t, TileRules& r) {
+                r.check(t.WG == 256, "the code is for 256 invocations", "WG", t.WG, "must be", 256);
+                r.multiple("the invocations take four elements each at a time", "BM*BN", t.BM * t.BN, "4*WG", 1024);
+            },
+        .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
+            return native::pack_parts_shared_bytes(t.BM, t.BN);
+        },
+        .refuses = [](const Problem&) -> const char* {
+            return "packs an operand for another kernel and computes no product";
+        },
+        .wants_addresses = true,
+        .packs_fragments = true,
+        .operand_split = operand_split,
+        .gpu_cost = {},
+        .cpu_weight = 1,
+    };
+}
+inline constexpr Family pack_parts_f16x2 = parts_packer("pack_parts_f16x2", {2, f16, true});
+inline constexpr Family pack_parts_bf16x3 = parts_packer("pack_parts_bf16x3", {3, bf16});
+
+// `products` of parts make one of f32, of which gpu_cost.mac counts two.
+constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
+                             double products) {
+    Family f = wgmma;
+    f.name = name;
+    f.rules = [](const Tile& t, TileRules& r) {
+        r.check(t.BM == 128, "two warp groups have 64 rows each", "BM", t.BM, "must be", 128);
+        r.multiple("a block is whole boxes of 64 columns", "BN", t.BN, "columns", 64);
+        r.check(t.BN <= 128, "there are registers for three kinds of sums", "BN", t.BN, "limit", 128);
+        r.check(t.WG == 384, "one warp group loads, and two multiply", "WG", t.WG, "must be", 384);
+        r.check(t.BK == 64, "a row of a stage is one row of the swizzle", "BK", t.BK, "must be", 64);
+        r.multiple("a step of two or three parts is whole stages", "STAGES", t.STAGES, "parts", 6);
+    };
+    f.copy_rules = no_rules;
+    f.shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
+        return native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, 2, 4);
+    };
+    f.refuses = [](const Problem& p) -> const char* {
+        return p.batchInvariant ? "was not shown to give the same bits in every batch; not for batchInvariant"
+                                : nullptr;
+    };
+    f.wants_pitches = false;
+    f.packs_fragments = true;
+    f.operand_split = operand_split, f.accuracy = accuracy;
+    f.gpu_cost.mac *= products / 2;
+    return f;
+}
+inline constexpr Family wgmma_f16x2 = wgmma_split("wgmma_f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, 3);
+inline constexpr Family wgmma_bf16x3 = wgmma_split("wgmma_bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, 6);
+
+}  // namespace vkgemm::plan::family
