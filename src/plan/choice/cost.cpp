@@ -16,6 +16,11 @@ constexpr double f64_factor = 2.1;
 // its loads.
 constexpr double second_pass = 6000, partial_bytes_per_cycle = 17, load_latency = 800, packed_bytes_per_cycle = 13;
 
+// The factor on a step of a kernel that reads A and B without shared memory, 16 bytes at a time, if the operand of its
+// tile's long side is k-contiguous and that of the short side is not: neighbouring invocations then read elements of
+// the short side that lie apart, each from a line of its own.
+constexpr double gathered = 5;
+
 // What makes a bound of a cost safe from the rounding of both.
 constexpr double rounding = 1 - 1e-9;
 
@@ -100,6 +105,9 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, bool wide) const
         else if (prefers_transposed(gpu_cost, *x))
             transposed = gpu_cost.transposed_bytes;
     }
+    const bool tall = k_.rows > k_.cols;
+    if (k_.family->wants_wide && is_k_contiguous(all[tall ? 0 : 1]) && !is_k_contiguous(all[tall ? 1 : 0]))
+        out *= gathered;
     return out * transposed;
 }
 
