@@ -116,10 +116,12 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, bool wide) const
 double ProductCost::on_gpu(const SplitK& split, double slowdown) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
+    const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
+    const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
     const auto round = [&](double n) {
-        return n == 0 ? 0
-                      : std::max(n * k_.arithmetic, k_.alone) * steps * slowdown + n * gpu_cost.element * k_.block +
-                            gpu_cost.group;
+        return n == 0
+                   ? 0
+                   : std::max(n * k_.arithmetic, k_.alone) * steps * slowdown + n * element * k_.block + gpu_cost.group;
     };
     const double busiest = ceil_of(tiles_ * split.slices, k_.units);
     const double rounds = std::floor(busiest / k_.at_once), rest = busiest - rounds * k_.at_once;

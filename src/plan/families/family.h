@@ -80,6 +80,7 @@ struct GpuCost {
     double step = 0;              // a step, beyond its multiply-adds, if no other work group hides its latency
     double step_overlapped = 0;   // the same with STAGES 2
     double element = 0;           // an element of D, finished and written
+    double ragged = 0;            // the same, beyond that, if not all rows of D begin at multiples of 16 bytes
     double group = 0;             // the start and end of a round of work groups
     double launch = 8000;         // a barrier and a dispatch
     double bytes_per_cycle = 33;  // of operands and results, each counted once

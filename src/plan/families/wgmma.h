@@ -38,6 +38,7 @@ inline constexpr Family wgmma = {
                  .step = 150,
                  .step_overlapped = 150,
                  .element = 0.07,
+                 .ragged = 0.6,
                  .group = 1500,
                  .launch = 3200,
                  .bytes_per_cycle = 25,
