@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <vkgemm/elements.hpp>
 #include <vkgemm/text.hpp>
@@ -75,8 +76,9 @@ void boundRows(Products& x) {
     p.upTo = VKGEMM_UP_TO_M;
 }
 
-// Rows of f32 beside weights of 16 bits become rows of their type, which are packed: as ggml does it, and for kernels
-// that want one type. Few rows are bound by the weights. The answer is the leading dimension before, 0 if it was left.
+// Rows of f32 beside weights of 16 bits become rows of their type, which are packed, for kernels that want one type.
+// ggml's kernels for VK_NV_cooperative_matrix2 have them rounded like that, too, and bf16 weights have it everywhere.
+// Few rows are bound by the weights. The answer is the leading dimension before, 0 if it was left.
 constexpr uint64_t fewestRounded = 9;
 uint64_t roundRows(const MulMat& x, Products& out) {
     VkgemmProblem& p = out.problem;
@@ -125,13 +127,16 @@ struct Faster {
     bool hasIds;
     VkgemmType type;
     uint64_t from, to;
+    bool ifRounded = false;  // only if the rows are rounded first
 };
 constexpr uint64_t unbounded = UINT64_MAX;
 constexpr Faster faster[] = {
     {false, VKGEMM_TYPE_F16, 4, 4},
     {false, VKGEMM_TYPE_F16, 9, 32},
     {false, VKGEMM_TYPE_F16, 257, unbounded},
+    {false, VKGEMM_TYPE_F16, 32, unbounded, true},  // measured at 64 and 512
     {false, VKGEMM_TYPE_BF16, 2, 8},
+    {false, VKGEMM_TYPE_BF16, 32, unbounded, true},  // measured at 32, 64 and 512
     {false, VKGEMM_TYPE_F32, 8, 32},
     {false, VKGEMM_TYPE_Q8_0, 1, 1},
     {false, VKGEMM_TYPE_Q8_0, 9, 32},
@@ -147,17 +152,47 @@ constexpr Faster faster[] = {
     {true, VKGEMM_TYPE_MXFP4, 32, unbounded},
     {true, VKGEMM_TYPE_DEFAULT, 32, 127},
 };
-bool isFaster(const MulMat& x) {
+bool isFaster(const MulMat& x, bool isRounded) {
     const bool hasIds = x.ids != nullptr;
     const uint64_t rows = x.src1.ne[hasIds ? 2 : 1];
     if (!hasIds && x.dst.ne[2] * x.dst.ne[3] > 1) return false;  // not measured
     const auto isListed = [&](VkgemmType type, bool atAnySize) {
         return std::any_of(std::begin(faster), std::end(faster), [&](const Faster& row) {
-            return row.hasIds == hasIds && row.type == type && (atAnySize || (row.from <= rows && rows <= row.to));
+            return row.hasIds == hasIds && row.type == type && (isRounded || !row.ifRounded) &&
+                   (atAnySize || (row.from <= rows && rows <= row.to));
         });
     };
     const bool isOther = blockSize(x.src0.type).elements > 1 && !isListed(x.src0.type, true);
     return isListed(isOther ? VKGEMM_TYPE_DEFAULT : x.src0.type, false);
+}
+
+// Whether the device loads a native kernel for rows of `type` and weights of `type`, of a size that was measured.
+bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit) {
+    VkgemmProblem problem{};
+    problem.structSize = sizeof problem;
+    problem.m = 512, problem.n = 4096, problem.k = 14336, problem.batch = 1;
+    problem.a.type = problem.b.type = type, problem.d.type = VKGEMM_TYPE_F32;
+    problem.b.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.flags = VKGEMM_PLAN_DEFER_COMPILE;  // unlike a dry plan it loads machine code
+    options.workspaceLimit = workspaceLimit;
+    VkgemmPlan plan = nullptr;
+    if (vkgemmCreatePlan(context, &problem, &options, &plan, nullptr) < 0) return false;
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    vkgemmGetPlanInfo(plan, &info);
+    bool isNative = false;
+    for (uint32_t i = 0; i < vkgemmKernelCount(); ++i) {
+        VkgemmKernelInfo kernel{};
+        kernel.structSize = sizeof kernel;
+        VkgemmKernelTraits traits{};
+        traits.structSize = sizeof traits;
+        if (vkgemmGetKernel(i, &kernel) < 0 || std::string_view(kernel.name) != info.kernel) continue;
+        if (vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) >= 0) isNative = traits.native != 0;
+    }
+    vkgemmDestroyPlan(plan);
+    return isNative;
 }
 
 // Whether bufferDeviceAddress was enabled.
@@ -194,7 +229,13 @@ struct Adapter::State {
         : context(made),
           options(chosen),
           experts(info, hasAddresses(info.enabledFeatures)),
-          rounding(info, hasAddresses(info.enabledFeatures)) {}
+          rounding(info, hasAddresses(info.enabledFeatures)) {
+        const auto mayRound = [&](VkgemmType type) {
+            if (chosen.rounds == Rounds::NEVER || !rounding.works()) return false;
+            return chosen.rounds == Rounds::ALWAYS || hasNative(context, type, chosen.workspaceLimit);
+        };
+        roundsF16 = mayRound(VKGEMM_TYPE_F16), roundsBf16 = mayRound(VKGEMM_TYPE_BF16);
+    }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State() {
@@ -207,6 +248,7 @@ struct Adapter::State {
     Options options;
     Experts experts;
     Rounding rounding;
+    bool roundsF16 = false, roundsBf16 = false;
     std::mutex mutex;  // of plans and notes
     std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, PlanHash> plans;
     std::array<std::atomic<uint64_t>, static_cast<size_t>(Reason::COUNT)> totals{};
@@ -255,8 +297,9 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     const Reason fits = product.ids ? describeExperts(product, work.products) : describe(product, work.products);
     if (fits != Reason::SERVED) return fits;
     if (product.ids && (!state_->experts.works() || product.src0.ne[2] > Experts::mostExperts)) return Reason::EXPERTS;
-    if (!state_->options.takesAll && !isFaster(product)) return Reason::POLICY;
-    if (state_->options.rounds && state_->rounding.works()) work.apart = roundRows(product, work.products);
+    if (product.src0.type == VKGEMM_TYPE_BF16 ? state_->roundsBf16 : state_->roundsF16)
+        work.apart = roundRows(product, work.products);
+    if (!state_->options.takesAll && !isFaster(product, work.apart != 0)) return Reason::POLICY;
     boundRows(work.products);
     {
         const std::lock_guard lock(state_->mutex);

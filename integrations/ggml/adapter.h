@@ -19,12 +19,19 @@
 
 namespace vkgemm::ggml {
 
+/// Where rows of f32 beside f16 or bf16 weights are rounded to the weights' type before the product.
+enum class Rounds : uint32_t {
+    NEVER,
+    WHERE_NATIVE,  ///< where the device has native kernels for that type, with which it was measured
+    ALWAYS,
+};
+
 struct Options {
     uint64_t workspaceLimit = uint64_t{256} << 20;  ///< as VkgemmPlanOptions has it; decoded weights need most
     uint32_t mostPlans = 1024;                      ///< plans live as long as the adapter
     bool keepsNotes = false;                        ///< for report(), which takes time for each node
     bool takesAll = false;                          ///< also what `POLICY` leaves to ggml
-    bool rounds = false;                            ///< f32 beside f16 or bf16 to that type, before the product
+    Rounds rounds = Rounds::WHERE_NATIVE;
 };
 
 struct CachedPlan;

@@ -65,6 +65,8 @@ Wish parseWish(const char* text) {
             out.log = true;
         else if (word == "force")
             out.force = true;
+        else if (word == "exact")
+            out.exact = true;
         else if (word == "round")
             out.round = true;
         else if (!word.empty() && word != "1" && out.unknown.empty())
@@ -91,7 +93,7 @@ void addExtensions(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkG
 void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& features,
                 const std::vector<const char*>& extensions, VkQueueFlags queueFlags) {
     if (!wish().unknown.empty())
-        std::fprintf(stderr, "vkgemm: GGML_VKGEMM: '%s' is ignored; it takes: 0, 1, log, force, round\n",
+        std::fprintf(stderr, "vkgemm: GGML_VKGEMM: '%s' is ignored; it takes: 0, 1, log, force, exact, round\n",
                      wish().unknown.c_str());
     if (wish().isOff) return;
     VkgemmContextInfo info{};
@@ -104,7 +106,9 @@ void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& feature
     info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
     info.queueFlags = queueFlags;
     Options options;
-    options.keepsNotes = wish().log, options.takesAll = wish().force, options.rounds = wish().round;
+    options.keepsNotes = wish().log, options.takesAll = wish().force;
+    if (wish().round) options.rounds = Rounds::ALWAYS;
+    if (wish().exact) options.rounds = Rounds::NEVER;
     VkgemmError error{};
     auto adapter = Adapter::create(info, options, &error);
     if (!adapter) {

@@ -5,8 +5,10 @@
 //     GGML_VKGEMM=0      none: everything is ggml's
 //     GGML_VKGEMM=log    prints which products went where, and why, when the process ends
 //     GGML_VKGEMM=force  takes every product that vkgemm can multiply, not only those that it should
+//     GGML_VKGEMM=exact  rounds no f32 activations before a product with f16 or bf16 weights
+//     GGML_VKGEMM=round  rounds them on every device, not only where native kernels then multiply
 //
-// Several words are separated by commas.
+// Several words are separated by commas. `exact` wins over `round`.
 #ifndef VKGEMM_GGML_REGISTRY_H
 #define VKGEMM_GGML_REGISTRY_H
 
@@ -18,7 +20,7 @@ namespace vkgemm::ggml {
 
 /// What GGML_VKGEMM asks for.
 struct Wish {
-    bool isOff = false, log = false, force = false, round = false;
+    bool isOff = false, log = false, force = false, exact = false, round = false;
     std::string unknown{};  ///< the first word that is none of these
 };
 Wish parseWish(const char* text);

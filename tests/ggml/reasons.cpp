@@ -176,6 +176,7 @@ TEST_CASE("GGML_VKGEMM: its words") {
     CHECK((both.log && both.force && !both.isOff && both.unknown.empty()));
     CHECK(parseWish("1").unknown.empty());
     CHECK((parseWish("round").round && !both.round));
+    CHECK((parseWish("log,exact").exact && !both.exact));
     CHECK(parseWish("log,fast").unknown == "fast");
 }
 

@@ -2,6 +2,8 @@
 // Rows of f32 beside 16-bit weights, which the adapter rounds to the weights' type first.
 #include <doctest/doctest.h>
 
+#include <memory>
+
 #include "ggml/run.h"
 #include "support/numbers.h"
 
@@ -69,6 +71,44 @@ TEST_CASE("rows that are not rounded") {
     CHECK(apart(x) == 0);
     x.isPrecise = false, x.src1.offset += 4;
     CHECK(apart(x) == 0);
+}
+
+TEST_CASE("rounded products that were measured to be faster") {
+    using ggml::Rounds;
+    // The tests' device says nothing of its queues, and so has no native kernels.
+    const std::unique_ptr<ggml::Adapter> adapters[] = {new_adapter({.rounds = Rounds::NEVER}),
+                                                       new_adapter({.rounds = Rounds::WHERE_NATIVE}),
+                                                       new_adapter({.rounds = Rounds::ALWAYS})};
+    enum class Is { LEFT, TAKEN, ROUNDED };
+    struct Edge {
+        Type type;
+        uint64_t rows;
+        Is without, with;
+    };
+    for (const auto& [type, rows, without, with] : {Edge{f16, 8, Is::LEFT, Is::LEFT},
+                                                    {f16, 9, Is::TAKEN, Is::ROUNDED},
+                                                    {f16, 32, Is::TAKEN, Is::ROUNDED},
+                                                    {f16, 33, Is::LEFT, Is::ROUNDED},
+                                                    {f16, 257, Is::TAKEN, Is::ROUNDED},
+                                                    {bf16, 8, Is::TAKEN, Is::TAKEN},
+                                                    {bf16, 31, Is::LEFT, Is::LEFT},
+                                                    {bf16, 32, Is::LEFT, Is::ROUNDED},
+                                                    {bf16, 512, Is::LEFT, Is::ROUNDED},
+                                                    {f32, 64, Is::LEFT, Is::LEFT}})
+        for (const auto& one : adapters) {
+            CAPTURE(uint32_t(type));
+            CAPTURE(rows);
+            ggml::MulMat x = diagonal(type, rows, 0).product();
+            ggml::Work work;
+            const bool rounds = one == adapters[2];
+            Reason reason = one->prepare(x, work);
+            CHECK(reason == ((rounds ? with : without) == Is::LEFT ? Reason::POLICY : Reason::SERVED));
+            CHECK((reason == Reason::SERVED && work.apart) == (rounds && with == Is::ROUNDED));
+            x.isPrecise = true;
+            reason = one->prepare(x, work);
+            CHECK(reason == (without == Is::LEFT ? Reason::POLICY : Reason::SERVED));
+            CHECK(work.apart == 0);
+        }
 }
 
 }  // namespace vkgemm::test

@@ -76,7 +76,8 @@ std::unique_ptr<ggml::Adapter> new_adapter(const ggml::Options& options) {
 ggml::Adapter& adapter() {
     static std::unique_ptr<ggml::Adapter> made;
     if (made) return *made;
-    made = new_adapter({.workspaceLimit = 1 << 20, .mostPlans = 100000, .takesAll = true, .rounds = true});
+    made =
+        new_adapter({.workspaceLimit = 1 << 20, .mostPlans = 100000, .takesAll = true, .rounds = ggml::Rounds::ALWAYS});
     before_closing([] { made.reset(); });
     return *made;
 }
