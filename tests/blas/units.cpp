@@ -230,8 +230,8 @@ TEST_CASE("cache: rates") {
 TEST_CASE("copies past the cache have every byte and no other") {
     std::vector<char> from(3000), to(3000);
     for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(i * 7 + i / 256 + 1);
-    for (const size_t bytes : {0, 1, 63, 511, 512, 575, 576, 1000, 2048})
-        for (const size_t begin : {0, 1, 16, 63, 64}) {
+    for (const size_t bytes : {0u, 1u, 63u, 511u, 512u, 575u, 576u, 1000u, 2048u})
+        for (const size_t begin : {0u, 1u, 16u, 63u, 64u}) {
             std::ranges::fill(to, char(0));
             stream_copy(to.data() + begin, from.data() + 5, bytes);
             finish_stores();
@@ -263,7 +263,7 @@ TEST_CASE("packing: C is copied, or multiplied by its factor, without the gaps")
         CHECK(at(2) == by * c[1]);
         CHECK(at(8) == by * c[3]);
         CHECK(at(10) == by * c[4]);
-        for (const size_t i : {4, 5, 6, 7, 12, 13, 14, 15}) CHECK(to[i] == -1);
+        for (const size_t i : {4u, 5u, 6u, 7u, 12u, 13u, 14u, 15u}) CHECK(to[i] == -1);
     }
 }
 

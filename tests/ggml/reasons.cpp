@@ -129,28 +129,28 @@ TEST_CASE("products that were not measured to be faster stay with ggml") {
         bool is_taken;
     };
     constexpr VkgemmType q4_k = VKGEMM_TYPE_Q4_K, q8_0 = VKGEMM_TYPE_Q8_0, q6_k = VKGEMM_TYPE_Q6_K;
-    for (const auto& [type, rows, taken] : {Edge{f32, 7, false},
-                                            {f32, 8, true},
-                                            {f32, 32, true},
-                                            {f32, 33, false},
-                                            {f16, 3, false},
-                                            {f16, 4, true},
-                                            {f16, 5, false},
-                                            {bf16, 8, true},
-                                            {bf16, 9, false},
-                                            {q8_0, 1, true},
-                                            {q8_0, 2, false},
-                                            {q4_k, 8, false},
-                                            {q4_k, 9, true},
-                                            {q4_k, 32, true},
-                                            {q4_k, 33, false},
-                                            {q4_k, 256, false},
-                                            {q4_k, 257, true},
-                                            {q6_k, 256, false},
-                                            {q6_k, 257, true}}) {
-        CAPTURE(uint32_t(type));
-        CAPTURE(rows);
-        CHECK(is_taken(product(type, f32, {256, 5, 1, 1}, rows)) == taken);
+    for (const Edge& edge : {Edge{f32, 7, false},
+                             {f32, 8, true},
+                             {f32, 32, true},
+                             {f32, 33, false},
+                             {f16, 3, false},
+                             {f16, 4, true},
+                             {f16, 5, false},
+                             {bf16, 8, true},
+                             {bf16, 9, false},
+                             {q8_0, 1, true},
+                             {q8_0, 2, false},
+                             {q4_k, 8, false},
+                             {q4_k, 9, true},
+                             {q4_k, 32, true},
+                             {q4_k, 33, false},
+                             {q4_k, 256, false},
+                             {q4_k, 257, true},
+                             {q6_k, 256, false},
+                             {q6_k, 257, true}}) {
+        CAPTURE(uint32_t(edge.type));
+        CAPTURE(edge.rows);
+        CHECK(is_taken(product(edge.type, f32, {256, 5, 1, 1}, edge.rows)) == edge.is_taken);
     }
     MulMat heads = product(f32, f32, {32, 5, 2, 1}, 8);
     CHECK_FALSE(is_taken(heads));

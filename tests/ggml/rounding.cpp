@@ -12,17 +12,17 @@ namespace {
 
 using ggml::Reason;
 
-struct Case {
+struct Rounding {
     Filled w, y, d;
     ggml::MulMat product() const { return {w.tensor, y.tensor, d.tensor}; }
 };
 
 /// Weights of ones on the diagonal, so that dst is src1. Rows of src1 have `gap` elements between them.
-Case diagonal(Type type, uint64_t rows, uint64_t gap) {
+Rounding diagonal(Type type, uint64_t rows, uint64_t gap) {
     const Buffers& b = buffers();
-    Case x{Filled(type, {64, 64, 1, 1}, {}, b.w.handle()),
-           Filled(f32, {64, rows, 1, 1}, {.gap = {0, gap}}, b.y.handle()),
-           Filled(f32, {64, rows, 1, 1}, {}, b.d.handle())};
+    Rounding x{Filled(type, {64, 64, 1, 1}, {}, b.w.handle()),
+               Filled(f32, {64, rows, 1, 1}, {.gap = {0, gap}}, b.y.handle()),
+               Filled(f32, {64, rows, 1, 1}, {}, b.d.handle())};
     Random random(rows);
     for (uint64_t i = 0; i < 64; ++i)
         for (uint64_t j = 0; j < 64; ++j) encode(type, i == j, &x.w.bytes[x.w.at(j, i, 0, 0)]);
@@ -40,7 +40,7 @@ TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
     for (const Type type : {f16, bf16})
         for (const uint64_t rows : {9u, 33u, 200u})
             for (const uint64_t gap : {0u, 4u}) {
-                const Case x = diagonal(type, rows, gap);
+                const Rounding x = diagonal(type, rows, gap);
                 const Buffers& b = buffers();
                 put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
                 ggml::Work work;

@@ -76,7 +76,7 @@ TEST_CASE("f32 from parts is native where the accuracy and a workspace allow it,
     };
     const std::string pack_2 = "pack_parts_f16x2_8x256 pack_parts_f16x2_8x256 ",
                       pack_3 = "pack_parts_bf16x3_16x128 pack_parts_bf16x3_16x128 ";
-    for (const auto& [line, expected] :
+    for (const std::pair<std::string, std::string>& made :
          {std::pair<std::string, std::string>{"4096x4096x4096 accuracy=f32_split_rows",
                                               pack_2 + "wgmma_f16x2_128x128x64"},
           {"4096x4096x4096 accuracy=f32_split", pack_3 + "wgmma_bf16x3_128x128x64"},
@@ -85,8 +85,8 @@ TEST_CASE("f32 from parts is native where the accuracy and a workspace allow it,
           {"1600x1600x1007 accuracy=f32_split layout=tn act=gelu", pack_3 + "wgmma_bf16x3_128x64x64"},
           {"4096x4096x4096", "pack_32_64x64 simt_f32_128x128x8"},
           {"1x4096x4096 accuracy=f32_split", "gemv_f32_1x32"}}) {
-        CAPTURE(line);
-        CHECK(kernels_of(native, line, {}) == expected);
+        CAPTURE(made.first);
+        CHECK(kernels_of(native, made.first, {}) == made.second);
     }
     Request none;
     none.native = Request::Native::excluded;

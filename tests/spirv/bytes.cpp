@@ -79,9 +79,13 @@ TEST_CASE("the machine code in this library is of ELF, and names its functions")
         REQUIRE(code.has_value());
         const std::string_view text(reinterpret_cast<const char*>(code->data()), code->size());
         CHECK(text.starts_with("\177ELF"));
-        for (const char* layouts : {"_nt", "_nn", "_tn", "_tt"}) {
-            if ((k.module.a == plan::i8 || k.module.a == plan::f64) && std::string_view(layouts) != "_nt") continue;
-            CHECK(text.find(".text." + std::string(k.name) + layouts) != std::string_view::npos);
-        }
+        const bool k_contiguous =
+            k.module.a == plan::i8 || k.module.a == plan::f64 || k.module.family.operand_split.count > 1;
+        const std::vector<std::string_view> layouts = !k.module.is_product() ? std::vector<std::string_view>{"_n", "_t"}
+                                                      : k_contiguous
+                                                          ? std::vector<std::string_view>{"_nt"}
+                                                          : std::vector<std::string_view>{"_nt", "_nn", "_tn", "_tt"};
+        for (const std::string_view layout : layouts)  // a name ends with a zero
+            CHECK(text.find(".text." + std::string(k.name) + std::string(layout) + '\0') != std::string_view::npos);
     }
 }

@@ -9,9 +9,9 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr uint64_t octaves = 14, batch_octaves = 8;  // sizes below 2^14, batches below 2^8
-constexpr double least_flops = 1e7;                  // below it, all that is timed is the launch
-constexpr double most_operand_bytes = 512.0 * 1024 * 1024;   // of operands
+constexpr uint64_t octaves = 14, batch_octaves = 8;         // sizes below 2^14, batches below 2^8
+constexpr double least_flops = 1e7;                         // below it, all that is timed is the launch
+constexpr double most_sampled_bytes = 512.0 * 1024 * 1024;  // of operands
 constexpr int most_draws = 10000;
 
 /// From 1 to 2^octaves - 1. Whole numbers alone, so that no machine rounds otherwise.
@@ -76,7 +76,7 @@ Result<std::vector<RandomCase>> random_problems(size_t count, uint64_t seed, con
                               "no random problem takes from 1e7 to --max-flops operations; give it more"};
             auto c = parse_case(before + draw(random) + after);
             if (!c) return c.status();
-            if (flops(*c) < least_flops || flops(*c) > max_flops || least_bytes(*c) > most_operand_bytes) continue;
+            if (flops(*c) < least_flops || flops(*c) > max_flops || least_bytes(*c) > most_sampled_bytes) continue;
             out.push_back({*std::move(c), word});
             break;
         }
