@@ -85,28 +85,28 @@ TEST_CASE("rounded products that were measured to be faster") {
         uint64_t rows;
         Is without, with;
     };
-    for (const auto& [type, rows, without, with] : {Edge{f16, 8, Is::LEFT, Is::LEFT},
-                                                    {f16, 9, Is::TAKEN, Is::ROUNDED},
-                                                    {f16, 32, Is::TAKEN, Is::ROUNDED},
-                                                    {f16, 33, Is::LEFT, Is::ROUNDED},
-                                                    {f16, 257, Is::TAKEN, Is::ROUNDED},
-                                                    {bf16, 8, Is::TAKEN, Is::TAKEN},
-                                                    {bf16, 31, Is::LEFT, Is::LEFT},
-                                                    {bf16, 32, Is::LEFT, Is::ROUNDED},
-                                                    {bf16, 512, Is::LEFT, Is::ROUNDED},
-                                                    {f32, 64, Is::LEFT, Is::LEFT}})
+    for (const Edge& edge : {Edge{f16, 8, Is::LEFT, Is::LEFT},
+                             {f16, 9, Is::TAKEN, Is::ROUNDED},
+                             {f16, 32, Is::TAKEN, Is::ROUNDED},
+                             {f16, 33, Is::LEFT, Is::ROUNDED},
+                             {f16, 257, Is::TAKEN, Is::ROUNDED},
+                             {bf16, 8, Is::TAKEN, Is::TAKEN},
+                             {bf16, 31, Is::LEFT, Is::LEFT},
+                             {bf16, 32, Is::LEFT, Is::ROUNDED},
+                             {bf16, 512, Is::LEFT, Is::ROUNDED},
+                             {f32, 64, Is::LEFT, Is::LEFT}})
         for (const auto& one : adapters) {
-            CAPTURE(uint32_t(type));
-            CAPTURE(rows);
-            ggml::MulMat x = diagonal(type, rows, 0).product();
+            CAPTURE(uint32_t(edge.type));
+            CAPTURE(edge.rows);
+            ggml::MulMat x = diagonal(edge.type, edge.rows, 0).product();
             ggml::Work work;
             const bool rounds = one == adapters[2];
             Reason reason = one->prepare(x, work);
-            CHECK(reason == ((rounds ? with : without) == Is::LEFT ? Reason::POLICY : Reason::SERVED));
-            CHECK((reason == Reason::SERVED && work.apart) == (rounds && with == Is::ROUNDED));
+            CHECK(reason == ((rounds ? edge.with : edge.without) == Is::LEFT ? Reason::POLICY : Reason::SERVED));
+            CHECK((reason == Reason::SERVED && work.apart) == (rounds && edge.with == Is::ROUNDED));
             x.isPrecise = true;
             reason = one->prepare(x, work);
-            CHECK(reason == (without == Is::LEFT ? Reason::POLICY : Reason::SERVED));
+            CHECK(reason == (edge.without == Is::LEFT ? Reason::POLICY : Reason::SERVED));
             CHECK(work.apart == 0);
         }
 }
