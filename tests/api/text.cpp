@@ -117,8 +117,7 @@ TEST_CASE("the table of kernels") {
         CHECK(std::string(k.tile).find("WG=") != std::string::npos);
         CHECK(k.built == 1);
         const std::string family = k.family;
-        CHECK(k.helper == (family == "reduce_k" || family == "pack" || family == "list_tiles" ||
-                           family.starts_with("pack_fragments")));
+        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || family.starts_with("pack")));
         CHECK((k.a == VKGEMM_TYPE_DEFAULT) == (name.find("_mixed") != std::string::npos));
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }
