@@ -138,8 +138,8 @@ void Gpu::open(std::span<vkgemm::Problem> problems, std::vector<const char*> ext
     VkPhysicalDeviceVulkan13Features of13{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
                                           .synchronization2 = VK_TRUE,
                                           .dynamicRendering = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features of12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-                                          .pNext = &of13};
+    VkPhysicalDeviceVulkan12Features of12{
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &of13, .bufferDeviceAddress = VK_TRUE};
     VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
     std::vector<std::byte> memory;
     // vkgemm's matrix kernels want vulkanMemoryModel; with it on, the renderer's own atomics want the device scope too.
@@ -177,6 +177,15 @@ void Gpu::open(std::span<vkgemm::Problem> problems, std::vector<const char*> ext
                                             .getInstanceProcAddr = vkGetInstanceProcAddr,
                                             .enabledFeatures = &features,
                                             .enabledExtensions = extensions}));
+    const VmaVulkanFunctions functions{.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                       .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
+    const VmaAllocatorCreateInfo memory_info{.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT,
+                                             .physicalDevice = physical,
+                                             .device = device,
+                                             .pVulkanFunctions = &functions,
+                                             .instance = instance,
+                                             .vulkanApiVersion = VK_API_VERSION_1_3};
+    check(vmaCreateAllocator(&memory_info, &allocator), "vmaCreateAllocator");
     make_layout(*this);
 }
 
@@ -185,6 +194,7 @@ Gpu::~Gpu() {
     vkDestroyPipelineLayout(device, layout, nullptr);
     vkDestroyDescriptorSetLayout(device, set_layout, nullptr);
     context = {};
+    vmaDestroyAllocator(allocator);
     vkDestroyDevice(device, nullptr);
     if (messenger) vkDestroyDebugUtilsMessengerEXT(instance, messenger, nullptr);
     vkDestroyInstance(instance, nullptr);
@@ -215,6 +225,62 @@ VkPipeline Gpu::compute(const char* name) {
     vkDestroyShaderModule(device, module, nullptr);
     pipelines.push_back(pipeline);
     return pipeline;
+}
+
+Arena::~Arena() {
+    for (const auto& [handle, memory] : buffers_) vmaDestroyBuffer(gpu_.allocator, handle, memory);
+    for (const auto& [image, memory] : images_) {
+        vkDestroyImageView(gpu_.device, image.view, nullptr);
+        vmaDestroyImage(gpu_.allocator, image.handle, memory);
+    }
+}
+
+Buffer Arena::buffer(const char* name, VkDeviceSize bytes, bool readable) {
+    Buffer made{.bytes = std::max<VkDeviceSize>(bytes, 16)};
+    const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                  .size = made.bytes,
+                                  .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                                           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VmaAllocationCreateInfo memory{.usage = VMA_MEMORY_USAGE_AUTO};
+    if (readable) {
+        memory.flags = VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
+        memory.requiredFlags = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    }
+    VmaAllocation allocation = VK_NULL_HANDLE;
+    VmaAllocationInfo where{};
+    check(vmaCreateBuffer(gpu_.allocator, &info, &memory, &made.handle, &allocation, &where), "vmaCreateBuffer");
+    made.mapped = where.pMappedData;
+    buffers_.emplace_back(made.handle, allocation);
+    gpu_.names[std::bit_cast<uint64_t>(made.handle)] = name;
+    return made;
+}
+
+Image Arena::image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage) {
+    Image made{.format = format, .size = size};
+    const VkImageCreateInfo info{.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                 .imageType = VK_IMAGE_TYPE_2D,
+                                 .format = format,
+                                 .extent = {size.width, size.height, 1},
+                                 .mipLevels = 1,
+                                 .arrayLayers = 1,
+                                 .samples = VK_SAMPLE_COUNT_1_BIT,
+                                 .tiling = VK_IMAGE_TILING_OPTIMAL,
+                                 .usage = usage};
+    const VmaAllocationCreateInfo memory{.usage = VMA_MEMORY_USAGE_AUTO};
+    VmaAllocation allocation = VK_NULL_HANDLE;
+    check(vmaCreateImage(gpu_.allocator, &info, &memory, &made.handle, &allocation, nullptr), "vmaCreateImage");
+    const bool depth = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    const VkImageViewCreateInfo view{
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = made.handle,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = format,
+        .subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    check(vkCreateImageView(gpu_.device, &view, nullptr, &made.view), "vkCreateImageView");
+    images_.emplace_back(made, allocation);
+    gpu_.names[std::bit_cast<uint64_t>(made.handle)] = name;
+    return made;
 }
 
 }  // namespace renderer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The renderer's device and its memory. An error ends the program: code 3 if the device is lost, otherwise 1.
 #pragma once
+#include <vk_mem_alloc.h>
 #include <volk.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 #include <vkgemm/vkgemm.hpp>
 
@@ -35,6 +37,7 @@ struct Gpu {
     VkPhysicalDeviceProperties properties{};
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
+    VmaAllocator allocator = VK_NULL_HANDLE;
     uint32_t family = 0;
     VkPipelineLayout layout = VK_NULL_HANDLE;  // of every pipeline of the renderer; its set is pushed
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
@@ -82,8 +85,8 @@ struct Image {
     VkExtent2D size{};
 };
 
-/// Memory in blocks, of which it hands out one part after the other. Everything that was made from an arena is
-/// destroyed with it: the network has one, and the screen has another, which a resize replaces.
+/// What was made from an arena is destroyed with it: the network has one, and the screen has another, which a resize
+/// replaces. VMA has the memory.
 class Arena {
    public:
     explicit Arena(Gpu& of) : gpu_(of) {}
@@ -92,27 +95,11 @@ class Arena {
     ~Arena();
     Buffer buffer(const char* name, VkDeviceSize bytes, bool readable = false);
     Image image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage);
-    VkDeviceSize bytes() const { return bytes_; }
 
    private:
-    struct Block {
-        VkDeviceMemory memory;
-        uint32_t type;
-        VkDeviceSize used, bytes;
-        std::byte* mapped;
-    };
-    struct Place {
-        VkDeviceMemory memory;
-        VkDeviceSize offset;
-        void* mapped;
-    };
-    Place allocate(const VkMemoryRequirements& needs, bool readable);
-
     Gpu& gpu_;
-    std::vector<Block> blocks_{};
-    std::vector<VkBuffer> buffers_{};
-    std::vector<Image> images_{};
-    VkDeviceSize bytes_ = 0;
+    std::vector<std::pair<VkBuffer, VmaAllocation>> buffers_{};
+    std::vector<std::pair<Image, VmaAllocation>> images_{};
 };
 
 /// 32-bit words of push constants from numbers.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "picture.h"
 
+#include <stb_easy_font.h>
+#include <stb_image_write.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
 #include "gpu.h"
-
-extern "C" int renderer_text_quads(char* text, void* quads, int bytes);
-extern "C" int renderer_write_png(const char* file, int width, int height, const void* rgba);
 
 namespace renderer {
 namespace {
@@ -37,8 +37,8 @@ void Picture::text(int x, int y, const std::string& line, uint32_t colour, int s
     };
     std::vector<Vertex> corners(line.size() * 70 + 4);
     std::string copy = line;
-    const int quads =
-        renderer_text_quads(copy.data(), corners.data(), static_cast<int>(corners.size() * sizeof(Vertex)));
+    const int quads = stb_easy_font_print(0, 0, copy.data(), nullptr, corners.data(),
+                                          static_cast<int>(corners.size() * sizeof(Vertex)));
     for (size_t q = 0; q < static_cast<size_t>(quads); ++q) {
         const Vertex &low = corners[q * 4], &high = corners[q * 4 + 2];
         fill(x + static_cast<int>(low.x) * scale, y + static_cast<int>(low.y) * scale,
@@ -60,7 +60,9 @@ void Picture::paste(int x, int y, uint32_t w, uint32_t h, std::span<const uint32
 }
 
 void Picture::save(const std::string& file) const {
-    if (!renderer_write_png(file.c_str(), static_cast<int>(width), static_cast<int>(height), rgba.data()))
+    const int w = static_cast<int>(width), h = static_cast<int>(height);
+    stbi_write_png_compression_level = 12;
+    if (!stbi_write_png(file.c_str(), w, h, 4, rgba.data(), w * 4))
         fail("cannot write " + file + "; does its folder exist?");
 }
 
