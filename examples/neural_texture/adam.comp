@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MIT
 // One step of Adam for every parameter, and all of them again in the type of the products. Gradients of weights come
 // from products in f32, those of biases and features from atomics in fixed point. Both are set to 0 for the next step,
-// whose products add to them (beta = 1). With rate 0 there is no step.
+// whose products add to them (beta = 1). With rate 0 there is no step. An invocation has four parameters of one kind.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) buffer Parameters { float parameter[]; };  // weights first, then biases, then features
-layout(std430, binding = 1) buffer Moments { vec2 moment[]; };
-layout(std430, binding = 2) buffer Gradients { int gradient[]; };  // of weights, as the bits of floats, and of biases
-layout(std430, binding = 3) buffer Sums { int sum[]; };            // of features
-layout(std430, binding = 4) writeonly buffer Network { REAL network[]; };
-layout(push_constant) uniform Push {
-    uint count, weights, first_feature, groups_x;
-    float rate, correction1, correction2, unit;  // unit: of the fixed point
+struct Moments {
+    vec4 first, second;
 };
+layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // weights first, then biases, then features
+layout(std430, binding = 1) buffer AllMoments { Moments moments[]; };
+layout(std430, binding = 2) buffer Gradients { ivec4 gradient[]; };  // of weights, as the bits of floats, and of biases
+layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };            // of features
+layout(std430, binding = 4) writeonly buffer Network { REAL4 network[]; };
+layout(push_constant) uniform Push { uint count, weights, first_feature; float rate, correction1, correction2, unit; };
 
 void main() {
-    const uint i = (gl_WorkGroupID.y * groups_x + gl_WorkGroupID.x) * 256 + gl_LocalInvocationID.x;
-    if (i >= count) return;
-    float g;
-    if (i < first_feature) {
-        g = i < weights ? intBitsToFloat(gradient[i]) : float(gradient[i]) * unit;
-        gradient[i] = 0;
+    const uint i = gl_GlobalInvocationID.x;
+    if (4 * i >= count) return;
+    vec4 g;
+    bvec4 moves = bvec4(true);
+    if (4 * i < first_feature) {
+        g = 4 * i < weights ? intBitsToFloat(gradient[i]) : vec4(gradient[i]) * unit;
+        gradient[i] = ivec4(0);
     } else {
-        const int s = sum[i - first_feature];
-        if (s == 0 && rate != 0.0) return;  // no point of the batch was near this feature
-        g = float(s) * unit, sum[i - first_feature] = 0;
+        const uint at = i - first_feature / 4;
+        const ivec4 s = sum[at];
+        moves = notEqual(s, ivec4(0));  // otherwise no point of the batch was near this feature
+        if (!any(moves) && rate != 0.0) return;
+        g = vec4(s) * unit, sum[at] = ivec4(0);
     }
-    const vec2 m = mix(vec2(g, g * g), moment[i], vec2(0.9, 0.99));
-    moment[i] = m;
-    const float p = parameter[i] - rate * (m.x / correction1) / (sqrt(m.y / correction2) + 1e-8);
+    Moments m = moments[i];
+    m.first = mix(m.first, mix(g, m.first, 0.9), moves), m.second = mix(m.second, mix(g * g, m.second, 0.99), moves);
+    moments[i] = m;
+    const vec4 stepped = parameter[i] - rate * (m.first / correction1) / (sqrt(m.second / correction2) + 1e-8);
+    const vec4 p = mix(parameter[i], stepped, moves);
     parameter[i] = p;
-    network[i] = REAL(p);
+    network[i] = REAL4(p);
 }

@@ -3,11 +3,11 @@
 #extension GL_EXT_control_flow_attributes : require
 #ifdef F16
 #extension GL_EXT_shader_16bit_storage : require
-#define REAL float16_t
 #define REAL2 f16vec2
+#define REAL4 f16vec4
 #else
-#define REAL float
 #define REAL2 vec2
+#define REAL4 vec4
 #endif
 const uint levels = 16, features = 2, outputs = 8;  // of the encoding, and of the network
 
@@ -38,6 +38,12 @@ uint pcg(uint v) {
     return (word >> 22u) ^ word;
 }
 float random(uint v) { return float(pcg(v) >> 8) * (1.0 / 16777216.0); }
+// Point `i` of the batch of a training step. The passes that need it compute it, and none stores it.
+vec2 batch_point(uint i, uint step) {
+    const uint at = pcg(i ^ pcg(step ^ pcg(1)));
+    return vec2(random(at), random(at ^ 0x9e3779b9u));
+}
+vec2 grid_point(uint i, uint side) { return (vec2(i % side, i / side) + 0.5) / float(side); }
 
 // One VkgemmGroup, which the compaction writes: m is its counter. Behind it are the arguments of the encoding's
 // dispatch. network.h has the same struct.

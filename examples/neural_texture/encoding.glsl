@@ -2,6 +2,7 @@
 // The encoding: grids of learned features, each finer than the one before by the same factor (from 8 x 8 to 512 x 512
 // cells a tile of the texture). A grid that has more points than its table has entries is hashed. The texture repeats,
 // and so do the grids.
+const uint table_size = 1u << 15;  // entries of a level; network.h has the same number
 uint points_of(uint level) { return uint(8.0 * pow(1.31951, float(level)) + 0.5); }  // along each side
 
 struct Corners {
@@ -9,7 +10,7 @@ struct Corners {
     float weight[4];
 };
 
-Corners corners_of(vec2 uv, uint points, uint table_size) {
+Corners corners_of(vec2 uv, uint points) {
     const vec2 p = fract(uv) * float(points), f = fract(p);
     const uvec2 low = min(uvec2(p), points - 1u), next = low + 1u;
     const uvec2 high = uvec2(next.x == points ? 0u : next.x, next.y == points ? 0u : next.y);

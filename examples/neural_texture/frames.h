@@ -14,47 +14,45 @@ struct Finished {
     Times times{};
 };
 
+struct Frame {
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    VkFence fence = VK_NULL_HANDLE;
+    VkSemaphore acquired = VK_NULL_HANDLE;
+    VkQueryPool queries = VK_NULL_HANDLE;
+    Buffer losses{}, counted{};
+    Times times{};
+    uint32_t steps = 0;
+    bool submitted = false, trained = false, drawn = false;
+};
+
 class Frames {
    public:
     static constexpr uint32_t in_flight = 2, queries = 256;
 
-    Frames(Gpu& gpu, const Network& network);
+    Frames(Gpu& gpu, Graph& graph, const Network& network);
     ~Frames();
-    struct Frame {
-        VkCommandPool pool = VK_NULL_HANDLE;
-        VkCommandBuffer commands = VK_NULL_HANDLE;
-        VkFence fence = VK_NULL_HANDLE;
-        VkSemaphore acquired = VK_NULL_HANDLE;
-        VkQueryPool times = VK_NULL_HANDLE;
-        Buffer losses{}, counted{};
-        uint32_t steps = 0;
-        uint64_t number = 0;  // of the graph
-        bool submitted = false, trained = false, drawn = false;
-    };
-    /// Waits for the frame before the last one and fills `finished` with it; false if there was none. Then current()
-    /// may be recorded.
-    bool begin(const Graph& graph, Finished& finished);
     Frame& current() { return frames_[next_]; }
-    /// Records the graph's passes and submits them, behind `wait` and before `signal`, which may be null.
-    void submit(Graph& graph, VkSemaphore wait = VK_NULL_HANDLE, VkSemaphore signal = VK_NULL_HANDLE);
-    /// At the end: the same without a new frame, for one frame after the other.
-    bool finish(const Graph& graph, Finished& finished);
+    /// Waits until the current frame's last submission has ended and fills `finished` with it; false if there was none.
+    bool wait(Finished& finished);
+    /// Records the graph's passes and submits them, behind `before` and with `after`, which may be null. Then the other
+    /// frame is current.
+    void submit(VkSemaphore before = VK_NULL_HANDLE, VkSemaphore after = VK_NULL_HANDLE);
+    void skip() { next_ = (next_ + 1) % in_flight; }
     /// Does the graph's passes outside any frame, waits for them, and returns their times.
-    Times now(Graph& graph);
-    /// From now on a submission ends as on a device that is lost.
-    void lose() { lost_ = true; }
+    Times now();
+
+    bool lost = false;  // a submission ends as on a device that is lost
 
    private:
-    bool collect(const Graph& graph, Frame& frame, Finished& finished) const;
-    void begin(Frame& frame) const;
-    void submit(Frame& frame, Graph& graph, VkSemaphore wait, VkSemaphore signal);
+    void submit(Frame& frame, VkSemaphore before, VkSemaphore after);
 
     Gpu& gpu_;
-    const Network& network_;
+    Graph& graph_;
+    const uint32_t batch_;
     Arena memory_;
     std::array<Frame, in_flight + 1> frames_{};  // the last one is for now()
     uint32_t next_ = 0;
-    bool lost_ = false;
 };
 
 }  // namespace renderer

@@ -2,6 +2,8 @@
 #include "gpu.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace renderer {
@@ -20,28 +22,14 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
     return VK_FALSE;
 }
 
-bool has_debug_utils() {
+bool has_extension(VkPhysicalDevice device, const char* name) {
     uint32_t count = 0;
-    check(vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr), "vkEnumerateInstanceExtensionProperties");
+    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr), "the list of extensions");
     std::vector<VkExtensionProperties> all(count);
-    check(vkEnumerateInstanceExtensionProperties(nullptr, &count, all.data()),
-          "vkEnumerateInstanceExtensionProperties");
-    return std::ranges::any_of(
-        all, [](const auto& e) { return std::strcmp(e.extensionName, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) == 0; });
-}
-
-bool has_extension(VkPhysicalDevice physical, const char* name) {
-    uint32_t count = 0;
-    check(vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr),
-          "vkEnumerateDeviceExtensionProperties");
-    std::vector<VkExtensionProperties> all(count);
-    check(vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, all.data()),
-          "vkEnumerateDeviceExtensionProperties");
+    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, all.data()), "the list of extensions");
     return std::ranges::any_of(all, [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
 }
 
-/// One set of 7 storage buffers, an image to sample and one to write, which every pass pushes, and 128 bytes of push
-/// constants.
 void make_layout(Gpu& gpu) {
     std::array<VkDescriptorSetLayoutBinding, 9> bindings{};
     for (uint32_t i = 0; i < bindings.size(); ++i)
@@ -62,20 +50,28 @@ void make_layout(Gpu& gpu) {
     check(vkCreatePipelineLayout(gpu.device, &layout, nullptr, &gpu.layout), "vkCreatePipelineLayout");
 }
 
-/// What vkgemm needs for the problems, of f16 where the device has 16-bit storage.
-vkgemm::Needs ask(Gpu& gpu, std::span<vkgemm::Problem> problems, bool f32) {
-    const auto query = [&] {
-        return vkgemm::queryNeeds({.instance = gpu.instance,
-                                   .physicalDevice = gpu.physical,
-                                   .apiVersion = VK_API_VERSION_1_3,
-                                   .getInstanceProcAddr = vkGetInstanceProcAddr,
-                                   .problems = problems});
-    };
-    auto needs = query();
-    gpu.f16 = !f32 && needs;
-    if (gpu.f16) return need(std::move(needs));
-    for (vkgemm::Problem& p : problems) p.a.type = p.d.type = vkgemm::f32;
-    return need(query());
+void make_allocator(Gpu& gpu) {
+    const VmaVulkanFunctions functions{.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                       .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
+    const VmaAllocatorCreateInfo info{.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT,
+                                      .physicalDevice = gpu.physical,
+                                      .device = gpu.device,
+                                      .pVulkanFunctions = &functions,
+                                      .instance = gpu.instance,
+                                      .vulkanApiVersion = VK_API_VERSION_1_3};
+    check(vmaCreateAllocator(&info, &gpu.allocator), "vmaCreateAllocator");
+}
+
+/// The first queue family with graphics and compute.
+uint32_t choose_family(VkPhysicalDevice physical) {
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
+    constexpr VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    for (uint32_t i = 0; i < count; ++i)
+        if ((families[i].queueFlags & wanted) == wanted) return i;
+    fail("no queue family has graphics and compute");
 }
 
 }  // namespace
@@ -93,11 +89,14 @@ void check(VkResult result, const char* what) {
     fail(std::string(what) + ": VkResult " + std::to_string(result));
 }
 
+void check(const vkgemm::Status& status) {
+    if (!status) fail(status.text, status.code == VKGEMM_ERROR_DEVICE_LOST ? 3 : 1);
+}
+
 void Gpu::start(std::span<const char* const> extensions) {
     check(volkInitialize(), "there is no Vulkan loader");
     std::vector<const char*> enabled(extensions.begin(), extensions.end());
-    const bool debug = has_debug_utils();
-    if (debug) enabled.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    enabled.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);  // which the loader itself has
     const VkApplicationInfo app{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                 .pApplicationName = "neural_texture",
                                 .apiVersion = VK_API_VERSION_1_3};
@@ -108,17 +107,15 @@ void Gpu::start(std::span<const char* const> extensions) {
                                                   .pfnUserCallback = on_message,
                                                   .pUserData = &messages};
     const VkInstanceCreateInfo create{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                      .pNext = debug ? &info : nullptr,
+                                      .pNext = &info,
                                       .pApplicationInfo = &app,
                                       .enabledExtensionCount = static_cast<uint32_t>(enabled.size()),
                                       .ppEnabledExtensionNames = enabled.data()};
     check(vkCreateInstance(&create, nullptr, &instance), "vkCreateInstance");
     volkLoadInstance(instance);
-    if (debug)
-        check(vkCreateDebugUtilsMessengerEXT(instance, &info, nullptr, &messenger), "vkCreateDebugUtilsMessengerEXT");
+    check(vkCreateDebugUtilsMessengerEXT(instance, &info, nullptr, &messenger), "vkCreateDebugUtilsMessengerEXT");
     uint32_t count = 1;
-    const VkResult found = vkEnumeratePhysicalDevices(instance, &count, &physical);
-    if (found < 0 || count == 0) fail("there is no Vulkan device");
+    if (vkEnumeratePhysicalDevices(instance, &count, &physical) < 0 || count == 0) fail("there is no Vulkan device");
     vkGetPhysicalDeviceProperties(physical, &properties);
     if (properties.apiVersion < VK_API_VERSION_1_3)
         fail(std::string(properties.deviceName) + " has Vulkan 1." +
@@ -127,35 +124,35 @@ void Gpu::start(std::span<const char* const> extensions) {
         fail(std::string(properties.deviceName) + " lacks VK_KHR_push_descriptor, which this renderer's passes use");
 }
 
-void Gpu::open(std::span<vkgemm::Problem> problems, std::vector<const char*> extensions, bool f32) {
-    const vkgemm::Needs needs = ask(*this, problems, f32);
+void Gpu::open(std::span<const vkgemm::Problem> problems, std::vector<const char*> extensions) {
+    const vkgemm::Needs needs = need(vkgemm::queryNeeds({.instance = instance,
+                                                         .physicalDevice = physical,
+                                                         .apiVersion = VK_API_VERSION_1_3,
+                                                         .getInstanceProcAddr = vkGetInstanceProcAddr,
+                                                         .problems = problems}));
     extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     for (const auto* list : {&needs.requiredExtensions, &needs.optionalExtensions})
         for (const char* name : *list)
             if (std::ranges::none_of(extensions, [&](const char* e) { return std::strcmp(e, name) == 0; }))
                 extensions.push_back(name);
-    // The renderer's own chain. vkgemm sets its members in it, and appends what is missing.
-    VkPhysicalDeviceVulkan13Features of13{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-                                          .synchronization2 = VK_TRUE,
-                                          .dynamicRendering = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features of12{
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &of13, .bufferDeviceAddress = VK_TRUE};
-    VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
-    std::vector<std::byte> memory;
     // vkgemm's matrix kernels want vulkanMemoryModel; with it on, the renderer's own atomics want the device scope too.
     VkPhysicalDeviceVulkan12Features has{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceFeatures2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has};
     vkGetPhysicalDeviceFeatures2(physical, &query);
-    of12.vulkanMemoryModel = of12.vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope;
+    // The renderer's own chain. vkgemm sets its members in it, and appends what is missing.
+    VkPhysicalDeviceVulkan13Features of13{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+                                          .synchronization2 = VK_TRUE,
+                                          .dynamicRendering = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features of12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                          .pNext = &of13,
+                                          .bufferDeviceAddress = VK_TRUE,
+                                          .vulkanMemoryModel = has.vulkanMemoryModelDeviceScope,
+                                          .vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope};
+    VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
+    std::vector<std::byte> memory;
     check(vkgemm::mergeFeatures(needs.requiredFeatures | needs.optionalFeatures, VK_API_VERSION_1_3, features, memory));
 
-    uint32_t count = 0;
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
-    std::vector<VkQueueFamilyProperties> families(count);
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
-    constexpr VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
-    while (family < count && (families[family].queueFlags & wanted) != wanted) ++family;
-    if (family == count) fail("no queue family has graphics and compute");
+    family = choose_family(physical);
     const float priority = 1;
     const VkDeviceQueueCreateInfo one{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                       .queueFamilyIndex = family,
@@ -177,34 +174,25 @@ void Gpu::open(std::span<vkgemm::Problem> problems, std::vector<const char*> ext
                                             .getInstanceProcAddr = vkGetInstanceProcAddr,
                                             .enabledFeatures = &features,
                                             .enabledExtensions = extensions}));
-    const VmaVulkanFunctions functions{.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
-                                       .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
-    const VmaAllocatorCreateInfo memory_info{.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT,
-                                             .physicalDevice = physical,
-                                             .device = device,
-                                             .pVulkanFunctions = &functions,
-                                             .instance = instance,
-                                             .vulkanApiVersion = VK_API_VERSION_1_3};
-    check(vmaCreateAllocator(&memory_info, &allocator), "vmaCreateAllocator");
+    make_allocator(*this);
     make_layout(*this);
 }
 
 Gpu::~Gpu() {
-    for (VkPipeline p : pipelines) vkDestroyPipeline(device, p, nullptr);
+    for (const auto& [name, pipeline] : pipelines) vkDestroyPipeline(device, pipeline, nullptr);
     vkDestroyPipelineLayout(device, layout, nullptr);
     vkDestroyDescriptorSetLayout(device, set_layout, nullptr);
-    context = {};
     vmaDestroyAllocator(allocator);
+    context = {};
     vkDestroyDevice(device, nullptr);
-    if (messenger) vkDestroyDebugUtilsMessengerEXT(instance, messenger, nullptr);
+    vkDestroyDebugUtilsMessengerEXT(instance, messenger, nullptr);
     vkDestroyInstance(instance, nullptr);
 }
 
-VkShaderModule Gpu::module_of(const char* name) const {
-    const Shader* const found =
-        std::ranges::find_if(shaders, [&](const Shader& s) { return std::strcmp(s.name, name) == 0; });
-    if (found == std::end(shaders)) fail(std::string("there is no shader ") + name);
-    const auto code = f16 ? found->f16 : found->f32;
+VkShaderModule Gpu::shader(const std::string& name) const {
+    const Shader* const found = std::ranges::find(shaders, name, &Shader::name);
+    if (found == std::end(shaders)) fail("there is no shader " + name);
+    const auto code = f32 ? found->f32 : found->f16;
     const VkShaderModuleCreateInfo of{
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
     VkShaderModule module = VK_NULL_HANDLE;
@@ -212,18 +200,18 @@ VkShaderModule Gpu::module_of(const char* name) const {
     return module;
 }
 
-VkPipeline Gpu::compute(const char* name) {
-    VkShaderModule module = module_of(name);
+VkPipeline Gpu::compute(const std::string& name) {
+    VkPipeline& pipeline = pipelines[name];
+    if (pipeline) return pipeline;
+    const VkShaderModule module = shader(name);
     const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                      .module = module,
                                                      .pName = "main"},
                                            .layout = layout};
-    VkPipeline pipeline = VK_NULL_HANDLE;
     check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline), "vkCreateComputePipelines");
     vkDestroyShaderModule(device, module, nullptr);
-    pipelines.push_back(pipeline);
     return pipeline;
 }
 
@@ -257,7 +245,7 @@ Buffer Arena::buffer(const char* name, VkDeviceSize bytes, bool readable) {
 }
 
 Image Arena::image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage) {
-    Image made{.format = format, .size = size};
+    Image made{.size = size};
     const VkImageCreateInfo info{.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                  .imageType = VK_IMAGE_TYPE_2D,
                                  .format = format,

@@ -8,11 +8,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 #include <vkgemm/vkgemm.hpp>
@@ -21,13 +19,16 @@ namespace renderer {
 
 [[noreturn]] void fail(const std::string& text, int code = 1);
 void check(VkResult result, const char* what);
-inline void check(const vkgemm::Status& status) {
-    if (!status) fail(status.text, status.code == VKGEMM_ERROR_DEVICE_LOST ? 3 : 1);
-}
+void check(const vkgemm::Status& status);
 template <class T>
 T need(vkgemm::Result<T> result) {
     check(result.status());
     return *std::move(result);
+}
+/// 32-bit words of push constants from numbers.
+template <class... T>
+std::vector<uint32_t> words(T... value) {
+    return {std::bit_cast<uint32_t>(value)...};
 }
 
 struct Gpu {
@@ -37,16 +38,16 @@ struct Gpu {
     VkPhysicalDeviceProperties properties{};
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
-    VmaAllocator allocator = VK_NULL_HANDLE;
     uint32_t family = 0;
-    VkPipelineLayout layout = VK_NULL_HANDLE;  // of every pipeline of the renderer; its set is pushed
-    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
+    VmaAllocator allocator = VK_NULL_HANDLE;
+    vkgemm::Context context;
+    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  // 7 storage buffers, an image to sample, one to write; pushed
+    VkPipelineLayout layout = VK_NULL_HANDLE;           // of every pipeline of the renderer
+    std::map<std::string, VkPipeline> pipelines{};
+    std::map<uint64_t, const char*> names{};  // of buffers and images, by handle
     VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
     unsigned messages = 0;  // of a validation layer, if one is loaded
-    bool f16 = false;       // the network's weights and activations; otherwise f32
-    vkgemm::Context context;
-    std::vector<VkPipeline> pipelines{};
-    std::unordered_map<uint64_t, const char*> names{};  // of buffers and images, by handle
+    bool f32 = false;       // the network's weights and activations; otherwise f16
 
     Gpu() = default;
     Gpu(const Gpu&) = delete;
@@ -54,12 +55,12 @@ struct Gpu {
     ~Gpu();
     /// Makes the instance with these extensions, and picks the first physical device.
     void start(std::span<const char* const> extensions);
-    /// Makes the device, with what the problems need, and lends it to vkgemm. The problems get f32 as their type if the
-    /// device has no 16-bit storage, or if `f32` is set.
-    void open(std::span<vkgemm::Problem> problems, std::vector<const char*> extensions, bool f32);
-    /// Of the shader in this folder with that name, for f16 or f32; the caller destroys it.
-    VkShaderModule module_of(const char* name) const;
-    VkPipeline compute(const char* name);
+    /// Makes the device, with what the problems need, and lends it to vkgemm.
+    void open(std::span<const vkgemm::Problem> problems, std::vector<const char*> extensions);
+    /// The shader of that name in this folder; the caller destroys it.
+    VkShaderModule shader(const std::string& name) const;
+    /// Its pipeline, which is made at its first use.
+    VkPipeline compute(const std::string& name);
 };
 
 struct Buffer {
@@ -81,7 +82,6 @@ struct Buffer {
 struct Image {
     VkImage handle = VK_NULL_HANDLE;
     VkImageView view = VK_NULL_HANDLE;
-    VkFormat format = VK_FORMAT_UNDEFINED;
     VkExtent2D size{};
 };
 
@@ -101,11 +101,5 @@ class Arena {
     std::vector<std::pair<VkBuffer, VmaAllocation>> buffers_{};
     std::vector<std::pair<Image, VmaAllocation>> images_{};
 };
-
-/// 32-bit words of push constants from numbers.
-template <class... T>
-std::vector<uint32_t> words(T... value) {
-    return {std::bit_cast<uint32_t>(value)...};
-}
 
 }  // namespace renderer

@@ -2,6 +2,7 @@
 // Gradients of the backward passes against finite differences of the loss, in f32.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <random>
 
 #include "renderer.h"
@@ -21,47 +22,37 @@ std::vector<Kind> kinds(const Network& n) {
         all.push_back({"W " + std::to_string(i + 1), n.first_weight(i), n.first_weight(i + 1)});
         all.push_back({"b " + std::to_string(i + 1), n.first_bias(i), n.first_bias(i + 1)});
     }
-    const uint32_t size = 2u << n.settings().table_log2;
-    for (const uint32_t level : {0u, 5u, 10u, 15u})
-        all.push_back({"level " + std::to_string(level), n.first_feature() + level * size,
-                       n.first_feature() + (level + 1) * size});
+    for (const uint32_t level : {0u, 5u, 10u, 15u}) {
+        const uint32_t first = n.first_feature() + level * 2 * Network::table;
+        all.push_back({"level " + std::to_string(level), first, first + 2 * Network::table});
+    }
     return all;
 }
 
 struct Check {
     Renderer& r;
     Arena memory{r.gpu};
-    Buffer losses = memory.buffer("losses for the host", r.network.losses().bytes, true);
-    Buffer values = memory.buffer("values for the host", r.network.master().bytes, true);
-    Buffer copies_read = memory.buffer("network for the host", r.network.network().bytes, true);
-    Buffer products = memory.buffer("gradients for the host", r.network.parameter_gradients().bytes, true);
-    Buffer sums = memory.buffer("sums for the host", r.network.sums().bytes, true);
+    Buffer losses = memory.buffer("losses for the host", r.network.losses.bytes, true);
+    Buffer values = memory.buffer("values for the host", r.network.parameters.bytes, true);
+    Buffer copies = memory.buffer("network for the host", r.network.copy.bytes, true);
+    Buffer sums = memory.buffer("gradients for the host", r.network.weight_gradients.bytes, true);
+    Buffer feature_sums = memory.buffer("feature gradients for the host", r.network.feature_gradients.bytes, true);
     uint32_t step = 20;  // of the batch
 
     /// Of one of the two equal batches that were added up.
     double gradient(uint32_t i) const {
         const uint32_t features = r.network.first_feature();
-        if (i < r.network.first_bias(0)) return 0.5 * static_cast<double>(products.read<float>()[i]);
-        const int32_t sum = i < features ? products.read<int32_t>()[i] : sums.read<int32_t>()[i - features];
-        return 0.5 * sum / static_cast<double>(r.network.fixed_point());
-    }
-    /// Whether Adam wrote the parameters that the other passes read, as well as its own.
-    bool copied() const {
-        const auto own = values.read<float>(), read = copies_read.read<float>();
-        return std::ranges::equal(read, own);
+        if (i < r.network.first_bias(0)) return 0.5 * static_cast<double>(sums.read<float>()[i]);
+        const int32_t sum = i < features ? sums.read<int32_t>()[i] : feature_sums.read<int32_t>()[i - features];
+        return 0.5 * sum / static_cast<double>(r.network.fixed_point);
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
     double loss(uint32_t i, float value) {
-        const auto set = [&](const Buffer& buffer) {
-            r.graph.pass("set", {copies(buffer, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [=](VkCommandBuffer commands) {
-                vkCmdUpdateBuffer(commands, buffer.handle, i * sizeof value, sizeof value, &value);
-            });
-        };
-        set(r.network.master());
-        set(r.network.network());
+        r.graph.write("set", r.network.parameters, words(value), i * sizeof value);
+        r.graph.write("set", r.network.copy, words(value), i * sizeof value);
         r.network.gradients(r.graph, step);
-        r.graph.copy("losses", r.network.losses(), losses);
-        r.frames.now(r.graph);
+        r.graph.read_back("losses", r.network.losses, losses);
+        r.frames.now();
         double sum = 0;
         const auto all = losses.read<float>();
         for (size_t at = 0; at < all.size(); at += 2) sum += static_cast<double>(all[at]);
@@ -99,13 +90,14 @@ int check_gradients(Renderer& r) {
     Check c{r};
     for (uint32_t i = 0; i < c.step; ++i) r.network.train(r.graph, i);
     for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
-    r.graph.copy("values", r.network.master(), c.values);
-    r.graph.copy("network", r.network.network(), c.copies_read);
-    r.graph.copy("gradients", r.network.parameter_gradients(), c.products);
-    r.graph.copy("sums", r.network.sums(), c.sums);
-    r.frames.now(r.graph);
-    unsigned wrong = c.copied() ? 0 : 1, checked = 0;
-    if (wrong) std::printf("the network has other parameters than Adam\n");
+    r.graph.read_back("values", r.network.parameters, c.values);
+    r.graph.read_back("network", r.network.copy, c.copies);
+    r.graph.read_back("gradients", r.network.weight_gradients, c.sums);
+    r.graph.read_back("gradients", r.network.feature_gradients, c.feature_sums);
+    r.frames.now();
+    unsigned wrong = 0, checked = 0;
+    if (!std::ranges::equal(c.copies.read<float>(), c.values.read<float>()))
+        std::printf("the products have other parameters than Adam\n"), ++wrong;
     for (const Kind& kind : kinds(r.network)) {
         const std::vector<uint32_t> some = c.choose(kind);
         const double largest = some.empty() ? 0 : std::abs(c.gradient(some[0]));

@@ -2,270 +2,211 @@
 #include "graph.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstdio>
 
 namespace renderer {
 namespace {
 
 constexpr VkAccessFlags2 all_writes = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
-constexpr VkAccessFlags2 read = VK_ACCESS_2_SHADER_STORAGE_READ_BIT, write = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
 
-VkDeviceSize end(const Use& use) { return use.size == VK_WHOLE_SIZE ? VK_WHOLE_SIZE : use.offset + use.size; }
-bool overlap(const Use& a, const Use& b) { return a.offset < end(b) && b.offset < end(a); }
-bool inside(const Use& a, const Use& b) { return b.offset <= a.offset && end(a) <= end(b); }
+bool overlap(const Use& a, const Use& b) { return a.offset < b.offset + b.size && b.offset < a.offset + a.size; }
+bool inside(const Use& a, const Use& b) { return b.offset <= a.offset && a.offset + a.size <= b.offset + b.size; }
 
 }  // namespace
 
+bool Use::reads() const { return (access & ~all_writes) != 0; }
 bool Use::writes() const { return (access & all_writes) != 0; }
-uint64_t Use::bytes() const {
-    const uint64_t once =
-        buffer ? (size == VK_WHOLE_SIZE ? 0 : size) : uint64_t{4} * image.size.width * image.size.height;
-    return once * (writes() && (access & ~all_writes) ? 2 : 1);
-}
-Use reads(const Buffer& b) { return {.buffer = b.handle, .access = read, .offset = b.offset, .size = b.bytes}; }
-Use writes(const Buffer& b) { return {.buffer = b.handle, .access = write, .offset = b.offset, .size = b.bytes}; }
-Use updates(const Buffer& b) {
-    return {.buffer = b.handle, .access = read | write, .offset = b.offset, .size = b.bytes};
-}
-Use samples(const Image& i) { return {.image = i, .access = VK_ACCESS_2_SHADER_SAMPLED_READ_BIT}; }
-Use writes(const Image& i) { return {.image = i, .access = write}; }
-Use copies(const Buffer& b, VkAccessFlags2 access) {
-    return {.buffer = b.handle, .stage = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, .access = access, .size = b.bytes};
-}
-Use copies(const Image& i, VkAccessFlags2 access) {
-    return {.image = i, .stage = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, .access = access};
-}
 
 void Graph::pass(const char* name, std::vector<Use> uses, std::function<void(VkCommandBuffer)> record) {
     passes_.push_back({name, part_, std::move(uses), std::move(record)});
 }
 
-void Graph::compute(const char* name, VkPipeline pipeline, std::vector<Use> uses, std::vector<uint32_t> push,
-                    uint32_t x, uint32_t y) {
-    pass(name, uses, [this, pipeline, uses, push, x, y](VkCommandBuffer commands) {
+void Graph::compute(const char* name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push, uint32_t x,
+                    uint32_t y) {
+    pass(name, uses, [this, pipeline = gpu_.compute(shader), uses, push, x, y](VkCommandBuffer commands) {
         bind(commands, pipeline, uses, push);
         vkCmdDispatch(commands, x, y, 1);
     });
 }
 
-void Graph::compute(const char* name, VkPipeline pipeline, std::vector<Use> uses, std::vector<uint32_t> push,
-                    const Buffer& arguments, VkDeviceSize offset) {
+void Graph::compute(const char* name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
+                    const Buffer& arguments) {
     std::vector<Use> all = uses;
-    all.push_back({.buffer = arguments.handle,
-                   .stage = VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
-                   .access = VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT,
-                   .offset = offset,
-                   .size = sizeof(VkDispatchIndirectCommand)});
-    pass(name, std::move(all), [this, pipeline, uses, push, from = arguments.handle, offset](VkCommandBuffer commands) {
-        bind(commands, pipeline, uses, push);
-        vkCmdDispatchIndirect(commands, from, offset);
-    });
+    all.push_back({arguments, VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT, VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT});
+    pass(name, std::move(all),
+         [this, pipeline = gpu_.compute(shader), uses, push, arguments](VkCommandBuffer commands) {
+             bind(commands, pipeline, uses, push);
+             vkCmdDispatchIndirect(commands, arguments.handle, arguments.offset);
+         });
 }
 
 /// The node of a matrix product: its accesses, in the words of synchronization2, come from vkgemm.
 void Graph::product(const char* name, const vkgemm::Plan& plan, const vkgemm::Run& run) {
     std::vector<Use> uses;
     for (const VkgemmRunAccess& a : need(plan.accesses(run)))
-        uses.push_back({.buffer = a.buffer, .stage = a.stage, .access = a.access, .offset = a.offset, .size = a.size});
+        uses.push_back({Buffer{a.buffer, a.size, a.offset}, a.access, a.stage});
     pass(name, std::move(uses), [&plan, run](VkCommandBuffer commands) { check(plan.record(commands, run)); });
-    passes_.back().detail = plan.info().kernel;
+    passes_.back().kernel = plan.info().kernel;
 }
 
 void Graph::fill(const char* name, const Buffer& buffer, uint32_t word) {
-    pass(name, {copies(buffer, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [buffer, word](VkCommandBuffer commands) {
-        vkCmdFillBuffer(commands, buffer.handle, 0, VK_WHOLE_SIZE, word);
+    pass(name, {copied_to(buffer)}, [buffer, word](VkCommandBuffer commands) {
+        vkCmdFillBuffer(commands, buffer.handle, buffer.offset, buffer.bytes, word);
     });
 }
 
-void Graph::copy(const char* name, const Buffer& from, const Buffer& to) {
-    pass(name, {copies(from, VK_ACCESS_2_TRANSFER_READ_BIT), copies(to, VK_ACCESS_2_TRANSFER_WRITE_BIT)},
-         [from, to](VkCommandBuffer commands) {
-             const VkBufferCopy all{0, 0, std::min(from.bytes, to.bytes)};
-             vkCmdCopyBuffer(commands, from.handle, to.handle, 1, &all);
-         });
-    // The host reads it after the fence.
-    pass("to the host",
-         {{.buffer = to.handle, .stage = VK_PIPELINE_STAGE_2_HOST_BIT, .access = VK_ACCESS_2_HOST_READ_BIT}},
-         [](VkCommandBuffer) {});
+void Graph::write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset) {
+    pass(name, {copied_to(buffer)}, [buffer, offset, data = std::move(data)](VkCommandBuffer commands) {
+        constexpr size_t most = 65536 / sizeof(uint32_t);  // that vkCmdUpdateBuffer takes. A loader would stage this.
+        for (size_t at = 0; at < data.size(); at += most)
+            vkCmdUpdateBuffer(commands, buffer.handle, buffer.offset + offset + at * sizeof(uint32_t),
+                              std::min(data.size() - at, most) * sizeof(uint32_t), &data[at]);
+    });
+}
+
+void Graph::read_back(const char* name, const Buffer& from, const Buffer& to) {
+    pass(name, {copied_from(from), copied_to(to)}, [from, to](VkCommandBuffer commands) {
+        const VkBufferCopy all{from.offset, to.offset, std::min(from.bytes, to.bytes)};
+        vkCmdCopyBuffer(commands, from.handle, to.handle, 1, &all);
+    });
+    pass("to the host", {{to, VK_ACCESS_2_HOST_READ_BIT, VK_PIPELINE_STAGE_2_HOST_BIT}}, [](VkCommandBuffer) {});
+}
+
+void Graph::read_back(const char* name, const Image& from, const Buffer& to) {
+    pass(name, {copied_from(from), copied_to(to)}, [from, to](VkCommandBuffer commands) {
+        const VkBufferImageCopy all{.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                    .imageExtent = {from.size.width, from.size.height, 1}};
+        vkCmdCopyImageToBuffer(commands, from.handle, VK_IMAGE_LAYOUT_GENERAL, to.handle, 1, &all);
+    });
+    pass("to the host", {{to, VK_ACCESS_2_HOST_READ_BIT, VK_PIPELINE_STAGE_2_HOST_BIT}}, [](VkCommandBuffer) {});
 }
 
 void Graph::bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vector<Use>& uses,
                  const std::vector<uint32_t>& push) const {
     std::array<VkDescriptorBufferInfo, 7> buffers{};
     std::array<VkDescriptorImageInfo, 2> images{};
-    std::array<VkWriteDescriptorSet, 9> writes{};
-    uint32_t buffer = 0, image = 0;
+    std::vector<VkWriteDescriptorSet> writes;
+    uint32_t buffer = 0;
     for (const Use& use : uses) {
-        VkWriteDescriptorSet& w = writes.at(buffer + image);
-        w = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .descriptorCount = 1};
+        VkWriteDescriptorSet w{.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .descriptorCount = 1};
         if (use.buffer) {
             buffers.at(buffer) = {use.buffer, use.offset, use.size};
             w.dstBinding = buffer, w.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-            w.pBufferInfo = &buffers.at(buffer++);
+            w.pBufferInfo = &buffers[buffer++];
         } else {
-            images.at(image) = {VK_NULL_HANDLE, use.image.view, VK_IMAGE_LAYOUT_GENERAL};
-            w.dstBinding = 7 + image;
+            VkDescriptorImageInfo& image = images[use.writes() ? 1 : 0];
+            image = {VK_NULL_HANDLE, use.view, VK_IMAGE_LAYOUT_GENERAL};
+            w.dstBinding = use.writes() ? 8 : 7, w.pImageInfo = &image;
             w.descriptorType = use.writes() ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
-            w.pImageInfo = &images.at(image++);
         }
+        writes.push_back(w);
     }
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu_.layout, 0, buffer + image, writes.data());
+    vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu_.layout, 0,
+                              static_cast<uint32_t>(writes.size()), writes.data());
     vkCmdPushConstants(commands, gpu_.layout, Gpu::stages, 0, static_cast<uint32_t>(push.size() * sizeof push[0]),
                        push.data());
 }
 
-/// Adds the barrier that `use` by `pass` needs after all earlier passes, also those of earlier frames: there is one
-/// queue. Returns the first pass that it may stand before.
-uint64_t Graph::order(const Use& use, uint64_t pass, Barriers& barriers) {
-    std::vector<Past>& past = history_[use.key()];
+/// Adds to `barrier` what `use` by `pass` needs after all earlier passes, also those of earlier frames: there is one
+/// queue. Returns the first pass that the barrier may stand before, or 0 if there is nothing to wait for.
+uint64_t Graph::order(const Use& use, uint64_t pass, VkMemoryBarrier2& barrier) {
+    std::vector<Past>& past = history_[use.handle];
     uint64_t first = 0;
-    VkPipelineStageFlags2 stage = 0;
-    VkAccessFlags2 access = 0;
     for (Past& p : past) {
         if (!overlap(p.use, use) || (!use.writes() && !p.use.writes())) continue;
         const bool seen = (use.stage & ~p.seen_stage) == 0 && (use.access & ~p.seen_access) == 0;
         if (!use.writes() && seen) continue;
-        stage |= p.use.stage, access |= p.use.access & all_writes, first = std::max(first, p.pass + 1);
+        barrier.srcStageMask |= p.use.stage, barrier.srcAccessMask |= p.use.access & all_writes;
+        barrier.dstStageMask |= use.stage, barrier.dstAccessMask |= use.access;
+        first = std::max(first, p.pass + 1);
         if (!use.writes()) p.seen_stage |= use.stage, p.seen_access |= use.access;
     }
-    const bool fresh = use.image.handle && past.empty();  // an image that nothing has touched yet
-    if (stage && use.buffer)
-        barriers.buffers.push_back({.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
-                                    .srcStageMask = stage,
-                                    .srcAccessMask = access,
-                                    .dstStageMask = use.stage,
-                                    .dstAccessMask = use.access,
-                                    .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                    .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                    .buffer = use.buffer,
-                                    .offset = use.offset,
-                                    .size = use.size});
-    else if (stage || fresh)
-        barriers.images.push_back(
-            {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-             .srcStageMask = stage,
-             .srcAccessMask = access,
-             .dstStageMask = use.stage,
-             .dstAccessMask = use.access,
-             .oldLayout = fresh ? VK_IMAGE_LAYOUT_UNDEFINED : VK_IMAGE_LAYOUT_GENERAL,
-             .newLayout = VK_IMAGE_LAYOUT_GENERAL,
-             .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-             .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-             .image = use.image.handle,
-             .subresourceRange = {
-                 use.image.format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1,
-                 0, 1}});
-    const auto same = [&](const Past& p) { return p.use.stage == use.stage && p.use.access == use.access; };
-    if (use.writes())
-        std::erase_if(past, [&](const Past& p) { return inside(p.use, use); });
-    else
-        std::erase_if(past, [&](const Past& p) { return !p.use.writes() && inside(p.use, use) && same(p); });
+    std::erase_if(past, [&](const Past& p) {
+        return inside(p.use, use) &&
+               (use.writes() || (!p.use.writes() && p.use.stage == use.stage && p.use.access == use.access));
+    });
     past.push_back({use, pass});
     return first;
 }
 
-/// The barriers before each pass.
-std::vector<Graph::Barriers> Graph::barriers_of_passes() {
-    std::vector<Barriers> all(passes_.size());
-    size_t latest = 0;  // the last pass that has barriers before it, or the first one
-    for (size_t i = 0; i < passes_.size(); ++i) {
-        Barriers own;
+void Graph::place_barriers() {
+    Pass* latest = nullptr;  // the last pass with a barrier before it
+    uint64_t latest_number = 0;
+    for (Pass& p : passes_) {
+        const uint64_t number = ++recorded_;
+        VkMemoryBarrier2 own{};
         uint64_t first = 0;
-        for (const Use& use : passes_[i].uses) first = std::max(first, order(use, recorded_passes_ + i, own));
-        if (own.count() == 0) continue;
-        if (first > recorded_passes_ + latest) latest = i;
-        Barriers& at = all[latest];
-        at.buffers.insert(at.buffers.end(), own.buffers.begin(), own.buffers.end());
-        at.images.insert(at.images.end(), own.images.begin(), own.images.end());
+        unsigned waits = 0;
+        for (const Use& use : p.uses) {
+            const uint64_t after = order(use, number, own);
+            first = std::max(first, after), waits += after != 0;
+        }
+        if (waits == 0) continue;
+        if (!latest || first > latest_number) latest = &p, latest_number = number;
+        latest->waits += waits;
+        latest->barrier.srcStageMask |= own.srcStageMask, latest->barrier.srcAccessMask |= own.srcAccessMask;
+        latest->barrier.dstStageMask |= own.dstStageMask, latest->barrier.dstAccessMask |= own.dstAccessMask;
     }
-    recorded_passes_ += passes_.size();
-    return all;
 }
 
-void Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query_count) {
-    Times& parts = parts_[frames_++];
+Times Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query_count) {
+    Times times;
     uint64_t bytes = 0;
-    parts_.erase(parts_.begin(), parts_.lower_bound(frames_ > 4 ? frames_ - 4 : 0));
-    if (std::exchange(forgot_, false)) {
-        constexpr VkAccessFlags2 both = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
-        const VkMemoryBarrier2 all{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                   .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                                   .srcAccessMask = both,
-                                   .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                                   .dstAccessMask = both};
-        const VkDependencyInfo info{
-            .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &all};
-        vkCmdPipelineBarrier2(commands, &info);
-    }
-    if (queries) {
-        vkCmdResetQueryPool(commands, queries, 0, query_count);
-        vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    }
-    const std::vector<Barriers> all_barriers = barriers_of_passes();
+    vkCmdResetQueryPool(commands, queries, 0, query_count);
+    vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
+    place_barriers();
     for (size_t i = 0; i < passes_.size(); ++i) {
         const Pass& p = passes_[i];
-        const Barriers& barriers = all_barriers[i];
-        const VkDependencyInfo info{.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                    .bufferMemoryBarrierCount = static_cast<uint32_t>(barriers.buffers.size()),
-                                    .pBufferMemoryBarriers = barriers.buffers.data(),
-                                    .imageMemoryBarrierCount = static_cast<uint32_t>(barriers.images.size()),
-                                    .pImageMemoryBarriers = barriers.images.data()};
-        if (barriers.count() != 0) vkCmdPipelineBarrier2(commands, &info);
+        const VkDependencyInfo info{
+            .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &p.barrier};
+        if (p.waits) vkCmdPipelineBarrier2(commands, &info);
         p.record(commands);
-        for (const Use& use : p.uses) bytes += use.bytes();
-        // A timestamp after the last pass of each part.
-        const bool last = each_ || i + 1 == passes_.size() || passes_[i + 1].part != p.part;
-        if (last && queries && parts.size() + 1 < query_count) {
-            parts.push_back({each_ ? p.name : p.part, each_ ? p.detail : "", 0, std::exchange(bytes, 0)});
+        for (const Use& use : p.uses) bytes += use.size * (use.reads() && use.writes() ? 2 : 1);
+        const bool last = time_each || i + 1 == passes_.size() || passes_[i + 1].part != p.part;
+        if (last && times.size() + 1 < query_count) {
+            times.push_back({time_each ? p.name : p.part, time_each ? p.kernel : "", std::exchange(bytes, 0)});
             vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries,
-                                 static_cast<uint32_t>(parts.size()));
+                                 static_cast<uint32_t>(times.size()));
         }
-        if (print_) print(p, barriers.count());
+        if (print_next) print(p);
     }
-    print_ = false;
+    print_next = false;
     passes_.clear();
+    return times;
 }
 
-Times Graph::times(VkQueryPool queries, uint64_t frame) const {
+Times Graph::finish(const Times& recorded, VkQueryPool queries) const {
     Times all;
-    const auto found = parts_.find(frame);
-    if (found == parts_.end() || found->second.empty()) return all;
-    std::vector<uint64_t> at(found->second.size() + 1);
+    std::vector<uint64_t> at(recorded.size() + 1);
     check(vkGetQueryPoolResults(gpu_.device, queries, 0, static_cast<uint32_t>(at.size()), at.size() * sizeof at[0],
                                 at.data(), sizeof at[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults");
-    for (size_t i = 0; i + 1 < at.size(); ++i) {
-        const Time& part = found->second[i];
-        auto time = std::ranges::find(all, part.name, &Time::name);
-        if (time == all.end()) time = all.insert(time, {part.name, part.kernel});
-        time->milliseconds +=
-            static_cast<double>(at[i + 1] - at[i]) * static_cast<double>(gpu_.properties.limits.timestampPeriod) * 1e-6;
-        time->bytes += part.bytes;
+    const double unit = static_cast<double>(gpu_.properties.limits.timestampPeriod) * 1e-6;
+    for (size_t i = 0; i < recorded.size(); ++i) {
+        auto time = std::ranges::find(all, recorded[i].name, &Time::name);
+        if (time == all.end()) time = all.insert(time, {recorded[i].name, recorded[i].kernel});
+        time->milliseconds += static_cast<double>(at[i + 1] - at[i]) * unit;
+        time->bytes += recorded[i].bytes;
     }
     return all;
 }
 
-double milliseconds_of(const Times& times, const std::string& name) {
-    const auto found = std::ranges::find(times, name, &Time::name);
-    return found == times.end() ? 0 : found->milliseconds;
-}
-
-void Graph::print(const Pass& pass, size_t barriers) const {
+void Graph::print(const Pass& pass) const {
     const auto list = [&](bool writing) {
         std::string text;
         std::vector<uint64_t> seen;
         for (const Use& use : pass.uses) {
-            if (use.writes() != writing || std::ranges::find(seen, use.key()) != seen.end()) continue;
-            const auto name = gpu_.names.find(use.key());
+            if (use.writes() != writing || std::ranges::find(seen, use.handle) != seen.end()) continue;
+            const auto name = gpu_.names.find(use.handle);
             if (name != gpu_.names.end()) text += (text.empty() ? "" : ", ") + std::string(name->second);
-            seen.push_back(use.key());
+            seen.push_back(use.handle);
         }
         return text;
     };
-    std::printf("%-6s  %-16s %zu barriers  %s -> %s%s%s\n", pass.part, pass.name, barriers, list(false).c_str(),
-                list(true).c_str(), pass.detail.empty() ? "" : "  vkgemm: ", pass.detail.c_str());
+    std::printf("%-6s  %-16s waits for %u  %s -> %s%s%s\n", pass.part, pass.name, pass.waits, list(false).c_str(),
+                list(true).c_str(), pass.kernel.empty() ? "" : "  vkgemm: ", pass.kernel.c_str());
 }
 
 }  // namespace renderer

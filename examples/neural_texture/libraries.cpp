@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code of libraries that are headers: VMA (Debian: libvulkan-memory-allocator-dev) and stb's PNG writer (libstb-dev).
+// The code of libraries that are headers: VMA and stb's PNG writer.
 #include <volk.h>
 #define VMA_IMPLEMENTATION
 #include <vk_mem_alloc.h>

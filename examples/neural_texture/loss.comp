@@ -6,17 +6,16 @@
 #include "common.glsl"
 #include "material.glsl"
 layout(local_size_x = 64) in;
-layout(std430, binding = 0) readonly buffer Points { vec2 uv[]; };
-layout(std430, binding = 1) readonly buffer Outputs { EIGHT y[]; };
-layout(std430, binding = 2) writeonly buffer Gradients { EIGHT dy[]; };
-layout(std430, binding = 3) buffer ParameterGradients { int sum[]; };
-layout(std430, binding = 4) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
-layout(push_constant) uniform Push { uint material, first_bias; float fixed_point; };
+layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
+layout(std430, binding = 1) writeonly buffer Gradients { EIGHT dy[]; };
+layout(std430, binding = 2) buffer ParameterGradients { int sum[]; };
+layout(std430, binding = 3) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
+layout(push_constant) uniform Push { uint material, step, first_bias; float fixed_point; };
 shared float total[outputs + 2][64];  // columns of the error, and its squares
 
 void main() {
     const uint i = gl_GlobalInvocationID.x, t = gl_LocalInvocationID.x;
-    const float target[outputs] = material_at(uv[i], material);
+    const float target[outputs] = material_at(batch_point(i, step), material);
     float e[outputs] = floats_of(y[i]);
     vec2 squares = vec2(0);
     [[unroll]] for (uint c = 0; c < outputs; ++c) {

@@ -14,7 +14,7 @@
 namespace renderer {
 namespace {
 
-constexpr uint32_t black = 0xff202020, grey = 0xffc8c8c8, blue = 0xffb06020, paper = 0xffffffff;
+constexpr uint32_t black = 0xff202020, grey = 0xffc8c8c8, blue = 0xffb06020;
 
 std::string number(double value, const char* format) {
     std::array<char, 64> text{};
@@ -30,19 +30,18 @@ void Picture::fill(int x, int y, int w, int h, uint32_t colour) {
             rgba[static_cast<size_t>(row) * width + static_cast<size_t>(column)] = colour;
 }
 
-void Picture::text(int x, int y, const std::string& line, uint32_t colour, int scale) {
+void Picture::text(int x, int y, std::string line) {
     struct Vertex {
         float x, y, z;
         uint32_t colour;
     };
     std::vector<Vertex> corners(line.size() * 70 + 4);
-    std::string copy = line;
-    const int quads = stb_easy_font_print(0, 0, copy.data(), nullptr, corners.data(),
-                                          static_cast<int>(corners.size() * sizeof(Vertex)));
+    const int bytes = static_cast<int>(corners.size() * sizeof(Vertex));
+    const int quads = stb_easy_font_print(0, 0, line.data(), nullptr, corners.data(), bytes);
     for (size_t q = 0; q < static_cast<size_t>(quads); ++q) {
         const Vertex &low = corners[q * 4], &high = corners[q * 4 + 2];
-        fill(x + static_cast<int>(low.x) * scale, y + static_cast<int>(low.y) * scale,
-             static_cast<int>(high.x - low.x) * scale, static_cast<int>(high.y - low.y) * scale, colour);
+        fill(x + static_cast<int>(low.x) * 2, y + static_cast<int>(low.y) * 2, static_cast<int>(high.x - low.x) * 2,
+             static_cast<int>(high.y - low.y) * 2, black);
     }
 }
 
@@ -53,10 +52,9 @@ void Picture::line(float x0, float y0, float x1, float y1, uint32_t colour) {
              colour);
 }
 
-void Picture::paste(int x, int y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels) {
+void Picture::paste(uint32_t x, uint32_t y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels) {
     for (uint32_t row = 0; row < h; ++row)
-        std::ranges::copy(pixels.subspan(size_t{row} * w, w),
-                          rgba.begin() + static_cast<std::ptrdiff_t>((static_cast<size_t>(y) + row) * width) + x);
+        std::ranges::copy(pixels.subspan(size_t{row} * w, w), &rgba[size_t{y + row} * width + x]);
 }
 
 void Picture::save(const std::string& file) const {
@@ -67,46 +65,47 @@ void Picture::save(const std::string& file) const {
 }
 
 Picture contact_sheet(const std::vector<Snapshot>& all) {
-    constexpr int gap = 8, caption = 24;
-    const int side = static_cast<int>(all[0].side), cell = side + gap;
-    Picture sheet(static_cast<uint32_t>(gap + cell * static_cast<int>(all.size() + 1)),
-                  static_cast<uint32_t>(caption + 2 * cell), paper);
-    sheet.text(gap, 5, "reference", black);
-    sheet.paste(gap, caption, all[0].side, all[0].side, all[0].reference);
-    sheet.text(gap, caption + cell + side / 2, "difference x 8", black);
-    for (size_t i = 0; i < all.size(); ++i) {
-        const Snapshot& s = all[i];
-        const int x = gap + cell * static_cast<int>(i + 1);
-        sheet.text(x, 5, std::to_string(s.step) + " steps: " + number(s.psnr, "%.1f dB"), black);
-        sheet.paste(x, caption, s.side, s.side, s.network);
-        sheet.paste(x, caption + cell, s.side, s.side, s.difference);
+    constexpr uint32_t gap = 8, caption = 24;
+    const uint32_t side = all[0].reference.width, cell = side + gap, columns = static_cast<uint32_t>(all.size()) + 1;
+    Picture sheet(gap + cell * columns, caption + 2 * cell);
+    const auto put = [&](uint32_t column, uint32_t row, const Picture& p) {
+        sheet.paste(gap + cell * column, caption + cell * row, side, side, p.rgba);
+    };
+    sheet.text(gap, 5, "reference");
+    put(0, 0, all[0].reference);
+    sheet.text(gap, caption + cell + side / 2, "difference x 8");
+    for (uint32_t i = 1; i < columns; ++i) {
+        const Snapshot& s = all[i - 1];
+        sheet.text(static_cast<int>(gap + cell * i), 5,
+                   std::to_string(s.step) + " steps: " + number(s.psnr, "%.1f dB"));
+        put(i, 0, s.network);
+        put(i, 1, s.difference);
     }
     return sheet;
 }
 
-Picture curve(const std::vector<CurvePoint>& points) {
+Picture loss_curve(const std::vector<CurvePoint>& points) {
     constexpr int left = 70, top = 30, width = 640, height = 320;
-    Picture plot(left + width + 20, top + height + 40, paper);
-    const auto [least, most] =
-        std::ranges::minmax(points, {}, [](const CurvePoint& p) { return std::log10(p.loss + 1e-12); });
-    const double low = std::floor(std::log10(least.loss + 1e-12)), high = std::ceil(std::log10(most.loss + 1e-12));
-    const double last = std::max(points.back().step, 1u);
+    Picture plot(left + width + 20, top + height + 40);
+    const auto exponent = [](const CurvePoint& p) { return std::log10(p.loss + 1e-12); };
+    const auto [least, most] = std::ranges::minmax(points, {}, exponent);
+    const double low = std::floor(exponent(least)), high = std::max(std::ceil(exponent(most)), low + 1);
+    const double last = points.back().step;
     const auto x_of = [&](double step) { return static_cast<float>(left + width * step / last); };
-    const auto y_of = [&](double loss) {
-        return static_cast<float>(top + height * (high - std::log10(loss + 1e-12)) / std::max(high - low, 1.0));
-    };
+    const auto y_of = [&](double e) { return static_cast<float>(top + height * (high - e) / (high - low)); };
     for (double e = low; e <= high; ++e) {
-        plot.line(left, y_of(std::pow(10, e)), left + width, y_of(std::pow(10, e)), grey);
-        plot.text(6, static_cast<int>(y_of(std::pow(10, e))) - 6, number(e, "1e%.0f"), black);
+        plot.line(left, y_of(e), left + width, y_of(e), grey);
+        plot.text(6, static_cast<int>(y_of(e)) - 6, number(e, "1e%.0f"));
     }
     for (int i = 0; i <= 4; ++i) {
-        plot.line(x_of(last * i / 4), top, x_of(last * i / 4), top + height, grey);
-        plot.text(static_cast<int>(x_of(last * i / 4)) - (i == 4 ? 50 : 10), top + height + 12,
-                  number(last * i / 4, "%.0f"), black);
+        const float x = x_of(last * i / 4);
+        plot.line(x, top, x, top + height, grey);
+        plot.text(static_cast<int>(x) - (i == 4 ? 50 : 10), top + height + 12, number(last * i / 4, "%.0f"));
     }
-    plot.text(left, 6, "loss of one point, by steps; the last: " + number(points.back().psnr, "%.1f dB"), black);
+    plot.text(left, 6, "loss of one point, by steps; the last: " + number(points.back().psnr, "%.1f dB"));
     for (size_t i = 0; i + 1 < points.size(); ++i)
-        plot.line(x_of(points[i].step), y_of(points[i].loss), x_of(points[i + 1].step), y_of(points[i + 1].loss), blue);
+        plot.line(x_of(points[i].step), y_of(exponent(points[i])), x_of(points[i + 1].step),
+                  y_of(exponent(points[i + 1])), blue);
     return plot;
 }
 

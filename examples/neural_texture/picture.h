@@ -12,11 +12,11 @@ struct Picture {
     uint32_t width = 0, height = 0;
     std::vector<uint32_t> rgba{};  // red in the lowest byte
 
-    Picture(uint32_t w, uint32_t h, uint32_t colour = 0xffffffff) : width(w), height(h), rgba(size_t{w} * h, colour) {}
+    Picture(uint32_t w, uint32_t h) : width(w), height(h), rgba(size_t{w} * h, 0xffffffff) {}
     void fill(int x, int y, int w, int h, uint32_t colour);
-    void text(int x, int y, const std::string& line, uint32_t colour, int scale = 2);
+    void text(int x, int y, std::string line);
     void line(float x0, float y0, float x1, float y1, uint32_t colour);
-    void paste(int x, int y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels);
+    void paste(uint32_t x, uint32_t y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels);
     void save(const std::string& file) const;
 };
 
@@ -24,8 +24,7 @@ struct Picture {
 struct Snapshot {
     uint32_t step = 0;
     double psnr = 0;
-    uint32_t side = 0;
-    std::vector<uint32_t> network{}, reference{}, difference{};  // side * side pixels each
+    Picture network, reference, difference;
 };
 Picture contact_sheet(const std::vector<Snapshot>& all);
 
@@ -33,6 +32,6 @@ struct CurvePoint {
     uint32_t step;
     double loss, psnr;  // loss: of one point, on average
 };
-Picture curve(const std::vector<CurvePoint>& points);
+Picture loss_curve(const std::vector<CurvePoint>& points);
 
 }  // namespace renderer

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
+#include <cstdio>
 
 #include "window.h"
 
@@ -13,30 +13,6 @@ namespace {
 
 constexpr uint32_t milestones[] = {100, 1000, 5000};  // steps after which the texture is shown
 using Clock = std::chrono::steady_clock;
-
-/// The screen as a picture on the host. Waits for the device.
-Picture screenshot(Renderer& r, const Scene& scene) {
-    const VkExtent2D size = scene.size();
-    Arena memory(r.gpu);
-    const Buffer pixels = memory.buffer("screenshot", VkDeviceSize{size.width} * size.height * 4, true);
-    r.graph.part("screenshot");
-    r.graph.pass(
-        "screenshot",
-        {copies(scene.screen(), VK_ACCESS_2_TRANSFER_READ_BIT), copies(pixels, VK_ACCESS_2_TRANSFER_WRITE_BIT)},
-        [&](VkCommandBuffer commands) {
-            const VkBufferImageCopy all{.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                        .imageExtent = {size.width, size.height, 1}};
-            vkCmdCopyImageToBuffer(commands, scene.screen().handle, VK_IMAGE_LAYOUT_GENERAL, pixels.handle, 1, &all);
-        });
-    r.graph.pass(
-        "to the host",
-        {{.buffer = pixels.handle, .stage = VK_PIPELINE_STAGE_2_HOST_BIT, .access = VK_ACCESS_2_HOST_READ_BIT}},
-        [](VkCommandBuffer) {});
-    r.frames.now(r.graph);
-    Picture picture(size.width, size.height);
-    picture.paste(0, 0, size.width, size.height, pixels.read<uint32_t>());
-    return picture;
-}
 
 double psnr(const Picture& a, const Picture& b) {
     double squares = 0;
@@ -50,10 +26,10 @@ double psnr(const Picture& a, const Picture& b) {
 
 /// Whether the same picture comes out if the network runs on the pixels that were counted and if it runs on all, and
 /// nearly the same from the reference.
-bool agree(Renderer& r, Scene& scene) {
+bool agree(Renderer& r) {
     const auto draw = [&](float split, bool whole) {
-        scene.draw(r.graph, 1, split, whole);
-        return screenshot(r, scene);
+        r.scene.draw(r.graph, 1, split, whole);
+        return r.screenshot();
     };
     const Picture counted = draw(1, false);
     const double all = psnr(counted, draw(1, true)), reference = psnr(counted, draw(0, false));
@@ -61,80 +37,67 @@ bool agree(Renderer& r, Scene& scene) {
     return all > 45 && reference > 25;
 }
 
-/// What a run has to show in the end.
+/// What a run has to show: a line each second, and in the end pictures and averages.
 struct Record {
     std::vector<Snapshot> snapshots{};
     std::vector<CurvePoint> curve{};
-    std::map<std::string, double> milliseconds{};
+    std::map<std::string, double> milliseconds{};  // of all frames, by part
     unsigned frames = 0, frames_said = 0;
     Clock::time_point said = Clock::now();
+
+    void note(const Finished& f, bool last) {
+        ++frames;
+        for (const Time& t : f.times) milliseconds[t.name] += t.milliseconds;
+        if (f.trained) curve.push_back({f.steps, f.loss, f.psnr});
+        const Clock::time_point now = Clock::now();
+        if (!last && now - said < std::chrono::seconds(1)) return;
+        const double frame = std::chrono::duration<double, std::milli>(now - said).count() / (frames - frames_said);
+        std::printf("frame %.2f ms, step %u", frame, f.steps);
+        if (!curve.empty()) std::printf(", PSNR %.2f dB", curve.back().psnr);
+        std::printf(", %u pixels;", f.rows);
+        for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
+        std::printf("\n");
+        std::fflush(stdout);
+        said = now, frames_said = frames;
+    }
+    /// Prints and writes the results, and returns the exit code.
+    int judge(Renderer& r) const {
+        const Options& o = r.options;
+        if (!o.out.empty()) contact_sheet(snapshots).save(o.out + "/contact.png");
+        if (!o.out.empty() && !curve.empty()) loss_curve(curve).save(o.out + "/loss.png");
+        const double before = snapshots.front().psnr, after = snapshots.back().psnr;
+        std::printf("PSNR of the texture: %.2f dB before, %.2f dB after %u steps; %u frames, on average:", before,
+                    after, snapshots.back().step, frames);
+        for (const auto& [part, sum] : milliseconds) std::printf(" %s %.3f ms", part.c_str(), sum / frames);
+        std::printf("\n");
+        if (o.psnr_floor == 0) return 0;
+        if (!agree(r)) return 1;
+        if (after >= o.psnr_floor && before <= o.psnr_floor - 10.0) return 0;
+        std::printf("below the floor of %u dB, or untrained weights are not 10 dB below it\n", o.psnr_floor);
+        return 1;
+    }
 };
 
-void say(const Finished& f, const Record& record, const VkExtent2D& size, double frame_ms) {
-    std::printf("frame %.2f ms, step %u", frame_ms, f.steps);
-    if (!record.curve.empty()) std::printf(", PSNR %.2f dB", record.curve.back().psnr);
-    std::printf(", %u of %u pixels;", f.rows, size.width * size.height);
-    for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
-    std::printf("\n");
-    std::fflush(stdout);
-}
-
-void note(Record& record, const Finished& f, const VkExtent2D& size, bool last) {
-    ++record.frames;
-    for (const Time& t : f.times) record.milliseconds[t.name] += t.milliseconds;
-    const uint32_t known = record.curve.empty() ? 0 : record.curve.back().step;
-    if (f.trained && f.steps > known) record.curve.push_back({f.steps, f.loss, f.psnr});
-    const Clock::time_point now = Clock::now();
-    if (!last && now - record.said < std::chrono::seconds(1)) return;
-    const double milliseconds = std::chrono::duration<double, std::milli>(now - record.said).count();
-    say(f, record, size, milliseconds / (record.frames - record.frames_said));
-    record.said = now, record.frames_said = record.frames;
-}
-
-void take_snapshot(Renderer& r, const Scene& scene, Record& record, uint32_t step) {
+void take_snapshot(Renderer& r, Record& record, uint32_t step) {
     record.snapshots.push_back(r.snapshot(step));
-    const std::string& out = r.options.out;
-    if (!out.empty() && scene.size().width != 0 && step != 0)
-        screenshot(r, scene).save(out + "/frame_" + std::to_string(step) + ".png");
+    if (!r.options.out.empty() && step != 0)
+        r.screenshot().save(r.options.out + "/frame_" + std::to_string(step) + ".png");
 }
 
-void write_results(const Record& record, const std::string& out) {
-    contact_sheet(record.snapshots).save(out + "/contact.png");
-    if (record.curve.empty()) return;
-    curve(record.curve).save(out + "/loss.png");
-    std::ofstream csv(out + "/loss.csv");
-    csv << "step,loss,psnr_db\n";
-    for (const CurvePoint& p : record.curve) csv << p.step << ',' << p.loss << ',' << p.psnr << '\n';
-    if (!csv) fail("cannot write " + out + "/loss.csv");
-}
-
-int judge(Renderer& r, Scene& scene, const Record& record) {
-    const double before = record.snapshots.front().psnr, after = record.snapshots.back().psnr;
-    std::printf("PSNR of the texture: %.2f dB before, %.2f dB after %u steps; %u frames, on average:", before, after,
-                record.snapshots.back().step, record.frames);
-    for (const auto& [part, sum] : record.milliseconds) std::printf(" %s %.3f ms", part.c_str(), sum / record.frames);
-    std::printf("\n");
-    const double floor = static_cast<double>(r.options.floor);
-    if (floor <= 0) return 0;
-    if (!agree(r, scene)) return 1;
-    if (after >= floor && before <= floor - 10) return 0;
-    std::printf("below the floor of %.1f dB, or untrained weights are not 10 dB below it\n", floor);
-    return 1;
-}
-
-/// One frame: some training steps, then a picture if there is a screen to draw on.
-void record_frame(Renderer& r, Scene& scene, uint32_t& step, float time, bool minimised) {
-    Frames::Frame& f = r.frames.current();
+/// One frame: some training steps, then a picture if there is a screen to draw on. Returns the steps until its end.
+uint32_t record_frame(Renderer& r, uint32_t step, float time, bool minimised) {
+    Frame& f = r.frames.current();
     uint32_t last = std::min(step + r.options.steps_per_frame, r.options.steps);
     for (const uint32_t shown : milestones)
         if (step < shown) last = std::min(last, shown);
-    for (; step < last; f.trained = true) r.network.train(r.graph, step++);
-    f.steps = step;
-    if (f.trained) r.graph.copy("losses", r.network.losses(), f.losses);
-    f.drawn = !minimised;
-    if (minimised) return;
-    scene.draw(r.graph, time, r.options.split, r.options.whole_screen);
-    r.graph.copy("count", scene.counted(), f.counted);
+    f.trained = step < last, f.drawn = !minimised, f.steps = last;
+    while (step < last) r.network.train(r.graph, step++);
+    if (f.trained) r.graph.read_back("losses", r.network.losses, f.losses);
+    if (f.drawn) {
+        r.scene.draw(r.graph, time, 0.5f, r.options.whole_screen);
+        r.graph.read_back("count", r.scene.counted, f.counted);
+    }
+    return last;
 }
 
 }  // namespace
@@ -144,74 +107,84 @@ Renderer::Renderer(Gpu& g, const Options& o)
       gpu(g),
       graph(g),
       network(g, o.settings),
-      frames(g, network),
+      frames(g, graph, network),
+      scene(g, network),
       memory(g),
       texture(g, network, memory, side * side) {
     pictures = memory.buffer("pictures", VkDeviceSize{side} * side * 4 * sizeof(uint32_t));
     pictures_read = memory.buffer("pictures for the host", pictures.bytes, true);
-    sample = g.compute("sample");
-    picture = g.compute("picture");
     graph.part("start");
     network.reset(graph);
-    frames.now(graph);
+    resize(o.size);
+    frames.now();
+}
+
+void Renderer::resize(VkExtent2D size) {
+    check(vkDeviceWaitIdle(gpu.device), "vkDeviceWaitIdle");
+    scene.resize(graph, size);
 }
 
 Snapshot Renderer::snapshot(uint32_t step) {
     constexpr uint32_t points = side * side;
     graph.part("snapshot");
-    graph.compute("grid", sample, {writes(texture.points())}, words(points, 0u, 0u, side), points / 64);
-    texture.run(graph, points, nullptr);
-    graph.compute("pictures", picture, {reads(texture.points()), reads(texture.output()), writes(pictures)},
-                  words(points, options.settings.material), points / 64);
-    graph.copy("pictures", pictures, pictures_read);
-    frames.now(graph);
+    texture.run_grid(graph, side);
+    graph.compute("pictures", "picture", {reads(texture.output), writes(pictures)},
+                  words(side, options.settings.material), points / 64);
+    graph.read_back("pictures", pictures, pictures_read);
+    frames.now();
     const auto all = pictures_read.read<uint32_t>();
-    const auto part = [&](size_t i) {
-        const auto p = all.subspan(i * points, points);
-        return std::vector<uint32_t>(p.begin(), p.end());
+    const auto picture = [&](size_t i) {
+        Picture p(side, side);
+        p.paste(0, 0, side, side, all.subspan(i * points, points));
+        return p;
     };
     double squares = 0;
-    for (const uint32_t word : part(3)) squares += static_cast<double>(std::bit_cast<float>(word));
-    return {step, -10 * std::log10(squares / 3 / points), side, part(0), part(1), part(2)};
+    for (const uint32_t word : all.last(points)) squares += static_cast<double>(std::bit_cast<float>(word));
+    return {step, -10 * std::log10(squares / 3 / points), picture(0), picture(1), picture(2)};
+}
+
+Picture Renderer::screenshot() {
+    const auto [width, height] = scene.screen.size;
+    Arena own(gpu);
+    const Buffer pixels = own.buffer("screenshot", VkDeviceSize{width} * height * 4, true);
+    graph.part("screenshot");
+    graph.read_back("screenshot", scene.screen, pixels);
+    frames.now();
+    Picture picture(width, height);
+    picture.paste(0, 0, width, height, pixels.read<uint32_t>());
+    return picture;
 }
 
 int run(Renderer& r) {
     const Options& o = r.options;
     const std::unique_ptr<Window> window = o.window ? make_window(r.gpu, o.size) : nullptr;
-    Scene scene(r.gpu, r.network);
-    scene.resize(o.size);
     Record record;
-    take_snapshot(r, scene, record, 0);
-    r.graph.print_next(o.graph);
+    take_snapshot(r, record, 0);
+    r.graph.print_next = o.graph;
     Finished finished;
-    bool minimised = false;
     uint32_t step = 0;
-    for (uint32_t frame = 0; (step < o.steps || window) && (!window || !window->closed()); ++frame) {
+    for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
-        if (middle && o.inject == "lose") r.frames.lose();
-        if (o.inject == "minimise") minimised = middle;
-        VkExtent2D size =
-            middle && o.inject == "resize" ? VkExtent2D{o.size.width / 2, o.size.height / 2} : scene.size();
-        if (window) size = window->size(), minimised = size.width == 0 || size.height == 0;
-        if (!minimised && (size.width != scene.size().width || size.height != scene.size().height)) {
-            check(vkDeviceWaitIdle(r.gpu.device), "vkDeviceWaitIdle");
-            scene.resize(size);
-            r.graph.forget();
-        }
-        if (r.frames.begin(r.graph, finished)) note(record, finished, scene.size(), false);
-        const uint32_t before = step;
-        record_frame(r, scene, step, 0.9f + static_cast<float>(frame) / 60, minimised);
+        r.frames.lost = middle && o.inject == "lose";
+        VkExtent2D size = r.scene.screen.size;
+        if (middle && o.inject == "resize") size = {o.size.width / 2, o.size.height / 2};
+        if (middle && o.inject == "minimise") size = {0, 0};
+        if (window) size = window->size();
+        const bool minimised = size.width == 0 || size.height == 0;
+        if (!minimised && (size.width != r.scene.screen.size.width || size.height != r.scene.screen.size.height))
+            r.resize(size);
+        if (r.frames.wait(finished)) record.note(finished, false);
+        const uint32_t before =
+            std::exchange(step, record_frame(r, step, 0.9f + static_cast<float>(frame) / 60, minimised));
         if (window && !minimised)
-            window->present(r.graph, r.frames, scene.screen());
+            window->present(r.graph, r.frames, r.scene.screen);
         else
-            r.frames.submit(r.graph);
-        if (step > before && (step == o.steps || std::ranges::count(milestones, step)))
-            take_snapshot(r, scene, record, step);
+            r.frames.submit();
+        if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, record, step);
     }
-    for (uint32_t i = 0; i < Frames::in_flight; ++i)
-        if (r.frames.finish(r.graph, finished)) note(record, finished, scene.size(), i + 1 == Frames::in_flight);
-    if (!o.out.empty()) write_results(record, o.out);
-    return judge(r, scene, record);
+    for (uint32_t i = 0; i < Frames::in_flight; ++i, r.frames.skip())
+        if (r.frames.wait(finished)) record.note(finished, i + 1 == Frames::in_flight);
+    return record.judge(r);
 }
 
 }  // namespace renderer

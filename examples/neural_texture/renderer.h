@@ -9,36 +9,35 @@ namespace renderer {
 /// The command line.
 struct Options {
     Settings settings{};
-    uint32_t steps = 2000, steps_per_frame = 1;
+    uint32_t steps = 2000, steps_per_frame = 1, psnr_floor = 0;
     VkExtent2D size{1280, 720};
-    float split = 0.5f, floor = 0;
-    std::string out{}, inject{}, bench{};
-    bool whole_screen = false, graph = false, window = false, check_gradients = false;
+    std::string out{}, inject{};
+    bool whole_screen = false, graph = false, window = false, check_gradients = false, bench = false;
 };
-/// Ends the program with code 2 at an option that it does not know or a value that is out of range, and with 0 after
-/// --help.
-Options parse(int count, char** arguments);
 
 struct Renderer {
     static constexpr uint32_t side = 224;  // of a picture of the texture
 
-    Options options;
+    const Options options;
     Gpu& gpu;
     Graph graph;
     Network network;
     Frames frames;
+    Scene scene;
     Arena memory;
     Inference texture;  // for pictures of it
     Buffer pictures, pictures_read;
-    VkPipeline sample, picture;
 
     Renderer(Gpu& gpu, const Options& options);
+    void resize(VkExtent2D size);
+    /// What the texture looks like now. Waits for the device, as screenshot() does.
     Snapshot snapshot(uint32_t step);
+    Picture screenshot();
 };
 
 /// Each returns the exit code of the program.
 int run(Renderer& r);
 int check_gradients(Renderer& r);
-int bench(Gpu& gpu, Options options);
+int bench(Renderer& r);
 
 }  // namespace renderer

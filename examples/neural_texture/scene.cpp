@@ -8,29 +8,48 @@ constexpr uint32_t around = 128, across = 64;  // quads of the torus
 
 }  // namespace
 
-Scene::Scene(Gpu& gpu, const Network& network) : gpu_(gpu), network_(network) {
-    make_pipeline();
-    compact_ = gpu.compute("compact");
-    shade_ = gpu.compute("shade");
-}
+Scene::Scene(Gpu& gpu, const Network& network) : gpu_(gpu), network_(network) { make_pipeline(); }
 
-Scene::~Scene() = default;
-
-void Scene::resize(VkExtent2D size) {
-    size_ = size;
+void Scene::resize(Graph& graph, VkExtent2D size) {
     inference_.reset();
     memory_ = std::make_unique<Arena>(gpu_);
     depth_ = memory_->image("depth", VK_FORMAT_D32_SFLOAT, size,
                             VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT);
-    screen_ = memory_->image("screen", VK_FORMAT_R8G8B8A8_UNORM, size,
-                             VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+    screen = memory_->image("screen", VK_FORMAT_R8G8B8A8_UNORM, size,
+                            VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     rows_ = memory_->buffer("rows", VkDeviceSize{size.width} * size.height * sizeof(uint32_t));
-    counted_ = memory_->buffer("counted", sizeof(Counted));
+    counted = memory_->buffer("counted", sizeof(Counted));
     inference_ = std::make_unique<Inference>(gpu_, network_, *memory_, size.width * size.height);
+    graph.forget();
+    graph.part("resize");
+    graph.pass("new images", {}, [this](VkCommandBuffer commands) { wait_for_all(commands); });
+}
+
+/// Everything after it waits for everything before it, and the new images get their layout.
+void Scene::wait_for_all(VkCommandBuffer commands) const {
+    constexpr VkPipelineStageFlags2 every = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    constexpr VkAccessFlags2 both = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
+    const VkMemoryBarrier2 all{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2, nullptr, every, both, every, both};
+    std::array<VkImageMemoryBarrier2, 2> images{};
+    for (const bool depth : {false, true})
+        images[depth ? 1 : 0] = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+            .srcStageMask = every,
+            .dstStageMask = every,
+            .dstAccessMask = both,
+            .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+            .image = depth ? depth_.handle : screen.handle,
+            .subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    const VkDependencyInfo info{.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                .memoryBarrierCount = 1,
+                                .pMemoryBarriers = &all,
+                                .imageMemoryBarrierCount = static_cast<uint32_t>(images.size()),
+                                .pImageMemoryBarriers = images.data()};
+    vkCmdPipelineBarrier2(commands, &info);
 }
 
 void Scene::make_pipeline() {
-    const VkShaderModule vertex = gpu_.module_of("visibility_vert");
+    const VkShaderModule vertex = gpu_.shader("visibility");
     const VkPipelineShaderStageCreateInfo stage{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                 .stage = VK_SHADER_STAGE_VERTEX_BIT,
                                                 .module = vertex,
@@ -43,7 +62,6 @@ void Scene::make_pipeline() {
     const VkPipelineViewportStateCreateInfo viewport{
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, .viewportCount = 1, .scissorCount = 1};
     const VkPipelineRasterizationStateCreateInfo raster{
-
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
         .cullMode = VK_CULL_MODE_BACK_BIT,
         .lineWidth = 1};
@@ -72,9 +90,9 @@ void Scene::make_pipeline() {
                                             .pDepthStencilState = &depth,
                                             .pDynamicState = &dynamic,
                                             .layout = gpu_.layout};
-    check(vkCreateGraphicsPipelines(gpu_.device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline_),
+    check(vkCreateGraphicsPipelines(gpu_.device, VK_NULL_HANDLE, 1, &info, nullptr, &visibility_),
           "vkCreateGraphicsPipelines");
-    gpu_.pipelines.push_back(pipeline_);
+    gpu_.pipelines["visibility"] = visibility_;
     vkDestroyShaderModule(gpu_.device, vertex, nullptr);
 }
 
@@ -84,14 +102,14 @@ void Scene::draw_visibility(VkCommandBuffer commands, float time) const {
                                           .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
                                           .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
                                           .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
-    const VkRect2D area{{0, 0}, size_};
+    const VkRect2D area{{0, 0}, screen.size};
     const VkRenderingInfo info{
         .sType = VK_STRUCTURE_TYPE_RENDERING_INFO, .renderArea = area, .layerCount = 1, .pDepthAttachment = &depth};
-    const auto width = static_cast<float>(size_.width), height = static_cast<float>(size_.height);
+    const auto width = static_cast<float>(screen.size.width), height = static_cast<float>(screen.size.height);
     const VkViewport viewport{0, 0, width, height, 0, 1};
     const auto push = words(time, width / height, around, across);
     vkCmdBeginRendering(commands, &info);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, visibility_);
     vkCmdSetViewport(commands, 0, 1, &viewport);
     vkCmdSetScissor(commands, 0, 1, &area);
     vkCmdPushConstants(commands, gpu_.layout, Gpu::stages, 0, 16, push.data());
@@ -104,23 +122,19 @@ void Scene::draw(Graph& graph, float time, float split, bool whole) {
         VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT;
     constexpr VkAccessFlags2 access =
         VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
-    const uint32_t w = size_.width, h = size_.height, x = (w + 7) / 8, y = (h + 7) / 8;
+    const auto [w, h] = screen.size;
     const auto at = static_cast<uint32_t>(split * static_cast<float>(w));
     graph.part("raster");
-    graph.pass("visibility", {{.image = depth_, .stage = tests, .access = access}},
+    graph.pass("visibility", {{depth_, access, tests}},
                [this, time](VkCommandBuffer commands) { draw_visibility(commands, time); });
-    graph.pass("no rows yet", {copies(counted_, VK_ACCESS_2_TRANSFER_WRITE_BIT)}, [this](VkCommandBuffer commands) {
-        const Counted none;
-        vkCmdUpdateBuffer(commands, counted_.handle, 0, sizeof none, &none);
-    });
-    graph.compute("compact", compact_,
-                  {writes(inference_->points()), writes(rows_), updates(counted_), samples(depth_)},
+    graph.write("no rows yet", counted, counted_rows(0));
+    graph.compute("compact", "compact", {writes(inference_->points), writes(rows_), updates(counted), reads(depth_)},
                   words(w, h, at, whole ? 1u : 0u, time), (w + 15) / 16, (h + 15) / 16);
     graph.part("infer");
-    inference_->run(graph, w * h, whole ? nullptr : &counted_);
+    inference_->run(graph, whole ? nullptr : &counted);
     graph.part("shade");
-    graph.compute("shade", shade_, {reads(inference_->output()), reads(rows_), samples(depth_), writes(screen_)},
-                  words(w, h, at, network_.settings().material, time), x, y);
+    graph.compute("shade", "shade", {reads(inference_->output), reads(rows_), reads(depth_), writes(screen)},
+                  words(w, h, at, network_.settings.material, time), (w + 7) / 8, (h + 7) / 8);
 }
 
 }  // namespace renderer

@@ -51,15 +51,15 @@ class GlfwWindow final : public Window {
             swapchain_ ? vkAcquireNextImageKHR(gpu_.device, swapchain_, UINT64_MAX, acquired, VK_NULL_HANDLE, &index)
                        : VK_ERROR_OUT_OF_DATE_KHR;
         if (found == VK_ERROR_OUT_OF_DATE_KHR) {
-            frames.submit(graph);
+            frames.submit();
             make_swapchain();
             return;
         }
         if (found != VK_SUBOPTIMAL_KHR) check(found, "vkAcquireNextImageKHR");
         graph.part("present");
-        graph.pass("present", {copies(picture, VK_ACCESS_2_TRANSFER_READ_BIT)},
+        graph.pass("present", {copied_from(picture)},
                    [this, picture, image = images_[index]](VkCommandBuffer c) { copy(c, picture, image); });
-        frames.submit(graph, acquired, drawn_[index]);
+        frames.submit(acquired, drawn_[index]);
         const VkPresentInfoKHR info{.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
                                     .waitSemaphoreCount = 1,
                                     .pWaitSemaphores = &drawn_[index],
