@@ -25,7 +25,7 @@ Trains a network to know a texture while it draws with it.
   --f32                weights and activations in f32, for devices without 16-bit storage
   --out FOLDER         write frames, the contact sheet and the curve of the loss there
   --graph              print the passes of the first frame
-  --window             show the frames in a window
+  --window             show the frames in a window, until Escape
   --psnr-floor N       end with code 1 if the last PSNR is lower, or not 10 dB above that of untrained weights
   --check-gradients    compare gradients with finite differences, and end
   --bench              time training steps, inference and frames, pass by pass, and end

@@ -45,7 +45,7 @@ struct Record {
     unsigned frames = 0, frames_said = 0;
     Clock::time_point said = Clock::now();
 
-    void note(const Finished& f, bool last) {
+    void note(const Finished& f, VkExtent2D size, bool last) {
         ++frames;
         for (const Time& t : f.times) milliseconds[t.name] += t.milliseconds;
         if (f.trained) curve.push_back({f.steps, f.loss, f.psnr});
@@ -54,7 +54,7 @@ struct Record {
         const double frame = std::chrono::duration<double, std::milli>(now - said).count() / (frames - frames_said);
         std::printf("frame %.2f ms, step %u", frame, f.steps);
         if (!curve.empty()) std::printf(", PSNR %.2f dB", curve.back().psnr);
-        std::printf(", %u pixels;", f.rows);
+        std::printf(", %u pixels of %ux%u;", f.rows, size.width, size.height);
         for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
         std::printf("\n");
         std::fflush(stdout);
@@ -173,7 +173,7 @@ int run(Renderer& r) {
         const bool minimised = size.width == 0 || size.height == 0;
         if (!minimised && (size.width != r.scene.screen.size.width || size.height != r.scene.screen.size.height))
             r.resize(size);
-        if (r.frames.wait(finished)) record.note(finished, false);
+        if (r.frames.wait(finished)) record.note(finished, r.scene.screen.size, false);
         const uint32_t before =
             std::exchange(step, record_frame(r, step, 0.9f + static_cast<float>(frame) / 60, minimised));
         if (window && !minimised)
@@ -183,7 +183,7 @@ int run(Renderer& r) {
         if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, record, step);
     }
     for (uint32_t i = 0; i < Frames::in_flight; ++i, r.frames.skip())
-        if (r.frames.wait(finished)) record.note(finished, i + 1 == Frames::in_flight);
+        if (r.frames.wait(finished)) record.note(finished, r.scene.screen.size, i + 1 == Frames::in_flight);
     return record.judge(r);
 }
 

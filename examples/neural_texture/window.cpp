@@ -16,6 +16,7 @@ class GlfwWindow final : public Window {
         window_ = glfwCreateWindow(static_cast<int>(size.width), static_cast<int>(size.height), "neural texture",
                                    nullptr, nullptr);
         if (!window_) fail("GLFW cannot open a window; without --window no display is needed");
+        glfwSetInputMode(window_, GLFW_STICKY_KEYS, GLFW_TRUE);
         check(glfwCreateWindowSurface(gpu.instance, window_, nullptr, &surface_), "glfwCreateWindowSurface");
         VkBool32 supported = VK_FALSE;
         check(vkGetPhysicalDeviceSurfaceSupportKHR(gpu.physical, gpu.family, surface_, &supported),
@@ -34,12 +35,12 @@ class GlfwWindow final : public Window {
 
     bool closed() override {
         glfwPollEvents();
-        return glfwWindowShouldClose(window_);
+        return glfwWindowShouldClose(window_) || glfwGetKey(window_, GLFW_KEY_ESCAPE) == GLFW_PRESS;
     }
 
     VkExtent2D size() override {
         int width = 0, height = 0;
-        glfwGetFramebufferSize(window_, &width, &height);
+        if (!glfwGetWindowAttrib(window_, GLFW_ICONIFIED)) glfwGetFramebufferSize(window_, &width, &height);
         if (width == 0 || height == 0) glfwWaitEventsTimeout(0.01);  // minimised: learn on, without haste
         return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
     }
