@@ -20,5 +20,7 @@ function(vkgemm_add_to_ggml)
   # Reaches into the adapter, so ggml's backends must be static.
   add_executable(vkgemm-ggml-bench EXCLUDE_FROM_ALL ${source}/integrations/ggml/bench.cpp)
   target_link_libraries(vkgemm-ggml-bench PRIVATE ggml vkgemm::ggml)
+  add_executable(vkgemm-ggml-prompts EXCLUDE_FROM_ALL ${source}/integrations/ggml/prompts.cpp)
+  target_link_libraries(vkgemm-ggml-prompts PRIVATE llama ggml)  # in a tree of llama.cpp
 endfunction()
 vkgemm_add_to_ggml()
