@@ -78,7 +78,7 @@ int run_random_bench(const Session& session, RandomBench o) {
             lost = regret.status();
             break;
         }
-        if (interrupted()) break;  // what was measured of this one says nothing
+        if (interrupted()) break;  // half a measurement cannot be compared
         progress.clear();
         const std::string row = report.add(*std::move(regret), session.colored());
         if (shown) print(row);

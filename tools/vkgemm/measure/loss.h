@@ -20,7 +20,7 @@ struct Regret {
     size_t chosen = 0;          // in `tried`
     bool by_tuned_row = false;  // and not by predicted cost
     size_t left_out = 0;        // candidates of the highest predicted cost, for want of time
-    std::string failure{};      // why there is no figure; "": there is
+    std::string failure{};      // why the loss is not known; "": it is
 
     size_t best() const;  // the fastest of those that are final
     /// The share of the best rate that the choice does not reach: 0.27 for 30 TFLOP/s beside 41.

@@ -62,7 +62,7 @@ Result<std::vector<RandomCase>> random_problems(size_t count, uint64_t seed, con
         const auto [before, after] = around_sizes(word);
         if (const auto probe = parse_work(before + "8x8x8" + after); !probe)
             return Status{probe.status().code, VK_SUCCESS,
-                          "--type " + types + ": '" + word + "' is no type of a product, nor f32_split"};
+                          "--type " + types + ": '" + word + "' is neither a type of a product nor f32_split"};
     }
     std::vector<RandomCase> out;
     for (size_t i = 0; i < count; ++i) {

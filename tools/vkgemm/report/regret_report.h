@@ -12,7 +12,7 @@ class RegretReport {
     /// Keeps it; its line for the table.
     std::string add(Regret regret, bool colored);
     std::string header(bool colored) const;
-    /// By type and of all, then the ten worst with what would have been better. "" if there is no figure.
+    /// By type and of all, then the ten worst with what would have been better. "" if nothing was measured.
     std::string summary(bool colored) const;
     nlohmann::ordered_json losses() const;    // by type, and "all"
     nlohmann::ordered_json problems() const;  // with every time
