@@ -139,6 +139,10 @@ elseif(MODE STREQUAL "prebuilt")  # as a shared library, without a shader compil
       -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
       -DVKGEMM_HOST=OFF -DVKGEMM_TOOLS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
   run(${CMAKE_COMMAND} --build ${WORK}/vkgemm)
+  file(GLOB cubins ${WORK}/vkgemm/native/*.cubin)
+  if(cubins AND EXISTS ${ARCHIVE}/native/manifest.txt)
+    message(FATAL_ERROR "machine code was compiled although the archive has it: ${cubins}")
+  endif()
   run(${CMAKE_COMMAND} --install ${WORK}/vkgemm --prefix ${WORK}/prefix)
   check_shared_library()
   build_installed()
