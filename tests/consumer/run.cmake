@@ -111,9 +111,9 @@ elseif(MODE STREQUAL "subdirectory")
   if(EXISTS "${OLD_HEADERS}")
     set(host -DVULKAN_INCLUDE=${OLD_HEADERS})
   endif()
-  # Many projects do without exceptions.
+  # Many projects do without exceptions, and compile several files together.
   build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_AGAIN=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} ${host}
-    -DCMAKE_CXX_FLAGS=-fno-exceptions)
+    -DCMAKE_CXX_FLAGS=-fno-exceptions -DCMAKE_UNITY_BUILD=ON)
 elseif(MODE STREQUAL "old_headers")
   if(NOT EXISTS "${OLD_HEADERS}")
     # What tools/test has fetched must be used.
