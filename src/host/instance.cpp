@@ -154,7 +154,9 @@ Result<std::shared_ptr<InstanceState>> create_instance(Validation validation,
 
     const VkResult created = calls->create(&info, nullptr, &state->handle);
     if (created == VK_ERROR_INCOMPATIBLE_DRIVER)
-        return Status{VKGEMM_ERROR_UNSUPPORTED, created, "the Vulkan loader found no driver"};
+        return Status{VKGEMM_ERROR_UNSUPPORTED, created,
+                      "the Vulkan loader found no driver; install your GPU's, or Mesa's, which also computes on the CPU; "
+                      "if VK_DRIVER_FILES is set, check the files that it names"};
     if (created != VK_SUCCESS) return failed(created, "vkCreateInstance");
     volkLoadInstanceTable(&state->vk, state->handle);
     if (layer) {
