@@ -9,6 +9,10 @@ namespace vkgemm::host {
 namespace detail {
 namespace {
 
+constexpr const char* no_driver =
+    "the Vulkan loader found no driver; install your GPU's, or Mesa's, which can also compute on the CPU; if "
+    "VK_DRIVER_FILES is set, check the files that it names";
+
 VKAPI_ATTR VkBool32 VKAPI_CALL keep_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                             VkDebugUtilsMessageTypeFlagsEXT,
                                             const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
@@ -153,8 +157,7 @@ Result<std::shared_ptr<InstanceState>> create_instance(Validation validation,
     info.ppEnabledExtensionNames = extensions.data();
 
     const VkResult created = calls->create(&info, nullptr, &state->handle);
-    if (created == VK_ERROR_INCOMPATIBLE_DRIVER)
-        return Status{VKGEMM_ERROR_UNSUPPORTED, created, "the Vulkan loader found no driver"};
+    if (created == VK_ERROR_INCOMPATIBLE_DRIVER) return Status{VKGEMM_ERROR_UNSUPPORTED, created, no_driver};
     if (created != VK_SUCCESS) return failed(created, "vkCreateInstance");
     volkLoadInstanceTable(&state->vk, state->handle);
     if (layer) {

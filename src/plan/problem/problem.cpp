@@ -49,7 +49,7 @@ std::string complete_matrix(const Batched& b) {
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
                        " has ", inner, " elements"});
-    std::string too_long = concat({who, " spans more than 2^64 elements"});
+    std::string too_long = concat({"operand ", who, " spans more than 2^64 elements"});
     const auto one = times(x.ld, outer);
     if (x.batchStride == broadcast || b.batch <= 1) {
         x.batchStride = 0;

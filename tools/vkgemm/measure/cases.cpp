@@ -287,7 +287,7 @@ Status refused_size(const Resolved& r) {
     if (bytes <= most_operand_bytes) return {};
     return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
             "its operands have " + std::to_string(bytes) + " bytes, and the tool keeps at most " +
-                std::to_string(most_operand_bytes) + " in the host's memory"};
+                std::to_string(most_operand_bytes) + " in the host's memory; give smaller sizes"};
 }
 
 double flops(const Case& c) {
