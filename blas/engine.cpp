@@ -10,7 +10,8 @@
 namespace vkgemm::blas {
 namespace {
 
-constexpr uint64_t workspace_limit = 64u << 20;
+constexpr uint64_t workspace_limit = 64u << 20, workspace_limit_of_parts = 512u << 20;
+constexpr uint64_t left_to_others = 256u << 20;  // bytes of the device
 constexpr uint64_t wait_limit = 60'000'000'000;  // ns
 
 /// Plans are made for these sizes, so that few serve all: a power of two up to 256, then a multiple of 256. Leading
@@ -22,12 +23,13 @@ uint64_t capacity(uint64_t size) {
 
 uint64_t bytes_of(Type type) { return type == f64 ? 8 : 4; }
 
-Problem problem_for(const TileProduct& p) {
+Problem problem_for(const TileProduct& p, VkgemmAccuracy accuracy) {
     Problem problem{.m = capacity(p.m), .n = capacity(p.n), .k = capacity(p.k)};
     problem.a = {p.type, p.a, p.a == columnMajor ? problem.m : problem.k, 0};
     problem.b = {p.type, p.b, p.b == columnMajor ? problem.k : problem.n, 0};
     problem.d = {p.type, columnMajor, problem.m, 0};
     problem.cSource = VKGEMM_C_IS_D;
+    if (p.type == f32) problem.accuracy = accuracy;
     if (p.m != problem.m) problem.upTo |= VKGEMM_UP_TO_M;
     if (p.n != problem.n) problem.upTo |= VKGEMM_UP_TO_N;
     if (p.k != problem.k) problem.upTo |= VKGEMM_UP_TO_K;
@@ -69,12 +71,17 @@ Status lost(VkResult result, const char* function) {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(const host::DeviceOptions& options, double memory_share) {
+Engine::Engine(host::Device device, const EngineOptions& use)
+    : device_(std::move(device)),
+      accuracy_(use.accuracy),
+      memory_share_(
+          std::min(use.budget, static_cast<uint64_t>(use.memory_share * static_cast<double>(info().memoryBytes)))),
+      memory_limit_(memory_share_) {}
+
+Result<std::unique_ptr<Engine>> Engine::open(const host::DeviceOptions& options, const EngineOptions& use) {
     auto opened = host::Device::open(options);
     if (!opened) return opened.status();
-    std::unique_ptr<Engine> engine(new Engine(*std::move(opened)));
-    engine->memory_share_ = static_cast<uint64_t>(memory_share * static_cast<double>(engine->info().memoryBytes));
-    engine->memory_limit_ = engine->memory_share_;
+    std::unique_ptr<Engine> engine(new Engine(*std::move(opened), use));
     if (Status s = engine->load(); !s) return s;
     return engine;
 }
@@ -97,7 +104,7 @@ Status Engine::load() {
 
 Status Engine::check(Type type) const {
     const TileProduct small{.type = type, .m = 1, .n = 1, .k = 1};
-    return device_.context().createPlan(problem_for(small), {.flags = VKGEMM_PLAN_DRY}).status();
+    return device_.context().createPlan(problem_for(small, accuracy_), {.flags = VKGEMM_PLAN_DRY}).status();
 }
 
 Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) {
@@ -112,12 +119,14 @@ Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where)
 }
 
 Result<const Plan*> Engine::plan_for(const TileProduct& p) {
-    const Problem problem = problem_for(p);
+    const Problem problem = problem_for(p, accuracy_);
     const Key key{p.type, p.a, p.b, problem.m, problem.n, problem.k, problem.upTo};
     auto known = plans_.find(key);
     if (known == plans_.end()) {
         const Timer timer(spent_.make);
-        auto plan = device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
+        auto plan = device_.context().createPlan(
+            problem, {.workspaceLimit = problem.accuracy == VKGEMM_ACCURACY_DEFAULT ? workspace_limit
+                                                                                  : workspace_limit_of_parts});
         if (!plan) return plan.status();
         known = plans_.emplace(key, *std::move(plan)).first;
         ++created_;
@@ -134,6 +143,12 @@ bool Engine::is_kept(const Origin& o) const {
     return false;
 }
 
+bool Engine::has_room(uint64_t bytes) const {
+    if (memory_used_ + bytes > memory_limit_) return false;
+    const uint64_t left = device_.memoryLeft();
+    return left == UINT64_MAX || left >= bytes + std::min(left_to_others, info().memoryBytes / 8);
+}
+
 /// The first of: memory of this size that nothing uses; new memory; that of the operand used least recently.
 Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
     for (Block& b : blocks_)
@@ -143,7 +158,7 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
         for (auto b = blocks_.begin(); b != blocks_.end(); ++b)
             if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
         const bool must = oldest == blocks_.end();  // for one product, whatever the limit is
-        if (must || memory_used_ + bytes <= memory_limit_) {
+        if (must || has_room(bytes)) {
             const Timer timer(spent_.make);
             auto made = device_.createBuffer(bytes, host::Memory::device);
             if (made) {
@@ -189,7 +204,7 @@ Status Engine::enqueue(const Work& work) {
     const auto plan = plan_for(p);
     if (!plan) return plan.status();
     const VkgemmPlanInfo info = (*plan)->info();
-    const Problem problem = problem_for(p);
+    const Problem problem = problem_for(p, accuracy_);
     const uint64_t size = bytes_of(p.type);
     const auto copied = [&](bool plain, uint64_t rows, uint64_t columns, uint64_t ld) {
         return size * (plain ? span_of(rows, columns, ld) : span_of(columns, rows, ld));

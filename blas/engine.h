@@ -76,11 +76,16 @@ struct Spent {
     uint64_t uploaded = 0, downloaded = 0, products = 0;
 };
 
+struct EngineOptions {
+    double memory_share = 0.25;    // the part of the device's memory that operands may take
+    uint64_t budget = UINT64_MAX;  // the most bytes for them
+    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // of f32
+};
+
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
 class Engine {
    public:
-    /// `memory_share`: the part of the device's memory that operands may take.
-    static Result<std::unique_ptr<Engine>> open(const host::DeviceOptions& options, double memory_share);
+    static Result<std::unique_ptr<Engine>> open(const host::DeviceOptions& options, const EngineOptions& use);
     const host::Device& device() const { return device_; }
 
     const host::DeviceInfo& info() const { return device_.info(); }
@@ -112,7 +117,7 @@ class Engine {
     void reset_spent(bool traced);
 
    private:
-    explicit Engine(host::Device device) : device_(std::move(device)) {}
+    Engine(host::Device device, const EngineOptions& use);
     using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t, uint32_t>;
 
     enum Stage : size_t { up, multiply, down };
@@ -160,6 +165,8 @@ class Engine {
     Result<Block*> operand(const Load& load, host::Buffer& staging, std::vector<Copy>& uploads);
     Status prepare_d(const Work& work, const Load& d, Flight& flight, std::vector<Copy>& uploads);
     Result<Block*> free_block(uint64_t bytes);
+    /// Whether the limit and what the driver has left allow so many bytes more.
+    bool has_room(uint64_t bytes) const;
     Status record(Flight& flight, const Plan& plan, const Run& run, const std::vector<Copy>& uploads,
                   const Copy* download) const;
     Status submit(Flight& flight, bool uploads, bool downloads) const;
@@ -170,6 +177,7 @@ class Engine {
     bool is_kept(const Origin& origin) const;
 
     host::Device device_;
+    const VkgemmAccuracy accuracy_;
     Functions vk_{};
     std::array<VkQueue, stages> queues_{};
     std::array<uint32_t, stages> families_{};
