@@ -112,6 +112,7 @@ class Engine {
     /// Rises when a call has made plans or buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
     size_t plans() const { return plans_.size(); }
+    uint64_t products() const { return next_; }  // of all calls
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
     void reset_spent(bool traced);

@@ -87,6 +87,13 @@ void print_summary() {
     complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" + name(p.device) +
              "), " + std::to_string(next) + " by the next BLAS (" + name(p.next_library) + "); " +
              std::to_string(failed) + " tiles fell back");
+    const std::unique_lock engines(p.engine_mutex, std::try_to_lock);
+    if (engines && p.engines.size() > 1) {
+        std::string line;
+        for (const Engine* e : p.engines)
+            line += (line.empty() ? "" : ", ") + std::to_string(e->products()) + " products of tiles on " + e->info().name;
+        complain(line);
+    }
     for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
         if (measured->done)
             complain(std::string(type) + " of the device" + (measured->kept ? ", kept: " : ": ") +
