@@ -49,7 +49,7 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     const Rates* rates = measured.done ? &measured.rates : rates_of<Real<T>>();
     if (!rates) return false;
     Rates all = *rates;  // of the devices together; what moves is packed by the same cores
-    all.operations *= static_cast<double>(devices_for(g, s.tile, device_count()));
+    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g), device_count()));
     predicted = e.device_seconds(routine_of<T>, all, cost);
     return e.prefers_device(predicted, next);
 }
@@ -87,7 +87,7 @@ Outcome multiply(const Gemm<T>& g, const Next& next) {
         rest = part(g, 0, sample, g.m, g.n - sample);
     }
     double predicted = 0, seconds = 0;
-    if (wants_device(rest, predicted) && multiply_tiles(rest, s.tile, next, seconds)) {
+    if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest), next, seconds)) {
         if (predicted > 0 && seconds > 0) estimates().saw_device(routine_of<T>, predicted, seconds);
         return Outcome::device;
     }

@@ -28,7 +28,7 @@ constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
 /// What a file of settings may have.
 constexpr std::string_view setting_names[] = {
     "VKGEMM_BLAS",        "VKGEMM_BLAS_MIN",      "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",
-    "VKGEMM_BLAS_TILE",   "VKGEMM_BLAS_MEMORY",   "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY",
+    "VKGEMM_BLAS_TILE",   "VKGEMM_BLAS_DEPTH",    "VKGEMM_BLAS_MEMORY",   "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY",
     "VKGEMM_BLAS_CACHE",  "VKGEMM_BLAS_DISABLE",  "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG"};
 
 /// OpenMPI, MVAPICH, Intel MPI and MPICH, Cray, Flux, Slurm.
@@ -174,6 +174,8 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     s.min = reader.number("VKGEMM_BLAS_MIN", 0.0, HUGE_VAL, "a number from 0");
     if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384"))
         s.tile = *tile;
+    if (const auto depth = reader.number("VKGEMM_BLAS_DEPTH", least_tile, most_tile, "a whole number from 1 to 16384"))
+        s.depth = *depth;
     if (const auto share = reader.number("VKGEMM_BLAS_MEMORY", 0.0, 1.0, "a number from 0 to 1"))
         s.memory_share = *share;
     if (const char* file = reader.text("VKGEMM_BLAS_CPU")) s.next_library = file;

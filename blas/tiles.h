@@ -24,6 +24,15 @@ inline double seconds_since(Clock::time_point start) {
 template <class T>
 inline constexpr Type type_of = sizeof(Real<T>) == 8 ? f64 : f32;
 
+/// Rows and columns of a tile of C, and the depth of the products that add up to it, in real numbers.
+struct TileSize {
+    int64_t side = 2048, depth = 2048;
+};
+template <class T>
+TileSize tile_size(const Settings& s, const Gemm<T>&) {
+    return {s.tile, s.depth ? s.depth : s.tile};
+}
+
 /// How an operand is stored on the device, for Origin: two operands with the same form and place are the same.
 template <class T>
 uint32_t form_of(bool is_a, Op op) {
@@ -39,11 +48,11 @@ uint64_t extent(int64_t rows, int64_t columns, int64_t ld) {
 template <class T>
 class Tiles {
    public:
-    /// `tile`: rows, columns and depth, in real numbers.
-    Tiles(const Gemm<T>& g, int64_t tile, size_t devices)
+    Tiles(const Gemm<T>& g, TileSize size, size_t devices)
         : g_(g),
-          columns_(tile),
-          rows_(std::max<int64_t>(1, tile / real_rows<T>)),
+          columns_(size.side),
+          rows_(std::max<int64_t>(1, size.side / real_rows<T>)),
+          depth_(std::max<int64_t>(1, size.depth / real_rows<T>)),
           down_((g.m + rows_ - 1) / rows_),
           done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))),
           shares_(down_, (g.n + columns_ - 1) / columns_, devices) {}
@@ -84,18 +93,20 @@ class Tiles {
         const Gemm<T> g = tile(t);
         const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta);
         const auto real = [](T x) { return static_cast<double>(std::real(x)); };
-        for (int64_t l = 0; l < g.k; l += rows_) {
-            Work work = product(engine, g, l, std::min(rows_, g.k - l));
+        for (int64_t l = 0; l < g.k; l += depth_) {
+            Work work = product(engine, g, l, std::min(depth_, g.k - l));
             work.is_first = l == 0;
             work.alpha = scale_a ? 1 : real(g.alpha);
             work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
             if (work.is_first && g.beta != T{})
-                work.pack_d = [&engine, g, scale_c](std::byte* to, int64_t ld) {
-                    share(engine, g.n, g.m, [&](int64_t j, int64_t end) {
-                        pack_c(g.c + j * g.ldc, g.ldc, g.m, end - j, scale_c ? g.beta : T{1}, real_at(to) + j * ld, ld);
-                    });
-                };
-            if (l + rows_ >= g.k)
+                work.pack_d = {[&engine, g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                                   share(engine, until - from, g.m, [&](int64_t j, int64_t end) {
+                                       pack_c(g.c + (from + j) * g.ldc, g.ldc, g.m, end - j,
+                                              scale_c ? g.beta : T{1}, real_at(to) + j * ld, ld);
+                                   });
+                               },
+                               g.n};
+            if (l + depth_ >= g.k)
                 work.unpack_d = [this, &engine, g, t](const std::byte* from, int64_t ld) {
                     share(engine, g.n, g.m, [&](int64_t j, int64_t end) {
                         const auto* d = reinterpret_cast<const Real<T>*>(from);
@@ -126,17 +137,21 @@ class Tiles {
         work.a = {a, g.lda, a_rows, a_columns, form_of<T>(true, g.op_a), {1, 0}, extent<T>(a_rows, a_columns, g.lda)};
         work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
         if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
-        work.pack_a = [&engine, g, a, a_rows, a_columns, factor](std::byte* to, int64_t ld) {
-            share(engine, a_columns, a_rows, [&](int64_t c, int64_t end) {
-                pack_a(a + c * g.lda, g.lda, a_rows, end - c, g.op_a, factor, real_at(to) + real_rows<T> * c * ld, ld);
-            });
-        };
-        work.pack_b = [&engine, g, b, b_rows, b_columns, b_plain](std::byte* to, int64_t ld) {
-            share(engine, b_columns, b_rows, [&](int64_t c, int64_t end) {
-                const int64_t column = b_plain ? c : real_rows<T> * c;
-                pack_b(b + c * g.ldb, g.ldb, b_rows, end - c, g.op_b, real_at(to) + column * ld, ld);
-            });
-        };
+        work.pack_a = {[&engine, g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                           share(engine, until - from, a_rows, [&](int64_t c, int64_t end) {
+                               pack_a(a + (from + c) * g.lda, g.lda, a_rows, end - c, g.op_a, factor,
+                                      real_at(to) + real_rows<T> * c * ld, ld);
+                           });
+                       },
+                       a_columns, parts};
+        const int64_t each = b_plain ? 1 : real_rows<T>;
+        work.pack_b = {[&engine, g, b, b_rows, each](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                           share(engine, until - from, b_rows, [&](int64_t c, int64_t end) {
+                               pack_b(b + (from + c) * g.ldb, g.ldb, b_rows, end - c, g.op_b,
+                                      real_at(to) + each * c * ld, ld);
+                           });
+                       },
+                       b_columns, static_cast<uint64_t>(each)};
         return work;
     }
 
@@ -148,16 +163,16 @@ class Tiles {
     }
 
     const Gemm<T> g_;
-    const int64_t columns_, rows_, down_;
+    const int64_t columns_, rows_, depth_, down_;
     std::vector<char> done_;  // not bool: devices write them at once
     TileShares shares_;
 };
 
 /// How many of the devices have a tile of this call to compute.
 template <class T>
-size_t devices_for(const Gemm<T>& g, int64_t tile, size_t devices) {
-    const int64_t rows = std::max<int64_t>(1, tile / real_rows<T>);
-    const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + tile - 1) / tile);
+size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices) {
+    const int64_t rows = std::max<int64_t>(1, size.side / real_rows<T>);
+    const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + size.side - 1) / size.side);
     return std::min(devices, static_cast<size_t>(tiles));
 }
 
@@ -179,12 +194,12 @@ std::vector<Status> run_tiles(Tiles<T>& tiles, std::span<Engine* const> engines)
 /// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C
 /// is changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
 template <class T, class Next>
-bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& seconds) {
+bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& seconds) {
     std::optional<Tiles<T>> tiles;
     try {
         const LockedEngine locked = lock_engine();
         if (!locked.engine()) return false;
-        const auto used = locked.engines.first(devices_for(g, tile, locked.engines.size()));
+        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size()));
         const std::vector<Engine*> engines(used.begin(), used.end());
         const auto created = [&] {
             uint64_t sum = 0;
@@ -193,7 +208,7 @@ bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& se
         };
         const uint64_t before = created();
         const auto start = Clock::now();
-        tiles.emplace(g, tile, engines.size());
+        tiles.emplace(g, size, engines.size());
         const bool traced = settings().log == LogLevel::calls;
         for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         for (Engine* e : engines) e->reset_spent(traced);
