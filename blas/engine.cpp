@@ -74,6 +74,7 @@ Status lost(VkResult result, const char* function) {
 Engine::Engine(host::Device device, const EngineOptions& use)
     : device_(std::move(device)),
       accuracy_(use.accuracy),
+      piece_bytes_(use.piece),
       memory_share_(
           std::min(use.budget, static_cast<uint64_t>(use.memory_share * static_cast<double>(info().memoryBytes)))),
       memory_limit_(memory_share_) {}
@@ -188,12 +189,12 @@ Result<Engine::Block*> Engine::operand(const Load& load) {
 
 Status Engine::send(const Load& load, const host::Buffer& to) {
     const uint64_t column = static_cast<uint64_t>(load.ld) * load.element * load.pack.each;
-    const int64_t at_once = static_cast<int64_t>(std::max<uint64_t>(1, piece_bytes / column));
+    const int64_t at_once = static_cast<int64_t>(std::max<uint64_t>(1, piece_bytes_ / column));
     for (int64_t begin = 0; begin < load.pack.count; begin += at_once) {
         const int64_t end = std::min(load.pack.count, begin + at_once);
         const uint64_t offset = static_cast<uint64_t>(begin) * column;
         const uint64_t bytes = std::min(load.copied - offset, static_cast<uint64_t>(end - begin) * column);
-        const auto piece = free_piece(std::max(piece_bytes, column));
+        const auto piece = free_piece(std::max(piece_bytes_, column));
         if (!piece) return piece.status();
         {
             const Timer timer(spent_.pack);

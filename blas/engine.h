@@ -86,6 +86,7 @@ struct EngineOptions {
     double memory_share = 0.25;    // the part of the device's memory that operands may take
     uint64_t budget = UINT64_MAX;  // the most bytes for them
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // of f32
+    uint64_t piece = 8u << 20;     // bytes of an operand that are packed and sent at once
 };
 
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
@@ -206,6 +207,7 @@ class Engine {
 
     host::Device device_;
     const VkgemmAccuracy accuracy_;
+    const uint64_t piece_bytes_;
     Functions vk_{};
     std::array<VkQueue, stages> queues_{};
     std::array<uint32_t, stages> families_{};
@@ -215,7 +217,7 @@ class Engine {
     // Many products may be under way, so that operands are sent ahead while there is much to compute; what they need of
     // mapped memory is bounded apart.
     static constexpr size_t most_flights = 64, most_results = 4;
-    static constexpr uint64_t piece_bytes = 8u << 20, most_pieces = 16;
+    static constexpr uint64_t most_pieces = 16;
     std::vector<std::unique_ptr<Flight>> flights_;
     std::vector<Flight*> free_flights_;
     std::deque<Flight*> in_flight_;  // numbers retired_ to next_

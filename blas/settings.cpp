@@ -29,7 +29,8 @@ constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
 constexpr std::string_view setting_names[] = {
     "VKGEMM_BLAS",        "VKGEMM_BLAS_MIN",      "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",
     "VKGEMM_BLAS_TILE",   "VKGEMM_BLAS_DEPTH",    "VKGEMM_BLAS_MEMORY",   "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY",
-    "VKGEMM_BLAS_CACHE",  "VKGEMM_BLAS_DISABLE",  "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG"};
+    "VKGEMM_BLAS_CACHE",  "VKGEMM_BLAS_DISABLE",  "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG",
+    "VKGEMM_BLAS_PBLAS"};
 
 /// OpenMPI, MVAPICH, Intel MPI and MPICH, Cray, Flux, Slurm.
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
@@ -174,6 +175,8 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     s.min = reader.number("VKGEMM_BLAS_MIN", 0.0, HUGE_VAL, "a number from 0");
     if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384"))
         s.tile = *tile;
+    if (const auto depth = reader.number("VKGEMM_BLAS_PBLAS", 1, 1 << 20, "a whole number from 1 to 1048576"))
+        s.pblas_depth = *depth;
     if (const auto depth = reader.number("VKGEMM_BLAS_DEPTH", least_tile, most_tile, "a whole number from 1 to 16384"))
         s.depth = *depth;
     if (const auto share = reader.number("VKGEMM_BLAS_MEMORY", 0.0, 1.0, "a number from 0 to 1"))

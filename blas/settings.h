@@ -26,6 +26,7 @@ struct Settings {
     uint32_t local_rank = 0;  // of this process among those of MPI on this machine, for "rank"
     int64_t tile = 2048;          // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
     int64_t depth = 0;            // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
+    int pblas_depth = 8192;       // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for
     double memory_share = 0.25;   // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     uint64_t budget = UINT64_MAX;  // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // VKGEMM_BLAS_ACCURACY: of s and c

@@ -142,7 +142,9 @@ Status open_engines(const Settings& s, std::vector<Engine*>& engines) {
         options.pipelineCache = [&s](const host::DeviceInfo& info) {
             return Cache(s.cache).read("pipelines", key_of(info));
         };
-    const EngineOptions use{.memory_share = s.memory_share, .budget = s.budget, .accuracy = s.accuracy};
+    EngineOptions use{.memory_share = s.memory_share, .budget = s.budget, .accuracy = s.accuracy};
+    use.piece = std::min(use.piece, static_cast<uint64_t>(s.tile * s.tile) * sizeof(float));  // for tests
+    if (const char* piece = std::getenv("VKGEMM_BLAS_PIECE")) use.piece = std::strtoull(piece, nullptr, 10);
     do {
         auto engine = Engine::open(options, use);
         if (!engine) return engine.status();
