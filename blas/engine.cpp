@@ -11,8 +11,8 @@ namespace vkgemm::blas {
 namespace {
 
 constexpr uint64_t workspace_limit = 512u << 20;  // packed operands of 4096 x 4096 f64 take 256 MiB
-constexpr uint64_t left_to_others = 256u << 20;  // bytes of the device
-constexpr uint64_t wait_limit = 60'000'000'000;  // ns
+constexpr uint64_t left_to_others = 256u << 20;   // bytes of the device
+constexpr uint64_t wait_limit = 60'000'000'000;   // ns
 
 /// Plans are made for these sizes, so that few serve all: a power of two up to 256, then a multiple of 256. Leading
 /// dimensions are of that size, too.
@@ -381,8 +381,7 @@ Status Engine::retire_until(uint64_t number) {
 }
 
 Status Engine::retire_done() {
-    while (!in_flight_.empty() &&
-           vk_.vkGetFenceStatus(device_.handle(), in_flight_.front()->fence) == VK_SUCCESS)
+    while (!in_flight_.empty() && vk_.vkGetFenceStatus(device_.handle(), in_flight_.front()->fence) == VK_SUCCESS)
         if (Status s = retire_until(retired_ + 1); !s) return s;
     return {};
 }

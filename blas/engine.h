@@ -33,8 +33,8 @@ struct Origin {
 /// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time.
 struct Pack {
     std::function<void(std::byte* to, int64_t ld, int64_t begin, int64_t end)> columns{};  // `begin` goes to `to`
-    int64_t count = 0;     // of columns; 0: there is no operand
-    uint64_t each = 1;     // columns on the device for one of these
+    int64_t count = 0;  // of columns; 0: there is no operand
+    uint64_t each = 1;  // columns on the device for one of these
     explicit operator bool() const { return count > 0; }
 };
 using Unpack = std::function<void(const std::byte* from, int64_t ld)>;
@@ -83,10 +83,10 @@ struct Spent {
 };
 
 struct EngineOptions {
-    double memory_share = 0.25;    // the part of the device's memory that operands may take
-    uint64_t budget = UINT64_MAX;  // the most bytes for them
+    double memory_share = 0.25;                         // the part of the device's memory that operands may take
+    uint64_t budget = UINT64_MAX;                       // the most bytes for them
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // of f32
-    uint64_t piece = 8u << 20;     // bytes of an operand that are packed and sent at once
+    uint64_t piece = 8u << 20;                          // bytes of an operand that are packed and sent at once
 };
 
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
@@ -146,7 +146,7 @@ class Engine {
         host::Buffer buffer{};
         Commands commands{};
         VkFence fence = VK_NULL_HANDLE;
-        uint64_t number = 0;  // of its copy, counted from 1
+        uint64_t number = 0;   // of its copy, counted from 1
         bool pending = false;  // it was submitted, and the fence not waited for
     };
     /// What one product needs until the device has done it.

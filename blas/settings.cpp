@@ -27,10 +27,9 @@ constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
 
 /// What a file of settings may have.
 constexpr std::string_view setting_names[] = {
-    "VKGEMM_BLAS",        "VKGEMM_BLAS_MIN",      "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",
-    "VKGEMM_BLAS_TILE",   "VKGEMM_BLAS_DEPTH",    "VKGEMM_BLAS_MEMORY",   "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY",
-    "VKGEMM_BLAS_CACHE",  "VKGEMM_BLAS_DISABLE",  "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG",
-    "VKGEMM_BLAS_PBLAS"};
+    "VKGEMM_BLAS",         "VKGEMM_BLAS_MIN",    "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",      "VKGEMM_BLAS_TILE",
+    "VKGEMM_BLAS_DEPTH",   "VKGEMM_BLAS_MEMORY", "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY", "VKGEMM_BLAS_CACHE",
+    "VKGEMM_BLAS_DISABLE", "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG",    "VKGEMM_BLAS_PBLAS"};
 
 /// OpenMPI, MVAPICH, Intel MPI and MPICH, Cray, Flux, Slurm.
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",

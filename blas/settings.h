@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include <vkgemm/vkgemm.hpp>
 
 #include "blas/level3.h"
@@ -23,15 +22,15 @@ struct Settings {
     std::string next_library{};   // VKGEMM_BLAS_CPU: a file; "": search
     /// VKGEMM_BLAS_DEVICE: "rank", "all", or as host::chooseDevice reads it; empty: the best one. Several share C's tiles.
     std::vector<std::string> devices{};
-    uint32_t local_rank = 0;  // of this process among those of MPI on this machine, for "rank"
-    int64_t tile = 2048;          // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
-    int64_t depth = 0;            // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
-    int pblas_depth = 8192;       // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for
-    double memory_share = 0.25;   // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
+    uint32_t local_rank = 0;       // of this process among those of MPI on this machine, for "rank"
+    int64_t tile = 2048;           // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
+    int64_t depth = 0;             // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
+    int pblas_depth = 8192;        // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for
+    double memory_share = 0.25;    // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     uint64_t budget = UINT64_MAX;  // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // VKGEMM_BLAS_ACCURACY: of s and c
-    bool reopens = false;         // VKGEMM_BLAS_FORK: a forked child opens the device again
-    std::string cache{};          // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is
+    bool reopens = false;                               // VKGEMM_BLAS_FORK: a forked child opens the device again
+    std::string cache{};  // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is
     LogLevel log = LogLevel::failures;
     std::array<bool, routine_count> disabled{};  // VKGEMM_BLAS_DISABLE
     std::array<std::array<bool, kind_count>, routine_count> disabled_level3{};

@@ -23,8 +23,8 @@ thread_local bool inside_next = false;
 struct Process {
     Settings settings;
     Counts counts;
-    std::mutex engine_mutex;  // of the next four
-    std::vector<Engine*> engines;  // never destroyed
+    std::mutex engine_mutex;                // of the next four
+    std::vector<Engine*> engines;           // never destroyed
     size_t kept_plans = 0, kept_bytes = 0;  // what `pipelines` holds
     bool tried = false;
     std::atomic<bool> unusable = false;  // all devices failed, or are not there or not wanted
@@ -91,7 +91,8 @@ void print_summary() {
     if (engines && p.engines.size() > 1) {
         std::string line;
         for (const Engine* e : p.engines)
-            line += (line.empty() ? "" : ", ") + std::to_string(e->products()) + " products of tiles on " + e->info().name;
+            line +=
+                (line.empty() ? "" : ", ") + std::to_string(e->products()) + " products of tiles on " + e->info().name;
         complain(line);
     }
     for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})

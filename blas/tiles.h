@@ -101,8 +101,8 @@ class Tiles {
             if (work.is_first && g.beta != T{})
                 work.pack_d = {[&engine, g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
                                    share(engine, until - from, g.m, [&](int64_t j, int64_t end) {
-                                       pack_c(g.c + (from + j) * g.ldc, g.ldc, g.m, end - j,
-                                              scale_c ? g.beta : T{1}, real_at(to) + j * ld, ld);
+                                       pack_c(g.c + (from + j) * g.ldc, g.ldc, g.m, end - j, scale_c ? g.beta : T{1},
+                                              real_at(to) + j * ld, ld);
                                    });
                                },
                                g.n};

@@ -99,7 +99,8 @@ int main(int argc, char** argv) {
     while (processes % rows != 0) --rows;
     if (argc > 3) rows = atoi(argv[3]);
     if (n < 1 || block < 1 || rows < 1 || processes % rows != 0) {
-        if (rank == 0) fprintf(stderr, "usage: mpirun -n PROCESSES psgemm [N [BLOCK [ROWS]]], ROWS divides PROCESSES\n");
+        if (rank == 0)
+            fprintf(stderr, "usage: mpirun -n PROCESSES psgemm [N [BLOCK [ROWS]]], ROWS divides PROCESSES\n");
         MPI_Finalize();
         return 1;
     }
@@ -121,8 +122,7 @@ int main(int argc, char** argv) {
     const int right = error < 8;
     if (rank == 0)
         printf("psgemm %d on %dx%d processes, blocks of %d: %.3f s, %.2f TFLOP/s, error %.2f of sqrt(n) eps: %s\n", n,
-               rows, processes / rows, block, best, 2e-12 * n * n * (double)n / best, error,
-               right ? "right" : "WRONG");
+               rows, processes / rows, block, best, 2e-12 * n * n * (double)n / best, error, right ? "right" : "WRONG");
     free(a.part), free(b.part), free(c.part);
     Cblacs_gridexit(context);
     Cblacs_exit(1);

@@ -111,8 +111,8 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
 
 TEST_CASE("settings: a file of them") {
     std::vector<std::string> complaints;
-    const auto found = read_config("# all\n\nVKGEMM_BLAS_TILE = 77 # small\r\n VKGEMM_BLAS=always\nVKGEMM_BLAS_LOG=",
-                                   complaints);
+    const auto found =
+        read_config("# all\n\nVKGEMM_BLAS_TILE = 77 # small\r\n VKGEMM_BLAS=always\nVKGEMM_BLAS_LOG=", complaints);
     CHECK(complaints.empty());
     CHECK(found == std::map<std::string, std::string>{
                        {"VKGEMM_BLAS", "always"}, {"VKGEMM_BLAS_LOG", ""}, {"VKGEMM_BLAS_TILE", "77"}});
@@ -164,7 +164,7 @@ TEST_CASE("order: several devices share the tiles, and take what another has lef
     CHECK(two.take(0) == 0);  // tile (i, j) is i + 2 j
     CHECK(two.take(1) == 4);
     for (const size_t t : {1u, 2u, 3u}) CHECK(two.take(0) == t);
-    CHECK(two.take(0) == 7);  // the other one's last
+    CHECK(two.take(0) == 7);                  // the other one's last
     CHECK(TileShares(5, 2, 2).take(1) == 2);  // rows
 }
 
