@@ -32,7 +32,7 @@ inline bool predicts(const Settings& s) { return s.mode == Mode::automatic && !s
 /// On a Vulkan driver that computes on the CPU, the next BLAS is faster as a rule; such a driver must be asked for.
 inline bool is_worth_opening(const Settings& s, VkPhysicalDeviceType kind) {
     return s.mode == Mode::always ||
-           (s.mode == Mode::automatic && (kind != VK_PHYSICAL_DEVICE_TYPE_CPU || !s.device.empty()));
+           (s.mode == Mode::automatic && (kind != VK_PHYSICAL_DEVICE_TYPE_CPU || !s.devices.empty()));
 }
 
 /// What a call computes and moves, in operations and bytes. No product hides `first_up` and `last_down`.

@@ -10,8 +10,9 @@
 namespace vkgemm::blas {
 namespace {
 
-constexpr uint64_t workspace_limit = 64u << 20;
-constexpr uint64_t wait_limit = 60'000'000'000;  // ns
+constexpr uint64_t workspace_limit = 512u << 20;  // packed operands of 4096 x 4096 f64 take 256 MiB
+constexpr uint64_t left_to_others = 256u << 20;   // bytes of the device
+constexpr uint64_t wait_limit = 60'000'000'000;   // ns
 
 /// Plans are made for these sizes, so that few serve all: a power of two up to 256, then a multiple of 256. Leading
 /// dimensions are of that size, too.
@@ -22,12 +23,13 @@ uint64_t capacity(uint64_t size) {
 
 uint64_t bytes_of(Type type) { return type == f64 ? 8 : 4; }
 
-Problem problem_for(const TileProduct& p) {
+Problem problem_for(const TileProduct& p, VkgemmAccuracy accuracy) {
     Problem problem{.m = capacity(p.m), .n = capacity(p.n), .k = capacity(p.k)};
     problem.a = {p.type, p.a, p.a == columnMajor ? problem.m : problem.k, 0};
     problem.b = {p.type, p.b, p.b == columnMajor ? problem.k : problem.n, 0};
     problem.d = {p.type, columnMajor, problem.m, 0};
     problem.cSource = VKGEMM_C_IS_D;
+    if (p.type == f32) problem.accuracy = accuracy;
     if (p.m != problem.m) problem.upTo |= VKGEMM_UP_TO_M;
     if (p.n != problem.n) problem.upTo |= VKGEMM_UP_TO_N;
     if (p.k != problem.k) problem.upTo |= VKGEMM_UP_TO_K;
@@ -69,12 +71,18 @@ Status lost(VkResult result, const char* function) {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(const host::DeviceOptions& options, double memory_share) {
+Engine::Engine(host::Device device, const EngineOptions& use)
+    : device_(std::move(device)),
+      accuracy_(use.accuracy),
+      piece_bytes_(use.piece),
+      memory_share_(
+          std::min(use.budget, static_cast<uint64_t>(use.memory_share * static_cast<double>(info().memoryBytes)))),
+      memory_limit_(memory_share_) {}
+
+Result<std::unique_ptr<Engine>> Engine::open(const host::DeviceOptions& options, const EngineOptions& use) {
     auto opened = host::Device::open(options);
     if (!opened) return opened.status();
-    std::unique_ptr<Engine> engine(new Engine(*std::move(opened)));
-    engine->memory_share_ = static_cast<uint64_t>(memory_share * static_cast<double>(engine->info().memoryBytes));
-    engine->memory_limit_ = engine->memory_share_;
+    std::unique_ptr<Engine> engine(new Engine(*std::move(opened), use));
     if (Status s = engine->load(); !s) return s;
     return engine;
 }
@@ -97,7 +105,7 @@ Status Engine::load() {
 
 Status Engine::check(Type type) const {
     const TileProduct small{.type = type, .m = 1, .n = 1, .k = 1};
-    return device_.context().createPlan(problem_for(small), {.flags = VKGEMM_PLAN_DRY}).status();
+    return device_.context().createPlan(problem_for(small, accuracy_), {.flags = VKGEMM_PLAN_DRY}).status();
 }
 
 Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) {
@@ -112,7 +120,7 @@ Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where)
 }
 
 Result<const Plan*> Engine::plan_for(const TileProduct& p) {
-    const Problem problem = problem_for(p);
+    const Problem problem = problem_for(p, accuracy_);
     const Key key{p.type, p.a, p.b, problem.m, problem.n, problem.k, problem.upTo};
     auto known = plans_.find(key);
     if (known == plans_.end()) {
@@ -134,6 +142,12 @@ bool Engine::is_kept(const Origin& o) const {
     return false;
 }
 
+bool Engine::has_room(uint64_t bytes) const {
+    if (memory_used_ + bytes > memory_limit_) return false;
+    const uint64_t left = device_.memoryLeft();
+    return left == UINT64_MAX || left >= bytes + std::min(left_to_others, info().memoryBytes / 8);
+}
+
 /// The first of: memory of this size that nothing uses; new memory; that of the operand used least recently.
 Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
     for (Block& b : blocks_)
@@ -143,7 +157,7 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
         for (auto b = blocks_.begin(); b != blocks_.end(); ++b)
             if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
         const bool must = oldest == blocks_.end();  // for one product, whatever the limit is
-        if (must || memory_used_ + bytes <= memory_limit_) {
+        if (must || has_room(bytes)) {
             const Timer timer(spent_.make);
             auto made = device_.createBuffer(bytes, host::Memory::device);
             if (made) {
@@ -162,52 +176,131 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
     }
 }
 
-Result<Engine::Block*> Engine::operand(const Load& load, host::Buffer& staging, std::vector<Copy>& uploads) {
+Result<Engine::Block*> Engine::operand(const Load& load) {
     for (Block& b : blocks_)
         if (b.origin == load.origin && b.buffer.size() >= load.bytes) return b.used = next_, &b;
-    if (Status s = reserve(staging, load.bytes, host::Memory::host); !s) return s;
     auto block = free_block(load.bytes);
     if (!block) return block;
-    {
-        const Timer timer(spent_.pack);
-        load.pack(staging.mapped().data(), load.ld);
-    }
-    uploads.push_back({staging.handle(), (*block)->buffer.handle(), load.copied});
-    (*block)->origin = load.origin, (*block)->used = next_;
-    spent_.uploaded += load.copied;
+    (*block)->used = next_;
+    if (Status s = send(load, (*block)->buffer); !s) return s;
+    (*block)->origin = load.origin;
     return block;
+}
+
+Status Engine::send(const Load& load, const host::Buffer& to) {
+    const uint64_t column = static_cast<uint64_t>(load.ld) * load.element * load.pack.each;
+    const int64_t at_once = static_cast<int64_t>(std::max<uint64_t>(1, piece_bytes_ / column));
+    for (int64_t begin = 0; begin < load.pack.count; begin += at_once) {
+        const int64_t end = std::min(load.pack.count, begin + at_once);
+        const uint64_t offset = static_cast<uint64_t>(begin) * column;
+        const uint64_t bytes = std::min(load.copied - offset, static_cast<uint64_t>(end - begin) * column);
+        const auto piece = free_piece(std::max(piece_bytes_, column));
+        if (!piece) return piece.status();
+        {
+            const Timer timer(spent_.pack);
+            load.pack.columns((*piece)->buffer.mapped().data(), load.ld, begin, end);
+        }
+        const Timer timer(spent_.submit);
+        if (Status s = send_held(VK_NULL_HANDLE); !s) return s;
+        const Copy copied{(*piece)->buffer.handle(), to.handle(), offset, bytes};
+        const auto fill = [&](VkCommandBuffer commands) -> Status { return copy(commands, copied), Status{}; };
+        if (Status s = record((*piece)->commands, fill); !s) return s;
+        held_ = *piece;
+        spent_.uploaded += bytes;
+    }
+    return {};
+}
+
+/// Memory that no copy reads: any, or new, or that of the first copy.
+Result<Engine::Piece*> Engine::free_piece(uint64_t bytes) {
+    Piece* oldest = nullptr;
+    for (Piece& p : pieces_) {
+        if (&p == held_) continue;
+        if (p.pending && vk_.vkGetFenceStatus(device_.handle(), p.fence) == VK_SUCCESS) {
+            if (Status s = wait(p.fence); !s) return s;
+            p.pending = false;
+        }
+        if (!p.pending) {
+            oldest = &p;
+            break;
+        }
+        if (!oldest || p.number < oldest->number) oldest = &p;
+    }
+    if ((!oldest || oldest->pending) && pieces_.size() < most_pieces) {
+        Piece made;
+        if (Status s = make(made.commands, up); !s) return s;
+        if (Status s = make(made.fence); !s) return s;
+        pieces_.push_back(std::move(made));
+        oldest = &pieces_.back();
+    }
+    if (oldest->pending) {
+        if (Status s = retire_done(); !s) return s;
+        const Timer timer(spent_.wait);
+        if (Status s = wait(oldest->fence); !s) return s;
+        oldest->pending = false;
+    }
+    if (oldest->buffer.size() < bytes)
+        if (Status s = reserve(oldest->buffer, bytes, host::Memory::host); !s) return s;
+    return oldest;
+}
+
+Status Engine::send_held(VkSemaphore signal) {
+    Piece* const piece = std::exchange(held_, nullptr);
+    if (!piece) return {};
+    if (Status s = submit(up, piece->commands, VK_NULL_HANDLE, signal, piece->fence); !s) return broken_ = true, s;
+    piece->pending = true, piece->number = ++copies_;
+    return {};
+}
+
+Result<Engine::Flight*> Engine::free_flight() {
+    if (Status s = retire_done(); !s) return s;
+    if (free_flights_.empty() && flights_.size() >= most_flights)
+        if (Status s = retire_until(retired_ + 1); !s) return s;
+    if (free_flights_.empty()) {
+        flights_.push_back(std::make_unique<Flight>());
+        free_flights_.push_back(flights_.back().get());
+    }
+    Flight* const flight = free_flights_.back();
+    if (Status s = make(*flight); !s) return s;
+    return flight;
+}
+
+Result<host::Buffer*> Engine::free_result(uint64_t bytes) {
+    while (free_results_.empty() && results_.size() >= most_results)
+        if (Status s = retire_until(retired_ + 1); !s) return s;
+    if (free_results_.empty()) free_results_.push_back(&results_.emplace_back());
+    host::Buffer* const result = free_results_.back();
+    if (result->size() < bytes)
+        if (Status s = reserve(*result, bytes, host::Memory::host); !s) return s;
+    return result;
 }
 
 Status Engine::enqueue(const Work& work) {
     const TileProduct& p = work.product;
     if (broken_) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed before"};
-    if (Status s = retire_done(); !s) return s;
-    if (next_ >= flights_at_once)
-        if (Status s = retire_until(next_ - flights_at_once + 1); !s) return s;
-    Flight& flight = flights_[next_ % flights_at_once];
-    if (Status s = make(flight); !s) return s;
+    const auto taken = free_flight();
+    if (!taken) return taken.status();
+    Flight& flight = **taken;
     const auto plan = plan_for(p);
     if (!plan) return plan.status();
     const VkgemmPlanInfo info = (*plan)->info();
-    const Problem problem = problem_for(p);
+    const Problem problem = problem_for(p, accuracy_);
     const uint64_t size = bytes_of(p.type);
     const auto copied = [&](bool plain, uint64_t rows, uint64_t columns, uint64_t ld) {
         return size * (plain ? span_of(rows, columns, ld) : span_of(columns, rows, ld));
     };
     const auto load = [&](VkgemmSlot slot, const Origin& origin, const Pack& pack, uint64_t ld, uint64_t bytes) {
-        return Load{origin, pack, static_cast<int64_t>(ld), info.requiredBytes[slot], bytes};
+        return Load{origin, pack, static_cast<int64_t>(ld), info.requiredBytes[slot], bytes, size};
     };
-    std::vector<Copy> uploads;
+    const uint64_t copies = copies_;
     const auto a = operand(
-        load(VKGEMM_SLOT_A, work.a, work.pack_a, problem.a.ld, copied(p.a == columnMajor, p.m, p.k, problem.a.ld)),
-        flight.host[0], uploads);
+        load(VKGEMM_SLOT_A, work.a, work.pack_a, problem.a.ld, copied(p.a == columnMajor, p.m, p.k, problem.a.ld)));
     if (!a) return a.status();
     const auto b = operand(
-        load(VKGEMM_SLOT_B, work.b, work.pack_b, problem.b.ld, copied(p.b == columnMajor, p.k, p.n, problem.b.ld)),
-        flight.host[1], uploads);
+        load(VKGEMM_SLOT_B, work.b, work.pack_b, problem.b.ld, copied(p.b == columnMajor, p.k, p.n, problem.b.ld)));
     if (!b) return b.status();
     const Load d = load(VKGEMM_SLOT_D, {}, work.pack_d, problem.d.ld, size * span_of(p.m, p.n, problem.d.ld));
-    if (Status s = prepare_d(work, d, flight, uploads); !s) return s;
+    if (Status s = prepare_d(work, d, flight); !s) return s;
     const uint64_t space = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
     if (space > workspace_.size()) {
         if (Status s = retire_until(next_); !s) return s;
@@ -220,68 +313,88 @@ Status Engine::enqueue(const Work& work) {
                   .alpha = work.alpha,
                   .beta = work.beta,
                   .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
-    const Copy back{d_->buffer.handle(), flight.host[2].handle(), d.copied};
+    const bool downloads = flight.result != nullptr, uploads = held_ || copies_ != copies;
+    const Copy back{d_->buffer.handle(), downloads ? flight.result->handle() : VK_NULL_HANDLE, 0, d.copied};
     const Timer timer(spent_.submit);
-    if (Status s = record(flight, **plan, run, uploads, work.unpack_d ? &back : nullptr); !s) return s;
-    if (Status s = submit(flight, !uploads.empty(), bool(work.unpack_d)); !s) return broken_ = true, s;
+    if (Status s = record(flight, **plan, run, downloads ? &back : nullptr); !s) return s;
+    if (Status s = send_held(flight.uploaded); !s) return s;
+    Status sent = submit(multiply, flight.commands[multiply], uploads ? flight.uploaded : VK_NULL_HANDLE,
+                         downloads ? flight.multiplied : VK_NULL_HANDLE, downloads ? VK_NULL_HANDLE : flight.fence);
+    if (sent && downloads) sent = submit(down, flight.commands[down], flight.multiplied, VK_NULL_HANDLE, flight.fence);
+    if (!sent) return broken_ = true, sent;
     flight.unpack = work.unpack_d, flight.ld = d.ld;
-    if (work.unpack_d) d_ = nullptr, spent_.downloaded += d.copied;
+    if (downloads) std::erase(free_results_, flight.result), d_ = nullptr, spent_.downloaded += d.copied;
+    std::erase(free_flights_, &flight);
+    in_flight_.push_back(&flight);
     ++next_, ++spent_.products;
     return {};
 }
 
-Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight, std::vector<Copy>& uploads) {
-    if (work.pack_d || work.unpack_d)
-        if (Status s = reserve(flight.host[2], d.bytes, host::Memory::host); !s) return s;
+Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
+    flight.result = nullptr;
     if (work.is_first) {
         d_ = nullptr;
         const auto block = free_block(d.bytes);
         if (!block) return block.status();
         d_ = *block;
-        if (work.pack_d) {
-            const Timer timer(spent_.pack);
-            work.pack_d(flight.host[2].mapped().data(), d.ld);
-            uploads.push_back({flight.host[2].handle(), d_->buffer.handle(), d.copied});
-            spent_.uploaded += d.copied;
-        }
+        d_->used = next_;
+        if (work.pack_d)
+            if (Status s = send(d, d_->buffer); !s) return s;
     }
     d_->used = next_;
+    if (!work.unpack_d) return {};
+    const auto result = free_result(d.bytes);
+    if (!result) return result.status();
+    flight.result = *result;
+    return {};
+}
+
+Status Engine::wait(VkFence fence) {
+    if (const VkResult r = vk_.vkWaitForFences(device_.handle(), 1, &fence, VK_TRUE, wait_limit); r != VK_SUCCESS)
+        return broken_ = true, lost(r, "vkWaitForFences");
+    if (const VkResult r = vk_.vkResetFences(device_.handle(), 1, &fence); r != VK_SUCCESS)
+        return broken_ = true, lost(r, "vkResetFences");
     return {};
 }
 
 Status Engine::retire(Flight& flight) {
     const Unpack unpack = std::exchange(flight.unpack, {});
-    const auto wait = [&] {
+    {
         const Timer timer(spent_.wait);
-        return vk_.vkWaitForFences(device_.handle(), 1, &flight.fence, VK_TRUE, wait_limit);
-    };
-    if (const VkResult r = wait(); r != VK_SUCCESS) return broken_ = true, lost(r, "vkWaitForFences");
-    if (const VkResult r = vk_.vkResetFences(device_.handle(), 1, &flight.fence); r != VK_SUCCESS)
-        return broken_ = true, lost(r, "vkResetFences");
+        if (Status s = wait(flight.fence); !s) return s;
+    }
     if (traced_) read_times(flight);
     const Timer timer(spent_.unpack);
-    if (unpack) unpack(flight.host[2].mapped().data(), flight.ld);
+    if (unpack) unpack(flight.result->mapped().data(), flight.ld);
     return {};
 }
 
 Status Engine::retire_until(uint64_t number) {
-    for (; retired_ < number && retired_ < next_; ++retired_)
-        if (Status s = retire(flights_[retired_ % flights_at_once]); !s) return s;
+    for (; retired_ < number && retired_ < next_; ++retired_) {
+        Flight& flight = *in_flight_.front();
+        if (Status s = retire(flight); !s) return s;
+        if (flight.result) free_results_.push_back(flight.result);
+        free_flights_.push_back(&flight);
+        in_flight_.pop_front();
+    }
     return {};
 }
 
 Status Engine::retire_done() {
-    while (retired_ < next_ &&
-           vk_.vkGetFenceStatus(device_.handle(), flights_[retired_ % flights_at_once].fence) == VK_SUCCESS)
+    while (!in_flight_.empty() && vk_.vkGetFenceStatus(device_.handle(), in_flight_.front()->fence) == VK_SUCCESS)
         if (Status s = retire_until(retired_ + 1); !s) return s;
     return {};
 }
 
 Status Engine::finish() {
-    const Status done = broken_ ? Status{} : retire_until(next_);
+    Status done = broken_ ? Status{} : retire_until(next_);
+    held_ = nullptr;
+    for (Piece& p : pieces_)  // of a product that failed: the next call may write where its copies do
+        if (std::exchange(p.pending, false) && !broken_)
+            if (Status s = wait(p.fence); !s && done) done = s;
     retired_ = next_;
     memory_limit_ = memory_share_;  // others may have given memory back
-    for (Flight& f : flights_) f.unpack = {};
+    for (const auto& f : flights_) f->unpack = {};
     d_ = nullptr;
     for (Block& b : blocks_) {
         const bool was_sent = b.used != next_;  // false: of a product that failed before it was submitted

@@ -2,6 +2,7 @@
 // The device: a queue of products of tiles. While it multiplies one, the next is copied to it and the last one back.
 #pragma once
 #include <array>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -29,8 +30,13 @@ struct Origin {
     auto operator<=>(const Origin&) const = default;
 };
 
-/// Puts an operand into memory of the host, with this leading dimension.
-using Pack = std::function<void(std::byte* to, int64_t ld)>;
+/// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time.
+struct Pack {
+    std::function<void(std::byte* to, int64_t ld, int64_t begin, int64_t end)> columns{};  // `begin` goes to `to`
+    int64_t count = 0;  // of columns; 0: there is no operand
+    uint64_t each = 1;  // columns on the device for one of these
+    explicit operator bool() const { return count > 0; }
+};
 using Unpack = std::function<void(const std::byte* from, int64_t ld)>;
 
 /// One product of a chain that adds up to one tile of D.
@@ -76,11 +82,17 @@ struct Spent {
     uint64_t uploaded = 0, downloaded = 0, products = 0;
 };
 
+struct EngineOptions {
+    double memory_share = 0.25;                         // the part of the device's memory that operands may take
+    uint64_t budget = UINT64_MAX;                       // the most bytes for them
+    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // of f32
+    uint64_t piece = 8u << 20;                          // bytes of an operand that are packed and sent at once
+};
+
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
 class Engine {
    public:
-    /// `memory_share`: the part of the device's memory that operands may take.
-    static Result<std::unique_ptr<Engine>> open(const host::DeviceOptions& options, double memory_share);
+    static Result<std::unique_ptr<Engine>> open(const host::DeviceOptions& options, const EngineOptions& use);
     const host::Device& device() const { return device_; }
 
     const host::DeviceInfo& info() const { return device_.info(); }
@@ -107,16 +119,21 @@ class Engine {
     /// Rises when a call has made plans or buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
     size_t plans() const { return plans_.size(); }
+    uint64_t products() const { return next_; }  // of all calls
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
     void reset_spent(bool traced);
 
    private:
-    explicit Engine(host::Device device) : device_(std::move(device)) {}
+    Engine(host::Device device, const EngineOptions& use);
     using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t, uint32_t>;
 
     enum Stage : size_t { up, multiply, down };
     static constexpr size_t stages = 3;
+    struct Commands {
+        VkCommandPool pool = VK_NULL_HANDLE;
+        VkCommandBuffer buffer = VK_NULL_HANDLE;
+    };
 
     /// Memory of the device.
     struct Block {
@@ -124,20 +141,27 @@ class Engine {
         host::Buffer buffer{};
         uint64_t used = 0;  // number of the last product that uses it
     };
+    /// Mapped memory that columns of an operand are packed into, and the copy of them to the device.
+    struct Piece {
+        host::Buffer buffer{};
+        Commands commands{};
+        VkFence fence = VK_NULL_HANDLE;
+        uint64_t number = 0;   // of its copy, counted from 1
+        bool pending = false;  // it was submitted, and the fence not waited for
+    };
     /// What one product needs until the device has done it.
     struct Flight {
-        std::array<host::Buffer, 3> host{};  // what A, B and D are copied from; D also to
-        std::array<VkCommandPool, stages> pools{};
-        std::array<VkCommandBuffer, stages> commands{};
+        std::array<Commands, stages> commands{};  // `up` is not used
         VkSemaphore uploaded = VK_NULL_HANDLE, multiplied = VK_NULL_HANDLE;
         VkFence fence = VK_NULL_HANDLE;  // of its last stage
         VkQueryPool times = VK_NULL_HANDLE;
+        host::Buffer* result = nullptr;  // one of results_, for unpack
         Unpack unpack{};
         int64_t ld = 0;
     };
     struct Copy {
         VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
-        uint64_t bytes = 0;
+        uint64_t offset = 0, bytes = 0;  // offset: in `to`
     };
     struct Functions {
 #define X(name) PFN_##name name = nullptr;
@@ -146,6 +170,8 @@ class Engine {
     };
 
     Status load();
+    Status make(Commands& commands, Stage stage) const;
+    Status make(VkFence& fence) const;
     Status make(Flight& flight) const;
     Result<const Plan*> plan_for(const TileProduct& product);
     Status reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where);
@@ -154,15 +180,25 @@ class Engine {
         const Origin& origin;
         const Pack& pack;
         int64_t ld;
-        uint64_t bytes, copied;
+        uint64_t bytes, copied, element;
     };
-    /// The block that holds the operand, which is packed and added to `uploads` if it was not there.
-    Result<Block*> operand(const Load& load, host::Buffer& staging, std::vector<Copy>& uploads);
-    Status prepare_d(const Work& work, const Load& d, Flight& flight, std::vector<Copy>& uploads);
+    /// The block that holds the operand, which is sent if it was not there.
+    Result<Block*> operand(const Load& load);
+    Status prepare_d(const Work& work, const Load& d, Flight& flight);
+    /// Packs and copies the operand piece by piece. The last copy is held back until send_held.
+    Status send(const Load& load, const host::Buffer& to);
+    Status send_held(VkSemaphore signal);
+    Result<Piece*> free_piece(uint64_t bytes);
+    Result<Flight*> free_flight();
+    Result<host::Buffer*> free_result(uint64_t bytes);
     Result<Block*> free_block(uint64_t bytes);
-    Status record(Flight& flight, const Plan& plan, const Run& run, const std::vector<Copy>& uploads,
-                  const Copy* download) const;
-    Status submit(Flight& flight, bool uploads, bool downloads) const;
+    /// Whether the limit and what the driver has left allow so many bytes more.
+    bool has_room(uint64_t bytes) const;
+    Status record(const Commands& to, const std::function<Status(VkCommandBuffer)>& commands) const;
+    void copy(VkCommandBuffer commands, const Copy& copy) const;
+    Status record(Flight& flight, const Plan& plan, const Run& run, const Copy* download) const;
+    Status submit(Stage stage, const Commands& commands, VkSemaphore after, VkSemaphore signal, VkFence fence) const;
+    Status wait(VkFence fence);
     Status retire(Flight& flight);
     void read_times(const Flight& flight);
     Status retire_until(uint64_t number);
@@ -170,14 +206,26 @@ class Engine {
     bool is_kept(const Origin& origin) const;
 
     host::Device device_;
+    const VkgemmAccuracy accuracy_;
+    const uint64_t piece_bytes_;
     Functions vk_{};
     std::array<VkQueue, stages> queues_{};
     std::array<uint32_t, stages> families_{};
     std::map<Key, Plan> plans_;
     std::list<Block> blocks_;
     uint64_t memory_share_ = 0, memory_limit_ = 0, memory_used_ = 0;  // limit: less than the share once it ran out
-    static constexpr uint64_t flights_at_once = 4;
-    std::array<Flight, flights_at_once> flights_{};
+    // Many products may be under way, so that operands are sent ahead while there is much to compute; what they need of
+    // mapped memory is bounded apart.
+    static constexpr size_t most_flights = 64, most_results = 4;
+    static constexpr uint64_t most_pieces = 16;
+    std::vector<std::unique_ptr<Flight>> flights_;
+    std::vector<Flight*> free_flights_;
+    std::deque<Flight*> in_flight_;  // numbers retired_ to next_
+    std::list<Piece> pieces_;
+    Piece* held_ = nullptr;  // recorded, not yet submitted
+    uint64_t copies_ = 0;
+    std::list<host::Buffer> results_;
+    std::vector<host::Buffer*> free_results_;
     uint64_t next_ = 0, retired_ = 0;  // numbers of products
     Block* d_ = nullptr;               // of the chain
     host::Buffer workspace_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For programs that know which matrices do not change (vkgemm_blas.h).
+// What is exported beside BLAS: for programs that know which matrices do not change (vkgemm_blas.h), and for
+// ScaLAPACK's PBLAS.
 #include "blas/state.h"
 #include "blas/vkgemm_blas.h"
 
@@ -17,4 +18,13 @@ EXPORT void vkgemm_blas_forget(const void* address) {
         vkgemm::blas::forget(address);
     } catch (...) {
     }
+}
+
+/// PBLAS asks it how many columns of A and rows of B to hand round and multiply at a time (int of the process grid, a
+/// letter for the type), and has one that says 32. So few are never worth the device: for each element of C it moves
+/// 8 bytes, and multiplies 32 times. A program that has this function itself keeps it.
+EXPORT int pilaenv_(const int*, const char*) {
+    constexpr int of_pblas = 32;
+    const vkgemm::blas::Settings& s = vkgemm::blas::settings();
+    return s.mode == vkgemm::blas::Mode::never ? of_pblas : s.pblas_depth;
 }

@@ -43,7 +43,7 @@ Result<double> seconds_of_call(Engine& engine, int64_t size, int64_t tile, bool 
     for (int run = 0; run < most_runs && counted < enough && spent < patience; ++run) {
         const uint64_t created = engine.created();
         const auto start = Clock::now();
-        if (Status s = Tiles<R>(engine, g, tile).run(); !s) return s;
+        if (Status s = Tiles<R>(g, {tile, tile}, 1).run(engine, 0); !s) return s;
         last = seconds_since(start);
         if (engine.created() != created) continue;
         best = std::min(best, last);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// In which order the tiles of C are computed. Pure.
+// In which order the tiles of C are computed, and by which device.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace vkgemm::blas {
@@ -22,5 +24,44 @@ inline std::vector<size_t> order_of_tiles(int64_t down, int64_t across) {
     });
     return order;
 }
+
+/// Deals the tiles of C to devices. Each has a block of columns of tiles, or of rows if there are more of those, in the
+/// order above. One that has done its own takes the last tile of the device with the most left, so that devices of
+/// different speed end together. Any thread may take.
+class TileShares {
+   public:
+    TileShares(int64_t down, int64_t across, size_t devices) : shares_(devices) {
+        const bool by_rows = down > across;
+        const int64_t all = by_rows ? down : across, count = static_cast<int64_t>(devices);
+        for (int64_t d = 0; d < count; ++d) {
+            const int64_t begin = all * d / count, size = all * (d + 1) / count - begin;
+            Share& share = shares_[static_cast<size_t>(d)];
+            share.tiles = by_rows ? order_of_tiles(size, across) : order_of_tiles(down, size);
+            share.back = share.tiles.size();
+            for (size_t& t : share.tiles) {  // of the block, to of C
+                const int64_t rows = by_rows ? size : down, i = static_cast<int64_t>(t) % rows,
+                              j = static_cast<int64_t>(t) / rows;
+                t = static_cast<size_t>(by_rows ? begin + i + j * down : i + (begin + j) * down);
+            }
+        }
+    }
+
+    std::optional<size_t> take(size_t device) {
+        const std::lock_guard lock(mutex_);
+        if (Share& own = shares_[device]; own.front < own.back) return own.tiles[own.front++];
+        const auto left = [](const Share& s) { return s.back - s.front; };
+        Share& most = *std::ranges::max_element(shares_, {}, left);
+        if (left(most) == 0) return {};
+        return most.tiles[--most.back];
+    }
+
+   private:
+    struct Share {
+        std::vector<size_t> tiles{};
+        size_t front = 0, back = 0;  // those that are left
+    };
+    std::mutex mutex_;
+    std::vector<Share> shares_;
+};
 
 }  // namespace vkgemm::blas

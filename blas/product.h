@@ -13,10 +13,10 @@ const Rates* rates_of() noexcept {
     if (!can_try(type_of<R>)) return nullptr;
     try {
         const LockedEngine locked = lock_engine();
-        if (!locked.engine) return nullptr;
+        if (!locked.engine()) return nullptr;
         if (measured.done) return &measured.rates;
         const std::optional<Rates> kept = kept_rates(locked, type_of<R>);
-        const auto found = kept ? Result<Rates>(*kept) : measure<R>(*locked.engine, settings().tile);
+        const auto found = kept ? Result<Rates>(*kept) : measure<R>(*locked.engine(), settings().tile);
         if (found) {
             if (!kept) keep_rates(locked, type_of<R>, *found);
             keep_pipelines(locked);
@@ -24,9 +24,9 @@ const Rates* rates_of() noexcept {
             measured.done = true;
             return &measured.rates;
         }
-        static_cast<void>(locked.engine->finish());
+        static_cast<void>(locked.engine()->finish());
         set_support(type_of<R>, Support::no, found.status());
-        report_failure(locked, found.status());
+        report_failure(locked, locked.engine(), found.status());
     } catch (...) {  // no memory
     }
     return nullptr;
@@ -48,7 +48,9 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     if (!measured.done && !e.is_time_to_open(next)) return false;
     const Rates* rates = measured.done ? &measured.rates : rates_of<Real<T>>();
     if (!rates) return false;
-    predicted = e.device_seconds(routine_of<T>, *rates, cost);
+    Rates all = *rates;  // of the devices together; what moves is packed by the same cores
+    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g), device_count()));
+    predicted = e.device_seconds(routine_of<T>, all, cost);
     return e.prefers_device(predicted, next);
 }
 
@@ -85,7 +87,7 @@ Outcome multiply(const Gemm<T>& g, const Next& next) {
         rest = part(g, 0, sample, g.m, g.n - sample);
     }
     double predicted = 0, seconds = 0;
-    if (wants_device(rest, predicted) && multiply_tiles(rest, s.tile, next, seconds)) {
+    if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest), next, seconds)) {
         if (predicted > 0 && seconds > 0) estimates().saw_device(routine_of<T>, predicted, seconds);
         return Outcome::device;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "blas/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -18,6 +19,28 @@ struct Word {
 constexpr Word<Mode> modes[] = {{"auto", Mode::automatic}, {"never", Mode::never}, {"always", Mode::always}};
 constexpr Word<LogLevel> levels[] = {
     {"failures", LogLevel::failures}, {"summary", LogLevel::summary}, {"calls", LogLevel::calls}};
+
+constexpr Word<VkgemmAccuracy> accuracies[] = {{"exact", VKGEMM_ACCURACY_DEFAULT},
+                                               {"f32_split", VKGEMM_ACCURACY_F32_SPLIT},
+                                               {"f32_split_rows", VKGEMM_ACCURACY_F32_SPLIT_ROWS}};
+constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
+
+/// What a file of settings may have.
+constexpr std::string_view setting_names[] = {
+    "VKGEMM_BLAS",         "VKGEMM_BLAS_MIN",    "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",      "VKGEMM_BLAS_TILE",
+    "VKGEMM_BLAS_DEPTH",   "VKGEMM_BLAS_MEMORY", "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY", "VKGEMM_BLAS_CACHE",
+    "VKGEMM_BLAS_DISABLE", "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG",    "VKGEMM_BLAS_PBLAS"};
+
+/// OpenMPI, MVAPICH, Intel MPI and MPICH, Cray, Flux, Slurm.
+constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                          "PALS_LOCAL_RANKID",          "FLUX_TASK_LOCAL_ID",        "SLURM_LOCALID"};
+
+std::string_view without_spaces(std::string_view text) {
+    constexpr std::string_view spaces = " \t\r";
+    const size_t begin = text.find_first_not_of(spaces);
+    return begin == std::string_view::npos ? std::string_view()
+                                           : text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
+}
 
 class Reader {
    public:
@@ -63,6 +86,39 @@ class Reader {
     std::vector<std::string>& complaints_;
 };
 
+/// Bytes, or with K, M, G or T so many times 1024.
+void read_budget(const Reader& reader, Settings& s) {
+    const char* value = reader.text("VKGEMM_BLAS_BUDGET");
+    if (!value) return;
+    const std::string_view all = value, units = "KMGT";
+    double n = 0;
+    const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
+    std::string_view rest = all.substr(static_cast<size_t>(end - all.data()));
+    if (const size_t unit = rest.empty() ? units.npos : units.find(rest[0]); unit != units.npos)
+        n *= std::exp2(10.0 * static_cast<double>(unit + 1)), rest.remove_prefix(1);
+    if (error == std::errc{} && rest.empty() && n >= 0 && n < 0x1p63)
+        s.budget = static_cast<uint64_t>(n);
+    else
+        reader.complain("VKGEMM_BLAS_BUDGET", all, "bytes, such as 4000000000, 512M or 4G");
+}
+
+void read_devices(const Reader& reader, Settings& s) {
+    const char* value = reader.text("VKGEMM_BLAS_DEVICE");
+    for (std::string_view rest = value ? value : ""; !rest.empty();) {
+        const std::string_view word = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+        if (const auto name = without_spaces(word); !name.empty()) s.devices.emplace_back(name);
+    }
+    for (const char* variable : rank_variables) {
+        const std::string_view rank = reader.text(variable) ? reader.text(variable) : "";
+        uint32_t n = 0;
+        const auto [end, error] = std::from_chars(rank.data(), rank.data() + rank.size(), n);
+        if (rank.empty() || error != std::errc{} || end != rank.data() + rank.size()) continue;
+        s.local_rank = n;
+        return;
+    }
+}
+
 void read_disabled(const Reader& reader, Settings& s) {
     const char* value = reader.text("VKGEMM_BLAS_DISABLE");
     for (std::string_view rest = value ? value : ""; !rest.empty();) {
@@ -90,6 +146,26 @@ std::string cache_folder(const Reader& reader) {
 
 }  // namespace
 
+std::map<std::string, std::string> read_config(const std::string& text, std::vector<std::string>& complaints) {
+    std::map<std::string, std::string> found;
+    size_t number = 0;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view whole = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), whole.size() + 1));
+        ++number;
+        const std::string_view line = without_spaces(whole.substr(0, whole.find('#')));
+        if (line.empty()) continue;
+        const size_t equals = std::min(line.find('='), line.size());
+        const std::string_view name = without_spaces(line.substr(0, equals));
+        if (equals < line.size() && std::ranges::find(setting_names, name) != std::end(setting_names))
+            found[std::string(name)] = without_spaces(line.substr(equals + 1));
+        else
+            complaints.push_back("VKGEMM_BLAS_CONFIG, line " + std::to_string(number) + ": \"" + std::string(line) +
+                                 "\" is ignored; a line is NAME=value, with a name like VKGEMM_BLAS_TILE");
+    }
+    return found;
+}
+
 Settings read_settings(const GetVariable& get, std::vector<std::string>& complaints) {
     const Reader reader(get, complaints);
     Settings s;
@@ -98,10 +174,17 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     s.min = reader.number("VKGEMM_BLAS_MIN", 0.0, HUGE_VAL, "a number from 0");
     if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384"))
         s.tile = *tile;
+    if (const auto depth = reader.number("VKGEMM_BLAS_PBLAS", 1, 1 << 20, "a whole number from 1 to 1048576"))
+        s.pblas_depth = *depth;
+    if (const auto depth = reader.number("VKGEMM_BLAS_DEPTH", least_tile, most_tile, "a whole number from 1 to 16384"))
+        s.depth = *depth;
     if (const auto share = reader.number("VKGEMM_BLAS_MEMORY", 0.0, 1.0, "a number from 0 to 1"))
         s.memory_share = *share;
     if (const char* file = reader.text("VKGEMM_BLAS_CPU")) s.next_library = file;
-    if (const char* device = reader.text("VKGEMM_BLAS_DEVICE")) s.device = device;
+    reader.word("VKGEMM_BLAS_ACCURACY", accuracies, s.accuracy);
+    reader.word("VKGEMM_BLAS_FORK", forks, s.reopens);
+    read_budget(reader, s);
+    read_devices(reader, s);
     s.cache = cache_folder(reader);
     read_disabled(reader, s);
     return s;

@@ -8,6 +8,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <new>
+
+#include "blas/devices.h"
 
 namespace vkgemm::blas {
 namespace {
@@ -18,11 +23,12 @@ thread_local bool inside_next = false;
 struct Process {
     Settings settings;
     Counts counts;
-    std::mutex engine_mutex;  // of the next four
-    std::unique_ptr<Engine> engine;
+    std::mutex engine_mutex;                // of the next four
+    std::vector<Engine*> engines;           // never destroyed
     size_t kept_plans = 0, kept_bytes = 0;  // what `pipelines` holds
     bool tried = false;
-    std::atomic<bool> unusable = false;  // the device failed, is not there or not wanted
+    std::atomic<bool> unusable = false;  // all devices failed, or are not there or not wanted
+    std::atomic<size_t> devices = 0;     // engines.size()
     std::atomic<bool> complained = false;
     std::atomic<Support> support_f32 = Support::unknown, support_f64 = Support::unknown;
     Estimates estimates;
@@ -40,12 +46,18 @@ Process& process() {
 }
 
 // A forked child has neither the driver's threads nor a usable queue, and the mutex may be held by a thread that it
-// lacks. It keeps the settings, and computes on the CPU. `opened` is set before the device is opened.
+// lacks. It keeps the settings, and computes on the CPU or opens the device anew, beside what it has inherited.
+// `opened` is set before the device is opened.
 std::atomic<bool> opened = false;
 void in_child() {
     Process& p = process();
     p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = 0;
-    if (opened) p.unusable = true;
+    if (!opened) return;
+    if (!p.settings.reopens) return void(p.unusable = true);
+    new (&p.engine_mutex) std::mutex;
+    new (&p.text_mutex) std::mutex;
+    p.engines.clear();
+    p.devices = 0, p.tried = false, p.keeps = false;
 }
 
 std::string text_for_summary(const Rates& r) {
@@ -64,7 +76,7 @@ std::string key_of(const host::DeviceInfo& info) {
 std::string kind_of_rates(Type type) { return type == f64 ? "rates_f64" : "rates_f32"; }
 std::string key_of_rates(const host::DeviceInfo& info, const Settings& s) {
     return key_of(info) + ", tile " + std::to_string(s.tile) + ", threads " +
-           std::to_string(std::thread::hardware_concurrency());
+           std::to_string(std::thread::hardware_concurrency()) + ", accuracy " + std::to_string(s.accuracy);
 }
 
 void print_summary() {
@@ -75,6 +87,14 @@ void print_summary() {
     complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" + name(p.device) +
              "), " + std::to_string(next) + " by the next BLAS (" + name(p.next_library) + "); " +
              std::to_string(failed) + " tiles fell back");
+    const std::unique_lock engines(p.engine_mutex, std::try_to_lock);
+    if (engines && p.engines.size() > 1) {
+        std::string line;
+        for (const Engine* e : p.engines)
+            line +=
+                (line.empty() ? "" : ", ") + std::to_string(e->products()) + " products of tiles on " + e->info().name;
+        complain(line);
+    }
     for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
         if (measured->done)
             complain(std::string(type) + " of the device" + (measured->kept ? ", kept: " : ": ") +
@@ -87,14 +107,33 @@ void print_summary() {
 Process* create_process() {
     auto* p = new Process;
     std::vector<std::string> complaints;
-    p->settings = read_settings([](const char* name) { return std::getenv(name); }, complaints);
+    std::map<std::string, std::string> config;
+    if (const char* file = std::getenv("VKGEMM_BLAS_CONFIG"); file && *file) {
+        std::ifstream in(file);
+        config = read_config(std::string(std::istreambuf_iterator<char>(in), {}), complaints);
+        if (!in.is_open()) complaints.push_back(std::string("VKGEMM_BLAS_CONFIG=") + file + " cannot be read");
+    }
+    const auto variable = [&](const char* name) -> const char* {
+        if (const char* value = std::getenv(name); value && *value) return value;
+        const auto found = config.find(name);
+        return found == config.end() ? nullptr : found->second.c_str();
+    };
+    p->settings = read_settings(variable, complaints);
     for (const std::string& text : complaints) complain(text);
     if (p->settings.log != LogLevel::failures) std::atexit(print_summary);
     return p;
 }
 
-Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
-    host::DeviceOptions options{.device = s.device, .transferQueues = true};
+/// Appends the devices of the settings to `engines`.
+Status open_engines(const Settings& s, std::vector<Engine*>& engines) {
+    host::DeviceOptions options{.transferQueues = true};
+    std::vector<uint32_t> chosen;
+    options.choose = [&](std::span<const host::DeviceInfo> devices) -> Result<uint32_t> {
+        auto all = choose_devices(devices, s);
+        if (!all) return all.status();
+        chosen = *std::move(all);
+        return chosen[std::min(engines.size(), chosen.size() - 1)];
+    };
     options.accepts = [&s](const host::DeviceInfo& info) -> Status {
         if (is_worth_opening(s, info.kind)) return {};
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
@@ -104,12 +143,21 @@ Result<std::unique_ptr<Engine>> open_engine(const Settings& s) {
         options.pipelineCache = [&s](const host::DeviceInfo& info) {
             return Cache(s.cache).read("pipelines", key_of(info));
         };
-    return Engine::open(options, s.memory_share);
+    EngineOptions use{.memory_share = s.memory_share, .budget = s.budget, .accuracy = s.accuracy};
+    use.piece = std::min(use.piece, static_cast<uint64_t>(s.tile * s.tile) * sizeof(float));  // for tests
+    if (const char* piece = std::getenv("VKGEMM_BLAS_PIECE")) use.piece = std::strtoull(piece, nullptr, 10);
+    do {
+        auto engine = Engine::open(options, use);
+        if (!engine) return engine.status();
+        engines.push_back(engine->release());
+        engines.back()->workers().share_with(chosen.size());
+    } while (engines.size() < chosen.size());
+    return {};
 }
 
 // A missing device is worth a line only if the user asked for one.
 void report_no_device(Process& p, const Status& why) {
-    if (p.settings.mode == Mode::always || !p.settings.device.empty() || p.settings.log != LogLevel::failures)
+    if (p.settings.mode == Mode::always || !p.settings.devices.empty() || p.settings.log != LogLevel::failures)
         complain("no device: " + why.text);
 }
 
@@ -147,21 +195,21 @@ Measured& measured_rates(Type type) { return type == f64 ? process().measured_f6
 
 std::optional<Rates> kept_rates(const LockedEngine& locked, Type type) {
     const Settings& s = settings();
-    return rates_in(Cache(s.cache).read(kind_of_rates(type), key_of_rates(locked.engine->info(), s)));
+    return rates_in(Cache(s.cache).read(kind_of_rates(type), key_of_rates(locked.engine()->info(), s)));
 }
 void keep_rates(const LockedEngine& locked, Type type, const Rates& rates) {
     const Settings& s = settings();
     const std::string text = text_of(rates);
-    Cache(s.cache).write(kind_of_rates(type), key_of_rates(locked.engine->info(), s), std::as_bytes(std::span(text)));
+    Cache(s.cache).write(kind_of_rates(type), key_of_rates(locked.engine()->info(), s), std::as_bytes(std::span(text)));
 }
 void keep_pipelines(const LockedEngine& locked) noexcept try {
     Process& p = process();
-    if (!locked.engine || p.settings.cache.empty() || locked.engine->plans() == p.kept_plans) return;
-    p.kept_plans = locked.engine->plans();
-    const auto data = locked.engine->device().pipelineCacheData();
+    if (!locked.engine() || p.settings.cache.empty() || locked.engine()->plans() == p.kept_plans) return;
+    p.kept_plans = locked.engine()->plans();
+    const auto data = locked.engine()->device().pipelineCacheData();
     if (!data || data->size() == p.kept_bytes) return;
     p.kept_bytes = data->size();
-    Cache(p.settings.cache).write("pipelines", key_of(locked.engine->info()), *data);
+    Cache(p.settings.cache).write("pipelines", key_of(locked.engine()->info()), *data);
 } catch (...) {  // no memory
 }
 
@@ -180,50 +228,59 @@ LockedEngine lock_engine() {
         static const int registered = pthread_atfork(nullptr, nullptr, in_child);
         opened = true;
         const auto start = std::chrono::steady_clock::now();
-        auto engine = registered == 0 ? open_engine(p.settings)
-                                      : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
-        if (engine) {
-            p.engine = *std::move(engine);
+        const Status done = registered == 0 ? open_engines(p.settings, p.engines)
+                                            : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
+        p.devices = p.engines.size();
+        if (!done) report_no_device(p, done);
+        if (!p.engines.empty()) {
             const std::lock_guard lock(p.text_mutex);
-            p.device = p.engine->info().name;
+            p.device.clear();
+            for (const Engine* e : p.engines) p.device += (p.device.empty() ? "" : " and ") + e->info().name;
             if (p.settings.log == LogLevel::calls) {
                 const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
                 complain("the device was opened in " + std::to_string(passed.count() * 1e3) + " ms");
             }
         } else {
-            report_no_device(p, engine.status());
             p.unusable = true;
         }
     }
-    if (!p.unusable) locked.engine = p.engine.get();
+    if (!p.unusable) locked.engines = p.engines;
     return locked;
 }
 
 void keep(const void* address, uint64_t bytes) {
     const LockedEngine locked = lock_engine();
-    if (!locked.engine) return;
+    if (!locked.engine()) return;
     process().keeps = true;
-    locked.engine->keep(address, bytes);
+    for (Engine* e : locked.engines) e->keep(address, bytes);
 }
 void forget(const void* address) {
     if (!process().keeps) return;
     const LockedEngine locked = lock_engine();
-    if (locked.engine) locked.engine->forget(address);
+    for (Engine* e : locked.engines) e->forget(address);
 }
 void note_write(const void* address, uint64_t bytes) {
     if (!process().keeps) return;
     const LockedEngine locked = lock_engine();
-    if (locked.engine) locked.engine->wrote(address, bytes);
+    for (Engine* e : locked.engines) e->wrote(address, bytes);
 }
 
-void report_failure(const LockedEngine&, const Status& status) {
+void report_failure(const LockedEngine&, const Engine* engine, const Status& status) {
     Process& p = process();
     const bool stays = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
-    if (!stays) p.unusable = true;
+    if (!stays) {
+        std::erase(p.engines, engine);
+        p.devices = p.engines.size();
+        if (p.engines.empty()) p.unusable = true;
+    }
+    const char* const by = stays               ? "the next BLAS computes this tile"
+                           : p.engines.empty() ? "the next BLAS computes from now on"
+                                               : "the other devices compute from now on";
     if (!p.complained.exchange(true))
-        complain(status.text + "; the next BLAS computes " + (stays ? "this tile" : "from now on") +
-                 "; further failures are counted (VKGEMM_BLAS_LOG=summary)");
+        complain(status.text + "; " + by + "; further failures are counted (VKGEMM_BLAS_LOG=summary)");
 }
+
+size_t device_count() { return process().devices; }
 
 Support support_of(Type type) { return type == f64 ? process().support_f64 : process().support_f32; }
 

@@ -22,12 +22,15 @@ void log_spent(const Spent& spent, double seconds);
 /// For the summary.
 void set_next_library(const std::string& file);
 
-/// The engine and the lock on it. `engine` is null if there is none: not wanted, not there, failed, or the process is a
-/// forked child of one that had it, where a device cannot be used.
+/// The devices and the lock on them. There is none if it is not wanted, not there or failed, or the process is a forked
+/// child of one that had it, unless VKGEMM_BLAS_FORK=reopen.
 struct LockedEngine {
     std::unique_lock<std::mutex> lock{};
-    Engine* engine = nullptr;
+    std::span<Engine* const> engines{};
+    Engine* engine() const { return engines.empty() ? nullptr : engines.front(); }
 };
+/// How many there are; 0 before the first is opened.
+size_t device_count();
 /// For the decision.
 Estimates& estimates();
 struct Measured {
@@ -58,7 +61,8 @@ void forget(const void* address);
 void note_write(const void* address, uint64_t bytes);
 
 /// A tile failed. The first failure is printed. The device is not used again unless the reason is a lack of memory.
-void report_failure(const LockedEngine& locked, const Status& status);
+/// Ends the use of `locked.engines`.
+void report_failure(const LockedEngine& locked, const Engine* engine, const Status& status);
 enum class Support : uint8_t { unknown, yes, no };
 /// Whether the device can do products of this type. If it cannot, they are forwarded, which is not a failure.
 Support support_of(Type type);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One call, tile by tile. A tile of C is written when it is complete; a tile that fails has not been written, and the
-// next BLAS computes it.
+// One call, tile by tile, on one device or several. A tile of C is written when it is complete; a tile that fails has
+// not been written, and the next BLAS computes it.
 #pragma once
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "blas/decision.h"
@@ -23,6 +24,15 @@ inline double seconds_since(Clock::time_point start) {
 template <class T>
 inline constexpr Type type_of = sizeof(Real<T>) == 8 ? f64 : f32;
 
+/// Rows and columns of a tile of C, and the depth of the products that add up to it, in real numbers.
+struct TileSize {
+    int64_t side = 2048, depth = 2048;
+};
+template <class T>
+TileSize tile_size(const Settings& s, const Gemm<T>&) {
+    return {s.tile, s.depth ? s.depth : s.tile};
+}
+
 /// How an operand is stored on the device, for Origin: two operands with the same form and place are the same.
 template <class T>
 uint32_t form_of(bool is_a, Op op) {
@@ -38,21 +48,29 @@ uint64_t extent(int64_t rows, int64_t columns, int64_t ld) {
 template <class T>
 class Tiles {
    public:
-    /// `tile`: rows, columns and depth, in real numbers.
-    Tiles(Engine& engine, const Gemm<T>& g, int64_t tile)
-        : engine_(engine),
-          g_(g),
-          columns_(tile),
-          rows_(std::max<int64_t>(1, tile / real_rows<T>)),
+    Tiles(const Gemm<T>& g, TileSize size, size_t devices)
+        : g_(g),
+          columns_(size.side),
+          rows_(std::max<int64_t>(1, size.side / real_rows<T>)),
+          depth_(std::max<int64_t>(1, size.depth / real_rows<T>)),
           down_((g.m + rows_ - 1) / rows_),
-          done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))) {}
+          done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))),
+          shares_(down_, (g.n + columns_ - 1) / columns_, devices) {}
 
-    /// What failed has left its tiles of C unchanged, and they are not done.
-    Status run() {
+    /// Computes tiles on this device until none is left. What failed has left its tiles of C unchanged, and they are
+    /// not done. Several devices may do this at once, each on a thread of its own, with numbers of 0 and up.
+    Status run(Engine& engine, size_t device) {
         Status status;
-        for (const size_t t : order_of_tiles(down_, static_cast<int64_t>(done_.size()) / down_))
-            if (status) status = chain(t);
-        const Status finished = engine_.finish();
+        try {
+            while (status) {
+                const auto t = shares_.take(device);
+                if (!t) break;
+                status = chain(engine, *t);
+            }
+        } catch (const std::exception& e) {
+            status = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
+        }
+        const Status finished = engine.finish();
         return status ? finished : status;
     }
 
@@ -71,36 +89,38 @@ class Tiles {
     }
 
     /// The products that add up to one tile of C.
-    Status chain(size_t t) {
+    Status chain(Engine& engine, size_t t) {
         const Gemm<T> g = tile(t);
         const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta);
         const auto real = [](T x) { return static_cast<double>(std::real(x)); };
-        for (int64_t l = 0; l < g.k; l += rows_) {
-            Work work = product(g, l, std::min(rows_, g.k - l));
+        for (int64_t l = 0; l < g.k; l += depth_) {
+            Work work = product(engine, g, l, std::min(depth_, g.k - l));
             work.is_first = l == 0;
             work.alpha = scale_a ? 1 : real(g.alpha);
             work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
             if (work.is_first && g.beta != T{})
-                work.pack_d = [this, g, scale_c](std::byte* to, int64_t ld) {
-                    share(g.n, g.m, [&](int64_t j, int64_t end) {
-                        pack_c(g.c + j * g.ldc, g.ldc, g.m, end - j, scale_c ? g.beta : T{1}, real_at(to) + j * ld, ld);
-                    });
-                };
-            if (l + rows_ >= g.k)
-                work.unpack_d = [this, g, t](const std::byte* from, int64_t ld) {
-                    share(g.n, g.m, [&](int64_t j, int64_t end) {
+                work.pack_d = {[&engine, g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                                   share(engine, until - from, g.m, [&](int64_t j, int64_t end) {
+                                       pack_c(g.c + (from + j) * g.ldc, g.ldc, g.m, end - j, scale_c ? g.beta : T{1},
+                                              real_at(to) + j * ld, ld);
+                                   });
+                               },
+                               g.n};
+            if (l + depth_ >= g.k)
+                work.unpack_d = [this, &engine, g, t](const std::byte* from, int64_t ld) {
+                    share(engine, g.n, g.m, [&](int64_t j, int64_t end) {
                         const auto* d = reinterpret_cast<const Real<T>*>(from);
                         unpack_c(d + j * ld, ld, g.m, end - j, g.c + j * g.ldc, g.ldc);
                     });
-                    done_[t] = true;
+                    done_[t] = 1;
                 };
-            if (Status s = engine_.enqueue(work); !s) return s;
+            if (Status s = engine.enqueue(work); !s) return s;
         }
         return {};
     }
 
     /// The product of columns of op(A) and rows of op(B) from `l` on.
-    Work product(const Gemm<T>& g, int64_t l, int64_t k) {
+    static Work product(Engine& engine, const Gemm<T>& g, int64_t l, int64_t k) {
         constexpr uint64_t parts = real_rows<T>;
         const bool a_plain = g.op_a == Op::none, b_plain = g.op_b == Op::none;
         const T factor = is_real(g.alpha) ? T{1} : g.alpha;
@@ -117,62 +137,92 @@ class Tiles {
         work.a = {a, g.lda, a_rows, a_columns, form_of<T>(true, g.op_a), {1, 0}, extent<T>(a_rows, a_columns, g.lda)};
         work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
         if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
-        work.pack_a = [this, g, a, a_rows, a_columns, factor](std::byte* to, int64_t ld) {
-            share(a_columns, a_rows, [&](int64_t c, int64_t end) {
-                pack_a(a + c * g.lda, g.lda, a_rows, end - c, g.op_a, factor, real_at(to) + real_rows<T> * c * ld, ld);
-            });
-        };
-        work.pack_b = [this, g, b, b_rows, b_columns, b_plain](std::byte* to, int64_t ld) {
-            share(b_columns, b_rows, [&](int64_t c, int64_t end) {
-                const int64_t column = b_plain ? c : real_rows<T> * c;
-                pack_b(b + c * g.ldb, g.ldb, b_rows, end - c, g.op_b, real_at(to) + column * ld, ld);
-            });
-        };
+        work.pack_a = {[&engine, g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                           share(engine, until - from, a_rows, [&](int64_t c, int64_t end) {
+                               pack_a(a + (from + c) * g.lda, g.lda, a_rows, end - c, g.op_a, factor,
+                                      real_at(to) + real_rows<T> * c * ld, ld);
+                           });
+                       },
+                       a_columns, parts};
+        const int64_t each = b_plain ? 1 : real_rows<T>;
+        work.pack_b = {[&engine, g, b, b_rows, each](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                           share(engine, until - from, b_rows, [&](int64_t c, int64_t end) {
+                               pack_b(b + (from + c) * g.ldb, g.ldb, b_rows, end - c, g.op_b,
+                                      real_at(to) + each * c * ld, ld);
+                           });
+                       },
+                       b_columns, static_cast<uint64_t>(each)};
         return work;
     }
 
     static Real<T>* real_at(std::byte* memory) { return reinterpret_cast<Real<T>*>(memory); }
 
-    void share(int64_t columns, int64_t rows, const std::function<void(int64_t, int64_t)>& work) {
-        engine_.workers().run(columns, static_cast<uint64_t>(rows * columns) * sizeof(T), work);
+    static void share(Engine& engine, int64_t columns, int64_t rows,
+                      const std::function<void(int64_t, int64_t)>& work) {
+        engine.workers().run(columns, static_cast<uint64_t>(rows * columns) * sizeof(T), work);
     }
 
-    Engine& engine_;
     const Gemm<T> g_;
-    const int64_t columns_, rows_, down_;
-    std::vector<bool> done_;
+    const int64_t columns_, rows_, depth_, down_;
+    std::vector<char> done_;  // not bool: devices write them at once
+    TileShares shares_;
 };
+
+/// How many of the devices have a tile of this call to compute.
+template <class T>
+size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices) {
+    const int64_t rows = std::max<int64_t>(1, size.side / real_rows<T>);
+    const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + size.side - 1) / size.side);
+    return std::min(devices, static_cast<size_t>(tiles));
+}
+
+/// Runs the tiles on these devices. Statuses of all of them.
+template <class T>
+std::vector<Status> run_tiles(Tiles<T>& tiles, std::span<Engine* const> engines) {
+    std::vector<Status> done(engines.size());
+    std::vector<std::thread> others;
+    others.reserve(engines.size());
+    for (size_t d = 1; d < engines.size(); ++d) try {
+            others.emplace_back([&, d] { done[d] = tiles.run(*engines[d], d); });
+        } catch (const std::system_error&) {  // no thread: the other devices take its tiles
+        }
+    done[0] = tiles.run(*engines[0], 0);
+    for (std::thread& t : others) t.join();
+    return done;
+}
 
 /// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C
 /// is changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
 template <class T, class Next>
-bool multiply_tiles(const Gemm<T>& g, int64_t tile, const Next& next, double& seconds) {
+bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& seconds) {
     std::optional<Tiles<T>> tiles;
-    Status done;
     try {
         const LockedEngine locked = lock_engine();
-        if (!locked.engine) return false;
-        Engine& engine = *locked.engine;
-        const uint64_t created = engine.created();
+        if (!locked.engine()) return false;
+        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size()));
+        const std::vector<Engine*> engines(used.begin(), used.end());
+        const auto created = [&] {
+            uint64_t sum = 0;
+            for (const Engine* e : engines) sum += e->created();
+            return sum;
+        };
+        const uint64_t before = created();
         const auto start = Clock::now();
-        tiles.emplace(engine, g, tile);
+        tiles.emplace(g, size, engines.size());
         const bool traced = settings().log == LogLevel::calls;
-        engine.reset_spent(traced);
-        engine.wrote(g.c, extent<T>(g.m, g.n, g.ldc));
-        try {
-            done = tiles->run();
-        } catch (const std::exception& e) {
-            done = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
-            static_cast<void>(engine.finish());
-        }
-        if (engine.created() == created) seconds = seconds_since(start);
+        for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
+        for (Engine* e : engines) e->reset_spent(traced);
+        const std::vector<Status> done = run_tiles(*tiles, engines);
+        if (created() == before) seconds = seconds_since(start);
         keep_pipelines(locked);
-        if (traced) log_spent(engine.spent(), seconds_since(start));
-        if (!done) report_failure(locked, done);
+        if (traced)
+            for (const Engine* e : engines) log_spent(e->spent(), seconds_since(start));
+        for (size_t d = 0; d < done.size(); ++d)
+            if (!done[d]) report_failure(locked, engines[d], done[d]);
     } catch (...) {  // no memory for the tiles, or for a message
         if (!tiles) return false;
     }
-    if (!done) counts().failed_tiles += tiles->rest(next);
+    counts().failed_tiles += tiles->rest(next);
     return true;
 }
 
@@ -181,8 +231,10 @@ inline bool can_try(Type type) noexcept {
     if (const Support known = support_of(type); known != Support::unknown) return known == Support::yes && is_usable();
     try {
         const LockedEngine locked = lock_engine();
-        if (!locked.engine) return false;
-        const Status checked = locked.engine->check(type);
+        if (!locked.engine()) return false;
+        Status checked;
+        for (const Engine* e : locked.engines)
+            if (checked) checked = e->check(type);
         set_support(type, checked ? Support::yes : Support::no, checked);
         return bool(checked);
     } catch (...) {  // no memory

@@ -33,7 +33,7 @@ void pause(unsigned turn) {
 
 void Workers::start() {
     started_ = true;
-    const unsigned wanted = std::min(usable_cores(), most_threads) - 1;  // the caller is one
+    const unsigned wanted = std::clamp(usable_cores() / sharing_, 1u, most_threads) - 1;  // the caller is one
     try {
         while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {  // fewer threads, down to none, do the same

@@ -16,18 +16,22 @@ namespace vkgemm::blas {
 /// because to wake 15 threads takes as long as to copy megabytes.
 class Workers {
    public:
+    /// So many objects share the cores. To be called before run().
+    void share_with(size_t workers) { sharing_ = static_cast<unsigned>(workers); }
+
     /// Calls work(begin, end) for ranges that together are [0, count), on several threads if there are at least
     /// `least_shared` bytes in all. What it wrote is visible to the device. `work` must not throw.
     void run(int64_t count, uint64_t bytes, const std::function<void(int64_t begin, int64_t end)>& work);
 
    private:
-    static constexpr uint64_t least_shared = 256u << 10, piece_bytes = 128u << 10;
     static constexpr unsigned most_threads = 16;
+    static constexpr uint64_t least_shared = 256u << 10, piece_bytes = 128u << 10;
 
     void start();
     void serve();
     void take_pieces();
 
+    unsigned sharing_ = 1;
     std::vector<std::thread> threads_;
     bool started_ = false;
     // The work. A thread counts itself busy, and reads the work only if it is open afterwards; run() closes it, and

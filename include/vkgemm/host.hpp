@@ -74,7 +74,9 @@ enum class Validation {
 };
 
 struct DeviceOptions {
-    std::string device{};                             ///< as in chooseDevice
+    std::string device{};  ///< as in chooseDevice
+    /// If not empty, it is asked for the index of the device instead of chooseDevice.
+    std::function<Result<uint32_t>(std::span<const DeviceInfo>)> choose{};
     Validation validation = Validation::off;          ///< with synchronisation validation
     std::function<void(const Message&)> onMessage{};  ///< called as they come, under a lock; may be empty
     std::span<const Problem> problems{};  ///< what will run, for which features are enabled; empty: for all kernels
@@ -170,7 +172,10 @@ class Device {
     const VkPhysicalDeviceFeatures2& enabledFeatures() const;
     std::span<const char* const> enabledExtensions() const;
     bool hasAddresses() const;  ///< bufferDeviceAddress is enabled
-    bool inspects() const;      ///< opened with DeviceOptions::inspect, and the driver has pipelineExecutableInfo
+    /// Bytes of the largest device-local heap that this process may still allocate by VK_EXT_memory_budget, which other
+    /// processes' memory lowers; UINT64_MAX if the driver does not have that extension. Asks the driver each time.
+    uint64_t memoryLeft() const;
+    bool inspects() const;  ///< opened with DeviceOptions::inspect, and the driver has pipelineExecutableInfo
 
     /// Of a pipeline that was created with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED if inspects() is false.
     Result<PipelineReport> inspect(VkPipeline pipeline) const;

@@ -114,6 +114,7 @@ Status make_device(DeviceState& state) {
     for (uint32_t i = 0; i < state.transfer_queues.size(); ++i)
         state.vk.vkGetDeviceQueue(state.handle, state.transfer_family, i, &state.transfer_queues[i]);
     vk.vkGetPhysicalDeviceMemoryProperties(state.physical, &state.memory);
+    state.has_budget = has_extension(*state.instance, state.physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     VkPhysicalDeviceProperties properties{};
     vk.vkGetPhysicalDeviceProperties(state.physical, &properties);
     state.seconds_per_tick = 1e-9 * static_cast<double>(properties.limits.timestampPeriod);
@@ -136,8 +137,12 @@ Status find_device(DeviceState& state, const DeviceOptions& options) {
     std::vector<DeviceInfo> infos;
     for (VkPhysicalDevice device : *devices)
         infos.push_back(describe(*state.instance, device, static_cast<uint32_t>(infos.size())));
-    const Result<uint32_t> chosen = chooseDevice(infos, options.device);
+    const Result<uint32_t> chosen = options.choose ? options.choose(infos) : chooseDevice(infos, options.device);
     if (!chosen) return chosen.status();
+    if (*chosen >= infos.size())
+        return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                "DeviceOptions::choose returned " + std::to_string(*chosen) + ", and there are " +
+                    std::to_string(infos.size()) + " devices"};
     state.info = infos[*chosen];
     if (options.accepts)
         if (Status s = options.accepts(state.info); !s) return s;
@@ -217,6 +222,23 @@ PFN_vkGetInstanceProcAddr Device::getInstanceProcAddr() const { return detail::o
 const VkPhysicalDeviceFeatures2& Device::enabledFeatures() const { return state_->features; }
 std::span<const char* const> Device::enabledExtensions() const { return state_->extensions; }
 bool Device::hasAddresses() const { return state_->addresses; }
+
+uint64_t Device::memoryLeft() const {
+    const detail::InstanceState& instance = *state_->instance;
+    if (!state_->has_budget) return UINT64_MAX;
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{};
+    budget.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT;
+    VkPhysicalDeviceMemoryProperties2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget, {}};
+    instance.vk.vkGetPhysicalDeviceMemoryProperties2(state_->physical, &all);
+    const VkPhysicalDeviceMemoryProperties& memory = all.memoryProperties;
+    uint32_t largest = UINT32_MAX;
+    for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+            (largest == UINT32_MAX || memory.memoryHeaps[i].size > memory.memoryHeaps[largest].size))
+            largest = i;
+    if (largest == UINT32_MAX) return UINT64_MAX;
+    return budget.heapBudget[largest] - std::min(budget.heapUsage[largest], budget.heapBudget[largest]);
+}
 bool Device::inspects() const { return state_->inspects; }
 bool Device::validated() const { return state_->instance->validated; }
 

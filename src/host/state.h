@@ -89,7 +89,7 @@ struct DeviceState {
     VkPhysicalDeviceMemoryProperties memory{};
     double seconds_per_tick = 0;
     uint32_t timestamp_bits = 0;
-    bool addresses = false, inspects = false;
+    bool addresses = false, inspects = false, has_budget = false;
     std::string capture_folder;  // of VKGEMM_CAPTURE; "": nothing is captured
     VkgemmLogFn log = nullptr;   // the context's
     void* log_user = nullptr;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "blas/cache.h"
+#include "blas/devices.h"
 #include "blas/order.h"
 #include "blas/packing.h"
 #include "blas/stream.h"
@@ -40,8 +41,12 @@ TEST_CASE("settings: what is not set has its default") {
     CHECK(s.mode == Mode::automatic);
     CHECK(!s.min);
     CHECK(s.next_library == "");
-    CHECK(s.device == "");
+    CHECK(s.devices.empty());
+    CHECK(s.local_rank == 0);
     CHECK(s.tile == 2048);
+    CHECK(s.budget == UINT64_MAX);
+    CHECK(s.accuracy == VKGEMM_ACCURACY_DEFAULT);
+    CHECK(!s.reopens);
     CHECK(s.log == LogLevel::failures);
     CHECK(s.disabled == std::array<bool, 4>{});
 }
@@ -50,7 +55,12 @@ TEST_CASE("settings: every variable is read") {
     const Settings s = read({{"VKGEMM_BLAS", "always"},
                              {"VKGEMM_BLAS_MIN", "96.5"},
                              {"VKGEMM_BLAS_CPU", "/lib/x.so"},
-                             {"VKGEMM_BLAS_DEVICE", "radv"},
+                             {"VKGEMM_BLAS_DEVICE", "radv, 1,rank,"},
+                             {"OMPI_COMM_WORLD_LOCAL_RANK", "3"},
+                             {"SLURM_LOCALID", "0"},
+                             {"VKGEMM_BLAS_BUDGET", "1.5G"},
+                             {"VKGEMM_BLAS_ACCURACY", "f32_split"},
+                             {"VKGEMM_BLAS_FORK", "reopen"},
                              {"VKGEMM_BLAS_TILE", "77"},
                              {"VKGEMM_BLAS_MEMORY", "0.5"},
                              {"VKGEMM_BLAS_LOG", "calls"},
@@ -58,7 +68,11 @@ TEST_CASE("settings: every variable is read") {
     CHECK(s.mode == Mode::always);
     CHECK(s.min == 96.5);
     CHECK(s.next_library == "/lib/x.so");
-    CHECK(s.device == "radv");
+    CHECK(s.devices == std::vector<std::string>{"radv", "1", "rank"});
+    CHECK(s.local_rank == 3);
+    CHECK(s.budget == 3u << 29);
+    CHECK(s.accuracy == VKGEMM_ACCURACY_F32_SPLIT);
+    CHECK(s.reopens);
     CHECK(s.tile == 77);
     CHECK(s.memory_share == 0.5);
     CHECK(s.log == LogLevel::calls);
@@ -73,6 +87,10 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
     } rows[] = {{"VKGEMM_BLAS", "on", "auto, never, always"},
                 {"VKGEMM_BLAS_LOG", "1", "failures, summary, calls"},
                 {"VKGEMM_BLAS_MEMORY", "2", "from 0 to 1"},
+                {"VKGEMM_BLAS_BUDGET", "-1", "512M or 4G"},
+                {"VKGEMM_BLAS_BUDGET", "4GB", "512M or 4G"},
+                {"VKGEMM_BLAS_ACCURACY", "half", "exact, f32_split, f32_split_rows"},
+                {"VKGEMM_BLAS_FORK", "yes", "cpu, reopen"},
                 {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},
                 {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},
                 {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},
@@ -89,6 +107,65 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
         CHECK(s.tile == 2048);
         CHECK(!s.min);
     }
+}
+
+TEST_CASE("settings: a file of them") {
+    std::vector<std::string> complaints;
+    const auto found =
+        read_config("# all\n\nVKGEMM_BLAS_TILE = 77 # small\r\n VKGEMM_BLAS=always\nVKGEMM_BLAS_LOG=", complaints);
+    CHECK(complaints.empty());
+    CHECK(found == std::map<std::string, std::string>{
+                       {"VKGEMM_BLAS", "always"}, {"VKGEMM_BLAS_LOG", ""}, {"VKGEMM_BLAS_TILE", "77"}});
+    CHECK(read_config("VKGEMM_BLAS_TILES=1\nVKGEMM_BLAS\n=\n", complaints).empty());
+    REQUIRE(complaints.size() == 3);
+    CHECK(complaints[1].find("VKGEMM_BLAS_CONFIG, line 2: \"VKGEMM_BLAS\" is ignored") == 0);
+}
+
+TEST_CASE("devices: by name, number, rank, and all of the best kind") {
+    const auto device = [](uint32_t index, const char* name, VkPhysicalDeviceType kind) {
+        vkgemm::host::DeviceInfo d;
+        d.index = index, d.name = name, d.kind = kind;
+        return d;
+    };
+    const std::vector devices{device(0, "llvmpipe", VK_PHYSICAL_DEVICE_TYPE_CPU),
+                              device(1, "big", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU),
+                              device(2, "small", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU),
+                              device(3, "big", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU)};
+    const auto chosen = [&](const std::string& words, const char* rank = "") {
+        const auto found =
+            choose_devices(devices, read({{"VKGEMM_BLAS_DEVICE", words}, {"OMPI_COMM_WORLD_LOCAL_RANK", rank}}));
+        return found ? *found : std::vector<uint32_t>{};
+    };
+    using Indices = std::vector<uint32_t>;
+    CHECK(chosen("") == Indices{1});
+    CHECK(chosen("all") == Indices{1, 3});
+    CHECK(chosen("rank") == Indices{1});
+    CHECK(chosen("rank", "1") == Indices{3});
+    CHECK(chosen("rank", "6") == Indices{1});
+    CHECK(chosen("2, llvm,3,3") == Indices{2, 0, 3, 3});
+    CHECK(chosen("none").empty());
+    CHECK(!choose_devices({}, read({})));
+}
+
+TEST_CASE("order: several devices share the tiles, and take what another has left") {
+    for (const auto& [down, across] : {std::pair{7, 4}, std::pair{4, 7}, std::pair{1, 1}, std::pair{3, 3}})
+        for (const size_t devices : {1u, 2u, 3u}) {
+            TileShares shares(down, across, devices);
+            std::vector<int> taken(static_cast<size_t>(down * across));
+            // The last device takes one tile for two of each other.
+            for (size_t turn = 0, count = 0; count < taken.size(); ++turn)
+                for (size_t d = 0; d < devices; ++d)
+                    if (d + 1 < devices || turn % 2 == 0)
+                        if (const auto t = shares.take(d); t) ++taken.at(*t), ++count;
+            for (const int times : taken) CHECK(times == 1);
+            for (size_t d = 0; d < devices; ++d) CHECK(!shares.take(d));
+        }
+    TileShares two(2, 4, 2);
+    CHECK(two.take(0) == 0);  // tile (i, j) is i + 2 j
+    CHECK(two.take(1) == 4);
+    for (const size_t t : {1u, 2u, 3u}) CHECK(two.take(0) == t);
+    CHECK(two.take(0) == 7);                  // the other one's last
+    CHECK(TileShares(5, 2, 2).take(1) == 2);  // rows
 }
 
 TEST_CASE("decision: the harmonic mean of the sizes") {
