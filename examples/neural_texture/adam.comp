@@ -11,10 +11,10 @@ struct Moments {
 };
 layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // weights first, then biases, then features
 layout(std430, binding = 1) buffer AllMoments { Moments moments[]; };
-layout(std430, binding = 2) buffer WeightGradients { vec4 gradient[]; };
+layout(std430, binding = 2) buffer WeightGradients { vec4 gradient[]; };  // by layer and slice
 layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };  // of biases and features
 layout(std430, binding = 4) writeonly buffer Network { REAL4 network[]; };
-layout(push_constant) uniform Push { uint count, weights, slices; float rate, correction1, correction2, unit; };
+layout(push_constant) uniform Push { uint count, weights, width, slices; float rate, correction1, correction2, unit; };
 
 void main() {
     const uint i = gl_GlobalInvocationID.x;
@@ -22,8 +22,10 @@ void main() {
     vec4 g = vec4(0);
     bvec4 moves = bvec4(true);
     if (4 * i < weights) {
+        uint begin = 0, size = 2 * levels * width;  // of the layer's weights
+        for (uint layer = 1; 4 * i >= begin + size; ++layer) begin += size, size = (layer < 3 ? width : outputs) * width;
         for (uint s = 0; s < slices; ++s) {
-            const uint at = s * (weights / 4) + i;
+            const uint at = (slices * begin + s * size - begin) / 4 + i;
             g += gradient[at], gradient[at] = vec4(0);
         }
     } else {

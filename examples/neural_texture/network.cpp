@@ -23,9 +23,6 @@ enum Points : uint32_t { listed, counted_on_gpu, random_ones, grid };  // what e
 uint32_t groups(uint32_t work, uint32_t each) { return (work + each - 1) / each; }
 uint32_t stride_of(uint32_t rows) { return groups(rows, 128) * 128; }  // from one column of the encoding to the next
 uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, 8192 / s.width); }
-uint32_t weights_of(const Settings& s) {
-    return s.width * (Network::inputs + (Network::layers - 2) * s.width + Network::outputs);
-}
 
 struct Layer {
     uint32_t in, out;
@@ -60,7 +57,7 @@ struct Layer {
         vkgemm::Problem p{.m = in, .n = out, .k = s.batch / slices_of(s), .batch = slices_of(s)};
         p.a = activations(s.batch);
         p.a.layout = first ? vkgemm::rowMajor : vkgemm::columnMajor, p.a.batchStride = p.k * (first ? 1 : in);
-        p.d = {.type = vkgemm::f32, .batchStride = weights_of(s)}, p.cSource = VKGEMM_C_IS_D;
+        p.d.type = vkgemm::f32, p.cSource = VKGEMM_C_IS_D;
         return p;
     }
     /// dX = dY W^T
@@ -206,7 +203,7 @@ void Network::backward(Graph& graph, uint32_t step) {
         graph.product(weight_names[i], weight_[i],
                       {.a = x_[i].operand(),
                        .b = dx_[i + 1].operand(),
-                       .d = weight_gradients.operand(first_weight(i) * sizeof(float)),
+                       .d = weight_gradients.operand(first_gradient(i) * sizeof(float)),
                        .workspace = workspace_.operand(),
                        .beta = 1});
 }
@@ -215,7 +212,7 @@ void Network::adam(Graph& graph, uint32_t step, float at_rate) {
     const auto t = static_cast<float>(step + 1);
     graph.compute("adam", "adam",
                   {updates(parameters), updates(moments_), updates(weight_gradients), updates(sums), writes(copy)},
-                  words(parameters_count(), weights(), slices, at_rate, 1.0f - std::pow(0.9f, t),
+                  words(parameters_count(), weights(), settings.width, slices, at_rate, 1.0f - std::pow(0.9f, t),
                         1.0f - std::pow(0.99f, t), 1.0f / fixed_point),
                   {groups(parameters_count(), 1024)});
 }

@@ -46,7 +46,8 @@ class Network {
     uint32_t outputs_of(uint32_t layer) const { return layer + 1 == layers ? outputs : settings.width; }
     uint32_t first_weight(uint32_t layer) const;  // index of the first parameter of a kind
     uint32_t first_bias(uint32_t layer) const;
-    uint32_t first_feature() const { return (first_bias(layers) + 63) / 64 * 64; }  // the gradients are aligned
+    uint32_t first_feature() const { return (first_bias(layers) + 63) / 64 * 64; }          // the gradients are aligned
+    uint32_t first_gradient(uint32_t layer) const { return slices * first_weight(layer); }  // of a layer's weights
     uint32_t weights() const { return first_weight(layers); }
     uint32_t parameters_count() const { return first_feature() + levels * 2 * table; }
 
@@ -56,7 +57,7 @@ class Network {
     Buffer losses;            // two floats for 64 points: the loss, the colour's squared error
     Buffer parameters;        // in f32: weights, biases, features
     Buffer copy;              // of them in the type of the products
-    Buffer weight_gradients;  // in f32, by slice
+    Buffer weight_gradients;  // in f32, by layer and slice
     Buffer sums;              // gradients of biases and features, in fixed point
 
    private:

@@ -45,8 +45,12 @@ struct Check {
         const uint32_t count = r.network.weights();
         double sum = 0;
         if (i >= count) return 0.5 * sums.read<int32_t>()[i - count] / static_cast<double>(r.network.fixed_point);
+        uint32_t layer = 0;
+        while (i >= r.network.first_weight(layer + 1)) ++layer;
+        const uint32_t first = r.network.first_weight(layer), size = r.network.first_weight(layer + 1) - first;
         for (uint32_t slice = 0; slice < r.network.slices; ++slice)
-            sum += static_cast<double>(weights.read<float>()[slice * count + i]);
+            sum +=
+                static_cast<double>(weights.read<float>()[r.network.first_gradient(layer) + slice * size + i - first]);
         return 0.5 * sum;
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
