@@ -111,9 +111,9 @@ elseif(MODE STREQUAL "subdirectory")
   if(EXISTS "${OLD_HEADERS}")
     set(host -DVULKAN_INCLUDE=${OLD_HEADERS})
   endif()
-  # Many projects do without exceptions.
+  # Many projects do without exceptions, and compile several files together.
   build_consumer(-DVKGEMM_SOURCE=${SOURCE} -DVKGEMM_AGAIN=${SOURCE} -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} ${host}
-    -DCMAKE_CXX_FLAGS=-fno-exceptions)
+    -DCMAKE_CXX_FLAGS=-fno-exceptions -DCMAKE_UNITY_BUILD=ON)
 elseif(MODE STREQUAL "old_headers")
   if(NOT EXISTS "${OLD_HEADERS}")
     # What tools/test has fetched must be used.
@@ -139,6 +139,10 @@ elseif(MODE STREQUAL "prebuilt")  # as a shared library, without a shader compil
       -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
       -DVKGEMM_HOST=OFF -DVKGEMM_TOOLS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
   run(${CMAKE_COMMAND} --build ${WORK}/vkgemm)
+  file(GLOB cubins ${WORK}/vkgemm/native/*.cubin)
+  if(cubins AND EXISTS ${ARCHIVE}/native/manifest.txt)
+    message(FATAL_ERROR "machine code was compiled although the archive has it: ${cubins}")
+  endif()
   run(${CMAKE_COMMAND} --install ${WORK}/vkgemm --prefix ${WORK}/prefix)
   check_shared_library()
   build_installed()
