@@ -23,7 +23,7 @@ void main() {
     bvec4 moves = bvec4(true);
     if (4 * i < weights) {
         uint begin = 0, size = 2 * levels * width;  // of the layer's weights
-        for (uint layer = 1; 4 * i >= begin + size; ++layer) begin += size, size = (layer < 3 ? width : outputs) * width;
+        for (uint next = 1; 4 * i >= begin + size; ++next) begin += size, size = (next < 3 ? width : outputs) * width;
         for (uint s = 0; s < slices; ++s) {
             const uint at = (slices * begin + s * size - begin) / 4 + i;
             g += gradient[at], gradient[at] = vec4(0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The encoding backwards: adds the gradient of each activation to the features that it came from. A coarse level has few
-// features, and memory adds to one place one number after the other. So a work group has an eighth of such a level's
-// table in shared memory, where it adds up what a strip of points gives to it; memory gets the totals. The points of a
-// hashed level meet less often: there a work group takes an eighth of the strip instead, and adds to memory at once.
-// Sums are in fixed point, so that they do not depend on the order.
+// The encoding backwards: adds the gradient of each activation to the features that it came from. A coarse level has
+// few features, and memory adds to one place one number after the other. So a work group has an eighth of such a
+// level's table in shared memory, where it adds up what a strip of points gives to it; memory gets the totals. The
+// points of a hashed level meet less often: there a work group takes an eighth of the strip instead, and adds to memory
+// at once. Sums are in fixed point, so that they do not depend on the order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -55,8 +55,10 @@ void directly(uint level, uint points, uint part) {
         const vec2 g = gradients_of(level, feature, pair);
         [[unroll]] for (uint one = 0; one < 2; ++one) {
             const Corners c = corners_of(batch_point(2 * pair + one, step, rows), points);
-            [[unroll]] for (uint n = 0; n < 4; ++n)
-                atomicAdd(sum[(level * table_size + c.entry[n]) * features + feature], int(round(g[one] * c.weight[n])));
+            [[unroll]] for (uint n = 0; n < 4; ++n) {
+                const uint entry = level * table_size + c.entry[n];
+                atomicAdd(sum[entry * features + feature], int(round(g[one] * c.weight[n])));
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The renderer of examples/neural_texture, timed by timestamps on the GPU: the median of many runs of a training step, of
-// inference and of frames, as a whole and pass by pass. A GPU lowers its clock while it waits, so each case first runs
-// for a while.
+// The renderer of examples/neural_texture, timed by timestamps on the GPU: the median of many runs of a training step,
+// of inference and of frames, as a whole and pass by pass. A GPU lowers its clock while it waits, so each case first
+// runs for a while.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

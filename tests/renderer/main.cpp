@@ -20,7 +20,7 @@ double psnr(const Picture& a, const Picture& b) {
 
 int usage() {
     std::fputs(
-        "usage: renderer_test gradients | learns | bench [BATCH WIDTH SCREEN_WIDTH SCREEN_HEIGHT] | "
+        "usage: renderer_test gradients [BATCH] | learns | bench [BATCH WIDTH SCREEN_WIDTH SCREEN_HEIGHT] | "
         "bench_compute [BATCH WIDTH]\n",
         stderr);
     return 2;
@@ -58,7 +58,7 @@ int main(int count, char** arguments) {
     };
     Options o;
     if (what == "gradients")
-        o.settings = {.batch = 1024, .f32 = true}, o.size = {64, 64};
+        o.settings = {.batch = number(2, 1024), .f32 = true}, o.size = {64, 64};
     else if (what == "learns")
         o.settings.batch = 4096, o.steps = 100, o.size = {320, 180};
     else if (what == "bench" || what == "bench_compute")
