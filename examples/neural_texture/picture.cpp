@@ -68,7 +68,7 @@ Picture contact_sheet(const std::vector<Snapshot>& all) {
     Picture sheet(gap + cell * columns, caption + 2 * cell);
     sheet.text(gap, 5, "reference");
     sheet.paste(gap, caption, all[0].reference);
-    sheet.text(gap, caption + cell + side / 2, "difference x 8");
+    sheet.text(gap, static_cast<int>(caption + cell + side / 2), "difference x 8");
     for (uint32_t i = 1; i < columns; ++i) {
         const Snapshot& s = all[i - 1];
         const uint32_t x = gap + cell * i;
