@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One step of Adam for every parameter, and all of them again in the type of the products. Gradients of weights come
-// from products in f32, those of biases and features from atomics in fixed point. Both are set to 0 for the next step,
-// whose products add to them (beta = 1). With rate 0 there is no step. An invocation has four parameters of one kind.
+// from products in f32, one for each slice of the batch; those of biases and features from atomics in fixed point. All
+// are set to 0 for the next step, which adds to them. With rate 0 there is no step. An invocation has four parameters.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -11,21 +11,25 @@ struct Moments {
 };
 layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // weights first, then biases, then features
 layout(std430, binding = 1) buffer AllMoments { Moments moments[]; };
-layout(std430, binding = 2) buffer Gradients { ivec4 gradient[]; };  // of weights, as the bits of floats, and of biases
-layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };            // of features
+layout(std430, binding = 2) buffer WeightGradients { vec4 gradient[]; };  // by layer and slice
+layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };  // of biases and features
 layout(std430, binding = 4) writeonly buffer Network { REAL4 network[]; };
-layout(push_constant) uniform Push { uint count, weights, first_feature; float rate, correction1, correction2, unit; };
+layout(push_constant) uniform Push { uint count, weights, width, slices; float rate, correction1, correction2, unit; };
 
 void main() {
     const uint i = gl_GlobalInvocationID.x;
     if (4 * i >= count) return;
-    vec4 g;
+    vec4 g = vec4(0);
     bvec4 moves = bvec4(true);
-    if (4 * i < first_feature) {
-        g = 4 * i < weights ? intBitsToFloat(gradient[i]) : vec4(gradient[i]) * unit;
-        gradient[i] = ivec4(0);
+    if (4 * i < weights) {
+        uint begin = 0, size = 2 * levels * width;  // of the layer's weights
+        for (uint next = 1; 4 * i >= begin + size; ++next) begin += size, size = (next < 3 ? width : outputs) * width;
+        for (uint s = 0; s < slices; ++s) {
+            const uint at = (slices * begin + s * size - begin) / 4 + i;
+            g += gradient[at], gradient[at] = vec4(0);
+        }
     } else {
-        const uint at = i - first_feature / 4;
+        const uint at = i - weights / 4;
         const ivec4 s = sum[at];
         moves = notEqual(s, ivec4(0));  // otherwise no point of the batch was near this feature
         if (!any(moves) && rate != 0.0) return;

@@ -38,10 +38,13 @@ uint pcg(uint v) {
     return (word >> 22u) ^ word;
 }
 float random(uint v) { return float(pcg(v) >> 8) * (1.0 / 16777216.0); }
-// Point `i` of the batch of a training step. The passes that need it compute it, and none stores it.
-vec2 batch_point(uint i, uint step) {
+// Point `i` of the batch of a training step. The passes that need it compute it, and none stores it. Each 8,192 points
+// lie at random in a strip of the texture, so that the passes which read and add to features do so in few places.
+const uint strip = 8192;
+vec2 batch_point(uint i, uint step, uint batch) {
     const uint at = pcg(i ^ pcg(step ^ pcg(1)));
-    return vec2(random(at), random(at ^ 0x9e3779b9u));
+    const uint strips = (batch + strip - 1) / strip;
+    return vec2(random(at), (float(i / strip) + random(at ^ 0x9e3779b9u)) / float(strips));
 }
 vec2 grid_point(uint i, uint side) { return (vec2(i % side, i / side) + 0.5) / float(side); }
 

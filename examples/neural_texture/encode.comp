@@ -15,7 +15,8 @@ const uint listed = 0, counted = 1, random_ones = 2;  // points; as in network.c
 
 vec4 pair_of_points(uint pair) {
     if (source <= counted) return uv[pair];
-    if (source == random_ones) return vec4(batch_point(2 * pair, step_or_side), batch_point(2 * pair + 1, step_or_side));
+    if (source == random_ones)
+        return vec4(batch_point(2 * pair, step_or_side, rows), batch_point(2 * pair + 1, step_or_side, rows));
     return vec4(grid_point(2 * pair, step_or_side), grid_point(2 * pair + 1, step_or_side));
 }
 vec2 encoded(vec2 at, uint level, uint points) {

@@ -9,7 +9,7 @@ namespace renderer {
 struct Finished {
     uint32_t steps = 0;         // until its end
     bool trained = false;       // otherwise it has no loss
-    double loss = 0, psnr = 0;  // of the batch of its last step, before that step
+    double loss = 0, psnr = 0;  // of one point, on average over the batch of its last step, before that step
     uint32_t rows = 0;          // that the network coloured
     Times times{};
 };
@@ -49,7 +49,7 @@ class Frames {
 
     Gpu& gpu_;
     Graph& graph_;
-    const uint32_t batch_;
+    const Network& network_;
     Arena memory_;
     std::array<Frame, in_flight + 1> frames_{};  // the last one is for now()
     uint32_t next_ = 0;

@@ -22,56 +22,16 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
     return VK_FALSE;
 }
 
-bool has_extension(VkPhysicalDevice device, const char* name) {
-    uint32_t count = 0;
-    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr), "the list of extensions");
-    std::vector<VkExtensionProperties> all(count);
-    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, all.data()), "the list of extensions");
-    return std::ranges::any_of(all, [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
-}
-
-void make_layout(Gpu& gpu) {
-    std::array<VkDescriptorSetLayoutBinding, 9> bindings{};
-    for (uint32_t i = 0; i < bindings.size(); ++i)
-        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-    bindings[7].descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
-    bindings[8].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
-    const VkDescriptorSetLayoutCreateInfo set{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                              .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
-                                              .bindingCount = static_cast<uint32_t>(bindings.size()),
-                                              .pBindings = bindings.data()};
-    check(vkCreateDescriptorSetLayout(gpu.device, &set, nullptr, &gpu.set_layout), "vkCreateDescriptorSetLayout");
-    const VkPushConstantRange push{Gpu::stages, 0, 128};
-    const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                            .setLayoutCount = 1,
-                                            .pSetLayouts = &gpu.set_layout,
-                                            .pushConstantRangeCount = 1,
-                                            .pPushConstantRanges = &push};
-    check(vkCreatePipelineLayout(gpu.device, &layout, nullptr, &gpu.layout), "vkCreatePipelineLayout");
-}
-
-void make_allocator(Gpu& gpu) {
-    const VmaVulkanFunctions functions{.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
-                                       .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
-    const VmaAllocatorCreateInfo info{.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT,
-                                      .physicalDevice = gpu.physical,
-                                      .device = gpu.device,
-                                      .pVulkanFunctions = &functions,
-                                      .instance = gpu.instance,
-                                      .vulkanApiVersion = VK_API_VERSION_1_3};
-    check(vmaCreateAllocator(&info, &gpu.allocator), "vmaCreateAllocator");
-}
-
-/// The first queue family with graphics and compute.
-uint32_t choose_family(VkPhysicalDevice physical) {
+/// The first queue family with `wanted`, which of graphics and compute it has, and its flags.
+std::pair<uint32_t, VkQueueFlags> choose_family(VkPhysicalDevice physical, VkQueueFlags wanted) {
     uint32_t count = 0;
     vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
-    constexpr VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
     for (uint32_t i = 0; i < count; ++i)
-        if ((families[i].queueFlags & wanted) == wanted) return i;
-    fail("no queue family has graphics and compute");
+        if ((families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) == wanted)
+            return {i, families[i].queueFlags};
+    fail(wanted & VK_QUEUE_GRAPHICS_BIT ? "no queue family has graphics and compute" : "none has compute alone");
 }
 
 }  // namespace
@@ -93,24 +53,30 @@ void check(const vkgemm::Status& status) {
     if (!status) fail(status.text, status.code == VKGEMM_ERROR_DEVICE_LOST ? 3 : 1);
 }
 
-void Gpu::start(std::span<const char* const> extensions) {
+Gpu::Gpu(const Purpose& purpose) : f32(purpose.f32) {
+    make_instance(purpose.instance_extensions);
+    make_device(purpose);
+    make_layout();
+    VmaVulkanFunctions functions{};
+    functions.vkGetInstanceProcAddr = vkGetInstanceProcAddr, functions.vkGetDeviceProcAddr = vkGetDeviceProcAddr;
+    VmaAllocatorCreateInfo info{VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT, physical, device};
+    info.pVulkanFunctions = &functions, info.instance = instance, info.vulkanApiVersion = VK_API_VERSION_1_3;
+    check(vmaCreateAllocator(&info, &allocator), "vmaCreateAllocator");
+}
+
+void Gpu::make_instance(std::vector<const char*> extensions) {
     check(volkInitialize(), "there is no Vulkan loader");
-    std::vector<const char*> enabled(extensions.begin(), extensions.end());
-    enabled.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);  // which the loader itself has
-    const VkApplicationInfo app{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                .pApplicationName = "neural_texture",
-                                .apiVersion = VK_API_VERSION_1_3};
-    const VkDebugUtilsMessengerCreateInfoEXT info{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-                                                  .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
-                                                                     VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-                                                  .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
-                                                  .pfnUserCallback = on_message,
-                                                  .pUserData = &messages};
-    const VkInstanceCreateInfo create{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                      .pNext = &info,
-                                      .pApplicationInfo = &app,
-                                      .enabledExtensionCount = static_cast<uint32_t>(enabled.size()),
-                                      .ppEnabledExtensionNames = enabled.data()};
+    extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);  // which the loader itself has
+    VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+    info.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+    info.pfnUserCallback = on_message, info.pUserData = &messages;
+    VkApplicationInfo app{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    app.pApplicationName = "neural_texture", app.apiVersion = VK_API_VERSION_1_3;
+    VkInstanceCreateInfo create{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, &info, 0, &app};
+    create.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    create.ppEnabledExtensionNames = extensions.data();
     check(vkCreateInstance(&create, nullptr, &instance), "vkCreateInstance");
     volkLoadInstance(instance);
     check(vkCreateDebugUtilsMessengerEXT(instance, &info, nullptr, &messenger), "vkCreateDebugUtilsMessengerEXT");
@@ -120,51 +86,45 @@ void Gpu::start(std::span<const char* const> extensions) {
     if (properties.apiVersion < VK_API_VERSION_1_3)
         fail(std::string(properties.deviceName) + " has Vulkan 1." +
              std::to_string(VK_API_VERSION_MINOR(properties.apiVersion)) + ", and this renderer needs 1.3");
-    if (!has_extension(physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
-        fail(std::string(properties.deviceName) + " lacks VK_KHR_push_descriptor, which this renderer's passes use");
 }
 
-void Gpu::open(std::span<const vkgemm::Problem> problems, std::vector<const char*> extensions) {
+void Gpu::make_device(const Purpose& purpose) {
     const vkgemm::Needs needs = need(vkgemm::queryNeeds({.instance = instance,
                                                          .physicalDevice = physical,
                                                          .apiVersion = VK_API_VERSION_1_3,
                                                          .getInstanceProcAddr = vkGetInstanceProcAddr,
-                                                         .problems = problems}));
+                                                         .problems = purpose.problems}));
+    std::vector<const char*> extensions = purpose.device_extensions;
     extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     for (const auto* list : {&needs.requiredExtensions, &needs.optionalExtensions})
         for (const char* name : *list)
             if (std::ranges::none_of(extensions, [&](const char* e) { return std::strcmp(e, name) == 0; }))
                 extensions.push_back(name);
     // vkgemm's matrix kernels want vulkanMemoryModel; with it on, the renderer's own atomics want the device scope too.
-    VkPhysicalDeviceVulkan12Features has{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has};
+    VkPhysicalDeviceVulkan12Features has{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 query{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &has};
     vkGetPhysicalDeviceFeatures2(physical, &query);
     // The renderer's own chain. vkgemm sets its members in it, and appends what is missing.
-    VkPhysicalDeviceVulkan13Features of13{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-                                          .synchronization2 = VK_TRUE,
-                                          .dynamicRendering = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features of12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-                                          .pNext = &of13,
-                                          .bufferDeviceAddress = VK_TRUE,
-                                          .vulkanMemoryModel = has.vulkanMemoryModelDeviceScope,
-                                          .vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope};
-    VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
+    VkPhysicalDeviceVulkan13Features of13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    of13.synchronization2 = of13.dynamicRendering = VK_TRUE;
+    VkPhysicalDeviceVulkan12Features of12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, &of13};
+    of12.bufferDeviceAddress = VK_TRUE;
+    of12.vulkanMemoryModel = of12.vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope;
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &of12};
     std::vector<std::byte> memory;
     check(vkgemm::mergeFeatures(needs.requiredFeatures | needs.optionalFeatures, VK_API_VERSION_1_3, features, memory));
 
-    family = choose_family(physical);
+    const auto [index, flags] = choose_family(physical, purpose.queue);
+    family = index;
     const float priority = 1;
-    const VkDeviceQueueCreateInfo one{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                      .queueFamilyIndex = family,
-                                      .queueCount = 1,
-                                      .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                  .pNext = &features,
-                                  .queueCreateInfoCount = 1,
-                                  .pQueueCreateInfos = &one,
-                                  .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
-                                  .ppEnabledExtensionNames = extensions.data()};
-    check(vkCreateDevice(physical, &info, nullptr, &device), "vkCreateDevice");
+    const VkDeviceQueueCreateInfo one{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, family, 1, &priority};
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features, 0, 1, &one};
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    const VkResult made = vkCreateDevice(physical, &info, nullptr, &device);
+    if (made == VK_ERROR_EXTENSION_NOT_PRESENT)  // vkgemm only wants what is there
+        fail(std::string(properties.deviceName) + " lacks VK_KHR_push_descriptor, or VK_KHR_swapchain for a window");
+    check(made, "vkCreateDevice");
     volkLoadDevice(device);
     vkGetDeviceQueue(device, family, 0, &queue);
     context = need(vkgemm::Context::create({.instance = instance,
@@ -173,9 +133,24 @@ void Gpu::open(std::span<const vkgemm::Problem> problems, std::vector<const char
                                             .apiVersion = VK_API_VERSION_1_3,
                                             .getInstanceProcAddr = vkGetInstanceProcAddr,
                                             .enabledFeatures = &features,
-                                            .enabledExtensions = extensions}));
-    make_allocator(*this);
-    make_layout(*this);
+                                            .enabledExtensions = extensions,
+                                            .queueFlags = flags}));
+}
+
+void Gpu::make_layout() {
+    std::array<VkDescriptorSetLayoutBinding, 9> bindings{};
+    for (uint32_t i = 0; i < bindings.size(); ++i)
+        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    bindings[7].descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
+    bindings[8].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+    const VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
+                                              VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, bindings.size(),
+                                              bindings.data()};
+    check(vkCreateDescriptorSetLayout(device, &set, nullptr, &set_layout), "vkCreateDescriptorSetLayout");
+    const VkPushConstantRange push{stages, 0, 128};
+    const VkPipelineLayoutCreateInfo info{
+        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, &set_layout, 1, &push};
+    check(vkCreatePipelineLayout(device, &info, nullptr, &layout), "vkCreatePipelineLayout");
 }
 
 Gpu::~Gpu() {
@@ -193,25 +168,21 @@ VkShaderModule Gpu::shader(const std::string& name) const {
     const Shader* const found = std::ranges::find(shaders, name, &Shader::name);
     if (found == std::end(shaders)) fail("there is no shader " + name);
     const auto code = f32 ? found->f32 : found->f16;
-    const VkShaderModuleCreateInfo of{
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
+    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.size_bytes(),
+                                        code.data()};
     VkShaderModule module = VK_NULL_HANDLE;
-    check(vkCreateShaderModule(device, &of, nullptr, &module), "vkCreateShaderModule");
+    check(vkCreateShaderModule(device, &info, nullptr, &module), "vkCreateShaderModule");
     return module;
 }
 
 VkPipeline Gpu::compute(const std::string& name) {
     VkPipeline& pipeline = pipelines[name];
     if (pipeline) return pipeline;
-    const VkShaderModule module = shader(name);
-    const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                           .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                     .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                     .module = module,
-                                                     .pName = "main"},
-                                           .layout = layout};
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT};
+    info.stage.module = shader(name), info.stage.pName = "main", info.layout = layout;
     check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline), "vkCreateComputePipelines");
-    vkDestroyShaderModule(device, module, nullptr);
+    vkDestroyShaderModule(device, info.stage.module, nullptr);
     return pipeline;
 }
 
@@ -225,12 +196,11 @@ Arena::~Arena() {
 
 Buffer Arena::buffer(const char* name, VkDeviceSize bytes, bool readable) {
     Buffer made{.bytes = std::max<VkDeviceSize>(bytes, 16)};
-    const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                  .size = made.bytes,
-                                  .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-                                           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    VmaAllocationCreateInfo memory{.usage = VMA_MEMORY_USAGE_AUTO};
+    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, nullptr, 0, made.bytes};
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VmaAllocationCreateInfo memory{0, VMA_MEMORY_USAGE_AUTO};
     if (readable) {
         memory.flags = VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
         memory.requiredFlags = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -246,25 +216,16 @@ Buffer Arena::buffer(const char* name, VkDeviceSize bytes, bool readable) {
 
 Image Arena::image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage) {
     Image made{.size = size};
-    const VkImageCreateInfo info{.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                 .imageType = VK_IMAGE_TYPE_2D,
-                                 .format = format,
-                                 .extent = {size.width, size.height, 1},
-                                 .mipLevels = 1,
-                                 .arrayLayers = 1,
-                                 .samples = VK_SAMPLE_COUNT_1_BIT,
-                                 .tiling = VK_IMAGE_TILING_OPTIMAL,
-                                 .usage = usage};
-    const VmaAllocationCreateInfo memory{.usage = VMA_MEMORY_USAGE_AUTO};
+    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, nullptr, 0, VK_IMAGE_TYPE_2D, format};
+    info.extent = {size.width, size.height, 1}, info.mipLevels = info.arrayLayers = 1;
+    info.samples = VK_SAMPLE_COUNT_1_BIT, info.usage = usage;
+    const VmaAllocationCreateInfo memory{0, VMA_MEMORY_USAGE_AUTO};
     VmaAllocation allocation = VK_NULL_HANDLE;
     check(vmaCreateImage(gpu_.allocator, &info, &memory, &made.handle, &allocation, nullptr), "vmaCreateImage");
     const bool depth = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    const VkImageViewCreateInfo view{
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = made.handle,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = format,
-        .subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, nullptr, 0, made.handle};
+    view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = format;
+    view.subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
     check(vkCreateImageView(gpu_.device, &view, nullptr, &made.view), "vkCreateImageView");
     images_.emplace_back(made, allocation);
     gpu_.names[std::bit_cast<uint64_t>(made.handle)] = name;

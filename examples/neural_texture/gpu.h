@@ -6,7 +6,6 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -31,8 +30,17 @@ std::vector<uint32_t> words(T... value) {
     return {std::bit_cast<uint32_t>(value)...};
 }
 
+/// What a device is opened for.
+struct Purpose {
+    bool f32 = false;  // the network's weights and activations; otherwise f16
+    std::vector<vkgemm::Problem> problems{};
+    std::vector<const char*> instance_extensions{}, device_extensions{};
+    VkQueueFlags queue = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;  // a family with these, and of them no other
+};
+
 struct Gpu {
     static constexpr VkShaderStageFlags stages = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT;
+    const bool f32;
     VkInstance instance = VK_NULL_HANDLE;
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     VkPhysicalDeviceProperties properties{};
@@ -40,27 +48,28 @@ struct Gpu {
     VkQueue queue = VK_NULL_HANDLE;
     uint32_t family = 0;
     VmaAllocator allocator = VK_NULL_HANDLE;
-    vkgemm::Context context;
+    vkgemm::Context context{};
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  // 7 storage buffers, an image to sample, one to write; pushed
     VkPipelineLayout layout = VK_NULL_HANDLE;           // of every pipeline of the renderer
     std::map<std::string, VkPipeline> pipelines{};
     std::map<uint64_t, const char*> names{};  // of buffers and images, by handle
     VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
     unsigned messages = 0;  // of a validation layer, if one is loaded
-    bool f32 = false;       // the network's weights and activations; otherwise f16
 
-    Gpu() = default;
+    /// Opens the first device, also with what the problems need, and lends it to vkgemm.
+    explicit Gpu(const Purpose& purpose);
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
     ~Gpu();
-    /// Makes the instance with these extensions, and picks the first physical device.
-    void start(std::span<const char* const> extensions);
-    /// Makes the device, with what the problems need, and lends it to vkgemm.
-    void open(std::span<const vkgemm::Problem> problems, std::vector<const char*> extensions);
     /// The shader of that name in this folder; the caller destroys it.
     VkShaderModule shader(const std::string& name) const;
     /// Its pipeline, which is made at its first use.
     VkPipeline compute(const std::string& name);
+
+   private:
+    void make_instance(std::vector<const char*> extensions);
+    void make_device(const Purpose& purpose);
+    void make_layout();
 };
 
 struct Buffer {

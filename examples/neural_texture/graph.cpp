@@ -15,6 +15,13 @@ bool inside(const Use& a, const Use& b) { return b.offset <= a.offset && a.offse
 
 }  // namespace
 
+Use use(const Buffer& b, VkAccessFlags2 access, VkPipelineStageFlags2 stage) {
+    return {std::bit_cast<uint64_t>(b.handle), b.handle, VK_NULL_HANDLE, b.offset, b.bytes, access, stage};
+}
+Use use(const Image& i, VkAccessFlags2 access, VkPipelineStageFlags2 stage) {
+    const VkDeviceSize bytes = VkDeviceSize{4} * i.size.width * i.size.height;
+    return {std::bit_cast<uint64_t>(i.handle), VK_NULL_HANDLE, i.view, 0, bytes, access, stage};
+}
 bool Use::reads() const { return (access & ~all_writes) != 0; }
 bool Use::writes() const { return (access & all_writes) != 0; }
 
@@ -22,38 +29,28 @@ void Graph::pass(const char* name, std::vector<Use> uses, std::function<void(VkC
     passes_.push_back({name, part_, std::move(uses), std::move(record)});
 }
 
-void Graph::compute(const char* name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push, uint32_t x,
-                    uint32_t y) {
-    pass(name, uses, [this, pipeline = gpu_.compute(shader), uses, push, x, y](VkCommandBuffer commands) {
-        bind(commands, pipeline, uses, push);
-        vkCmdDispatch(commands, x, y, 1);
-    });
-}
-
 void Graph::compute(const char* name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
-                    const Buffer& arguments) {
+                    const Groups& groups) {
     std::vector<Use> all = uses;
-    all.push_back({arguments, VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT, VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT});
-    pass(name, std::move(all),
-         [this, pipeline = gpu_.compute(shader), uses, push, arguments](VkCommandBuffer commands) {
-             bind(commands, pipeline, uses, push);
-             vkCmdDispatchIndirect(commands, arguments.handle, arguments.offset);
-         });
+    const Buffer& arguments = groups.arguments;
+    if (arguments.handle)
+        all.push_back(use(arguments, VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT, VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT));
+    pass(name, std::move(all), [this, pipeline = gpu_.compute(shader), uses, push, groups](VkCommandBuffer commands) {
+        bind(commands, pipeline, uses, push);
+        if (groups.arguments.handle)
+            vkCmdDispatchIndirect(commands, groups.arguments.handle, groups.arguments.offset);
+        else
+            vkCmdDispatch(commands, groups.x, groups.y, 1);
+    });
 }
 
 /// The node of a matrix product: its accesses, in the words of synchronization2, come from vkgemm.
 void Graph::product(const char* name, const vkgemm::Plan& plan, const vkgemm::Run& run) {
     std::vector<Use> uses;
     for (const VkgemmRunAccess& a : need(plan.accesses(run)))
-        uses.push_back({Buffer{a.buffer, a.size, a.offset}, a.access, a.stage});
+        uses.push_back(use(Buffer{a.buffer, a.size, a.offset}, a.access, a.stage));
     pass(name, std::move(uses), [&plan, run](VkCommandBuffer commands) { check(plan.record(commands, run)); });
     passes_.back().kernel = plan.info().kernel;
-}
-
-void Graph::fill(const char* name, const Buffer& buffer, uint32_t word) {
-    pass(name, {copied_to(buffer)}, [buffer, word](VkCommandBuffer commands) {
-        vkCmdFillBuffer(commands, buffer.handle, buffer.offset, buffer.bytes, word);
-    });
 }
 
 void Graph::write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset) {
@@ -70,7 +67,7 @@ void Graph::read_back(const char* name, const Buffer& from, const Buffer& to) {
         const VkBufferCopy all{from.offset, to.offset, std::min(from.bytes, to.bytes)};
         vkCmdCopyBuffer(commands, from.handle, to.handle, 1, &all);
     });
-    pass("to the host", {{to, VK_ACCESS_2_HOST_READ_BIT, VK_PIPELINE_STAGE_2_HOST_BIT}}, [](VkCommandBuffer) {});
+    pass("to the host", {use(to, VK_ACCESS_2_HOST_READ_BIT, VK_PIPELINE_STAGE_2_HOST_BIT)}, [](VkCommandBuffer) {});
 }
 
 void Graph::read_back(const char* name, const Image& from, const Buffer& to) {
@@ -79,7 +76,7 @@ void Graph::read_back(const char* name, const Image& from, const Buffer& to) {
                                     .imageExtent = {from.size.width, from.size.height, 1}};
         vkCmdCopyImageToBuffer(commands, from.handle, VK_IMAGE_LAYOUT_GENERAL, to.handle, 1, &all);
     });
-    pass("to the host", {{to, VK_ACCESS_2_HOST_READ_BIT, VK_PIPELINE_STAGE_2_HOST_BIT}}, [](VkCommandBuffer) {});
+    pass("to the host", {use(to, VK_ACCESS_2_HOST_READ_BIT, VK_PIPELINE_STAGE_2_HOST_BIT)}, [](VkCommandBuffer) {});
 }
 
 void Graph::bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vector<Use>& uses,
@@ -159,8 +156,7 @@ Times Graph::record(VkCommandBuffer commands, VkQueryPool queries, uint32_t quer
     place_barriers();
     for (size_t i = 0; i < passes_.size(); ++i) {
         const Pass& p = passes_[i];
-        const VkDependencyInfo info{
-            .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &p.barrier};
+        const VkDependencyInfo info{VK_STRUCTURE_TYPE_DEPENDENCY_INFO, nullptr, 0, 1, &p.barrier};
         if (p.waits) vkCmdPipelineBarrier2(commands, &info);
         p.record(commands);
         for (const Use& use : p.uses) bytes += use.size * (use.reads() && use.writes() ? 2 : 1);

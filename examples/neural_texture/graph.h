@@ -12,42 +12,36 @@ namespace renderer {
 /// A range of a buffer, or an image, and how a pass touches it.
 struct Use {
     uint64_t handle = 0;
-    VkBuffer buffer = VK_NULL_HANDLE;
-    VkImageView view = VK_NULL_HANDLE;
-    VkPipelineStageFlags2 stage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
-    VkAccessFlags2 access = 0;
+    VkBuffer buffer = VK_NULL_HANDLE;   // null: an image
+    VkImageView view = VK_NULL_HANDLE;  // null: a buffer
     VkDeviceSize offset = 0, size = 0;  // of an image: 0 and its bytes
+    VkAccessFlags2 access = 0;
+    VkPipelineStageFlags2 stage = 0;
 
-    Use(const Buffer& of, VkAccessFlags2 how, VkPipelineStageFlags2 when = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT)
-        : handle(std::bit_cast<uint64_t>(of.handle)),
-          buffer(of.handle),
-          stage(when),
-          access(how),
-          offset(of.offset),
-          size(of.bytes) {}
-    Use(const Image& of, VkAccessFlags2 how, VkPipelineStageFlags2 when = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT)
-        : handle(std::bit_cast<uint64_t>(of.handle)),
-          view(of.view),
-          stage(when),
-          access(how),
-          size(VkDeviceSize{4} * of.size.width * of.size.height) {}
     bool reads() const;
     bool writes() const;
 };
-inline Use reads(const Buffer& what) { return {what, VK_ACCESS_2_SHADER_STORAGE_READ_BIT}; }
-inline Use reads(const Image& what) { return {what, VK_ACCESS_2_SHADER_SAMPLED_READ_BIT}; }
-inline Use writes(const Buffer& what) { return {what, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT}; }
-inline Use writes(const Image& what) { return {what, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT}; }
+constexpr VkPipelineStageFlags2 in_compute = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+Use use(const Buffer& b, VkAccessFlags2 access, VkPipelineStageFlags2 stage = in_compute);
+Use use(const Image& i, VkAccessFlags2 access, VkPipelineStageFlags2 stage = in_compute);
+inline Use reads(const Buffer& what) { return use(what, VK_ACCESS_2_SHADER_STORAGE_READ_BIT); }
+inline Use reads(const Image& what) { return use(what, VK_ACCESS_2_SHADER_SAMPLED_READ_BIT); }
+inline Use writes(const auto& what) { return use(what, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT); }
 inline Use updates(const Buffer& what) {
-    return {what, VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT};
+    return use(what, VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
 }
-template <class T>
-Use copied_from(const T& what) {
-    return {what, VK_ACCESS_2_TRANSFER_READ_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT};
+inline Use copied_from(const auto& what) {
+    return use(what, VK_ACCESS_2_TRANSFER_READ_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
 }
 inline Use copied_to(const Buffer& what) {
-    return {what, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT};
+    return use(what, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
 }
+
+/// How many work groups a pass has. With `arguments`, a VkDispatchIndirectCommand on the GPU states it.
+struct Groups {
+    uint32_t x = 0, y = 1;
+    Buffer arguments{};
+};
 
 /// How long a part of a frame took, or each of its passes.
 struct Time {
@@ -63,14 +57,10 @@ class Graph {
 
     /// A compute shader. Its buffers are bindings 0 and up, in the order of `uses`; its image to sample is binding 7,
     /// that to write 8.
-    void compute(const char* name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push, uint32_t x,
-                 uint32_t y = 1);
-    /// The same with the number of work groups from `arguments`, a VkDispatchIndirectCommand.
     void compute(const char* name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
-                 const Buffer& arguments);
+                 const Groups& groups);
     void product(const char* name, const vkgemm::Plan& plan, const vkgemm::Run& run);
     void pass(const char* name, std::vector<Use> uses, std::function<void(VkCommandBuffer)> record);
-    void fill(const char* name, const Buffer& buffer, uint32_t word);
     void write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset = 0);
     /// Copies `from` to the host, which reads `to` after the fence.
     void read_back(const char* name, const Buffer& from, const Buffer& to);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Half the squared error of the network against the material, its gradient (the sum over the batch, not the mean, so
+// Half the squared error of the network against the reference, its gradient (the sum over the batch, not the mean, so
 // that f16 needs no scale), and the gradient of the last bias. One invocation for each point.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "material.glsl"
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
-layout(std430, binding = 1) writeonly buffer Gradients { EIGHT dy[]; };
-layout(std430, binding = 2) buffer ParameterGradients { int sum[]; };
-layout(std430, binding = 3) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
-layout(push_constant) uniform Push { uint material, step, first_bias; float fixed_point; };
+layout(std430, binding = 1) readonly buffer Targets { EIGHT target[]; };
+layout(std430, binding = 2) writeonly buffer Gradients { EIGHT dy[]; };
+layout(std430, binding = 3) buffer BiasGradients { int sum[]; };
+layout(std430, binding = 4) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
+layout(push_constant) uniform Push { uint first_bias; float fixed_point; };
 shared float total[outputs + 2][64];  // columns of the error, and its squares
 
 void main() {
     const uint i = gl_GlobalInvocationID.x, t = gl_LocalInvocationID.x;
-    const float target[outputs] = material_at(batch_point(i, step), material);
+    const float wanted[outputs] = floats_of(target[i]);
     float e[outputs] = floats_of(y[i]);
     vec2 squares = vec2(0);
     [[unroll]] for (uint c = 0; c < outputs; ++c) {
-        e[c] -= target[c];
+        e[c] -= wanted[c];
         squares += vec2(0.5, c < 3 ? 1.0 : 0.0) * e[c] * e[c];
         total[c][t] = e[c];
     }

@@ -38,33 +38,36 @@ class Network {
     void train(Graph& graph, uint32_t step);
     /// The same without the update of the parameters.
     void gradients(Graph& graph, uint32_t step);
+    /// The loss of one point, on average over a batch whose `losses` were read, and the colour's PSNR.
+    std::pair<double, double> mean_loss(std::span<const float> read) const;
 
     VkDeviceSize bytes(VkDeviceSize elements) const { return elements * (settings.f32 ? 4 : 2); }
     uint32_t inputs_of(uint32_t layer) const { return layer == 0 ? inputs : settings.width; }
     uint32_t outputs_of(uint32_t layer) const { return layer + 1 == layers ? outputs : settings.width; }
     uint32_t first_weight(uint32_t layer) const;  // index of the first parameter of a kind
     uint32_t first_bias(uint32_t layer) const;
-    uint32_t first_feature() const { return first_bias(layers); }
+    uint32_t first_feature() const { return (first_bias(layers) + 63) / 64 * 64; }          // the gradients are aligned
+    uint32_t first_gradient(uint32_t layer) const { return slices * first_weight(layer); }  // of a layer's weights
+    uint32_t weights() const { return first_weight(layers); }
     uint32_t parameters_count() const { return first_feature() + levels * 2 * table; }
 
     const Settings settings;
     const float fixed_point;  // the unit of sums that do not depend on their order is 1 / fixed_point
+    const uint32_t slices;    // of the batch, each of which has gradients of the weights of its own
     Buffer losses;            // two floats for 64 points: the loss, the colour's squared error
-    Buffer parameters;        // in f32
+    Buffer parameters;        // in f32: weights, biases, features
     Buffer copy;              // of them in the type of the products
-    Buffer weight_gradients;  // of weights in f32, and of biases in fixed point
-    Buffer feature_gradients;
+    Buffer weight_gradients;  // in f32, by layer and slice
+    Buffer sums;              // gradients of biases and features, in fixed point
 
    private:
     void backward(Graph& graph, uint32_t step);
     void adam(Graph& graph, uint32_t step, float rate);
 
     Arena memory_;
-    Buffer moments_, bias_gradients_;
-    std::array<Buffer, 4> workspaces_;       // one for each dW, so that they need not wait for each other
+    Buffer moments_, targets_, workspace_, bias_sums_, feature_sums_;  // the last two are parts of `sums`
     std::array<Buffer, layers + 1> x_, dx_;  // activations, of which the last is the output, and their gradients
-    std::array<vkgemm::Plan, layers> forward_, input_;
-    std::array<vkgemm::Plan, 3> weight_;  // of the first layer, of those with hidden ones on both sides, of the last
+    std::array<vkgemm::Plan, layers> forward_, weight_, input_;
 };
 
 /// What a frame or a picture needs to run the network: activations for `rows` points and plans that serve any number up
@@ -72,18 +75,15 @@ class Network {
 class Inference {
    public:
     Inference(Gpu& gpu, const Network& of, Arena& memory, uint32_t rows);
-    /// Adds the passes from `points` to `output`: for all rows, or for as many as `counted` says on the GPU.
-    void run(Graph& graph, const Buffer* counted) const;
-    /// The same for a square grid of points with `side` points along each side, in place of `points`.
-    void run_grid(Graph& graph, uint32_t side) const;
+    /// Adds the passes from `points` to `output`: for all rows, or for as many as `counted` says on the GPU. With
+    /// `side` the points are a square grid instead, with so many along each side.
+    void run(Graph& graph, const Buffer* counted, uint32_t side = 0) const;
 
     Buffer points, output;
 
    private:
-    void layers(Graph& graph, const Buffer* counted) const;
-
     const Network& of_;
-    uint32_t rows_, stride_;  // at most; from one column of the encoding to the next
+    uint32_t rows_;  // at most
     Buffer x_, workspace_;
     std::array<Buffer, 2> hidden_;
     std::array<vkgemm::Plan, Network::layers> sized_, counted_;

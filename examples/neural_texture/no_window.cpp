@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
+// In place of window.cpp if GLFW was not found: there is no window.
 #include "window.h"
 
 namespace renderer {
 
-std::vector<const char*> window_extensions() {
+std::vector<const char*> Window::extensions() {
     fail("--window needs GLFW, which was not found when this program was configured (Debian: libglfw3-dev)");
 }
-std::unique_ptr<Window> make_window(Gpu&, VkExtent2D) { return nullptr; }
+Window::Window(Gpu& gpu, VkExtent2D) : gpu_(gpu) { extensions(); }
+Window::~Window() = default;
+bool Window::closed() { return true; }
+VkExtent2D Window::size() { return {}; }
+void Window::present(Graph&, Frames&, const Image&) {}
 
 }  // namespace renderer

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "gpu.h"
-
 namespace renderer {
 namespace {
 
@@ -52,9 +50,9 @@ void Picture::line(float x0, float y0, float x1, float y1, uint32_t colour) {
              colour);
 }
 
-void Picture::paste(uint32_t x, uint32_t y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels) {
-    for (uint32_t row = 0; row < h; ++row)
-        std::ranges::copy(pixels.subspan(size_t{row} * w, w), &rgba[size_t{y + row} * width + x]);
+void Picture::paste(uint32_t x, uint32_t y, const Picture& other) {
+    for (uint32_t row = 0; row < other.height; ++row)
+        std::copy_n(&other.rgba[size_t{row} * other.width], other.width, &rgba[size_t{y + row} * width + x]);
 }
 
 void Picture::save(const std::string& file) const {
@@ -68,29 +66,26 @@ Picture contact_sheet(const std::vector<Snapshot>& all) {
     constexpr uint32_t gap = 8, caption = 24;
     const uint32_t side = all[0].reference.width, cell = side + gap, columns = static_cast<uint32_t>(all.size()) + 1;
     Picture sheet(gap + cell * columns, caption + 2 * cell);
-    const auto put = [&](uint32_t column, uint32_t row, const Picture& p) {
-        sheet.paste(gap + cell * column, caption + cell * row, side, side, p.rgba);
-    };
     sheet.text(gap, 5, "reference");
-    put(0, 0, all[0].reference);
-    sheet.text(gap, caption + cell + side / 2, "difference x 8");
+    sheet.paste(gap, caption, all[0].reference);
+    sheet.text(gap, static_cast<int>(caption + cell + side / 2), "difference x 8");
     for (uint32_t i = 1; i < columns; ++i) {
         const Snapshot& s = all[i - 1];
-        sheet.text(static_cast<int>(gap + cell * i), 5,
-                   std::to_string(s.step) + " steps: " + number(s.psnr, "%.1f dB"));
-        put(i, 0, s.network);
-        put(i, 1, s.difference);
+        const uint32_t x = gap + cell * i;
+        sheet.text(static_cast<int>(x), 5, std::to_string(s.step) + " steps: " + number(s.psnr, "%.1f dB"));
+        sheet.paste(x, caption, s.network);
+        sheet.paste(x, caption + cell, s.difference);
     }
     return sheet;
 }
 
-Picture loss_curve(const std::vector<CurvePoint>& points) {
+Picture loss_curve(const std::vector<Finished>& points) {
     constexpr int left = 70, top = 30, width = 640, height = 320;
     Picture plot(left + width + 20, top + height + 40);
-    const auto exponent = [](const CurvePoint& p) { return std::log10(p.loss + 1e-12); };
+    const auto exponent = [](const Finished& p) { return std::log10(p.loss + 1e-12); };
     const auto [least, most] = std::ranges::minmax(points, {}, exponent);
     const double low = std::floor(exponent(least)), high = std::max(std::ceil(exponent(most)), low + 1);
-    const double last = points.back().step;
+    const double last = points.back().steps;
     const auto x_of = [&](double step) { return static_cast<float>(left + width * step / last); };
     const auto y_of = [&](double e) { return static_cast<float>(top + height * (high - e) / (high - low)); };
     for (double e = low; e <= high; ++e) {
@@ -104,7 +99,7 @@ Picture loss_curve(const std::vector<CurvePoint>& points) {
     }
     plot.text(left, 6, "loss of one point, by steps; the last: " + number(points.back().psnr, "%.1f dB"));
     for (size_t i = 0; i + 1 < points.size(); ++i)
-        plot.line(x_of(points[i].step), y_of(exponent(points[i])), x_of(points[i + 1].step),
+        plot.line(x_of(points[i].steps), y_of(exponent(points[i])), x_of(points[i + 1].steps),
                   y_of(exponent(points[i + 1])), blue);
     return plot;
 }

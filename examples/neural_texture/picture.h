@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Pictures on the host: PNG files, captions, the contact sheet and the curve of the loss.
+// Pictures on the host: PNG files, the contact sheet and the curve of the loss.
 #pragma once
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
+#include "frames.h"
 
 namespace renderer {
 
 struct Picture {
-    uint32_t width = 0, height = 0;
-    std::vector<uint32_t> rgba{};  // red in the lowest byte
+    uint32_t width, height;
+    std::vector<uint32_t> rgba;  // red in the lowest byte
 
     Picture(uint32_t w, uint32_t h) : width(w), height(h), rgba(size_t{w} * h, 0xffffffff) {}
+    Picture(uint32_t w, uint32_t h, std::span<const uint32_t> all)
+        : width(w), height(h), rgba(all.begin(), all.end()) {}
     void fill(int x, int y, int w, int h, uint32_t colour);
     void text(int x, int y, std::string line);
     void line(float x0, float y0, float x1, float y1, uint32_t colour);
-    void paste(uint32_t x, uint32_t y, uint32_t w, uint32_t h, std::span<const uint32_t> pixels);
+    void paste(uint32_t x, uint32_t y, const Picture& other);
     void save(const std::string& file) const;
 };
 
@@ -27,11 +26,6 @@ struct Snapshot {
     Picture network, reference, difference;
 };
 Picture contact_sheet(const std::vector<Snapshot>& all);
-
-struct CurvePoint {
-    uint32_t step;
-    double loss, psnr;  // loss: of one point, on average
-};
-Picture loss_curve(const std::vector<CurvePoint>& points);
+Picture loss_curve(const std::vector<Finished>& frames);
 
 }  // namespace renderer

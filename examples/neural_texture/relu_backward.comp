@@ -7,7 +7,7 @@
 layout(local_size_x = 256) in;
 layout(std430, binding = 0) readonly buffer Activations { EIGHT x[]; };
 layout(std430, binding = 1) buffer Gradients { EIGHT dx[]; };
-layout(std430, binding = 2) buffer ParameterGradients { int sum[]; };
+layout(std430, binding = 2) buffer BiasGradients { int sum[]; };
 layout(push_constant) uniform Push { uint rows, width, first_bias; float fixed_point; };
 shared float total[256 * 8];
 

@@ -10,7 +10,7 @@ namespace renderer {
 
 class Scene {
    public:
-    Scene(Gpu& gpu, const Network& network);
+    Scene(Gpu& gpu, const Network& network) : gpu_(gpu), network_(network) {}
     /// (Re)makes everything that depends on the screen's size. The device must be idle.
     void resize(Graph& graph, VkExtent2D size);
     /// Adds the passes of one picture. Left of `split` (0 to 1) the network colours it, right of it the reference. With
@@ -21,13 +21,12 @@ class Scene {
     Buffer counted{};  // a Counted: of the last picture
 
    private:
-    void make_pipeline();
     void wait_for_all(VkCommandBuffer commands) const;
-    void draw_visibility(VkCommandBuffer commands, float time) const;
+    VkPipeline visibility_pipeline();
+    void draw_visibility(VkCommandBuffer commands, float time);
 
     Gpu& gpu_;
     const Network& network_;
-    VkPipeline visibility_ = VK_NULL_HANDLE;
     std::unique_ptr<Arena> memory_{};
     std::unique_ptr<Inference> inference_{};
     Image depth_{};

@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: MIT
 // A window and its swapchain, if the program was built with GLFW; otherwise --window is refused.
 #pragma once
-#include <memory>
-
 #include "frames.h"
+
+struct GLFWwindow;
 
 namespace renderer {
 
 class Window {
    public:
-    virtual ~Window() = default;
-    virtual bool closed() = 0;
+    /// The extensions of the instance that a window needs.
+    static std::vector<const char*> extensions();
+    Window(Gpu& gpu, VkExtent2D size);
+    ~Window();
+    bool closed();
     /// Of the window's pixels, now; 0 x 0 while it is minimised.
-    virtual VkExtent2D size() = 0;
+    VkExtent2D size();
     /// Adds the copy of `picture` to the graph, submits the frame, and shows it. A swapchain that is out of date is
     /// made anew; the frame is then not shown.
-    virtual void present(Graph& graph, Frames& frames, const Image& picture) = 0;
-};
+    void present(Graph& graph, Frames& frames, const Image& picture);
 
-std::vector<const char*> window_extensions();
-std::unique_ptr<Window> make_window(Gpu& gpu, VkExtent2D size);
+   private:
+    void make_swapchain();
+    void destroy_semaphores();
+    void copy(VkCommandBuffer commands, const Image& from, VkImage to) const;
+
+    Gpu& gpu_;
+    GLFWwindow* window_ = nullptr;
+    VkSurfaceKHR surface_ = VK_NULL_HANDLE;
+    VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
+    VkExtent2D extent_{};
+    std::vector<VkImage> images_{};
+    std::vector<VkSemaphore> drawn_{};  // by image
+};
 
 }  // namespace renderer

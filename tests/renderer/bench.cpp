@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Times by timestamps on the GPU: the median of many runs of a training step, of inference and of frames, as a whole
-// and pass by pass. A GPU lowers its clock while it waits, so each case first runs for a while.
+// The renderer of examples/neural_texture, timed by timestamps on the GPU: the median of many runs of a training step,
+// of inference and of frames, as a whole and pass by pass. A GPU lowers its clock while it waits, so each case first
+// runs for a while.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "renderer.h"
+#include "tests/renderer/renderer_test.h"
 
-namespace renderer {
+namespace renderer_test {
 namespace {
 
 /// The medians of what `add` adds, which each submission has several times.
@@ -55,7 +56,7 @@ void time(Renderer& r, const std::string& what, const std::function<void(uint32_
 
 }  // namespace
 
-int bench(Renderer& r) {
+void bench(Renderer& r, bool frames) {
     const uint32_t batch = r.options.settings.batch;
     Arena memory(r.gpu);
     const Inference inference(r.gpu, r.network, memory, batch);
@@ -67,12 +68,12 @@ int bench(Renderer& r) {
     time(r, "training step", [&](uint32_t i) { r.network.train(r.graph, i); });
     time(r, "inference", [&](uint32_t) { infer(nullptr); });
     time(r, "inference with rows counted on the GPU", [&](uint32_t) { infer(&counted); });
+    if (!frames) return;
     time(r, "frame with a training step, every pixel", [&](uint32_t i) { frame(i, true); });
     time(r, "frame with a training step, pixels with a surface", [&](uint32_t i) { frame(i, false); });
     r.graph.read_back("count", r.scene.counted, read);
     r.frames.now();
     std::printf("%u pixels with a surface\n", read.read<Counted>()[0].group.m);
-    return 0;
 }
 
-}  // namespace renderer
+}  // namespace renderer_test

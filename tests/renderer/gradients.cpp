@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Gradients of the backward passes against finite differences of the loss, in f32.
+// The renderer of examples/neural_texture, in f32: gradients of its backward passes against finite differences of the
+// loss.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
 
-#include "renderer.h"
+#include "tests/renderer/renderer_test.h"
 
-namespace renderer {
+namespace renderer_test {
 namespace {
 
 /// Parameters of one kind: weights of a layer, biases of a layer, features of a level.
@@ -35,16 +36,22 @@ struct Check {
     Buffer losses = memory.buffer("losses for the host", r.network.losses.bytes, true);
     Buffer values = memory.buffer("values for the host", r.network.parameters.bytes, true);
     Buffer copies = memory.buffer("network for the host", r.network.copy.bytes, true);
-    Buffer sums = memory.buffer("gradients for the host", r.network.weight_gradients.bytes, true);
-    Buffer feature_sums = memory.buffer("feature gradients for the host", r.network.feature_gradients.bytes, true);
+    Buffer weights = memory.buffer("gradients for the host", r.network.weight_gradients.bytes, true);
+    Buffer sums = memory.buffer("sums for the host", r.network.sums.bytes, true);
     uint32_t step = 20;  // of the batch
 
     /// Of one of the two equal batches that were added up.
     double gradient(uint32_t i) const {
-        const uint32_t features = r.network.first_feature();
-        if (i < r.network.first_bias(0)) return 0.5 * static_cast<double>(sums.read<float>()[i]);
-        const int32_t sum = i < features ? sums.read<int32_t>()[i] : feature_sums.read<int32_t>()[i - features];
-        return 0.5 * sum / static_cast<double>(r.network.fixed_point);
+        const uint32_t count = r.network.weights();
+        double sum = 0;
+        if (i >= count) return 0.5 * sums.read<int32_t>()[i - count] / static_cast<double>(r.network.fixed_point);
+        uint32_t layer = 0;
+        while (i >= r.network.first_weight(layer + 1)) ++layer;
+        const uint32_t first = r.network.first_weight(layer), size = r.network.first_weight(layer + 1) - first;
+        for (uint32_t slice = 0; slice < r.network.slices; ++slice)
+            sum +=
+                static_cast<double>(weights.read<float>()[r.network.first_gradient(layer) + slice * size + i - first]);
+        return 0.5 * sum;
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
     double loss(uint32_t i, float value) {
@@ -53,10 +60,7 @@ struct Check {
         r.network.gradients(r.graph, step);
         r.graph.read_back("losses", r.network.losses, losses);
         r.frames.now();
-        double sum = 0;
-        const auto all = losses.read<float>();
-        for (size_t at = 0; at < all.size(); at += 2) sum += static_cast<double>(all[at]);
-        return sum;
+        return r.network.mean_loss(losses.read<float>()).first * r.network.settings.batch;
     }
     /// The relative error of a gradient. A long difference crosses kinks of ReLU and a short one drowns in rounding, so
     /// the best of three counts. What is small beside the `largest` gradient of its kind is compared with that.
@@ -86,14 +90,14 @@ struct Check {
 
 }  // namespace
 
-int check_gradients(Renderer& r) {
+bool check_gradients(Renderer& r) {
     Check c{r};
     for (uint32_t i = 0; i < c.step; ++i) r.network.train(r.graph, i);
     for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
     r.graph.read_back("values", r.network.parameters, c.values);
     r.graph.read_back("network", r.network.copy, c.copies);
-    r.graph.read_back("gradients", r.network.weight_gradients, c.sums);
-    r.graph.read_back("gradients", r.network.feature_gradients, c.feature_sums);
+    r.graph.read_back("gradients", r.network.weight_gradients, c.weights);
+    r.graph.read_back("gradients", r.network.sums, c.sums);
     r.frames.now();
     unsigned wrong = 0, checked = 0;
     if (!std::ranges::equal(c.copies.read<float>(), c.values.read<float>()))
@@ -113,7 +117,7 @@ int check_gradients(Renderer& r) {
                     bad ? "  WRONG" : "");
     }
     std::printf("%u gradients beside finite differences, %u kinds wrong\n", checked, wrong);
-    return wrong ? 1 : 0;
+    return wrong == 0;
 }
 
-}  // namespace renderer
+}  // namespace renderer_test
