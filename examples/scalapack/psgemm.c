@@ -74,14 +74,15 @@ static void multiply_vector(const struct matrix* a, const struct matrix* x, stru
 /* The largest of |C x - A (B x)|, relative to the size that rounding gives it. */
 static double error_of(int context, const struct matrix* a, const struct matrix* b, const struct matrix* c, int n,
                        int block) {
-    struct matrix x = make(context, n, 1, block, 3), y = make(context, n, 1, block, 4), z = y, wanted = y;
-    z = make(context, n, 1, block, 5), wanted = make(context, n, 1, block, 6);
+    struct matrix x = make(context, n, 1, block, 3), y = make(context, n, 1, block, 4);
+    struct matrix z = make(context, n, 1, block, 5), wanted = make(context, n, 1, block, 6);
     multiply_vector(b, &x, &y, n);
     multiply_vector(a, &y, &wanted, n);
     multiply_vector(c, &x, &z, n);
     double worst[2] = {0, 0}, all[2];
     for (int i = 0; z.columns > 0 && i < z.rows; ++i) {
-        worst[0] = fmax(worst[0], fabs((double)z.part[i] - (double)wanted.part[i]));
+        const double error = fabs((double)z.part[i] - (double)wanted.part[i]);
+        worst[0] = fmax(worst[0], isnan(error) ? HUGE_VAL : error); /* fmax ignores NaN */
         worst[1] = fmax(worst[1], fabs((double)wanted.part[i]));
     }
     MPI_Allreduce(worst, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -56,6 +56,7 @@ if(TARGET spirv-archive AND NOT VKGEMM_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND
     -DHEADERS=${headers} -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -DSTRIP=strip -DGENERATOR=${CMAKE_GENERATOR}
     "-DWITH=${PROJECT_SOURCE_DIR}/tools/with\;lavapipe" -P ${scripts}/weight.cmake)
   set_property(TEST weight PROPERTY LABELS slow)
+  set_property(TEST weight PROPERTY COST 95)
   set_tests_properties(weight PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endif()
 
@@ -64,6 +65,7 @@ add_check(format TOOLS clang-format
 add_check(tidy TOOLS clang-tidy
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR} -DTOOL=tidy -P ${scripts}/style.cmake)
 set_property(TEST tidy PROPERTY LABELS slow)
+set_property(TEST tidy PROPERTY COST 60)
 
 # Packages: the files agree with one another, and the workflows are well-formed (with whatever linter is there).
 add_check(packaging COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
