@@ -16,6 +16,7 @@ constexpr uint32_t type_of = std::is_same_v<D, f16>    ? VKGEMM_TYPE_F16
                              : std::is_same_v<D, bf16> ? VKGEMM_TYPE_BF16
                              : std::is_same_v<D, i32>  ? VKGEMM_TYPE_I32
                              : std::is_same_v<D, f64>  ? VKGEMM_TYPE_F64
+                             : std::is_same_v<D, i8>   ? VKGEMM_TYPE_I8
                                                        : VKGEMM_TYPE_F32;
 /// What is computed with on the way to D.
 template <class D>
@@ -36,8 +37,8 @@ DEVICE float f32_of(uint32_t bits, uint32_t type) {
     return type == VKGEMM_TYPE_F16 ? __half2float(__ushort_as_half(bits)) : __uint_as_float(bits << 16);
 }
 
-/// 0 unless it `exists`. Predicates, because ptxas makes a branch of every `if` round an asm statement.
-template <class V, bool is_word>
+/// Elements of a type of 1 byte (i8) or 2, or those of V: 0 unless it `exists`. Predicates, because ptxas makes a branch of every `if` round an asm statement.
+template <class V, uint32_t bytes>
 DEVICE V element_at(uint64_t address, uint32_t type, bool exists) {
     if constexpr (std::is_same_v<V, f64>) {
         f64 x = 0;
@@ -48,7 +49,12 @@ DEVICE V element_at(uint64_t address, uint32_t type, bool exists) {
         return x;
     }
     uint32_t bits = 0;
-    if constexpr (is_word)
+    if constexpr (bytes == 1)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p ld.global.s8 %0, [%1];\n}"
+                     : "+r"(bits)
+                     : "l"(address), "r"(uint32_t{exists})
+                     : "memory");
+    else if constexpr (bytes == 4)
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p ld.global.b32 %0, [%1];\n}"
                      : "+r"(bits)
                      : "l"(address), "r"(uint32_t{exists})
@@ -58,7 +64,9 @@ DEVICE V element_at(uint64_t address, uint32_t type, bool exists) {
                      : "+r"(bits)
                      : "l"(address), "r"(uint32_t{exists})
                      : "memory");
-    if constexpr (is_word)
+    if constexpr (bytes == 1)
+        return static_cast<V>(static_cast<i32>(bits));
+    else if constexpr (bytes == 4)
         return value_of<V>(bits);
     else
         return static_cast<V>(f32_of(bits, type));
@@ -68,6 +76,10 @@ DEVICE void set_element_at(uint64_t address, ValueOf<D> x, bool exists) {
     if constexpr (std::is_same_v<D, f64>)
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.f64 [%0], %1;\n}" ::"l"(address), "d"(x),
                      "r"(uint32_t{exists})
+                     : "memory");
+    else if constexpr (sizeof(D) == 1)
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.u8 [%0], %1;\n}" ::"l"(address),
+                     "r"(byte_of(x)), "r"(uint32_t{exists})
                      : "memory");
     else if constexpr (sizeof(D) == 4)
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.b32 [%0], %1;\n}" ::"l"(address),

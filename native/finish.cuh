@@ -14,11 +14,10 @@ enum StepKind : uint32_t {
         ADD_C  // before all steps: beta times C
 };
 
-/// The bits of the least number that D cannot hold.
-template <class D>
-constexpr uint32_t infinite_in = std::is_same_v<D, f16>    ? 0x477ff000
-                                 : std::is_same_v<D, bf16> ? 0x7f7f8000
-                                                           : 0x7f800000;
+/// The bits of the least number that an element of the type cannot hold.
+DEVICE uint32_t infinite_in(uint32_t type) {
+    return type == VKGEMM_TYPE_F16 ? 0x477ff000 : type == VKGEMM_TYPE_BF16 ? 0x7f7f8000 : 0x7f800000;
+}
 
 /// VkgemmScalars, at the address in the place of the clamp's bounds.
 struct ScalarsInMemory {
@@ -112,7 +111,9 @@ DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float)
 /// neighbours in a row and two in the row 8 below.
 template <class D>
 struct Finish {
+    static constexpr bool from_whole = std::is_same_v<D, scaled>;
     using V = ValueOf<D>;
+    using Sum = std::conditional_t<from_whole, i32, V>;
     static constexpr int of_box = sums_of_box<D>;
     const NativeArgs& x;
     const Scalars<V> scalars;
@@ -150,10 +151,14 @@ struct Finish {
                 by_col};
     }
 
+    DEVICE static uint32_t bytes_of(uint32_t type) {
+        if (from_whole && type == VKGEMM_TYPE_I8) return 1;
+        return type == VKGEMM_TYPE_F16 || type == VKGEMM_TYPE_BF16 ? 2 : sizeof(V);
+    }
+
     /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
-    template <bool is_word, bool by_row, bool by_col>
-    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
-        constexpr uint32_t bytes = is_word ? sizeof(V) : 2;
+    template <uint32_t bytes, bool by_row, bool by_col, class W>
+    DEVICE void load(W (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
         const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
         const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
 #pragma unroll
@@ -164,17 +169,17 @@ struct Finish {
                 continue;
             }
             const bool exists = (!by_row || row + 8 * r < x.args.m) && (!by_col || col + c < x.args.n);
-            w[i] = element_at<V, is_word>(begin + r * down + c * across, from.type, exists);
+            w[i] = element_at<W, bytes>(begin + r * down + c * across, from.type, exists);
         }
     }
-    template <bool is_word>
-    DEVICE void load(V (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
-        if (from.down && from.across)
-            load<is_word, true, true>(w, from, row, col);
+    template <uint32_t bytes, class W>
+    DEVICE void load(W (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+        if (from_whole || (from.down && from.across))  // one for all keeps modules with many types small
+            load<bytes, true, true>(w, from, row, col);
         else if (from.across)
-            load<is_word, false, true>(w, from, row, col);
+            load<bytes, false, true>(w, from, row, col);
         else
-            load<is_word, true, false>(w, from, row, col);
+            load<bytes, true, false>(w, from, row, col);
     }
 
     DEVICE void apply(uint32_t step, V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
@@ -184,10 +189,14 @@ struct Finish {
         }
         V w[of_box];
         const Source from = source(step, batch);
-        if (from.type == VKGEMM_TYPE_F32 || !std::is_same_v<V, f32>)
-            load<true>(w, from, row, col);
+        const uint32_t bytes = bytes_of(from.type);
+        if (from_whole && from.type == VKGEMM_TYPE_I32) return;  // the bias of whole_sums
+        if (from_whole && bytes == 1)
+            load<from_whole ? 1 : sizeof(V)>(w, from, row, col);
+        else if (!std::is_same_v<V, f32> || bytes == sizeof(V))
+            load<sizeof(V)>(w, from, row, col);
         else
-            load<false>(w, from, row, col);
+            load<2>(w, from, row, col);
         const bool scales = step >= VKGEMM_STEP_SCALE_ROW && step <= VKGEMM_STEP_SCALE_ALL;
         const V factor = step == ADD_C ? scalars.beta : V{1};
         if (scales)
@@ -196,9 +205,20 @@ struct Finish {
             each(v, [&](V& y, int i) { y += factor * w[i]; });
     }
 
+    /// Sums of whole numbers as values, after a bias of whole numbers, which is the first step. `count`: of them, from
+    /// the box's own on.
+    template <int count>
+    DEVICE void whole_sums(V (&v)[of_box], const i32 (&sums)[count], uint32_t row, uint32_t col) const {
+        i32 w[of_box];
+        each(w, [](i32& y, int) { y = 0; });
+        if (x.constants[FORMAT_BIAS] == VKGEMM_TYPE_I32) load<4>(w, source(x.constants[STEP_0], 0), row, col);
+        each(v, [&](V& y, int i) { y = scalars.alpha * static_cast<V>(w[i] + (scalars.is_nothing ? 0 : sums[i])); });
+    }
+
     /// Values of a box whose first elements of this lane are at (row, col).
     DEVICE void finish(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
-        if (scalars.is_nothing)
+        if (from_whole) {
+        } else if (scalars.is_nothing)
             each(v, [](V& y, int) { y = 0; });
         else if (scalars.alpha != 1)
             each(v, [&](V& y, int) { y *= scalars.alpha; });
@@ -211,34 +231,66 @@ struct Finish {
         if (x.constants[SCALARS] & SCALARS_MONITOR) monitor(v, row, col);
     }
     DEVICE void monitor(const V (&v)[of_box], uint32_t row, uint32_t col) const {
+        const uint32_t infinite = infinite_in(from_whole ? x.constants[FORMAT_D] : type_of<D>);
         bool seen = false;
 #pragma unroll
         for (int i = 0; i < of_box; ++i)
-            seen |= std::is_same_v<V, f32> && (bits_of(static_cast<f32>(v[i])) & 0x7fffffff) >= infinite_in<D> &&
+            seen |= std::is_same_v<V, f32> && (bits_of(static_cast<f32>(v[i])) & 0x7fffffff) >= infinite &&
                     row + i % 4 / 2 * 8 < x.args.m && col + i / 4 * 8 + i % 2 < x.args.n;
         if (seen) scalars.memory->non_finite = 1;  // all writers write the same
+    }
+
+    /// The values of a box, or of two, whose first element is at (row, col).
+    template <class To>
+    DEVICE void store(Staging& staging, const V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        constexpr int part = sums_of_box<To>;
+        const uint64_t first = uint64_t{batch} * x.args.batch_d;
+        if (!x.d_is_mapped)
+            store_elements<To>(v, first, x.args.ldd, row + staging.lane / 4, col + staging.lane % 4 * 2);
+        else if constexpr (sizeof(To) == 1)
+            store_bytes(x, staging.address, staging.lane, v, row, col,
+                        address_of(x.args.d) + first + uint64_t{row} * x.args.ldd + col);
+        else
+#pragma unroll
+            for (int i = 0; i < of_box; i += part)
+                store_values<To>(x, staging, reinterpret_cast<const V(&)[part]>(v[i]), row, col + 2 * i, batch);
+    }
+    DEVICE void store_scaled(Staging& staging, const V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        switch (x.constants[FORMAT_D]) {
+            case VKGEMM_TYPE_F32:
+                return store<f32>(staging, v, row, col, batch);
+            case VKGEMM_TYPE_F16:
+                return store<f16>(staging, v, row, col, batch);
+            case VKGEMM_TYPE_BF16:
+                return store<bf16>(staging, v, row, col, batch);
+            default:
+                return store<i8>(staging, v, row, col, batch);
+        }
     }
 
     /// 16 rows from `row` on, 2 count columns from `col` on. A loop of boxes, not unrolled, to keep the code small: the
     /// sums move down instead, which costs little beside what is done to them.
     template <int count>
-    DEVICE void finish_all(Staging& staging, V (&sums)[count], uint32_t row, uint32_t col, const Place& place) const {
+    DEVICE void finish_all(Staging& staging, Sum (&sums)[count], uint32_t row, uint32_t col, const Place& place) const {
         const uint32_t lane_row = row + staging.lane / 4;
 #pragma unroll 1
         for (int first = 0; first < count; first += of_box, col += 2 * of_box) {
             const uint32_t lane_col = col + staging.lane % 4 * 2;
             V v[of_box];  // not the sums themselves, which would then change registers in the loop that adds them up
-            each(v, [&](V& y, int i) { y = sums[i]; });
-            if (x.constants[PARTIAL]) {
+            if constexpr (from_whole)
+                whole_sums(v, sums, lane_row, lane_col);
+            else
+                each(v, [&](V& y, int i) { y = sums[i]; });
+            if (!from_whole && x.constants[PARTIAL]) {
                 if (scalars.is_nothing) each(v, [](V& y, int) { y = 0; });
                 store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
                                   lane_row, lane_col);
             } else {
                 finish(v, lane_row, lane_col, place.batch);
-                if (x.d_is_mapped)
-                    store_values<D>(x, staging, v, row, col, place.batch);
+                if constexpr (from_whole)
+                    store_scaled(staging, v, row, col, place.batch);
                 else
-                    store_elements<D>(v, uint64_t{place.batch} * x.args.batch_d, x.args.ldd, lane_row, lane_col);
+                    store<D>(staging, v, row, col, place.batch);
             }
 #pragma unroll
             for (int i = 0; i + of_box < count; ++i) sums[i] = sums[i + of_box];
@@ -257,5 +309,19 @@ struct Finish {
         }
     }
 };
+
+/// Sums of whole numbers become elements of the type that FORMAT_D says, or stay what they are if K is split.
+template <int count>
+DEVICE void finish_scaled(const NativeArgs& x, Staging& staging, i32 (&sums)[count], uint32_t row, uint32_t col,
+                          const Place& place) {
+    if (x.constants[PARTIAL]) {
+        if (x.d_is_mapped && x.args.k != 0)
+            store_sums<i32>(x, staging, sums, 1, row, col, place.slice * x.args.batch + place.batch);
+        else
+            Finish<i32>(x).finish_all(staging, sums, row, col, place);
+        return;
+    }
+    Finish<scaled>(x).finish_all(staging, sums, row, col, place);
+}
 
 }  // namespace vkgemm::native

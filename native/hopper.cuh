@@ -85,6 +85,15 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
                  "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
                  : "memory");
 }
+DEVICE void store_one(uint32_t to, uint32_t x) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory"); }
+DEVICE uint4 load_chunk(uint32_t from) {
+    uint4 x;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                 : "r"(from)
+                 : "memory");
+    return x;
+}
 DEVICE void store_two(uint32_t to, double x, double y) {
     asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(to), "d"(x), "d"(y) : "memory");
 }

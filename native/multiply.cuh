@@ -17,6 +17,8 @@ using f32 = float;
 using i8 = int8_t;
 using i32 = int32_t;
 using f64 = double;
+/// In place of a type of D: f32, f16, bf16 or i8, which the constant FORMAT_D says, made from sums of whole numbers.
+struct scaled {};
 
 /// What products of A's elements are added up in.
 template <class A>

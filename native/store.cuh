@@ -13,9 +13,10 @@ struct Staging {
     uint32_t box = 0;
 };
 
-/// Sums of a thread in a box of D's elements: 16 rows of 128 bytes, shared by 32 lanes.
+/// Sums of a thread in a box of D's elements: 16 rows of 128 bytes, or of 64 elements of one byte or of any type,
+/// shared by 32 lanes.
 template <class D>
-constexpr int sums_of_box = box_bytes / sizeof(D) / 2;
+constexpr int sums_of_box = box_bytes / (sizeof(D) == 1 ? 2 : sizeof(D)) / 2;
 
 DEVICE uint32_t bits_of(f32 x) { return __float_as_uint(x); }
 DEVICE uint32_t bits_of(i32 x) { return static_cast<uint32_t>(x); }
@@ -30,6 +31,13 @@ DEVICE uint32_t pair_of(f32 x, f32 y) {
         const __nv_bfloat162 both = __floats2bfloat162_rn(x, y);
         return reinterpret_cast<const uint32_t&>(both);
     }
+}
+
+/// To the nearest whole number, of two the even one; NaN becomes 0.
+DEVICE uint32_t byte_of(f32 x) {
+    uint32_t y;
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(y) : "f"(x));
+    return y & 255;
 }
 
 /// Writes 16 rows and 128 bytes of each. A thread has, of every 8 columns, two neighbours in a row and two in the row 8
@@ -62,6 +70,34 @@ DEVICE void fill_box(uint32_t box, uint32_t lane, const V (&v)[sums_of_box<D>]) 
             store_two(to + 8 * box_bytes, bits_of(v[i + 2]), bits_of(v[i + 3]));
         }
     }
+}
+
+/// Where 16 of 64 bytes of a row lie in a box of bytes.
+DEVICE uint32_t bytes_at(uint32_t box, uint32_t row, uint32_t unit) {
+    return box + row * 64 + (unit ^ row / 2 % 4) * 16;
+}
+
+/// Stores 16 rows and 64 bytes of each, at `to`, without the copy engine, whose boxes are twice as wide. Each lane turns
+/// two neighbours in two rows into four in one of them.
+DEVICE void store_bytes(const NativeArgs& x, uint32_t box, uint32_t lane, const f32 (&v)[sums_of_box<i8>], uint32_t row,
+                        uint32_t col, uint64_t to) {
+    const bool is_odd = lane % 2;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        const uint32_t own =
+            byte_of(v[4 * i]) | byte_of(v[4 * i + 1]) << 8 | byte_of(v[4 * i + 2]) << 16 | byte_of(v[4 * i + 3]) << 24;
+        const uint32_t other = __shfl_xor_sync(~0u, own, 1);
+        const uint32_t four = is_odd ? other >> 16 | own & 0xffff0000 : own & 0xffff | other << 16;
+        store_one(bytes_at(box, lane / 4 + 8 * is_odd, i / 2) + i % 2 * 8 + lane % 4 / 2 * 4, four);
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = lane; i < 64; i += 32) {
+        const uint32_t r = i / 4, unit = i % 4;
+        if (row + r < x.args.m && col + 16 * unit < x.args.n)
+            *reinterpret_cast<uint4*>(to + r * x.args.ldd + 16 * unit) = load_chunk(bytes_at(box, r, unit));
+    }
+    __syncwarp();
 }
 
 /// Stores 16 rows from `row` on and 128 bytes of each, from `col` on, of matrix `z`.

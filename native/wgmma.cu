@@ -32,10 +32,13 @@ KERNEL(128, 128, 16, nt, 6, true, true)
             KERNEL(BM, BN, 64, tt, STAGES, false, true)
 #    endif
 EVERY_LAYOUT(128, 256, 4)
-EVERY_LAYOUT(128, 192, 4)
 EVERY_LAYOUT(128, 128, 6)
 EVERY_LAYOUT(128, 64, 8)
+#    define IS_scaled 1
+#    if !PASTE(IS_, VKGEMM_D)  // kernels that finish for four types weigh much, and these would be used least
+EVERY_LAYOUT(128, 192, 4)
 EVERY_LAYOUT(64, 128, 8)
+#    endif
 #endif
 
 }  // namespace

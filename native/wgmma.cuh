@@ -98,8 +98,9 @@ struct Product {
         // Of the first stage.
         const uint64_t a = descriptor(a_tile(0) + (shares_rows ? 0 : group * 64 * box_bytes), a_along_k);
         const uint64_t b = descriptor(b_tile(0) + (shares_rows ? group * columns * box_bytes : 0), b_along_k);
-        const Finish<D> finish(x);
-        const bool is_partial = x.constants[PARTIAL] != 0, is_plain = finish.is_plain();
+        constexpr bool is_scaled = std::is_same_v<D, scaled>;
+        const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
+        const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && finish.is_plain();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
         if (group == 1 && staggered) await_announcement();
         RingPlace<STAGES> at;
@@ -119,7 +120,9 @@ struct Product {
             }
             const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
                            d_col = place.col + col;
-            if (!is_plain)
+            if constexpr (is_scaled)
+                finish_scaled(x, box, sums, d_row, d_col, place);
+            else if (!is_plain)
                 finish.finish_all(box, sums, d_row, d_col, place);
             else if (is_partial)
                 store_sums<Sum>(x, box, sums, Sum{1}, d_row, d_col, z);

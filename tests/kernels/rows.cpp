@@ -173,7 +173,11 @@ bool is_quick() { return every_own > 1; }
 
 bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
 
-bool any_row_fits() { return !rows_that_fit(true).empty(); }
+bool any_row_fits() {
+    for (const Kernel& k : plan::kernels())  // convert.cpp tests them with the products that take what they convert
+        if (chosen == "convert" && k.module.is_product() && k.module.takes_converted() && fits(k)) return true;
+    return !rows_that_fit(true).empty();
+}
 
 void for_each_row(const OnKernel& each) {
     std::set<std::string> seen;
@@ -226,9 +230,10 @@ Case widened(Case x) {
 bool refused(const Case& x) {
     const Kernel* kernel = plan::find_kernel(x.kernel);
     const auto completed = plan::complete(x.problem);
-    if (kernel && kernel->module.is_mixed()) {  // reads words, and some lay A and B out along k
+    if (kernel && kernel->module.is_mixed() && !completed) return true;
+    if (kernel && completed && plan::is_mixed(*completed)) {  // read in words, and some lay A and B out along k
         const auto misses_words = [&](plan::Type t) { return x.shift * plan::info(t).unit_bytes() % 4 != 0; };
-        if (!completed || misses_words(completed->a.type) || misses_words(completed->b.type)) return true;
+        if (misses_words(completed->a.type) || misses_words(completed->b.type)) return true;
     }
     for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})
         if (completed && plan::is_read_in_words(*completed, slot) && x.shift % 2 != 0) return true;
@@ -236,7 +241,11 @@ bool refused(const Case& x) {
     const plan::Problem p = plan::normalise(*completed).problem;
     const auto all = plan::operands(p);
     const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
-    const bool wide = plan::is_wide(all[0], alignment) && plan::is_wide(all[1], alignment);
+    const auto is_wide = [&](const plan::Operand& o) {  // or becomes so
+        const bool converted = kernel->module.takes_converted() && o.matrix->type != kernel->module.a;
+        return converted || plan::is_wide(o, alignment);
+    };
+    const bool wide = is_wide(all[0]) && is_wide(all[1]);
     return kernel->module.family.refuses(p) || (wants_alignment(kernel->module.family) && !wide);
 }
 

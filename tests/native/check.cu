@@ -117,6 +117,7 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
         const uint64_t in_residual = i;
         for (uint32_t s : c.steps) x = after(c, s, row, col, in_residual, x);
     }
+    if (c.type_d == VKGEMM_TYPE_I8) x = isnan(x) ? 0 : fminf(fmaxf(rintf(x), -128), 127);
     const float got = value_at(c.d, c.type_d, i);
     if (c.error > 0) {
         const float off = static_cast<float>(fabs(got - sum) / sizes * 0x1p24);
@@ -145,11 +146,13 @@ extern "C" __global__ void guard(const __grid_constant__ Case c, uint64_t from, 
     const uint64_t pitch = c.is_partial ? c.n : c.ldd, matrices = uint64_t{c.batch} * (c.is_partial ? c.slices : 1);
     for (uint64_t h = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; h < halves;
          h += uint64_t{gridDim.x} * blockDim.x) {
-        if (h >= first) {
-            const uint64_t i = (h - first) / wide, in_matrix = matrices > 1 ? i % stride : i;
-            const bool exists = matrices > 1 ? i / stride < matrices : true;
-            if (exists && in_matrix / pitch < c.m && in_matrix % pitch < c.n) continue;
-        }
+        const auto exists = [&](uint64_t i) {
+            const uint64_t in_matrix = matrices > 1 ? i % stride : i;
+            return (matrices == 1 || i / stride < matrices) && in_matrix / pitch < c.m && in_matrix % pitch < c.n;
+        };
+        if (h >= first && c.type_d == VKGEMM_TYPE_I8 && (exists(2 * (h - first)) || exists(2 * (h - first) + 1)))
+            continue;
+        if (h >= first && c.type_d != VKGEMM_TYPE_I8 && exists((h - first) / wide)) continue;
         if (reinterpret_cast<const uint16_t*>(from)[h] != poison) atomicAdd(&finding->touched, 1u);
     }
 }

@@ -1,120 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
-//   harness FOLDER check [MODULES]   every tile, layout, size and epilogue of the modules with such a name
-//   harness FOLDER time < CASES      lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu|alone] [RASTER] [SLICES]
-// FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
-//   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
+#include "harness.h"
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
-#include <sstream>
 
-#include "check.h"
-#include "gpu.h"
 #include "native/parts.h"
-#include "plan/native/arguments.h"
-#include "rows.h"
 
 using namespace vkgemm;
-using native::Case, native::Finding;
-using plan::Tile, plan::Type;
+using plan::Tile;
 
 namespace harness {
 
 constexpr uint32_t multiprocessors = 132, poison = 0xabab;
 
-const char* const layouts[] = {"nn", "nt", "tn", "tt"};
-
-template <class List>
-auto& named(List& list, const std::string& name) {
-    for (auto& item : list)
-        if (item.name == name) return item;
-    stop("no " + name);
-}
-
 uint32_t bytes_of(uint32_t type) { return plan::info(static_cast<Type>(type)).bytes; }
 abi::uvec2 words(uint64_t address) { return {uint32_t(address), uint32_t(address >> 32)}; }
 
-/// What is to be computed, and how it lies in memory.
-struct Setup {
-    const plan::Module& module;
-    const Row& row;
-    std::string layout;
-    uint32_t m, n, k, batch = 1;
-    uint32_t gap = 0;     // elements between the rows of each operand, beyond what their pitch needs
-    uint32_t d_gap = 0;   // likewise of D; an odd one keeps the copy engine away
-    uint32_t slices = 0;  // of K; 0: not partial
-    bool one_b = false;   // the same B for the whole batch
-    bool use_c = false, c_turned = false, scalars = false;
-    float alpha = 1, beta = 0;
-    std::vector<uint32_t> steps{};
-    uint32_t other = 0;  // the type of C, bias, scale and residual; 0: D's
-    float tolerance = 0;
-    uint32_t filling = native::whole_numbers;
-    float error = 0;     // of f32 from parts, as in Case
-    bool alone = false;  // they are in the workspace already
-
-    uint32_t parts() const { return module.family.operand_split.count; }
-    std::string text() const {
-        std::ostringstream s;
-        s << module.name << "_" << row.name << "_" << layout << " " << m << "x" << n << "x" << k << " batch " << batch
-          << " gap " << gap << "/" << d_gap << " slices " << slices << " c " << use_c << c_turned << " alpha " << alpha
-          << " beta " << beta << " scalars " << scalars << " other " << other << " steps";
-        for (uint32_t x : steps) s << " " << x;
-        return s.str();
-    }
-};
-
-/// Operands one behind the other in a piece of memory, and the arguments of a launch.
-struct Arrangement {
-    Case c{};
-    native::NativeArgs args{};
-    uint64_t bytes = 0;                 // of all of them
-    uint64_t d_begin = 0, d_bytes = 0;  // with what is round D
-    uint64_t scalars = 0;
-    std::array<uint64_t, 2> parts{};  // of A and B, where they are split first
-    std::array<native::NativeArgs, 2> packing{};
-};
-
-class Harness {
-   public:
-    explicit Harness(std::string folder) : folder_(std::move(folder)) {
-        memory_ = gpu_.allocate(3ull << 30, false);
-        host_ = gpu_.allocate(4096, true);
-        fill_ = gpu_.function(folder_ + "/check.cubin", "fill");
-        compare_ = gpu_.function(folder_ + "/check.cubin", "compare");
-        guard_ = gpu_.function(folder_ + "/check.cubin", "guard");
-    }
-    bool check(const Setup&);
-    void time(const Setup&);
-    uint32_t failed = 0, passed = 0;
-
-   private:
-    Arrangement arranged(const Setup&, uint64_t begin);
-    void fill_matrix(uint64_t to, uint32_t type, uint32_t lines, uint32_t length, uint64_t pitch, uint64_t stride,
-                     uint32_t count, uint32_t kind);
-    void fill_operands(const Setup&, const Arrangement&, uint32_t kind);
-    void launch(const Setup&, const Arrangement&, VkCuFunctionNVX);
-    VkCuFunctionNVX kernel(const Setup&);
-    VkCuFunctionNVX found(const std::string& module, const std::string& name);
-
-    Gpu gpu_;
-    std::string folder_;
-    Memory memory_, host_;
-    VkCuFunctionNVX fill_, compare_, guard_;
-    std::vector<std::pair<std::string, VkCuFunctionNVX>> kernels_;
-    uint32_t seed_ = 1;
-};
-
-bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32; }
+bool is_whole(const Setup& s) { return s.module.accumulate == plan::i32 && (!s.is_scaled() || s.slices); }
 /// Whether the module has the tile and the layout: lines of 128 bytes, which run along k unless elements have two.
 bool exists(const Setup& s) {
     if (s.parts() > 1) return s.row.tile.BK == 64 && s.row.tile.BM == 128 && s.row.tile.BN <= 128;
     const uint32_t bytes = bytes_of(uint32_t(s.module.a));
+    if (s.is_scaled() && (s.row.tile.BN == 192 || s.row.tile.BM == 64)) return false;
     return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
@@ -139,7 +49,7 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     c.m = s.m, c.n = s.n, c.k = s.k, c.batch = s.batch;
     c.a_turned = s.layout[0] == 't', c.b_turned = s.layout[1] == 't', c.c_turned = s.c_turned;
     c.use_c = s.use_c && s.beta != 0;
-    c.type_a = uint32_t(s.module.a), c.type_d = uint32_t(s.slices ? s.module.accumulate : s.module.d);
+    c.type_a = uint32_t(s.module.a), c.type_d = uint32_t(s.type_d());
     c.type_c = c.type_bias = c.type_scale = c.type_residual = s.other ? s.other : c.type_d;
     const uint32_t e = bytes_of(c.type_a), d = bytes_of(c.type_d), o = bytes_of(c.type_c);
     place(c.a, c.lda, c.stride_a, c.a_turned ? s.k : s.m, c.a_turned ? s.m : s.k, e, 16 / e, s.gap, s.batch);
@@ -185,7 +95,8 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     p.TRANS_A = c.a_turned, p.TRANS_B = c.b_turned, p.TRANS_C = c.c_turned, p.USE_C = s.use_c;
     p.STEP_0 = c.steps[0], p.STEP_1 = c.steps[1], p.STEP_2 = c.steps[2], p.STEP_3 = c.steps[3];
     p.PARTIAL = c.is_partial, p.SLOPE = std::bit_cast<uint32_t>(c.slope);
-    p.FORMAT_C = p.FORMAT_BIAS = p.FORMAT_SCALE = p.FORMAT_RESIDUAL = s.other;
+    p.FORMAT_C = p.FORMAT_BIAS = p.FORMAT_SCALE = p.FORMAT_RESIDUAL = s.is_scaled() ? c.type_c : s.other;
+    if (s.is_scaled() && !s.slices) p.FORMAT_D = c.type_d;
     abi::GemmArgs g{};
     g.m = c.m, g.n = c.n, g.k = c.k, g.batch = c.batch;
     g.lda = uint32_t(c.lda), g.ldb = uint32_t(c.ldb), g.ldc = uint32_t(c.ldc), g.ldd = uint32_t(c.ldd);
@@ -379,107 +290,4 @@ void Harness::time(const Setup& s) {
     std::fflush(stdout);
 }
 
-// Infinities among whole numbers, and errors against sums of f64.
-void check_parts(Harness& h, const std::string& which) {
-    for (const plan::Module& module : modules) {
-        if (module.family.operand_split.count < 2 || module.name.find(which) == std::string_view::npos) continue;
-        for (const char* tile : {"128x128x64", "128x64x64"})
-            for (const char* layout : layouts)
-                for (uint32_t slices : {0u, 3u}) {
-                    Setup odd = {module, named(rows, tile), layout, 301, 503, 333, 2};  // not multiples of 16 bytes
-                    odd.gap = 1, odd.slices = slices;
-                    h.check(odd);
-                    Setup s = {module, named(rows, tile), layout, 300, 500, 330, 2};
-                    s.filling = native::with_infinities, s.slices = slices;
-                    h.check(s);
-                }
-        for (const uint32_t filling : {native::fractions, native::positive, native::of_many_sizes})
-            for (const uint32_t k : {16u, 64u, 256u, 4096u, 16384u}) {
-                if (filling == native::of_many_sizes && module.family.operand_split.count == 2 && k < 4096) continue;
-                Setup s = {module, named(rows, "128x128x64"), k == 256 ? "nn" : "nt", 512, 512, k};
-                s.filling = filling, s.error = filling == native::positive ? 60 : 14;
-                h.check(s);
-            }
-    }
-    std::printf("parts: %u right, %u wrong\n", h.passed, h.failed);
-}
-
-void check_all(Harness& h, const std::string& which) {
-    constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
-                                     {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
-    std::vector<plan::Module> chosen;
-    for (const plan::Module& module : modules)
-        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
-    for (const plan::Module& module : chosen)
-        for (const Row& row : rows)
-            for (const char* layout : layouts)
-                for (const auto& [m, n, k, batch] : sizes)
-                    for (uint32_t d_gap : {0u, 8u, 3u}) {
-                        Setup s = {module, row, layout, m, n, k, batch};
-                        s.gap = d_gap == 8 ? 48 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
-                        h.check(s);
-                        s.slices = 3;
-                        if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
-                    }
-    for (const plan::Module& module : chosen)
-        for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
-    std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
-    check_parts(h, which);
-    const std::vector<std::vector<uint32_t>> exact = {
-        {},
-        {VKGEMM_STEP_BIAS_ROW},
-        {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_RELU},
-        {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_BIAS_COL},
-        {VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL},
-        {VKGEMM_STEP_SCALE_ALL, VKGEMM_STEP_CLAMP},
-        {VKGEMM_STEP_LEAKY_RELU},
-        {VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU}};
-    const std::vector<std::vector<uint32_t>> rounded = {{VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}, {VKGEMM_STEP_SILU}};
-    for (const uint32_t k : {100u, 0u})
-        for (const plan::Module& module : chosen)
-            for (const Row& row : rows)
-                for (const uint32_t d_gap : {0u, 3u})
-                    for (int kind = 0; kind < 4; ++kind)
-                        for (const auto* lists : {&exact, &rounded})
-                            for (const auto& steps : *lists) {
-                                Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
-                                           203,    344, k,
-                                           2};
-                                s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
-                                s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
-                                s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
-                                s.one_b = kind == 3;
-                                if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
-                                const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
-                                if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
-                                    h.check(s);
-                            }
-    std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
-}
-
-void time_all(Harness& h) {
-    for (std::string line; std::getline(std::cin, line);) {
-        std::istringstream in(line.substr(0, line.find('#')));
-        std::string module, tile, layout, finish = "plain";
-        uint32_t m, n, k, batch, raster = 8, slices = 0;
-        if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
-        in >> finish >> raster >> slices;
-        Row row = named(rows, tile);
-        row.tile.RASTER = raster;
-        Setup s = {named(modules, module), row, layout, m, n, k, batch};
-        s.slices = slices;
-        s.alone = finish == "alone";
-        if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
-        h.time(s);
-    }
-}
-
 }  // namespace harness
-
-int main(int count, char** words) {
-    if (count < 3) harness::stop("usage: harness FOLDER check|time");
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    harness::Harness h(words[1]);
-    std::string(words[2]) == "check" ? harness::check_all(h, count > 3 ? words[3] : "") : harness::time_all(h);
-    std::_Exit(h.failed != 0);
-}

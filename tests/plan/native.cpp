@@ -27,6 +27,19 @@ bool is_native(const DeviceCaps& caps, const Request& request = {}, const char* 
     return choice->kernel->module.is_native();
 }
 
+/// The kernels of a plan with a workspace, in order.
+std::string kernels_of(const DeviceCaps& caps, const std::string& line, Request request) {
+    request.workspace_limit = uint64_t{4} << 30;
+    const Problem p = completed(line);
+    const Normalised n = normalise(p);
+    const auto choice = select(caps, n.problem, request);
+    REQUIRE_MESSAGE(bool(choice), line, ": ", choice.status().text);
+    std::string out;
+    for (const Step& s : make_steps(*choice, p, n, caps, request).steps)
+        out += (out.empty() ? "" : " ") + std::string(s.kernel->name);
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("each thing that a native kernel wants of a device is enough to be refused") {
@@ -63,17 +76,6 @@ TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave nat
 TEST_CASE("f32 from parts is native where the accuracy and a workspace allow it, and packed by native code") {
     if (!find_kernel("wgmma_f16x2_128x128x64")->module.built()) return;
     const DeviceCaps native = device("h200_native"), spirv = device("h200");
-    const auto kernels_of = [](const DeviceCaps& caps, const std::string& line, Request request) {
-        request.workspace_limit = uint64_t{4} << 30;
-        const Problem p = completed(line);
-        const Normalised n = normalise(p);
-        const auto choice = select(caps, n.problem, request);
-        REQUIRE_MESSAGE(bool(choice), line, ": ", choice.status().text);
-        std::string out;
-        for (const Step& s : make_steps(*choice, p, n, caps, request).steps)
-            out += (out.empty() ? "" : " ") + std::string(s.kernel->name);
-        return out;
-    };
     const std::string pack_2 = "pack_parts_f16x2_8x256 pack_parts_f16x2_8x256 ",
                       pack_3 = "pack_parts_bf16x3_16x128 pack_parts_bf16x3_16x128 ";
     for (const std::pair<std::string, std::string>& made :
@@ -95,6 +97,56 @@ TEST_CASE("f32 from parts is native where the accuracy and a workspace allow it,
         CHECK(kernels_of(native, line, none) == kernels_of(spirv, line, {}));
     }
     CHECK(kernels_of(native, "4096x4096x4096 accuracy=f32_split invariant", {}).find("wgmma") == std::string::npos);
+}
+
+TEST_CASE("blocks and mixed types are converted first, then multiplied natively, where narrow allows it") {
+    if (!built()) return;
+    const DeviceCaps native = device("h200_native");
+    const std::string f16 = "convert_f16_32x256 ", bf16 = "convert_bf16_32x256 ", many = " 512x4096x14336 layout=nt ";
+    for (const std::pair<std::string, std::string>& made :
+         {std::pair<std::string, std::string>{"f16*q8_0" + many, f16 + "wgmma_f16_128x256x64"},
+          {"f16*q4_k->f32" + many, f16 + "wgmma_f16_f32_128x256x64"},
+          {"f32*mxfp4" + many, f16 + f16 + "wgmma_f16_f32_128x256x64"},
+          {"f32*bf16" + many, bf16 + "wgmma_bf16_f32_128x256x64"},
+          {"bf16*q4_0" + many, bf16 + "wgmma_bf16_128x256x64"},
+          {"i8*f16 512x4096x14335 layout=nt", f16 + "pack_16_64x64 wgmma_f16_128x256x64"},
+          {"f16*q8_0" + many + "packed_b=any", "wgmma_f16_128x256x64"},
+          {"f32*q8_0" + many + "packed_b=any layout_d=t", f16 + "wgmma_f16_f32_128x256x64"}}) {
+        CAPTURE(made.first);
+        std::string kernels = kernels_of(native, made.first + " accuracy=narrow", {});
+        const size_t tile = kernels.rfind("_128x");  // whichever it is
+        CHECK(kernels.substr(0, tile) == made.second.substr(0, made.second.rfind("_128x")));
+    }
+    for (const char* line : {"f16*q8_0 512x4096x14336 layout=nt", "f16*q8_0 1x4096x14336 layout=nt accuracy=narrow",
+                             "f16*q8_0->bf16 512x4096x14336 layout=nt accuracy=narrow",
+                             "f16*q8_0 512x4096x256 batch=4 groups=table layout=nt accuracy=narrow"})
+        CHECK(kernels_of(native, line, {}).find("wgmma") == std::string::npos);
+    Request forced, no_workspace;
+    forced.kernel = "wgmma_f16_128x128x64", forced.workspace_limit = 1 << 30;
+    const auto none =
+        select(native, normalise(completed("f16*q8_0 64x64x0 layout=nt accuracy=narrow")).problem, forced);
+    REQUIRE_FALSE(bool(none));
+    CHECK(none.status().text.find("nothing converts B of an empty sum") != std::string::npos);
+    CHECK_FALSE(is_native(native, no_workspace, "f16*q8_0 512x4096x14336 layout=nt accuracy=narrow"));
+}
+
+TEST_CASE("a kernel of one type says what it cannot convert, and a tile's PACK must let it") {
+    const DeviceCaps h200 = device("h200");
+    const auto why = [&](const std::string& line, const char* tile = "") {
+        Request request;
+        request.kernel = "coopmat_f16_128x128x32", request.tile = tile, request.workspace_limit = 1 << 30;
+        const auto choice = select(h200, normalise(completed(line + " layout=nt accuracy=narrow")).problem, request);
+        return choice ? "" : choice.status().text;
+    };
+    CHECK(why("f16*q8_0 64x64x64") == "");
+    CHECK(why("f16*q8_0 64x64x64", "PACK=3") == "");
+    CHECK(why("i8*q8_0->f16 64x64x64", "PACK=4") == "");
+    CHECK(why("f16*q8_0 64x64x64", "PACK=2").find("must convert B to f16; PACK must be 0, 3 or 4") !=
+          std::string::npos);
+    CHECK(why("i8*q8_0->f16 64x64x64", "PACK=3").find("convert A and B to f16; PACK must be 0 or 4") !=
+          std::string::npos);
+    CHECK(why("f16*q8_0 64x64x64 batch=2 groups=table").find("groups of a table") != std::string::npos);
+    CHECK(why("f16*bf16->f16 64x64x64").find("not f16*bf16") != std::string::npos);
 }
 
 TEST_CASE("an f32 problem that wants true f32 keeps its buffers, one that allows parts has addresses") {

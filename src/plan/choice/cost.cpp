@@ -48,9 +48,8 @@ uint64_t SplitK::workspace_bytes(const Problem& p) const {
 double first_pass_cost(const DeviceCaps& dev) { return dev.kind == DeviceKind::cpu ? 0 : second_pass; }
 
 double packing_cost(const DeviceCaps& dev, uint64_t bytes, bool transposed, uint64_t groups) {
-    const double moved = 2.0 * double(bytes);  // read and written
-    if (dev.kind == DeviceKind::cpu) return moved;
-    return moved / (std::min(units_of(dev), double(groups)) * packed_bytes_per_cycle) * (transposed ? 2 : 1);
+    if (dev.kind == DeviceKind::cpu) return double(bytes);
+    return double(bytes) / (std::min(units_of(dev), double(groups)) * packed_bytes_per_cycle) * (transposed ? 2 : 1);
 }
 
 double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem& p, uint32_t slices) {
@@ -99,6 +98,7 @@ ProductCost::ProductCost(const KernelCost& k, const Problem& p)
 double ProductCost::slowdown(const std::array<Operand, 4>& all, bool wide) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     double out = wide ? 1 : gpu_cost.misaligned, transposed = 1;
+    if (all[0].matrix->type != p_.a.type || all[1].matrix->type != p_.b.type) out *= gpu_cost.converted;
     for (const Operand* x : {all.data(), all.data() + 1}) {
         if (is_k_contiguous(*x))
             out *= gpu_cost.k_contiguous;

@@ -63,7 +63,7 @@ bool is_k_contiguous(const Operand&);
 /// Does a kernel with these costs run faster if the operand is transposed first?
 bool prefers_transposed(const GpuCost&, const Operand&);
 
-/// The cost of packing operands first: once for the pass, and for each operand by its bytes in the workspace.
+/// The cost of packing operands first: once for the pass, and for each operand by the bytes that are read and written.
 /// `transposed`: rows become columns.
 double first_pass_cost(const DeviceCaps&);
 double packing_cost(const DeviceCaps&, uint64_t bytes, bool transposed, uint64_t groups);

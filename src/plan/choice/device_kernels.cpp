@@ -170,7 +170,8 @@ DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
             const Module& m = k.module;
             const KernelCost cost(k, k.tile, caps);
             add({types_key(m), &k, fits, cost});
-            if (m.family.packs_fragments && m.a == f16 && m.b == f16)  // pack_fragments_mixed rounds to what it reads
+            // pack_fragments_mixed and convert round to what it reads.
+            if (m.takes_converted() || (m.family.packs_fragments && m.a == f16 && m.b == f16))
                 add({types_key(mixed, mixed, m.accumulate, m.d), &k, fits, cost});
         } else if (fits && k.module.role == Role::lister)
             lister_ = &k;

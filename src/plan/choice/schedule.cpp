@@ -51,14 +51,15 @@ bool same_matrices(const Tile& a, const Tile& b) {
 // What brings an operand of this type into the shape that the product wants; null: there is none.
 const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKernels& device, const Operand& x) {
     const Type type = x.matrix->type;
-    const bool packs_fragments = product.module.family.packs_fragments;
+    const bool packs_fragments = product.module.family.packs_fragments, converts = type != product.module.a;
     const bool octets = !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 8 == 0;
     for (const Kernel* const k : device.packers()) {
         if (k->module.family.packs_fragments != packs_fragments) continue;
         const bool takes = k->module.is_mixed() ? type != product.module.a && octets : k->module.a == type;
         const bool suits = packs_fragments ? takes && same_matrices(k->tile, t) &&
                                                  k->module.family.operand_split == product.module.family.operand_split
-                                           : info(type).is_plain() && info(k->module.a).bytes == info(type).bytes;
+                           : converts ? k->module.is_mixed() && k->module.d == product.module.a
+                                      : !k->module.is_mixed() && info(k->module.a).bytes == info(type).bytes;
         if (suits) return k;
     }
     return nullptr;
@@ -128,9 +129,41 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     return std::nullopt;
 }
 
-// The layout of `x` in the workspace, in which every row begins at a multiple of 64 bytes.
-Matrix packed(const Operand& x, bool transposes) {
+// The operands that a first pass converts to the type that the kernel multiplies, as a mask.
+uint32_t converted(const Kernel& k, const Problem& p) {
+    if (k.module.is_mixed()) return 0;
+    return (p.a.type != k.module.a ? 1u : 0u) | (p.b.type != k.module.b ? 2u : 0u);
+}
+
+// Whether a copy transposes the operand. One that is converted has elements that need it not.
+bool is_transposed(const Kernel& k, const Operand& x) {
+    return x.matrix->type == k.module.a && prefers_transposed(k.module.family.gpu_cost, x);
+}
+
+// "A", "B", or "A and B".
+const char* names_of(uint32_t mask) { return mask == 3 ? "A and B" : mask == 1 ? "A" : "B"; }
+
+// Why these operands cannot be converted, or be left as the tile's PACK leaves them.
+std::optional<Status> not_converted(uint32_t mask, const Kernel& k, const Tile& t, const Problem& p,
+                                    const Search& search) {
+    if (p.grouping != VKGEMM_GROUPING_NONE || p.k == 0)
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"multiplies ", info(k.module.a).name, ", and nothing converts ", names_of(mask),
+                               p.k == 0 ? " of an empty sum" : " of the groups of a table"});
+    if (t.PACK && mask & ~(t.PACK - 1))
+        return search.refusal(VKGEMM_ERROR_TILE, {"PACK is ", t.PACK, ", but a first pass must convert ",
+                                                  names_of(mask), " to ", info(k.module.a).name, "; PACK must be 0",
+                                                  mask == 3   ? ""
+                                                  : mask == 1 ? ", 2"
+                                                              : ", 3",
+                                                  " or 4"});
+    return std::nullopt;
+}
+
+// The layout of `x` in the workspace as elements of `type`, in which every row begins at a multiple of 64 bytes.
+Matrix packed(const Operand& x, Type type, bool transposes) {
     Matrix out = *x.matrix;
+    out.type = type;
     if (transposes) out.layout = out.layout == rowMajor ? columnMajor : rowMajor;
     const bool rows_first = out.layout == rowMajor;
     out.ld = round_up(rows_first ? x.cols : x.rows, 64 / info(out.type).bytes);
@@ -162,7 +195,7 @@ uint64_t packed_rows(const Schedule& schedule, const Matrix& packed, const Opera
 uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, bool ahead,
                const Kernel& k, const Tile& t) {
     const Family& f = k.module.family;
-    Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, prefers_transposed(f.gpu_cost, x));
+    Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, k.module.a, is_transposed(k, x));
     if (f.packs_fragments) out.type = k.module.a;
     const uint64_t rows = packed_rows(schedule, out, x, k);
     packing.offset = ahead ? 0 : round_up(schedule.workspace_bytes(), region_alignment);
@@ -170,6 +203,12 @@ uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const
                     (f.operand_split.scaled ? rows * factor_bytes : 0);
     matrix = out;
     return rows;
+}
+
+// Bytes that the packer reads, to write `written`.
+uint64_t read_by(const Kernel& packer, const Operand& x, uint64_t rows, const Matrix& to, uint64_t written) {
+    const bool converts = packer.module.is_mixed() && !packer.module.family.packs_fragments;
+    return converts ? info(x.matrix->type).bytes_of(rows * to.ld) : written;
 }
 
 // The same, with its packer and its cost, which is 0 if it comes packed (`ahead`). Refused where no kernel packs it, it
@@ -195,7 +234,8 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
                                "; pack it by a plan that is made with packed", x.name, " = VKGEMM_PACKED_ANY"})};
     }
     const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
-    schedule.cost += packing_cost(search.dev(), packing.bytes, prefers_transposed(k.module.family.gpu_cost, x), groups);
+    schedule.cost += packing_cost(search.dev(), read_by(*packer, x, rows, matrix, packing.bytes) + packing.bytes,
+                                  is_transposed(k, x), groups);
     return std::nullopt;
 }
 
@@ -259,8 +299,7 @@ uint32_t worth_packing(const Kernel& k, const Problem& p, const Request& request
     const auto all = operands(p);
     uint32_t mask = 0;
     for (uint32_t i = 0; i < 2; ++i)
-        if (!is_wide(all[i], request.operand_alignment) || prefers_transposed(k.module.family.gpu_cost, all[i]))
-            mask |= 1u << i;
+        if (!is_wide(all[i], request.operand_alignment) || is_transposed(k, all[i])) mask |= 1u << i;
     return mask;
 }
 
@@ -270,10 +309,12 @@ double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const Dev
     if (!mask || p.k == 0) return 0;
     double out = first_pass_cost(dev);
     const OperandSplit& split = k.module.family.operand_split;
-    for (const auto& [bit, type, elements] : {std::tuple{1u, k.module.a, p.m * p.k}, {2u, k.module.b, p.k * p.n}})
-        if (mask & bit)
-            out += packing_cost(dev, elements * split.count * info(unit_type(k.module.family, type)).bytes, false,
-                                UINT64_MAX);
+    const uint64_t element = split.count * info(unit_type(k.module.family, k.module.a)).bytes;
+    for (const auto& [bit, type, elements] : {std::tuple{1u, p.a.type, p.m * p.k}, {2u, p.b.type, p.k * p.n}}) {
+        const uint64_t written = elements * element;
+        const uint64_t read = converted(k, p) & bit ? std::min(info(type).bytes_of(elements), written) : written;
+        if (mask & bit) out += packing_cost(dev, read + written, false, UINT64_MAX);
+    }
     return out;
 }
 
@@ -301,7 +342,7 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
             return search.refusal(VKGEMM_ERROR_UNSUPPORTED, {"decodes A and B as they are; neither may come packed"});
         return hopeless(0) ? too_dear : schedule_of(0, k, t, p, cost, search);
     }
-    const uint32_t ahead = packed_ahead(p);
+    uint32_t ahead = packed_ahead(p);
     if (t.PACK && ahead & ~(t.PACK - 1))
         return search.refusal(VKGEMM_ERROR_TILE, {"PACK is ", t.PACK, ", but ",
                                                   (ahead == 3   ? "A and B come"
@@ -312,6 +353,10 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
                                                    : ahead == 1 ? ", 2"
                                                                 : ", 3"),
                                                   " or 4"});
+    if (const uint32_t mask = converted(k, p)) {
+        if (auto why = not_converted(mask, k, t, p, search)) return *why;
+        ahead |= mask;
+    }
     if (t.PACK) return hopeless(t.PACK - 1) ? too_dear : schedule_of(t.PACK - 1, k, t, p, cost, search);
     if (hopeless(ahead)) return too_dear;
     Result<Schedule> best = schedule_of(ahead, k, t, p, cost, search);
@@ -378,7 +423,7 @@ std::optional<Schedule> schedule_below(double limit, const TiledKernel& k, const
 }
 
 double least_cost(const TiledKernel& k, const DeviceKernels& device, const Problem& p) {
-    const uint32_t packed = k.kernel.module.family.packs_fragments ? 3 : 0;
+    const uint32_t packed = k.kernel.module.family.packs_fragments ? 3 : converted(k.kernel, p);
     return ProductCost(k.cost, p).least_with(1) + least_packing(packed, k.kernel, p, device.caps());
 }
 

@@ -69,6 +69,7 @@ inline constexpr Family coopmat = {
         return nullptr;
     },
     .uses_matrix_units = true,
+    .takes_converted = true,
     .takes_groups = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
@@ -82,7 +83,8 @@ inline constexpr Family coopmat = {
                  .launch = 4000,
                  .bytes_per_cycle = 37,
                  .misaligned = 2.4,
-                 .transposed_bytes = 2},
+                 .transposed_bytes = 2,
+                 .converted = 1.4},
     .cpu_weight = 9,
 };
 

@@ -8,7 +8,7 @@ namespace vkgemm::plan::family {
 constexpr Family make_coopmat_mixed() {
     Family f = coopmat;
     f.name = "coopmat_mixed";
-    f.accuracy = VKGEMM_ACCURACY_NARROW;
+    f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = false;
     f.gpu_cost.step = 700, f.gpu_cost.decode = 0.14;
     f.refuses = [](const Problem& p) -> const char* {
         for (const Type t : {p.a.type, p.b.type})

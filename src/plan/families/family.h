@@ -89,6 +89,7 @@ struct GpuCost {
     double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
     double decode = 0;            // an element of A or B that is decoded in a step
+    double converted = 1;         // factor on a step if A or B was converted first
 };
 
 /// Operands of a type that the matrix units lack are split into `count` parts of type `unit`, whose sum they are.
@@ -111,6 +112,7 @@ struct Family {
                                              // elements of one byte or eight must be k-contiguous
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
+    bool takes_converted = false;            // A and B of other types, which a first pass converts to the module's
     bool takes_groups = false;               // its modules have the variant for groups of a table
     bool packs_fragments = false;            // A and B are in the workspace, as a packer of the same split left them
     OperandSplit operand_split = {};

@@ -34,6 +34,7 @@ inline constexpr Family wgmma = {
     },
     .wants_pitches = true,
     .wants_addresses = true,
+    .takes_converted = true,
     .gpu_cost = {.mac = 0.00058,
                  .step = 150,
                  .step_overlapped = 150,

@@ -77,6 +77,7 @@ bool Module::has_types_of(const Problem& p) const {
     // What pack_fragments_mixed has rounded to f16 is multiplied by kernels of f16.
     if (family.packs_fragments && p.accuracy == VKGEMM_ACCURACY_NARROW)
         return same_sums && a == f16 && p.a.type != bf16 && p.b.type != bf16;
+    if (takes_converted() && p.accuracy == VKGEMM_ACCURACY_NARROW) return same_sums && a == narrow_type(p);
     return same_sums && (is_mixed() ? plan::is_mixed(p) && is_decoded(p.a.type) && is_decoded(p.b.type)
                                     : a == p.a.type && b == p.b.type);
 }

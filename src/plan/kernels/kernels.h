@@ -38,7 +38,10 @@ struct Module {
     constexpr bool is_native() const { return code != Code::spirv; }
 
     constexpr bool is_mixed() const { return a == mixed; }
-    bool has_types_of(const Problem&) const;   // of a completed problem
+    bool has_types_of(const Problem&) const;  // of a completed problem
+    bool takes_converted() const {
+        return family.takes_converted && a == b && (a == f16 || a == bf16) && accumulate == f32;
+    }
     bool has_result_of(const Problem&) const;  // the accumulator's type and D's alone
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
     bool built() const { return embedded.count != 0; }

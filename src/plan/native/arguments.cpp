@@ -58,7 +58,8 @@ Lines parts_of(const Lines& x, const OperandSplit& split) {
 native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args) {
     const Tile& t = step.tile;
     const ProblemConstants& c = step.constants;
-    const ElementBytes bytes = step.kernel->module.element_bytes();
+    ElementBytes bytes = step.kernel->module.element_bytes();
+    if (c.FORMAT_D) bytes.d = info(static_cast<Type>(c.FORMAT_D)).bytes;
     const auto& [m, n, k] = std::tie(args.m, args.n, args.k);
 
     native::NativeArgs x{};

@@ -88,6 +88,8 @@ uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: fou
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
 /// Whether A and B have different types, or one of them is a block format. Such operands are read in words of 32 bits.
 inline bool is_mixed(const Problem& p) { return p.a.type != p.b.type || !info(p.a.type).is_plain(); }
+/// The type that matrix units multiply if the accuracy is VKGEMM_ACCURACY_NARROW. bf16 keeps the range of every type.
+inline Type narrow_type(const Problem& p) { return p.a.type == bf16 || p.b.type == bf16 ? bf16 : f16; }
 /// Whether sums of whole numbers become a D of another type, by an epilogue in f32.
 inline bool is_scaled(const Problem& completed) { return completed.accumulate == i32 && completed.d.type != i32; }
 /// The type that the epilogue computes in, alpha and beta included.

@@ -134,16 +134,25 @@ void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
     step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
 }
 
+// Whether the shader convert makes elements of another type.
+bool converts(const Packing& packing) {
+    return packing.kernel->module.is_mixed() && !packing.kernel->module.family.packs_fragments;
+}
+
 // Copies A or B to its place in the workspace.
 Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,
                   const Request& request) {
     Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
     const bool packs_fragments = packing.kernel->module.family.packs_fragments;
-    s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
-    s.constants.TRANS_B = packs_fragments ? from.name == "B" : to.layout == columnMajor;
+    if (!converts(packing)) {
+        s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
+        s.constants.TRANS_B = packs_fragments ? from.name == "B" : to.layout == columnMajor;
+    }
     s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
     if (packing.kernel->module.is_mixed()) {
+        const uint64_t row = from.matrix->layout == rowMajor ? from.cols : from.rows;
         s.constants.FORMAT_A = static_cast<uint32_t>(from.matrix->type);
+        s.constants.ALIGNED = !from.ragged && row % 8 == 0 ? WIDE_A : 0;
         if (in_chunks(from, request)) s.constants.ALIGNED |= CHUNKS_A;
     }
     s.slots.fill(VKGEMM_SLOT_D);
@@ -153,13 +162,14 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
     return s;
 }
 
-// The shader pack takes m rows and k columns, from A to D; pack_fragments takes m rows along k, and writes n elements
-// of each.
+// The shader pack takes m rows and k columns, from A to D; convert takes m rows of k elements along memory, and
+// pack_fragments m rows along k, of which it writes n elements.
 void size_packing(Step& s, const Packing& packing, const Operand& from, const Matrix& to, uint64_t batch,
                   const DeviceCaps& dev) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
     const Family& f = packing.kernel->module.family;
-    const bool along_columns = f.packs_fragments && from.name == "B";
+    const bool along_columns =
+        f.packs_fragments ? from.name == "B" : converts(packing) && from.matrix->layout == columnMajor;
     abi::GemmArgs& g = s.args;
     g = {};
     g.m = u(along_columns ? from.cols : from.rows), g.n = g.k = g.k_chunk = u(along_columns ? from.rows : from.cols);

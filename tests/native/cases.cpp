@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
+//   harness FOLDER check [MODULES]          every tile, layout, size and epilogue of the modules with such a name
+//   harness FOLDER random COUNT [SEED] [MODULES]  so many problems that are drawn
+//   harness FOLDER time < CASES             lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu|alone] [RASTER] [SLICES]
+// FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
+//   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <random>
+
+#include "harness.h"
+
+namespace harness {
+namespace {
+
+const char* const layouts[] = {"nn", "nt", "tn", "tt"};
+
+// Infinities among whole numbers, and errors against sums of f64.
+void check_parts(Harness& h, const std::string& which) {
+    for (const plan::Module& module : modules) {
+        if (module.family.operand_split.count < 2 || module.name.find(which) == std::string_view::npos) continue;
+        for (const char* tile : {"128x128x64", "128x64x64"})
+            for (const char* layout : layouts)
+                for (uint32_t slices : {0u, 3u}) {
+                    Setup odd = {module, named(rows, tile), layout, 301, 503, 333, 2};  // not multiples of 16 bytes
+                    odd.gap = 1, odd.slices = slices;
+                    h.check(odd);
+                    Setup s = {module, named(rows, tile), layout, 300, 500, 330, 2};
+                    s.filling = native::with_infinities, s.slices = slices;
+                    h.check(s);
+                }
+        for (const uint32_t filling : {native::fractions, native::positive, native::of_many_sizes})
+            for (const uint32_t k : {16u, 64u, 256u, 4096u, 16384u}) {
+                if (filling == native::of_many_sizes && module.family.operand_split.count == 2 && k < 4096) continue;
+                Setup s = {module, named(rows, "128x128x64"), k == 256 ? "nn" : "nt", 512, 512, k};
+                s.filling = filling, s.error = filling == native::positive ? 60 : 14;
+                h.check(s);
+            }
+    }
+    std::printf("parts: %u right, %u wrong\n", h.passed, h.failed);
+}
+
+void check_all(Harness& h, const std::string& which) {
+    constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
+                                     {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
+    std::vector<plan::Module> chosen;
+    for (const plan::Module& module : modules)
+        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows)
+            for (const char* layout : layouts)
+                for (const auto& [m, n, k, batch] : sizes)
+                    for (uint32_t d_gap : {0u, 8u, 3u}) {
+                        Setup s = {module, row, layout, m, n, k, batch};
+                        s.gap = d_gap == 8 ? 48 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
+                        h.check(s);
+                        s.slices = 3;
+                        if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
+                    }
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
+    std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
+    check_parts(h, which);
+    const std::vector<std::vector<uint32_t>> exact = {
+        {},
+        {VKGEMM_STEP_BIAS_ROW},
+        {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_RELU},
+        {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_BIAS_COL},
+        {VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL},
+        {VKGEMM_STEP_SCALE_ALL, VKGEMM_STEP_CLAMP},
+        {VKGEMM_STEP_LEAKY_RELU},
+        {VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU}};
+    const std::vector<std::vector<uint32_t>> rounded = {{VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}, {VKGEMM_STEP_SILU}};
+    for (const uint32_t k : {100u, 0u})
+        for (const plan::Module& module : chosen)
+            for (const Row& row : rows)
+                for (const uint32_t d_gap : {0u, 3u})
+                    for (int kind = 0; kind < 4; ++kind)
+                        for (const auto* lists : {&exact, &rounded})
+                            for (const auto& steps : *lists) {
+                                Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
+                                           203,    344, k,
+                                           2};
+                                s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
+                                s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
+                                s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
+                                s.one_b = kind == 3;
+                                if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
+                                const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
+                                if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
+                                    h.check(s);
+                            }
+    std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
+}
+
+/// One of the problems that the rules allow: sizes from 0 on, mostly small, at times a whole number of tiles.
+Setup drawn(std::mt19937& random, const std::vector<plan::Module>& chosen) {
+    const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
+    const plan::Module& module = chosen[below(uint32_t(chosen.size()))];
+    const Row* row = nullptr;
+    const char* layout = nullptr;
+    do row = &rows[below(std::size(rows))], layout = layouts[below(4)];
+    while (!exists({module, *row, layout, 0, 0, 0}));
+    Setup s = {module, *row, layout, 0, 0, 0};
+    const Tile& t = s.row.tile;
+    const auto size = [&](uint32_t tile) {
+        return below(4) ? 1 + below(below(8) ? 3 * tile : 1500) : tile * (1 + below(4));
+    };
+    s.m = size(t.BM), s.n = size(t.BN), s.k = below(40) ? size(3 * t.BK) : 0;
+    s.batch = below(3) ? 1 : 1 + below(5), s.one_b = s.batch > 1 && below(3) == 0;
+    s.gap = below(2) ? 0 : 16 * below(4), s.d_gap = below(2) ? 0 : below(9);
+    if (s.k > t.BK && below(4) == 0) s.slices = 2 + below(6);
+    s.alpha = below(2) ? 1 : below(2) ? 0.5f : 3;
+    if (s.slices || s.parts() > 1) return s.alpha = 1, s;
+    s.use_c = below(2), s.c_turned = below(2), s.beta = below(3) ? 2.f : 0.f, s.scalars = below(3) == 0;
+    s.other = below(2) ? 0 : uint32_t(below(2) ? plan::f32 : plan::bf16);
+    const plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};
+    s.scaled_d = results[below(4)];
+    const uint32_t steps[] = {VKGEMM_STEP_BIAS_ROW,  VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL,
+                              VKGEMM_STEP_SCALE_ALL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU};
+    for (uint32_t i = below(4); i > 0; --i) {
+        const uint32_t step = steps[below(std::size(steps))];
+        if (std::find(s.steps.begin(), s.steps.end(), step) == s.steps.end()) s.steps.push_back(step);
+    }
+    return s;
+}
+
+void check_random(Harness& h, uint32_t count, uint32_t seed, const std::string& which) {
+    std::vector<plan::Module> chosen;
+    for (const plan::Module& module : modules)
+        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+    std::mt19937 random(seed);
+    for (uint32_t i = 0; i < count; ++i) h.check(drawn(random, chosen));
+    std::printf("random: %u right, %u wrong, seed %u\n", h.passed, h.failed, seed);
+}
+
+void time_all(Harness& h) {
+    for (std::string line; std::getline(std::cin, line);) {
+        std::istringstream in(line.substr(0, line.find('#')));
+        std::string module, tile, layout, finish = "plain";
+        uint32_t m, n, k, batch, raster = 8, slices = 0;
+        if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
+        in >> finish >> raster >> slices;
+        Row row = named(rows, tile);
+        row.tile.RASTER = raster;
+        Setup s = {named(modules, module), row, layout, m, n, k, batch};
+        s.slices = slices;
+        s.alone = finish == "alone";
+        if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+        h.time(s);
+    }
+}
+
+}  // namespace
+}  // namespace harness
+
+int main(int count, char** words) {
+    if (count < 3) harness::stop("usage: harness FOLDER check|random|time");
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    harness::Harness h(words[1]);
+    const std::string what = words[2];
+    const auto word = [&](int i) { return std::string(i < count ? words[i] : ""); };
+    if (what == "check")
+        harness::check_all(h, word(3));
+    else if (what == "random")
+        harness::check_random(h, uint32_t(std::atoi(word(3).c_str())), uint32_t(std::atoi(word(4).c_str())), word(5));
+    else
+        harness::time_all(h);
+    std::_Exit(h.failed != 0);
+}
