@@ -175,8 +175,8 @@ class Tiles {
     TileShares shares_;
 };
 
-/// How many of the devices compute this call: with VKGEMM_BLAS=auto those that are predicted to gain, else all that have
-/// a tile.
+/// How many of the devices compute this call: with VKGEMM_BLAS=auto those that are predicted to gain, else all that
+/// have a tile.
 template <class T>
 size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices) {
     const Measured& measured = measured_rates(type_of<T>);
