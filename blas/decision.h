@@ -64,6 +64,19 @@ inline double seconds_of(const Rates& r, const Cost& c) {
     return r.latency + std::max(moving, computing + std::min(exposed, moving));
 }
 
+/// How many of so many devices compute it soonest. `each`: the bytes of `c.up` that go to each of them. They are packed
+/// by the same cores, so where moving takes longest, a further device only adds to it.
+inline size_t devices_worth(const Rates& r, const Cost& c, double each, size_t devices) {
+    const auto seconds = [&](size_t d) {
+        const double count = static_cast<double>(d);
+        return std::max(c.operations / (count * r.operations), (c.up + (count - 1) * each) / r.up + c.down / r.down);
+    };
+    size_t best = 1;
+    for (size_t d = 2; d <= devices; ++d)
+        if (seconds(d) < seconds(best)) best = d;
+    return best;
+}
+
 /// What this process has seen. Any thread may use it; a lost update costs a little accuracy.
 class Estimates {
    public:

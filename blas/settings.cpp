@@ -173,7 +173,7 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     reader.word("VKGEMM_BLAS_LOG", levels, s.log);
     s.min = reader.number("VKGEMM_BLAS_MIN", 0.0, HUGE_VAL, "a number from 0");
     if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384"))
-        s.tile = *tile;
+        s.tile = *tile, s.tile_given = true;
     if (const auto depth = reader.number("VKGEMM_BLAS_PBLAS", 1, 1 << 20, "a whole number from 1 to 1048576"))
         s.pblas_depth = *depth;
     if (const auto depth = reader.number("VKGEMM_BLAS_DEPTH", least_tile, most_tile, "a whole number from 1 to 16384"))

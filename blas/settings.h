@@ -20,9 +20,11 @@ struct Settings {
     Mode mode = Mode::automatic;
     std::optional<double> min{};  // VKGEMM_BLAS_MIN
     std::string next_library{};   // VKGEMM_BLAS_CPU: a file; "": search
-    /// VKGEMM_BLAS_DEVICE: "rank", "all", or as host::chooseDevice reads it; empty: the best one. Several share C's tiles.
+    /// VKGEMM_BLAS_DEVICE: "rank", "all", or as host::chooseDevice reads it; empty: the best one. Several share the
+    /// tiles of C.
     std::vector<std::string> devices{};
-    uint32_t local_rank = 0;       // of this process among those of MPI on this machine, for "rank"
+    uint32_t local_rank = 0;  // of this process among those of MPI on this machine, for "rank"
+    bool tile_given = false;
     int64_t tile = 2048;           // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
     int64_t depth = 0;             // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
     int pblas_depth = 8192;        // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for

@@ -145,7 +145,6 @@ Status open_engines(const Settings& s, std::vector<Engine*>& engines) {
         };
     EngineOptions use{.memory_share = s.memory_share, .budget = s.budget, .accuracy = s.accuracy};
     use.piece = std::min(use.piece, static_cast<uint64_t>(s.tile * s.tile) * sizeof(float));  // for tests
-    if (const char* piece = std::getenv("VKGEMM_BLAS_PIECE")) use.piece = std::strtoull(piece, nullptr, 10);
     do {
         auto engine = Engine::open(options, use);
         if (!engine) return engine.status();

@@ -13,6 +13,7 @@
 #include "blas/order.h"
 #include "blas/packing.h"
 #include "blas/stream.h"
+#include "blas/tiles.h"
 #include "blas/workers.h"
 
 using namespace vkgemm::blas;
@@ -168,6 +169,18 @@ TEST_CASE("order: several devices share the tiles, and take what another has lef
     CHECK(TileShares(5, 2, 2).take(1) == 2);  // rows
 }
 
+TEST_CASE("tiles: large ones for f32 where there are many") {
+    const auto side = [](const auto& g, const Settings& s) { return tile_size(s, g).side; };
+    const Gemm<float> real{.m = 16384, .n = 16384, .k = 4096};
+    CHECK(side(real, read({})) == 4096);
+    CHECK(side(Gemm<float>{.m = 16384, .n = 16383, .k = 4096}, read({})) == 2048);
+    CHECK(side(Gemm<float>{.m = 16384, .n = 16384, .k = 4095}, read({})) == 2048);
+    CHECK(side(Gemm<double>{.m = 16384, .n = 16384, .k = 4096}, read({})) == 2048);
+    CHECK(side(Gemm<std::complex<float>>{.m = 8192, .n = 16384, .k = 2048}, read({})) == 4096);
+    CHECK(side(real, read({{"VKGEMM_BLAS_TILE", "100"}})) == 100);
+    CHECK(tile_size(read({{"VKGEMM_BLAS_DEPTH", "77"}}), real).depth == 77);
+}
+
 TEST_CASE("decision: the harmonic mean of the sizes") {
     CHECK(effective_size(512, 512, 512) == doctest::Approx(512));
     CHECK(effective_size(8192, 8192, 128) == doctest::Approx(372.4).epsilon(1e-3));
@@ -214,6 +227,19 @@ TEST_CASE("decision: the device's seconds") {
     // What moves hides products.
     CHECK(seconds_of(rates, {.operations = 100, .up = 200, .down = 10, .first_up = 5, .last_down = 1}) ==
           doctest::Approx(1 + 22));
+}
+
+TEST_CASE("decision: a further device is used where it gains") {
+    // Of an NVIDIA H100, where a second one took sgemm 16384 from 37 to 61 TFLOP/s, and dgemm from 37 to 29.
+    const Rates f32{.latency = 1e-4, .up = 39e9, .down = 55e9, .operations = 41e12};
+    const Rates f64{.latency = 1e-4, .up = 38e9, .down = 55e9, .operations = 47e12};
+    const Gemm<float> s{.m = 16384, .n = 16384, .k = 16384};
+    const Gemm<double> d{.m = 16384, .n = 16384, .k = 16384};
+    const double each = 16384.0 * 16384;
+    CHECK(devices_worth(f32, cost_of(s, 2048), 4 * each, 2) == 2);
+    CHECK(devices_worth(f64, cost_of(d, 2048), 8 * each, 2) == 1);
+    CHECK(devices_worth(f64, cost_of(d, 2048), 8 * each, 1) == 1);
+    CHECK(devices_worth(f32, {.operations = 1e15}, 0, 8) == 8);
 }
 
 TEST_CASE("decision: estimates follow what was seen") {
