@@ -183,6 +183,10 @@ typedef enum VkgemmCandidateState {
     VKGEMM_CANDIDATE_STATE_MAX_ENUM = 0x7fffffff
 } VkgemmCandidateState;
 
+#define VKGEMM_COST_PART_COUNT 5
+/* Of the cost model. A tuned row of weights that was fitted to another version is skipped. */
+#define VKGEMM_COST_MODEL_VERSION 1
+
 typedef struct VkgemmCandidate {
     uint32_t structSize;
     uint32_t kernelIndex; /* as in vkgemmGetKernel */
@@ -196,6 +200,9 @@ typedef struct VkgemmCandidate {
     VkgemmResult reason;     /* why it cannot serve; SUCCESS if it can */
     uint32_t otherTypes;     /* 1: it multiplies other types than the problem has, and nothing else was looked at */
     const char* reasonText;  /* "" if it can */
+    /* What `cost` consists of: the launch of the product, its steps of K, finishing and writing D, memory traffic, and
+       other passes. `cost` is their sum, or, with a fitted model (tuned rows), each times its weight there. */
+    double costParts[VKGEMM_COST_PART_COUNT];
 } VkgemmCandidate;
 
 VKGEMM_API VkgemmResult vkgemmGetCandidate(VkgemmExplanation explanation, uint32_t index, VkgemmCandidate* candidate);

@@ -173,10 +173,11 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
     if (!disabled) return disabled.status();
     plan::mark_disabled(*disabled, c->caps);
-    c->kernels.emplace(c->caps);
     auto tuned = tuned_rows(info.tunedRows, c->caps);
     if (!tuned) return tuned.status();
     c->tuned = std::move(*tuned);
+    c->caps.fitted = plan::fitted_weights(c->tuned.rows());
+    c->kernels.emplace(c->caps);
     if (auto why = c->pipelines.init(c->device, c->caps.max_push_constant_bytes)) return *why;
     log_context(*c, *disabled);
     return c;

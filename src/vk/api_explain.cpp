@@ -65,6 +65,11 @@ VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, 
 
 void set_schedule(VkgemmCandidate& to, const plan::Schedule& s) {
     to.cost = s.cost * double(s.problem.outerBatch);
+    const plan::CostParts& parts = s.parts;
+    double* to_part = to.costParts;
+#define X(name) *to_part++ = parts.name * double(s.problem.outerBatch);
+    VKGEMM_COST_PARTS(X)
+#undef X
     to.slices = s.split.slices;
     to.packedOperands =
         (s.a.in_workspace() ? 1u << VKGEMM_SLOT_A : 0u) | (s.b.in_workspace() ? 1u << VKGEMM_SLOT_B : 0u);

@@ -43,7 +43,7 @@ VKGEMM_VERSIONED(VkgemmTileConstant, name, meaning)
 VKGEMM_VERSIONED(VkgemmDeviceCaps, features, matrixShapeCount)
 VKGEMM_VERSIONED(VkgemmMatrixShape, b, k)
 VKGEMM_VERSIONED(VkgemmExplanationInfo, resultText, workspaceBytes)
-VKGEMM_VERSIONED(VkgemmCandidate, kernel, reasonText)
+VKGEMM_VERSIONED(VkgemmCandidate, kernel, costParts)
 VKGEMM_VERSIONED(VkgemmDispatch, kernel, waits)
 VKGEMM_VERSIONED(VkgemmRow, kernel, text)
 #undef VKGEMM_VERSIONED

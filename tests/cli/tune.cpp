@@ -53,6 +53,28 @@ TEST_CASE("tune: a row of an unknown kernel is skipped with a warning, and its p
     CHECK(rows(read("renamed.txt")).size() == 2);
 }
 
+TEST_CASE("tune --random: too few problems for a fit; what goes beside it") {
+    const Folder folder("tune_random");
+    expect(run(0, "tune --random 1 --seed 3 --max-flops 2e7 --type i8 --out rows.txt --quiet").out,
+           {"1 problem measured", "a fit needs 8", "written to rows.txt"});
+    refused(2, "tune --random 1 8x8x8", {"--random"});
+    refused(2, "tune --random 1 --suite classic", {"--random"});
+    refused(2, "tune --seed 1 8x8x8", {"--random"});
+    refused(2, "tune --random 1 --type f23", {"f23"});
+    refused(2, "tune --random 0", {"--random"});
+}
+
+TEST_CASE("tune: a model in the file is used, and refused by its line if it is broken") {
+    const Folder folder("tune_model");
+    write("model.txt", "llvmpipe | model 1 | cpu | steps=100\n");
+    const std::string before = run(0, "explain 256x256x256 --quiet").out;
+    expect(before, {"cpu_f32"});
+    const Variable file("VKGEMM_TUNED", "model.txt");
+    CHECK(!contains(run(0, "explain 256x256x256 --quiet").out, "kernel     cpu_f32"));
+    write("model.txt", "llvmpipe | model 1 | cpu | step=100\n");
+    expect(run(2, "explain 8x8x8 --quiet").err, {"VKGEMM_TUNED", "line 1", "'step=100'"});
+}
+
 TEST_CASE("tune: a broken row is refused by its line, a missing file by its name") {
     const Folder folder("tune_broken");
     write("broken.txt", "# by hand\n\nllvmpipe | 8x8 | tiled_f32_8x8 |\n");

@@ -106,7 +106,10 @@ void tuned(std::string_view text) {
         const TunedRows index(mine);
         promise(mine.size() <= rows->size(), "no row is made up");
         for (const std::string& why : skipped_in_short(mine)) promise(!why.empty(), "a skipped row has a reason");
+        for (const FamilyWeights& fitted : fitted_weights(mine))
+            promise(fitted.weights.steps >= 0.01 && fitted.weights.passes <= 100, "weights are within their limits");
         for (const TunedRow& row : mine) {
+            if (row.model) continue;  // it has no problem
             const auto distance = tuned_distance(row, row.problem, 16);
             promise(distance && *distance == 0, "a row is near to its own problem");
             const TunedRow* nearest = index.nearest(row.problem, 16);

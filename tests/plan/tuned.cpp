@@ -109,6 +109,14 @@ TEST_CASE("a line that is not a tuned row is refused with its number and the rea
         {"H200 | 0x8x8 | naive_f32_8x8 |", {"line 1:", "empty"}},
         {"H200 | 8x8x8 | naive_f32_8x8 |\nH200 | 8x8x8 | naive_f32_8x8 | SPLI=2", {"line 2:", "SPLI", "SPLIT"}},
         {"H200 | 8x8x8 | naive_f32_8x8 | SPLIT=x", {"line 1:", "SPLIT", "'x'"}},
+        {"H200 | model | simt | steps=2", {"line 1:", "'model'", "model 1"}},
+        {"H200 | model 0 | simt | steps=2", {"line 1:", "'model 0'"}},
+        {"H200 | model 1 | | steps=2", {"line 1:", "kernel"}},
+        {"H200 | model 1 | simt | step=2", {"line 1:", "'step=2'", "launch, steps, results, memory"}},
+        {"H200 | model 1 | simt | steps=2,steps=2", {"line 1:", "each once"}},
+        {"H200 | model 1 | simt | steps", {"line 1:", "'steps'"}},
+        {"H200 | model 1 | simt | steps=0", {"line 1:", "'steps=0'", "0.01 to 100"}},
+        {"H200 | model 1 | simt | memory=nan", {"line 1:", "'memory=nan'"}},
     };
     for (const auto& one : bad) {
         const Result<std::vector<TunedRow>> rows = parse_tuned(one.first);
@@ -116,6 +124,43 @@ TEST_CASE("a line that is not a tuned row is refused with its number and the rea
         CHECK(rows.status().code == VKGEMM_ERROR_PARSE);
         for (const std::string& word : one.second)
             CHECK_MESSAGE(has_words(rows.status().text, word), "'", word, "' is not in: ", rows.status().text);
+    }
+}
+
+TEST_CASE("rows of weights: of the device alone, the first of a family, and of this version of the cost model") {
+    const auto rows = on_h200(
+        "H200 | model 1 | simt | steps=2, memory=0.5\nH200 | model 1 | simt | steps=3\n"
+        "other | model 1 | gemv | steps=4\nH200 | model 1 | no_such | steps=5\nH200 | model 99 | coopmat | what=6\n"
+        "H200 | 64x64x64 | naive_f32_8x8 |");
+    REQUIRE(rows.size() == 5);
+    CHECK(rows[0].skipped.empty());
+    CHECK(has_words(rows[2].skipped, "no_such"));
+    CHECK(has_words(rows[3].skipped, "version 99"));
+    const auto fitted = fitted_weights(rows);
+    REQUIRE(fitted.size() == 1);
+    CHECK(fitted[0].family == "simt");
+    CHECK((fitted[0].weights.steps == 2 && fitted[0].weights.memory == 0.5 && fitted[0].weights.results == 1));
+    CHECK(TunedRows(rows).nearest(normalised("64x64x64"), 16)->kernel == "naive_f32_8x8");  // no row of weights
+}
+
+TEST_CASE("weights change what a family costs, and by that the choice") {
+    for (const char* line : {"512x512x512", "1000x1000x1000", "64x64x64", "7x4096x4096 layout=nt"}) {
+        DeviceCaps caps = h200();
+        const Problem p = normalised(line);
+        const Request request{.workspace_limit = much};
+        const Result<Choice> before = select(caps, p, request);
+        REQUIRE(before);
+        const std::string family(before->kernel->module.family.name);
+        caps.fitted = {{family, {100, 100, 100, 100, 100}}};
+        const Result<Choice> after = select(caps, p, request);
+        REQUIRE(after);
+        CHECK_MESSAGE(after->kernel->module.family.name != family, std::string(line));
+        caps.fitted = {{family, {2, 2, 2, 2, 2}}};
+        const Request same{.kernel = std::string(before->kernel->name), .workspace_limit = much};
+        const Result<Choice> twice = select(caps, p, same), once = select(h200(), p, same);
+        REQUIRE((twice && once));
+        CHECK(twice->schedule.cost == doctest::Approx(2 * once->schedule.cost));
+        CHECK(twice->schedule.parts.steps == once->schedule.parts.steps);
     }
 }
 

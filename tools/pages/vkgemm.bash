@@ -30,7 +30,7 @@ _vkgemm() {
     ladder:--size|ladder:--shape) ;;
     tune:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
     tune:--out) files=1 ;;
-    tune:--budget) ;;
+    tune:--budget|tune:--random|tune:--seed|tune:--type|tune:--max-flops) ;;
     explain:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
     explain:--json) files=1 ;;
     explain:--tile) ;;
@@ -52,7 +52,7 @@ _vkgemm() {
         kernels) words="--json --device --validate --quiet --color -h --help" ;;
         bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --random --seed --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
         ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
-        tune) words="--suite --budget --out --resume --device --validate --quiet --color -h --help" ;;
+        tune) words="--suite --budget --out --resume --random --seed --type --max-flops --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;
         inspect) words="--kernel --tile --asm --json --device --validate --quiet --color -h --help" ;;
         cover) words="--kernel --tile --plot --device --validate --quiet --color -h --help" ;;

@@ -81,6 +81,8 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
       cols(t.BN),
       block(rows * cols),
       depth(std::max<double>(t.BK, 1)) {
+    for (const FamilyWeights& fitted : dev.fitted)
+        if (fitted.family == family->name) weights = fitted.weights;
     if (on_cpu) return;
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
@@ -113,19 +115,21 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, bool wide) const
 
 // Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
 // less than one of them alone.
-double ProductCost::on_gpu(const SplitK& split, double slowdown) const {
+CostParts ProductCost::on_gpu(const SplitK& split, double slowdown) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
-    const auto round = [&](double n) {
-        return n == 0
-                   ? 0
-                   : std::max(n * k_.arithmetic, k_.alone) * steps * slowdown + n * element * k_.block + gpu_cost.group;
+    CostParts out{.launch = gpu_cost.launch, .memory = memory(split.slices)};
+    const auto add_rounds = [&](double rounds, double n) {
+        if (rounds == 0 || n == 0) return;
+        out.steps += rounds * std::max(n * k_.arithmetic, k_.alone) * steps * slowdown;
+        out.results += rounds * (n * element * k_.block + gpu_cost.group);
     };
-    const double busiest = ceil_of(tiles_ * split.slices, k_.units);
-    const double rounds = std::floor(busiest / k_.at_once), rest = busiest - rounds * k_.at_once;
-    return gpu_cost.launch + rounds * round(k_.at_once) + round(rest) + memory(split.slices);
+    const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / k_.at_once);
+    add_rounds(rounds, k_.at_once);
+    add_rounds(1, busiest - rounds * k_.at_once);
+    return out;
 }
 
 // Of operands and results, each counted once, and what the tiles beside the first read again.
@@ -145,25 +149,30 @@ double ProductCost::on_cpu(const SplitK& split) const {
            k_.cols * double(std::max<uint64_t>(split.chunk, 1));
 }
 
-double ProductCost::product(const SplitK& split, double slowdown) const {
-    return k_.on_cpu ? on_cpu(split) : on_gpu(split, slowdown);
+CostParts ProductCost::parts(const SplitK& split, double slowdown) const {
+    return k_.on_cpu ? CostParts{.steps = on_cpu(split)} : on_gpu(split, slowdown);
 }
 
 double ProductCost::least_second_pass(uint32_t slices) const {
     if (slices == 1) return 0;
     const double elements = double(p_.m) * double(p_.n) * double(p_.batch);
-    if (k_.on_cpu) return rounding * reducing_on_cpu(elements, slices);
-    return rounding * (second_pass + partial_loads(elements * slices * k_.bytes.accumulator, k_.units));
+    const double weight = rounding * k_.weights.passes;
+    if (k_.on_cpu) return weight * reducing_on_cpu(elements, slices);
+    return weight * (second_pass + partial_loads(elements * slices * k_.bytes.accumulator, k_.units));
 }
 
 // As if work groups were shared out evenly, and slices were no deeper than their share of K.
 double ProductCost::least_with(uint32_t slices, double slowdown) const {
     const Family& f = *k_.family;
     const double share = tiles_ / k_.units, k = double(p_.k), second = least_second_pass(slices);
-    if (k_.on_cpu) return rounding * share * f.cpu_weight * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
+    if (k_.on_cpu)
+        return rounding * k_.weights.steps * share * f.cpu_weight * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
     const double step = std::max(k_.arithmetic, k_.alone / k_.at_once);  // of each group in a round, however many
-    const double work = share * (step * k / k_.depth * slowdown + slices * f.gpu_cost.element * k_.block);
-    return rounding * (f.gpu_cost.launch + f.gpu_cost.group + work + memory(slices)) + second;
+    const CostParts least = {.launch = f.gpu_cost.launch,
+                             .steps = share * step * k / k_.depth * slowdown,
+                             .results = share * slices * f.gpu_cost.element * k_.block + f.gpu_cost.group,
+                             .memory = memory(slices)};
+    return rounding * least.weighted(k_.weights) + second;
 }
 
 }  // namespace vkgemm::plan

@@ -29,6 +29,7 @@ struct KernelCost {
     double arithmetic = 0;     // of a step, if other work groups hide its latency
     double alone = 0;          // of a step of a group that is alone
     double at_once = 1;        // work groups that a multiprocessor holds
+    CostParts weights = no_weights;
 };
 
 /// What a kernel costs on a problem, however that is scheduled: predicted time, on a GPU in cycles of a multiprocessor;
@@ -38,17 +39,19 @@ class ProductCost {
     ProductCost(const KernelCost&, const Problem&);
 
     /// Without other passes. `slowdown` is that of the operands.
-    double product(const SplitK&, double slowdown) const;
+    CostParts parts(const SplitK&, double slowdown) const;
+    double product(const SplitK& split, double slowdown) const { return parts(split, slowdown).weighted(k_.weights); }
+    const CostParts& weights() const { return k_.weights; }
     /// The factor on the time of a step that these layouts of A and B cause, at least 1. `wide`: A and B can be read in
     /// 16-byte chunks.
     double slowdown(const std::array<Operand, 4>&, bool wide) const;
-    /// No more than reducing_cost() with any reducer.
+    /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.
     double least_with(uint32_t slices, double slowdown = 1) const;
 
    private:
-    double on_gpu(const SplitK&, double slowdown) const;
+    CostParts on_gpu(const SplitK&, double slowdown) const;
     double on_cpu(const SplitK&) const;
     double memory(uint32_t slices) const;
 

@@ -98,7 +98,7 @@ double cost_below(double limit, SplitK& split, const ProductCost& cost, double s
     if (product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
     const Reducer reducer = find_reducer(search.device, p, split.slices);
     split.reducer = reducer.kernel;
-    return product + reducer.cost;
+    return product + reducer.cost * cost.weights().passes;
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
@@ -276,6 +276,7 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
         if (auto why = pack(schedule, schedule.a, schedule.problem.a, all[0], p.packedA, k, t, search)) return *why;
     if (mask & 2)
         if (auto why = pack(schedule, schedule.b, schedule.problem.b, all[1], p.packedB, k, t, search)) return *why;
+    schedule.cost *= cost.weights().passes;
     schedule.partial_offset = round_up(schedule.workspace_bytes(), region_alignment);
     const bool wide = reads_wide(schedule.operands(), search.request);
     if (k.module.family.wants_wide && !wide)
@@ -291,6 +292,8 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                     {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
                      (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
     if (auto why = choose_split_k(schedule, t, cost, wide, search)) return *why;
+    schedule.parts = cost.parts(schedule.split, cost.slowdown(schedule.operands(), wide));
+    schedule.parts.passes = (schedule.cost - schedule.parts.weighted(cost.weights())) / cost.weights().passes;
     return schedule;
 }
 
@@ -325,7 +328,7 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
     const ProductCost cost(tiled.cost, p);
     const double least = cost.least_with(1);
     const auto hopeless = [&](uint32_t mask) {
-        return least + least_packing(mask, k, p, search.dev()) >= search.limit;
+        return least + cost.weights().passes * least_packing(mask, k, p, search.dev()) >= search.limit;
     };
     const Refusal too_dear{VKGEMM_ERROR_UNSUPPORTED, ""};  // read by nobody, for only schedule_below() has a limit
     if (k.module.family.packs_fragments) {
@@ -424,7 +427,8 @@ std::optional<Schedule> schedule_below(double limit, const TiledKernel& k, const
 
 double least_cost(const TiledKernel& k, const DeviceKernels& device, const Problem& p) {
     const uint32_t packed = k.kernel.module.family.packs_fragments ? 3 : converted(k.kernel, p);
-    return ProductCost(k.cost, p).least_with(1) + least_packing(packed, k.kernel, p, device.caps());
+    return ProductCost(k.cost, p).least_with(1) +
+           k.cost.weights.passes * least_packing(packed, k.kernel, p, device.caps());
 }
 
 }  // namespace vkgemm::plan

@@ -39,6 +39,7 @@ struct Schedule {
     SplitK split;
     uint64_t partial_offset = 0;  // where in the workspace the slices' sums begin
     double cost = 0;
+    CostParts parts;  // of the cost, before they are weighted
 
     uint64_t workspace_bytes() const;
     std::array<Operand, 4> operands() const;  // of `problem`, those that are packed padded

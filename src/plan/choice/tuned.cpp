@@ -38,6 +38,62 @@ Fields fields_of(string_view line) {
     return f;
 }
 
+constexpr double least_weight = 0.01, most_weight = 100;
+
+// "steps=1.2,memory=0.9"
+Result<CostParts> read_weights(string_view text) {
+    struct Part {
+        string_view name;
+        double CostParts::*member;
+        bool given = false;
+    };
+    Part known[] = {
+#define X(name) {#name, &CostParts::name},
+        VKGEMM_COST_PARTS(X)
+#undef X
+    };
+    CostParts out = no_weights;
+    while (!text.empty()) {
+        const string_view item = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), item.size() + 1));
+        const size_t equals = item.find('=');
+        const auto part = std::ranges::find(known, trimmed(item.substr(0, equals)), &Part::name);
+        const auto value =
+            equals == string_view::npos ? std::nullopt : readNumber<double>(trimmed(item.substr(equals + 1)));
+        if (part == std::end(known) || part->given || !value || !(*value >= least_weight && *value <= most_weight))
+            return Refusal{VKGEMM_ERROR_PARSE,
+                           concat({"'", item,
+                                   "' is not the weight of a part of the cost (launch, steps, results, memory "
+                                   "or passes, each once), from 0.01 to 100, as in steps=1.2"})};
+        part->given = true;
+        out.*part->member = *value;
+    }
+    return out;
+}
+
+constexpr string_view model_word = "model";
+
+// A row of weights; KERNEL is a family.
+Result<TunedRow> read_model(const Fields& f, string_view line, size_t number) {
+    const auto& [device, problem, family, weights] = f.text;
+    TunedRow row;
+    row.device = device, row.kernel = family, row.tile = weights, row.text = line;
+    const string_view version = trimmed(problem.substr(model_word.size()));
+    const auto given = readNumber<int>(version);
+    if (!given || *given < 1)
+        return wrong_row(number,
+                         concat({"'", problem, "' is not 'model' and a version, as in model ", cost_model_version}));
+    row.model = *given;
+    const Result<CostParts> read = read_weights(weights);
+    if (!read && row.model == cost_model_version) return wrong_row(number, read.status().text);
+    if (read) row.weights = *read;
+    return row;
+}
+
+bool is_model(string_view problem) {
+    return problem == model_word || (problem.starts_with(model_word) && problem[model_word.size()] == ' ');
+}
+
 // nullopt: the row is for another device than `of_device`.
 Result<std::optional<TunedRow>> read_row(string_view line, size_t number, const string* of_device) {
     const Fields f = fields_of(line);
@@ -48,6 +104,11 @@ Result<std::optional<TunedRow>> read_row(string_view line, size_t number, const 
     const auto& [device, problem, kernel, tile] = f.text;
     if (device.empty()) return wrong_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return wrong_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
+    if (is_model(problem)) {
+        Result<TunedRow> model = read_model(f, line, number);
+        if (!model) return model.status();
+        return std::optional(*std::move(model));
+    }
     const Result<ProblemText> given = parse_problem(problem);
     if (!given) return wrong_row(number, concat({"in the problem, ", given.status().text}));
     const Result<Problem> completed = complete(given->problem);
@@ -59,6 +120,15 @@ Result<std::optional<TunedRow>> read_row(string_view line, size_t number, const 
     row.problem = normalise(*completed).problem;
     if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
     return std::optional(std::move(row));
+}
+
+// Why a row of weights is not used; "": it is.
+string why_not_fitted(const TunedRow& row) {
+    if (row.model != cost_model_version)
+        return concat({"it was fitted to version ", row.model, " of the cost model, and this is version ",
+                       cost_model_version, "; fit again with 'vkgemm tune --random'"});
+    const auto has_name = [&](const Kernel& k) { return k.module.family.name == row.kernel; };
+    return std::ranges::any_of(kernels(), has_name) ? "" : concat({"there is no family '", row.kernel, "'"});
 }
 
 // Why the row's kernel cannot do the row's own problem on this device; "": it can.
@@ -115,11 +185,23 @@ std::vector<TunedRow> tuned_for(const DeviceCaps& dev, std::vector<TunedRow> row
     std::erase_if(rows, [&](const TunedRow& row) { return dev.name.find(row.device) == string::npos; });
     const Result<Binding> binding = choose_binding(dev, {});
     for (TunedRow& row : rows) {
+        if (row.model) {
+            row.skipped = why_not_fitted(row);
+            continue;
+        }
         row.found = find_kernel(row.kernel);
         if (row.found) row.found_tile = *with_constants(row.found->tile, row.tile);  // read_row() has parsed it
         row.skipped = why_skipped(row, dev, binding);
     }
     return rows;
+}
+
+std::vector<FamilyWeights> fitted_weights(std::span<const TunedRow> of_device) {
+    std::vector<FamilyWeights> out;
+    for (const TunedRow& row : of_device)
+        if (row.model && row.skipped.empty() && std::ranges::find(out, row.kernel, &FamilyWeights::family) == out.end())
+            out.push_back({row.kernel, row.weights});
+    return out;
 }
 
 TunedRows::Class TunedRows::class_of(const Problem& p, uint32_t operand_alignment) {
@@ -138,6 +220,7 @@ TunedRows::Class TunedRows::class_of(const Problem& p, uint32_t operand_alignmen
 TunedRows::Sizes TunedRows::sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
 
 std::optional<double> tuned_distance(const TunedRow& row, const Problem& p, uint32_t operand_alignment) {
+    if (row.model) return std::nullopt;
     if (TunedRows::class_of(row.problem, Request{}.operand_alignment) != TunedRows::class_of(p, operand_alignment))
         return std::nullopt;
     const TunedRows::Sizes of_row = TunedRows::sizes_of(row.problem), of_problem = TunedRows::sizes_of(p);
@@ -151,6 +234,7 @@ std::optional<double> tuned_distance(const TunedRow& row, const Problem& p, uint
 
 TunedRows::TunedRows(std::vector<TunedRow> of_device) : rows_(std::move(of_device)) {
     for (uint32_t i = 0; i < rows_.size(); ++i) {
+        if (rows_[i].model) continue;  // no problem's
         const Problem& p = rows_[i].problem;
         auto& index = rows_[i].skipped.empty() ? followed_ : skipped_;
         index[class_of(p, Request{}.operand_alignment)].push_back({sizes_of(p), i});

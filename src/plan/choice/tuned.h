@@ -6,6 +6,11 @@
 //
 // A row applies to devices whose name contains DEVICE. PROBLEM is a problem's line; its alpha, beta, C and epilogue are
 // ignored. TILE holds constants that replace those of the kernel; it may be empty.
+//
+// A row of weights belongs to no problem, but to the cost model on the device. It has "model VERSION" for PROBLEM, a
+// family for KERNEL, and for TILE the weights of the parts of its predicted cost; those left out are 1:
+//
+//     NVIDIA H200 | model 1 | simt | launch=0.9,steps=1.1,results=1.3,memory=0.8,passes=1
 #pragma once
 #include <array>
 #include <map>
@@ -21,7 +26,9 @@ namespace vkgemm::plan {
 
 struct TunedRow {
     std::string device, kernel, tile;
-    Problem problem;           // normalised
+    Problem problem;  // normalised
+    int model = 0;    // the version of the cost model of a row of weights; 0: it is of a problem
+    CostParts weights = no_weights;
     std::string text;          // the line without its comment
     std::string old_kernel;    // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
     bool is_built_in = false;  // and was measured without native kernels, to which it gives way if they cost less
@@ -40,6 +47,9 @@ std::string_view built_in_tuned();
 
 /// Those of `rows` that apply to this device, in their order, each with the reason if it cannot be followed.
 std::vector<TunedRow> tuned_for(const DeviceCaps&, std::vector<TunedRow> rows);
+
+/// The weights of the families that rows have, of several rows the first one's; for DeviceCaps::fitted.
+std::vector<FamilyWeights> fitted_weights(std::span<const TunedRow> of_device);
 
 /// How far `p` (normalised) is from a row: the sum of the |log| of the ratios of m, n, k and batch. nullopt: the row
 /// does not apply to `p`, because one of them is more than 1.5 times the other's, or types, layouts of A and B,

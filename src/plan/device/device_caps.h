@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/base/result.h"
+#include "plan/device/cost_weights.h"
 #include "plan/problem/types.h"
 
 namespace vkgemm::plan {
@@ -94,6 +95,7 @@ struct DeviceCaps {
     uint32_t native_use = 0;         // NativeUse
     std::vector<MatrixShape> matrix_shapes;
     std::vector<DisabledKernel> disabled;
+    std::vector<FamilyWeights> fitted;  // of the cost model; a family that is not there has none; not in the text
     uint64_t max_span = INT32_MAX;  // elements that one dispatch reaches of an operand; tests lower it; not in the text
     bool is_physical = false;  // there is no device yet: features are what the physical device offers; not in the text
 

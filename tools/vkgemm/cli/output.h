@@ -25,6 +25,7 @@ class OutputFile {
     /// Fails at once if the file cannot be written.
     static Result<OutputFile> open(const std::string& path);
     bool wanted() const { return !path_.empty(); }
+    bool replaceable() const { return wanted() && !is_stream_; }  // may be committed again and again
     Status commit(const std::string& text);
 
    private:

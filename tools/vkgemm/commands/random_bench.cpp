@@ -12,6 +12,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr size_t saved_after = 20;  // problems
+
 nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, const host::Device& device,
                                const RegretReport& report) {
     nlohmann::ordered_json all = json_head("bench");
@@ -62,18 +64,19 @@ int run_random_bench(const Session& session, RandomBench o) {
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     const bool shown = o.json != "-";
-    const RegretOptions options{
-        .plan_flags = takes("shaders") ? uint32_t{VKGEMM_PLAN_NO_NATIVE} : 0, .hot = o.hot, .cold = o.cold};
+    const uint32_t plan_flags = takes("shaders") ? uint32_t{VKGEMM_PLAN_NO_NATIVE} : 0;
     RegretReport report;
     if (shown) print(device_line(device->info()) + "\n\n" + report.header(session.colored()));
     Progress progress(cases->size(), session.quiet);
     const auto start = SteadyClock::now();
     Status lost;
-    for (const RandomCase& c : *cases) {
+    RegretMeter meter(*device, {.hot = o.hot, .cold = o.cold});
+    PlanAhead plans(*device, *cases, plan_flags);
+    for (size_t i = 0; i < cases->size(); ++i) {
         const std::chrono::duration<double> passed = SteadyClock::now() - start;
         if (interrupted() || (o.budget > 0 && passed.count() > o.budget)) break;
-        progress.begin(c.c.text);
-        auto regret = measure_regret(*device, c, options);
+        progress.begin((*cases)[i].c.text);
+        auto regret = meter.measure(plans.take(i, [&] { meter.keep_busy(); }));
         if (!regret) {
             lost = regret.status();
             break;
@@ -82,6 +85,8 @@ int run_random_bench(const Session& session, RandomBench o) {
         progress.clear();
         const std::string row = report.add(*std::move(regret), session.colored());
         if (shown) print(row);
+        if (json->replaceable() && report.size() % saved_after == 0)  // so that a run that is cut off leaves them
+            if (Status s = json->commit(json_text(json_of(session, o, *device, report))); !s) return session.fail(s);
     }
     progress.clear();
     if (shown) {

@@ -2,11 +2,10 @@
 // vkgemm tune: finds the fastest kernel for each problem by measuring, and writes it as a tuned row.
 #include <algorithm>
 #include <cmath>
-#include <ctime>
-#include <filesystem>
-#include <map>
 
 #include "commands/command.h"
+#include "commands/tune_random.h"
+#include "commands/tuned_file.h"
 #include "measure/kernel_lookup.h"
 #include "measure/tuning_candidates.h"
 
@@ -29,6 +28,7 @@ struct Options {
     std::string suite, out = "vkgemm-tuned.txt";
     double budget = 0;  // seconds; 0: default_budget for each problem
     bool resume = false;
+    TuneRandom random;
 };
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
@@ -52,38 +52,12 @@ struct Outcome {
     double gain() const { return model() ? model()->seconds / winner().seconds : 1; }
 };
 
-/// The text of a problem without what a tuned row does not look at.
-std::string row_problem(const Problem& given) {
-    Problem p = given;
-    p.cSource = VKGEMM_C_NONE, p.c = {}, p.epilogue = {};
-    const auto text = formatProblem(p);
-    return text ? *text : "";
+/// The row's comment: the time, and what the model's choice took.
+std::string note_of(const Outcome& found) {
+    std::string note = seconds_text(found.winner().seconds);
+    if (found.gains()) note += "; " + found.model()->candidate.kernel + " " + seconds_text(found.model()->seconds);
+    return note;
 }
-
-std::string today() {
-    const std::time_t now = std::time(nullptr);
-    char text[32] = "";
-    if (const std::tm* utc = std::gmtime(&now)) std::strftime(text, sizeof text, "%Y-%m-%d", utc);
-    return text;
-}
-
-/// What is found, as a file of rows: what was there, then this run's.
-class TunedFile {
-   public:
-    static Result<TunedFile> open(const Options& o, const host::Device& device);
-
-    /// Is there a row for this very problem that this device can follow?
-    bool has(const Problem& problem) const { return rows_.has(problem); }
-    Status add(const Problem& problem, const Outcome& found);
-    size_t added() const { return added_; }
-
-   private:
-    std::optional<OutputFile> file_;
-    std::string device_, text_, head_;
-    const Context* context_ = nullptr;
-    Rows rows_;  // of this device
-    size_t added_ = 0;
-};
 
 std::string command_line(const Options& o) {
     std::string text = "vkgemm tune";
@@ -93,54 +67,6 @@ std::string command_line(const Options& o) {
     std::snprintf(number, sizeof number, "%g", o.budget);
     if (o.budget > 0) text += std::string(" --budget ") + number;
     return text;
-}
-
-/// Warns of the rows that the device cannot follow, once for each reason.
-void report_skipped(const std::string& path, const Rows& rows) {
-    std::map<std::string, size_t> count;  // by reason
-    for (const VkgemmRow& row : rows.all())
-        if (*row.reason) ++count[row.reason];
-    for (const auto& [why, n] : count)
-        warn("vkgemm: " + path + ": " + std::to_string(n) + (n == 1 ? " row is skipped: " : " rows are skipped: ") +
-             why);
-}
-
-Result<TunedFile> TunedFile::open(const Options& o, const host::Device& device) {
-    TunedFile f;
-    f.device_ = host::rowDevice(device.info().name);
-    f.context_ = &device.context();
-    std::error_code ignored;
-    if (o.resume && std::filesystem::exists(o.out, ignored)) {
-        auto text = read_file(o.out);
-        if (!text) return text.status();
-        f.text_ = *std::move(text);
-        if (!f.text_.empty() && !f.text_.ends_with('\n')) f.text_ += '\n';
-    }
-    auto rows = Rows::tuned(f.text_.c_str(), f.context_);
-    if (!rows) return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS, o.out + ": " + rows.status().text};
-    f.rows_ = *std::move(rows);
-    report_skipped(o.out, f.rows_);
-    f.head_ = "# " + device_line(device.info()) + ", " + today() + ", vkgemm " + tool_version() + "\n# " +
-              command_line(o) + "\n# device | problem | kernel | tile\n";
-    auto file = OutputFile::open(o.out);
-    if (!file) return file.status();
-    f.file_.emplace(*std::move(file));
-    return f;
-}
-
-Status TunedFile::add(const Problem& problem, const Outcome& found) {
-    const Tried& best = found.winner();
-    const std::string row =
-        device_ + " | " + row_problem(problem) + " | " + best.candidate.kernel + " | " + best.candidate.tile;
-    std::string note = "  # " + seconds_text(best.seconds);
-    if (found.gains()) note += "; " + found.model()->candidate.kernel + " " + seconds_text(found.model()->seconds);
-    text_ += (added_ ? "" : head_) + row + note + "\n";
-    ++added_;
-    if (Status s = file_->commit(text_); !s) return s;
-    auto rows = Rows::tuned(text_.c_str(), context_);
-    if (!rows) return rows.status();
-    rows_ = *std::move(rows);
-    return {};
 }
 
 /// The whole run.
@@ -317,7 +243,7 @@ Status Tuner::tune(const Case& c) {
     show(c, *found);
     better_ += found->gains();
     gain_ += std::log(found->gain());
-    return file_.add(c.problem, *found);
+    return file_.add(c.problem, found->winner().candidate, note_of(*found));
 }
 
 void Tuner::summary(const std::string& path) {
@@ -335,17 +261,21 @@ void Tuner::summary(const std::string& path) {
     print(wrapped(text, 0));
 }
 
-int run(const Session& session, const Options& o) {
+int run(const Session& session, Options o) {
     if (o.out.empty() || o.out == "-")
         return session.fail(usage("--out needs a file, because rows are added to it one by one"));
     if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
+    if (o.random.problems) {
+        o.random.out = o.out, o.random.resume = o.resume, o.random.budget = o.budget;
+        return run_tune_random(session, o.random);
+    }
     const auto cases = load_cases(o.problems, o.suite);
     if (!cases) return session.fail(cases.status());
     for (const Case& c : *cases)
         if (auto refused = refused_groups(c, "tuned rows are of single products")) return session.fail(*refused);
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    auto file = TunedFile::open(o, *device);
+    auto file = TunedFile::open(o.out, o.resume, *device, command_line(o));
     if (!file) return session.fail(file.status());
 
     print(device_line(device->info()) + "\n");
@@ -376,6 +306,7 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--out", o->out, "file for the tuned rows (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE uses them")
         ->type_name("FILE");
     c->add_flag("--resume", o->resume, "keep the rows of FILE, and skip the problems that have one");
+    add_tune_random_options(*c, o->random);
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: MIT
 // Measures what the choice for a problem loses: every kernel briefly, the best and the choice again, in turn.
 #pragma once
-#include "measure/loss.h"
-#include "measure/measure.h"
+#include "measure/operand_pool.h"
+#include "measure/plan_ahead.h"
+#include "measure/stats.h"
 
 namespace vkgemm::tool {
 
 struct RegretOptions {
-    uint32_t plan_flags = 0;  // of the choice and of all that it is compared with
     bool hot = false, cold = false;
 };
 
-/// Results are not checked. Refused if the device is lost; everything else that fails is in the result.
-Result<Regret> measure_regret(const host::Device& device, const RandomCase& given, const RegretOptions& options);
+/// Times one problem after the other. Results are not checked.
+class RegretMeter {
+   public:
+    RegretMeter(const host::Device& device, const RegretOptions& options);
+
+    /// Refused if the device is lost; everything else that fails is in the result.
+    Result<Regret> measure(PlannedCandidates planned);
+
+    /// Keeps a GPU at work for about a millisecond, so that its clocks stay up, while there is nothing to time.
+    void keep_busy();
+
+   private:
+    struct Look;
+    Status look(Look& now, const std::vector<size_t>& order, size_t runs);
+    Status first_looks(Look& now);
+    Status last_looks(Look& now);
+
+    const host::Device& device_;
+    RegretOptions options_;
+    bool is_cpu_, warm_ = false;
+    OperandPool pool_;
+    std::optional<PlannedCandidates> busy_;  // the last problem, whose best kernel keeps the device at work
+    PooledOperands busy_operands_;
+};
 
 }  // namespace vkgemm::tool

@@ -10,19 +10,23 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr size_t varied = 8;  // kernels that are tried with other schedules, too
-
 /// A candidate that serves.
 struct Row {
     std::string kernel;
     uint32_t slices, packed;  // packed: bit 0 for A, bit 1 for B, as the kernel sees them
     double cost;
     bool chosen;
+    std::array<double, VKGEMM_COST_PART_COUNT> parts;
 };
 
 Row row_of(const VkgemmCandidate& c, uint32_t ahead) {
     static_assert(VKGEMM_SLOT_A == 0 && VKGEMM_SLOT_B == 1, "packedOperands is the mask itself");
-    return {c.kernel, c.slices, c.packedOperands | ahead, c.cost, c.state == VKGEMM_CANDIDATE_CHOSEN};
+    return {c.kernel,
+            c.slices,
+            c.packedOperands | ahead,
+            c.cost,
+            c.state == VKGEMM_CANDIDATE_CHOSEN,
+            std::to_array(c.costParts)};
 }
 
 bool serves(const VkgemmCandidate& c) { return c.reason == VKGEMM_SUCCESS; }
@@ -79,11 +83,11 @@ Result<Candidate> chosen_candidate(const Context& context, const Problem& proble
     return Candidate{
         row.kernel,
         has_tile ? std::string(trimmed(tuned.substr(tuned.rfind('|') + 1))) : tile_text(row.slices, row.packed),
-        row.cost, tuned.empty()};
+        row.cost, tuned.empty(), row.parts};
 }
 
 Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace,
-                                          uint32_t plan_flags) {
+                                          uint32_t plan_flags, size_t varied) {
     const PlanOptions options{.flags = plan_flags | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace};
     const auto explanation = Explanation::create(context, problem, options);
     if (!explanation) return explanation.status();
@@ -96,7 +100,7 @@ Result<std::vector<Candidate>> candidates(const Context& context, const Problem&
     std::set<std::pair<std::string, std::string>> seen;
     const auto add = [&](const Row& row) {
         const std::string tile = tile_text(row.slices, row.packed);
-        if (seen.emplace(row.kernel, tile).second) all.push_back({row.kernel, tile, row.cost, false});
+        if (seen.emplace(row.kernel, tile).second) all.push_back({row.kernel, tile, row.cost, false, row.parts});
     };
     for (const Row& row : rows) add(row);
     for (size_t i = 0; i < std::min(varied, rows.size()); ++i) {
