@@ -235,6 +235,7 @@ bool refused(const Case& x) {
         if (completed && plan::is_read_in_words(*completed, slot) && x.shift % 2 != 0) return true;
     if (!kernel || !completed || plan::is_empty(*completed)) return false;
     const plan::Problem p = plan::normalise(*completed).problem;
+    if (kernel->module.a != kernel->module.b && p.a.type != kernel->module.a) return true;  // A and B were swapped
     const auto all = plan::operands(p);
     const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
     const auto is_wide = [&](const plan::Operand& o) {  // or becomes so
