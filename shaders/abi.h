@@ -32,7 +32,7 @@ struct uvec2 {
     X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")               \
     X(14, SPLIT, "slices of K; 0: chosen by the plan")                                        \
     X(15, PACK, "operands packed first; 0: chosen by the plan, 1: none, 2: A, 3: B, 4: both") \
-    X(16, TEAM, "gemv, gemv_mixed, reduce_k: invocations that share a sum")                   \
+    X(16, TEAM, "gemv families, reduce_k: invocations that share a sum")                      \
     X(17, DEPTH, "gemv: loads of 16 bytes that an invocation has in flight")
 
 // Numbers that follow from the problem: specialization constants too, set by the plan, never by a user.
@@ -107,6 +107,7 @@ struct uvec2 {
 // gemv_mixed, in vectors of four: a row of the small operand's step, with a vector behind every eight against bank
 // conflicts.
 #define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
+#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)  // likewise a row of A's step in gemv_blocks, behind every sixteen
 // coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; then D while it
 // is written.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \

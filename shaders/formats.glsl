@@ -97,11 +97,17 @@ float iq4_nl(uint code) {  // its sixteen values, -127, -104, ... 113, four in a
 }
 
 // Scale and offset of a sub-block of 32 of q4_k and q5_k: six bits each, of twelve bytes.
-vec2 k_scales(Octet x) {
-    const uint sub = x.place / 4, by = 8 * (sub & 3);
-    const uvec2 lower = uvec2(x.scale[0], x.scale[1]) >> by, both = uvec2(x.scale[2]) >> by + uvec2(0, 4);
+vec2 k_scales(uint halves, uvec3 scales, uint sub) {
+    const uint by = 8 * (sub & 3);
+    const uvec2 lower = scales.xy >> by, both = uvec2(scales.z) >> by + uvec2(0, 4);
     const uvec2 upper = both & 15u | (lower & 192u) >> 2;
-    return unpackHalf2x16(x.high[2]) * vec2(mix(lower & 63u, upper, bvec2(sub >= 4)));
+    return unpackHalf2x16(halves) * vec2(mix(lower & 63u, upper, bvec2(sub >= 4)));
+}
+// A power of two of eight bits, with the 2^14 that e2m1 leaves out. 2^-127 is below the normal numbers.
+vec2 e8m0_factors(uint bits) {
+    const uint e = bits & 255u;
+    const float power = uintBitsToFloat(mix(max(e, 1) << 23, 0x7fc00000u, e == 255));
+    return vec2(16384, mix(power, 0.5 * power, e == 0));
 }
 float e4m3(uint bits) {  // without a sign; 2^-7 times m / 4 below the normal numbers
     const uint e = bits >> 3 & 15u, m = bits & 7u;
@@ -172,7 +178,7 @@ vec4 quad_of(uint type, Octet x, uint part) {
         case VKGEMM_TYPE_Q5_K:
             nibbles = nibbles & 0x0f0f0f0fu | (x.high[part] >> (x.place / 4) & 0x01010101u) << 4;
         case VKGEMM_TYPE_Q4_K: {
-            const vec2 scales = k_scales(x);
+            const vec2 scales = k_scales(x.high[2], uvec3(x.scale[0], x.scale[1], x.scale[2]), x.place / 4);
             return small_numbers(nibbles, type == VKGEMM_TYPE_Q5_K ? 31 : 15, 0) * scales.x - scales.y;
         }
         case VKGEMM_TYPE_Q6_K: {
@@ -197,11 +203,7 @@ vec2 factors_of(uint type, Octet x) {
             const uint byte = x.past + (x.place >> 1 & 1) + (x.place >> 2 << 1);  // of sixteen, from scale[1]'s own on
             return vec2(partat(x.scale[0], x.past) * bitfieldExtract(int(x.scale[1]), 8 * int(byte & 3), 8), 1);
         }
-        case VKGEMM_TYPE_MXFP4: {  // 2^-127 is below the normal numbers
-            const uint e = x.scale[0] >> (8 * x.past) & 255u;
-            const float power = uintBitsToFloat(mix(max(e, 1) << 23, 0x7fc00000u, e == 255));
-            return vec2(16384, mix(power, 0.5 * power, e == 0));
-        }
+        case VKGEMM_TYPE_MXFP4: return e8m0_factors(x.scale[0] >> (8 * x.past));
         case VKGEMM_TYPE_NVFP4: return vec2(16384, e4m3(x.scale[0] >> (8 * (x.place >> 1))));
     }
     return vec2(1);

@@ -42,7 +42,7 @@ acc_t element(uvec4 chunk, uint i) {
 // A chunk of the large operand, a chunk of the small one, and an element of the small one. Past the operand's last row
 // or column, that one is read instead, and not replaced by 0: its products reach only sums that are not stored.
 uvec4 large(uint o, uint k) {
-    const uint r = nearest(o, TALL ? args.m : args.n), q = nearest_k(k);
+    const uint row = nearest(o, TALL ? args.m : args.n), r = TALL ? ROW_OF_A(row) : row, q = nearest_k(k);
     const uint first = batch * (TALL ? args.batch_a : args.batch_b), stride = (TALL ? args.lda : args.ldb) / P;
     const uint at = ALONG ? first / P + r * stride + q / P : first / P + r / P + q * stride;
     return TALL ? CHUNK(a, at) : CHUNK(b, at);

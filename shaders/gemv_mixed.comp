@@ -41,7 +41,7 @@ void load_pieces(uint o0, uint p) {
     const uint elements = block_elements(type_of(TALL)), pieces = max(elements / 32, 1);
     const uint first = batch * (TALL ? args.batch_a : args.batch_b), ld = TALL ? args.lda : args.ldb;
     [[unroll]] for (uint r = 0; r < R; ++r) {
-        const uint row = first + nearest(o0 + r, TALL ? args.m : args.n) * ld;
+        const uint near = nearest(o0 + r, TALL ? args.m : args.n), row = first + (TALL ? ROW_OF_A(near) : near) * ld;
         const uint block = row / elements + (elements == 1 ? 32 * p : p / pieces);
         [[unroll]] for (uint c = 0; c < 4; ++c)
             next[r * 4 + c] = octet_of(TALL, block + (elements == 1 ? 8 * c : 0), place_of(p % pieces, c) / 8);

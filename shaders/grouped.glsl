@@ -19,12 +19,17 @@ uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 
 // is no such tile.
 bool find_group(inout uint linear) {
     word_list list = word_list(common_args.a);
-    uint low = 0, high = list.at[LIST_HEADER_WORDS - 1];
-    while (high - low > 1) {  // the last one whose first tile is not above
-        const uint middle = (low + high) / 2;
-        const bool above = list.at[LIST_HEADER_WORDS + middle * LISTED_WORDS + LISTED_FIRST_TILE] > linear;
-        high = above ? middle : high;
-        low = above ? low : middle;
+    // The last one whose first tile is not above. Seven places are looked at at a time, because each look takes as long
+    // as memory does to answer.
+    uint low = 0, high = common_args.batch;
+    while (high - low > 1) {
+        const uint stride = (high - low + 7) / 8;
+        uint place = low;
+        [[unroll]] for (uint i = 1; i < 8; ++i) {
+            const uint next = min(low + i * stride, high - 1);
+            place = list.at[LIST_HEADER_WORDS + next * LISTED_WORDS + LISTED_FIRST_TILE] > linear ? place : next;
+        }
+        low = place, high = min(place + stride, high);
     }
     const uint at = LIST_HEADER_WORDS + low * LISTED_WORDS;
     args = common_args;

@@ -68,19 +68,19 @@ bool place(Place x, out uvec2 address) {
     return !counts || !above(sum_of(address, span), x.end);
 }
 
-uint own_size(word_list table, uint at, uint bit, uint size) {
-    return (TABLE_HAS & bit) != 0 ? min(table.at[at], size) : size;
-}
+uint own_size(uint given, uint bit, uint size) { return (TABLE_HAS & bit) != 0 ? min(given, size) : size; }
 
 // Copies group `i` to the list. Returns its tiles.
 uint listed(uint i) {
     word_list table = word_list(args.table), list = word_list(args.list);
-    const uint from = i * GROUP_WORDS, to = LIST_HEADER_WORDS + i * LISTED_WORDS;
+    const uint to = LIST_HEADER_WORDS + i * LISTED_WORDS;
+    uint given[GROUP_WORDS];  // loaded at once, because a load takes as long as everything else here
+    [[unroll]] for (uint w = 0; w < GROUP_WORDS; ++w) given[w] = table.at[i * GROUP_WORDS + w];
     const bool swapped = (TABLE_HAS & TABLE_SWAPPED) != 0;
-    uint m = own_size(table, from + (swapped ? GROUP_N : GROUP_M), TABLE_HAS_M, args.m);
-    uint n = own_size(table, from + (swapped ? GROUP_M : GROUP_N), TABLE_HAS_N, args.n);
-    const uint k = own_size(table, from + GROUP_K, TABLE_HAS_K, args.k);
-    const uint first = table.at[from + GROUP_FIRST];
+    uint m = own_size(given[swapped ? GROUP_N : GROUP_M], TABLE_HAS_M, args.m);
+    uint n = own_size(given[swapped ? GROUP_M : GROUP_N], TABLE_HAS_N, args.n);
+    const uint k = own_size(given[GROUP_K], TABLE_HAS_K, args.k);
+    const uint first = given[GROUP_FIRST];
     if (BY_INDEX != 0) m = first < args.index_count ? min(m, args.index_count - first) : 0;
 
     const uvec4 in_place = swapped ? uvec4(1, 0, 2, 3) : uvec4(0, 1, 2, 3);  // which of the table's operands
@@ -90,14 +90,14 @@ uint listed(uint i) {
     const uint rows_of_d = BY_INDEX != 0 ? args.m : m;
     const uint rows_of_a = BY_INDEX != 0 ? (args.m + INDICES_PER_ROW - 1) / INDICES_PER_ROW : m;
     bool fits = m != 0 && n != 0;
-    for (uint x = 0; x < 4; ++x) {
+    [[unroll]] for (uint x = 0; x < 4; ++x) {
         const uint source = x == 2 && (TABLE_HAS & TABLE_C_IS_D) != 0 ? 3 : in_place[x];
-        const uint table_ld = table.at[from + GROUP_LD + source];
+        const uint table_ld = given[GROUP_LD + source];
         Place p;
         p.type = x == 0 ? FORMAT_A : x == 1 ? FORMAT_B : FORMAT_D;
         p.ld = table_ld == 0 ? given_ld[x] : table_ld;
         p.begin = begins[x], p.end = ends[x];
-        p.offset = uvec2(table.at[from + GROUP_OFFSET + 2 * source], table.at[from + GROUP_OFFSET + 2 * source + 1]);
+        p.offset = uvec2(given[GROUP_OFFSET + 2 * source], given[GROUP_OFFSET + 2 * source + 1]);
         p.is_wide = (ALIGNED & ((TABLE_HAS & TABLE_MIXED) != 0 && x < 2 ? CHUNKS_A : WIDE_A) << x) != 0;  // or B, C, D
         const uint rows = x == 0 ? rows_of_a : x == 1 ? k : rows_of_d, cols = x == 0 ? k : n;
         const bool transposed = (x == 0 ? TRANS_A : x == 1 ? TRANS_B : x == 2 ? TRANS_C : 0) != 0;
@@ -122,7 +122,7 @@ void main() {
     word_list list = word_list(args.list);
     uint sum = 0;
     for (uint i = begin; i < end; ++i) {
-        list.at[LIST_HEADER_WORDS + i * LISTED_WORDS + LISTED_FIRST_TILE] = sum;  // since `begin`
+        if (each > 1) list.at[LIST_HEADER_WORDS + i * LISTED_WORDS + LISTED_FIRST_TILE] = sum;  // since `begin`
         sum += listed(i);
     }
     tiles_of[tid] = sum;
@@ -134,7 +134,10 @@ void main() {
     }
     barrier();
     const uint before = tiles_of[tid] - sum;
-    for (uint i = begin; i < end; ++i) list.at[LIST_HEADER_WORDS + i * LISTED_WORDS + LISTED_FIRST_TILE] += before;
+    for (uint i = begin; i < end; ++i) {
+        const uint at = LIST_HEADER_WORDS + i * LISTED_WORDS + LISTED_FIRST_TILE;
+        list.at[at] = before + (each > 1 ? list.at[at] : 0);
+    }
     if (tid != 0) return;
     const uint all = tiles_of[WG - 1], across = min(all, args.max_groups_x);
     list.at[0] = across;

@@ -263,9 +263,10 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     const DeviceFunctions& f = p.context->device.functions;
     const plan::Step& product = w.steps[1];
     const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
+    const bool indirect = product.groups == 0;
     memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
-                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | (indirect ? VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT : 0),
+                   VK_ACCESS_SHADER_READ_BIT | (indirect ? VK_ACCESS_INDIRECT_COMMAND_READ_BIT : 0));
 
     abi::GemmArgs args = product.args;
     set_scalars(p, run, w.parts[0], operands, args);
@@ -275,7 +276,8 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[1].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &args);
-    f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
+    if (indirect) return f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
+    f.CmdDispatch(cmd, product.groups_x, product.groups_y, 1);
 }
 
 // The dispatches [begin, end) of a step. They need no barrier between them, because no work group reads what another

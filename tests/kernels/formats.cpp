@@ -30,13 +30,16 @@ void for_each_mixed(const Each& each) {
     }
 }
 
+bool is_gemv(const Kernel& kernel) { return kernel.module.family.name.starts_with("gemv_"); }
+
 /// Sizes that cross the edges of the tile, with K of whole blocks, and A and B k-contiguous.
 Case case_of_types(const Kernel& kernel, Type a, Type b, uint64_t blocks = 3) {
     Case x = case_for(kernel, std::min(kernel.tile.BM, 32u) + 3, std::min(kernel.tile.BN, 32u) + 5, 0);
-    if (kernel.module.family.name == "gemv_mixed")
+    if (is_gemv(kernel))
         (kernel.tile.BM < kernel.tile.BN ? x.problem.m : x.problem.n) = std::min(kernel.tile.BM, kernel.tile.BN);
     x.problem.a.type = a, x.problem.b.type = b, x.problem.b.layout = columnMajor;
-    x.problem.k = blocks * std::max({info(a).block, info(b).block, 32u});
+    const uint32_t least = kernel.module.family.name == "gemv_blocks" ? 64 : 32;
+    x.problem.k = blocks * std::max({info(a).block, info(b).block, least});
     return x;
 }
 
@@ -72,7 +75,7 @@ TEST_CASE("plain types that differ, in every layout") {
                 if (a == b && !vkgemm::plan::is_fp8(a)) continue;
                 Case x = case_of_types(kernel, a, b);
                 x.seed = ++seed;
-                if (kernel.module.family.name != "gemv_mixed") {
+                if (!is_gemv(kernel)) {
                     x.problem.k = 2 * std::max(kernel.tile.BK, 4u) + seed % 4;
                     if (kernel.module.family.uses_matrix_units) {  // in octets
                         x.problem.m = x.problem.n = 24, x.problem.k = (x.problem.k + 7) / 8 * 8;
@@ -98,9 +101,23 @@ TEST_CASE("a format with NaN in one block; with a column-major D, which swaps A 
             tally(x);
             x = case_of_types(kernel, vkgemm::plan::f32, format.type, 16);
             x.problem.k = 4096, x.problem.d.layout = columnMajor, x.tile = "SPLIT=3";
-            if (kernel.module.family.name != "gemv_mixed") x.problem.n = 9;
+            if (!is_gemv(kernel)) x.problem.n = 9;
             x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1, x.alpha = -1;
             if (kernel.module.d == vkgemm::plan::f32) tally(x);
+        }
+    });
+}
+
+TEST_CASE("gemv_blocks: slices of K, fewer rows than the tile has, and columns that are far apart") {
+    for_each_mixed([](const Kernel& kernel, Tally& tally) {
+        if (kernel.module.family.name != "gemv_blocks") return tally.none();
+        for (const auto& format : vkgemm::plan::type_info) {
+            if (format.is_plain()) continue;
+            Case x = case_of_types(kernel, vkgemm::plan::f16, format.type);
+            x.problem.k = 4096, x.tile = "SPLIT=3", x.problem.b.ld = 4096 + 2 * format.block;
+            tally(x);
+            x.tile = "", x.problem.k = 512, x.problem.m = kernel.tile.BM > 1 ? kernel.tile.BM - 1 : 2;
+            tally(x);
         }
     });
 }

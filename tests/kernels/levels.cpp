@@ -88,6 +88,7 @@ TEST_CASE("levels: types of other sizes, mixed ones and block formats") {
             "i8*f16->f32 9x13x7 batch=4 ratio_a=2 outer=3 outer_stride_a=127 outer_stride_b=403",  // steps of odd bytes
             "f16*q8_0->f32 9x13x64 layout=nt batch=4 ratio_b=2 outer=3 outer_stride_a=2401 bias=row",
             "f32*q4_0 1x13x64 layout=nt batch=4 outer=3 outer_stride_b=0 bias=row",
+            "f32*q4_0 1x13x64 layout=nt batch=2 outer=3 outer_stride_b=2080 bias=row",  // an odd number of blocks
         })
         for (const uint32_t invocations : {0u, as_on_a_gpu}) {
             Case x = case_of("", line);

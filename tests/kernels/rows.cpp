@@ -217,10 +217,12 @@ Case widened(Case x) {
     if (!kernel) return x;
     plan::Problem& p = x.problem;
     const uint32_t to = grain_of(kernel->module);
-    if (kernel->module.family.name == "gemv_mixed") {  // which takes nothing else
+    const bool blocks = kernel->module.family.name == "gemv_blocks";
+    if (blocks || kernel->module.family.name == "gemv_mixed") {  // which take nothing else
         p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
-        p.k = rounded_up(p.k, 32);
+        p.k = rounded_up(p.k, blocks ? 64 : 32);
     }
+    if (blocks) p.m = std::min<uint64_t>(p.m, 16);
     (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
     (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
     x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
@@ -253,6 +255,7 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     const bool is_mixed = kernel.module.is_mixed();
     x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a,
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
+    if (kernel.module.family.name == "gemv_blocks") x.problem.b.type = VKGEMM_TYPE_Q8_0;  // which needs a format
     constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn
     x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % std::size(results)] : kernel.module.d;
     x.problem.accumulate = kernel.module.accumulate;

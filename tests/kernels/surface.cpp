@@ -54,6 +54,7 @@ std::vector<std::vector<Rows>> rows_by_family() {
 }
 
 bool is_gemv(const Kernel& k) { return k.module.family.name.starts_with("gemv"); }
+bool wants_blocks(const Kernel& k) { return k.module.family.name == "gemv_blocks"; }  // as B of a row-major D
 
 void draw_types(Random& random, Draw& d, const Kernel& k) {
     Problem& p = d.base.problem;
@@ -67,8 +68,8 @@ void draw_types(Random& random, Draw& d, const Kernel& k) {
         if (vkgemm::plan::is_decoded(type.type) && !(m.family.uses_matrix_units && type.type == vkgemm::plan::bf16))
             types.push_back(type.type);
     do p.a.type = random.pick(types), p.b.type = random.pick(types);
-    while (!vkgemm::plan::is_mixed(p));
-    d.grain_k = std::max({info(p.a.type).block, info(p.b.type).block, is_gemv(k) ? 32u : 1u});
+    while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && info(p.b.type).is_plain()));
+    d.grain_k = std::max({info(p.a.type).block, info(p.b.type).block, wants_blocks(k) ? 64u : is_gemv(k) ? 32u : 1u});
 }
 
 void draw_layouts(Random& random, Draw& d, const Kernel& k) {
@@ -77,6 +78,7 @@ void draw_layouts(Random& random, Draw& d, const Kernel& k) {
     const bool along_k = k.module.is_mixed() && is_gemv(k);
     if (along_k || !info(p.a.type).is_plain()) p.a.layout = rowMajor;
     if (along_k || !info(p.b.type).is_plain()) p.b.layout = columnMajor;
+    if (wants_blocks(k)) p.d.layout = rowMajor;
     constexpr std::array<VkgemmC, 4> sources = {VKGEMM_C_NONE, VKGEMM_C_NONE, VKGEMM_C_SEPARATE, VKGEMM_C_IS_D};
     p.cSource = random.pick(sources);
     if (p.cSource == VKGEMM_C_SEPARATE && random.one_in(2)) p.c.layout = columnMajor;

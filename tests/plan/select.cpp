@@ -70,7 +70,8 @@ TEST_CASE("blocks are decoded once where a workspace allows it and rows are many
     };
     for (const std::string format : {"q8_0", "q4_k", "mxfp4"}) {
         CAPTURE(format);
-        CHECK(family("f16*" + format + " 1x4096x14336") == "gemv_mixed");
+        CHECK(family("f16*" + format + " 1x4096x14336") == "gemv_blocks");
+        CHECK(family("f16*" + format + " 4x4096x14336") == "gemv_blocks");
         CHECK(family("f16*" + format + " 16x4096x14336") == "coopmat_mixed");
         CHECK(family("f16*" + format + " 64x4096x14336") == "coopmat_mixed");
         CHECK(family("f16*" + format + " 512x4096x14336") == "coopmat_packed");
@@ -106,6 +107,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units) p = normalised("304x304x304");
         p.a.type = kernel.module.is_mixed() ? f16 : kernel.module.a;
         p.b.type = kernel.module.is_mixed() ? f32 : kernel.module.b;
+        if (kernel.module.family.name == "gemv_blocks") p.b.type = VKGEMM_TYPE_Q8_0;
         p.accumulate = kernel.module.accumulate;
         p.c.type = p.d.type = kernel.module.d == scaled ? f16 : kernel.module.d;
         p.accuracy = kernel.module.family.accuracy;

@@ -45,6 +45,7 @@ inline constexpr Family gemv = {
         return p.m > 16 && p.n > 16 ? "is for up to 16 rows or columns" : nullptr;
     },
     .wants_wide = true,
+    .takes_groups = true,
     .gpu_cost = {.mac = 0.02, .element = 20, .bytes_per_cycle = 20, .reread = 0.5},
     .cpu_weight = 8,
 };

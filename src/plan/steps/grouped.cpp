@@ -69,6 +69,17 @@ void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const 
                                     true, true};
 }
 
+// Idle work groups cost less than the barrier before an indirect dispatch up to about so many.
+constexpr uint64_t most_idle_groups = 4096;
+
+// Work groups that a dispatch of all groups of a table cannot exceed, if no row of D is in two of them; 0 where no
+// index list bounds their rows. Each group that has rows has one beside those of whole tiles.
+uint64_t most_tiles_of_rows(const Problem& p, const Tile& t) {
+    if (p.grouping != VKGEMM_GROUPING_INDEXED) return 0;
+    const uint64_t groups = std::min(p.batch, p.m);
+    return (groups + (p.m - groups) / t.BM) * div_up(p.n, t.BN);
+}
+
 void set_table(abi::TableArgs& table, const abi::GemmArgs& args) {
     table.m = args.m, table.n = args.n, table.k = args.k, table.count = args.batch;
     table.lda = args.lda, table.ldb = args.ldb, table.ldc = args.ldc, table.ldd = args.ldd;
@@ -101,6 +112,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     product.constants.WHOLE = 0;
     product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
     product.constants.INDICES_PER_ROW = p.indicesPerRow;
+    if (const uint64_t most = most_tiles_of_rows(p, t); most && most <= most_idle_groups) set_grid(product, most, dev);
     Step list = listing_step(*device.lister(), product, p, n.swapped);
     abi::TableArgs table = {};
     set_table(table, product.args);

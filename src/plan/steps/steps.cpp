@@ -132,8 +132,6 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     return sum + rounding * (k + sum);
 }
 
-namespace {
-
 // A sliced step is dispatched by rows, so a row has no more groups than a dispatch.
 void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
     step.groups = groups;
@@ -143,6 +141,8 @@ void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
     step.groups_x = static_cast<uint32_t>(std::min(groups, row));
     step.groups_y = static_cast<uint32_t>(div_up(groups, step.groups_x));
 }
+
+namespace {
 
 // Whether the shader convert makes elements of another type.
 bool converts(const Packing& packing) {

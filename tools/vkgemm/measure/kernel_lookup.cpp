@@ -112,7 +112,7 @@ Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const C
 }
 
 std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth) {
-    const bool few = k.family() == "gemv" || k.family() == "gemv_mixed";
+    const bool few = k.family().starts_with("gemv");
     if (few && k.tile.BM <= k.tile.BN) m = k.tile.BM;
     if (few && k.tile.BN < k.tile.BM) n = k.tile.BN;
     const std::string types = types_of(k), sums = types.substr(types.find('+'));

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The family of few rows by a B of a block format: the rules that the shader gemv_blocks relies on.
+#pragma once
+#include "plan/families/family.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Family gemv_blocks = {
+    .name = "gemv_blocks",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
+             constant::STAGES,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM <= 16, "rows are at most 16", "BM", t.BM, "limit", 16);
+            r.multiple("invocations of a team are neighbours by eights", "TEAM", t.TEAM, "neighbours", 8);
+            r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
+            r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
+            if (r.count) return;
+            r.multiple("teams must share the outputs evenly", "BN", t.BN, "WG/TEAM", t.WG / t.TEAM);
+            r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
+                    t.BN * t.TEAM / t.WG * t.BM, "limit", 64);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        // A, or at the end the sums; and with STAGES 2 B, for which q8_0 takes the most: 17 words a piece.
+        const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM), parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
+        const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
+        return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 4);
+    },
+    .refuses = [](const Problem& p) -> const char* {
+        if (p.m > 16) return "is for up to 16 rows";
+        if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";
+        if (info(p.b.type).is_plain()) return "is for a B of a block format";
+        if (p.k % 64 != 0 || p.b.ld % 64 != 0 || p.b.batchStride % 64 != 0 || p.outerStrideB % 64 != 0)
+            return "is for columns of B that are, and begin at, multiples of 64 elements";
+        if (p.grouping != VKGEMM_GROUPING_NONE && info(p.b.type).block == 32)
+            return "is for groups of blocks of more than 32 elements, whose columns begin on words whatever their "
+                   "number";
+        return nullptr;
+    },
+    .takes_groups = true,
+    .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .decode = 0.006},
+    .cpu_weight = 7.5,
+};
+
+}  // namespace vkgemm::plan::family
