@@ -88,7 +88,9 @@ TEST_CASE("rows that an earlier product rounded are not rounded again") {
                     return Status{};
                 })
                 .code == VKGEMM_SUCCESS);
-    for (uint64_t i = 0; i < 16 * 64; ++i) CHECK(decode(f32, &b.d.bytes()[x.d.at(i % 64, i / 64, 0, 0)]) == 0);
+    uint64_t others = 0;
+    for (uint64_t i = 0; i < 16 * 64; ++i) others += decode(f32, &b.d.bytes()[x.d.at(i % 64, i / 64, 0, 0)]) != 0;
+    CHECK(others == 0);
 }
 
 TEST_CASE("where rows are rounded") {

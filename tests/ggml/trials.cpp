@@ -144,7 +144,7 @@ TEST_CASE("trials: the faster side multiplies") {
     uint32_t turns = 0;
     const MulMat few = product_of(40, {256, 64, 1, 1}), many = product_of(100, {256, 64, 1, 1});
     CHECK(winner(*usual, few, 0, &turns) == Reason::SLOWER);  // than nothing at all
-    CHECK(turns == 6);
+    CHECK((turns >= 6 && turns <= Trial::turns));
     CHECK(winner(*usual, many, 40) == Reason::SERVED);
     CHECK(take_turn(*usual, few, 0).reason == Reason::SLOWER);
     CHECK(usual->report().find("by vkgemm: MUL_MAT f32*f32 64x128x256\n") != std::string::npos);
