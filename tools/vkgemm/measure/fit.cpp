@@ -127,7 +127,7 @@ std::vector<double> each_loss(const std::vector<FitProblem>& problems, const Fam
 /// What is lost on each half if the other half was fitted to.
 Losses crossed_losses(const std::vector<FitProblem>& problems, double hold) {
     std::vector<double> losses;
-    for (const size_t which : {0, 1}) {
+    for (const size_t which : {0u, 1u}) {
         const FamilyWeights weights = Fitter(half_of(problems, 1 - which), hold).fit();
         for (const double loss : each_loss(half_of(problems, which), weights)) losses.push_back(loss);
     }
