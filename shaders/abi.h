@@ -80,12 +80,15 @@ struct uvec2 {
 #define TABLE_HAS_K 4
 #define TABLE_SWAPPED 8  // the problem was transposed: what the table calls A is the product's B, and m its n
 #define TABLE_C_IS_D 16
+#define TABLE_ADDRESSES 32  // its offsets are addresses, and no operand has an end
+#define TABLE_MIXED 64      // A and B are read as modules of mixed types do
 
 // Bits of SCALARS, as in VkgemmScalarFlagBits.
 #define SCALARS_ALPHA 1
 #define SCALARS_BETA 2
 #define SCALARS_CLAMP 4
 #define SCALARS_MONITOR 8
+#define SCALARS_LARGEST 16
 
 // Shared memory of the families, in elements of the accumulator's type. The shader sizes its arrays with these, and the
 // host counts with them.

@@ -7,23 +7,33 @@ out_t alpha, beta;
 bool is_nothing;  // the product counts as 0, whatever alpha or the sum is: k, or an alpha in memory, is 0
 float low, high;
 
-#if defined(VKGEMM_ADDRESSES) && (defined(SUMS_IN_F32) || defined(SCALED_D))
+#if defined(VKGEMM_ADDRESSES) && !defined(VKGEMM_GROUPED) && (defined(SUMS_IN_F32) || defined(SCALED_D))
 #define SCALARS_IN_MEMORY Scalars(uvec2(args.clamp_lo, args.clamp_hi))
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Scalars {  // VkgemmScalars
     float alpha, beta, low, high;
-    uint non_finite;
+    uint non_finite, largest;  // largest: the bits of an f32
 };
 
-// Whether D holds an infinity or a NaN for x.
-bool is_infinite_in_d(float x) { return (floatBitsToUint(x) & 0x7fffffffu) >= INFINITE; }
-// Notes that it does. All writers write the same, so no atomic is needed; one would have device scope, which a device
-// with the Vulkan memory model may lack.
-void monitor(bool seen) {
-    if ((SCALARS & SCALARS_MONITOR) != 0 && seen) SCALARS_IN_MEMORY.non_finite = 1;
+// Device scope is a feature of its own where the Vulkan memory model is used; the queue's is enough for one dispatch.
+// Without that model there is no other scope, and a device that has the model but not the feature gets the module with
+// the atomic taken out (src/vk/pipelines.cpp).
+#ifdef VKGEMM_MATRIX_UNITS
+#define RAISE(number, to) atomicMax(number, to, gl_ScopeQueueFamily, 0, gl_SemanticsRelaxed)
+#else
+#define RAISE(number, to) atomicMax(number, to)
+#endif
+
+// The bits of |x|, which are in the order of the numbers, with NaN above all.
+uint size_of(float x) { return floatBitsToUint(x) & 0x7fffffffu; }
+// Notes the largest of what was stored, or 0. All that write non_finite write the same. A `largest` that is read before
+// another invocation raises it costs an atomic too many.
+void monitor(uint size) {
+    if ((SCALARS & SCALARS_MONITOR) != 0 && size >= INFINITE) SCALARS_IN_MEMORY.non_finite = 1;
+    if ((SCALARS & SCALARS_LARGEST) != 0 && size > SCALARS_IN_MEMORY.largest) RAISE(SCALARS_IN_MEMORY.largest, size);
 }
 #else
-#define is_infinite_in_d(x) false
-void monitor(bool seen) {}
+#define size_of(x) 0
+void monitor(uint size) {}
 #endif
 
 void read_scalars() {
@@ -57,11 +67,20 @@ float activated(uint step, float x) {
 #endif
 int activated(uint step, int x) { return step == VKGEMM_STEP_RELU ? max(x, 0) : x; }
 
+// A clamp by two numbers of each row or column; sums of whole numbers have none.
+#if defined(SUMS_IN_F32) || defined(SCALED_D) || defined(SUMS_IN_F64)
+out_t clamped(uint line, out_t x) { return isnan(x) ? x : clamp(x, scale_at(2 * line), scale_at(2 * line + 1)); }
+#else
+out_t clamped(uint line, out_t x) { return x; }
+#endif
+
 out_t after_step(uint step, uint row, uint col, out_t x) {
     if (step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_BIAS_COL)
         x += bias_at(step == VKGEMM_STEP_BIAS_ROW ? row : col);
     else if (step == VKGEMM_STEP_SCALE_ROW || step == VKGEMM_STEP_SCALE_COL || step == VKGEMM_STEP_SCALE_ALL)
         x *= scale_at(step == VKGEMM_STEP_SCALE_ROW ? row : step == VKGEMM_STEP_SCALE_COL ? col : 0);
+    else if (step == VKGEMM_STEP_CLAMP_ROW || step == VKGEMM_STEP_CLAMP_COL)
+        x = clamped(step == VKGEMM_STEP_CLAMP_ROW ? row : col, x);
     else if (step == VKGEMM_STEP_RESIDUAL) x += residual_at(batch * args.batch_d + row * args.ldd + col);
     else x = activated(step, x);
     return x;

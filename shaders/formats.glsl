@@ -58,6 +58,31 @@ vec4 signed_bytes(uint word) {
            vec4(8388736, 32896, 8388736, 8388736);
 }
 
+// Four elements of e4m3: f32 with the same fraction. Below the normal numbers the exponent is that of 2^-6, which is
+// then taken off; so no number is subnormal on the way.
+vec4 e4m3_bytes(uint word) {
+    const uvec4 bytes = uvec4(word, word >> 8, word >> 16, word >> 24), size = bytes & 127u;
+    const bvec4 small = lessThan(size, uvec4(8));
+    const uvec4 bits = ((size | mix(uvec4(0), uvec4(8), small)) << 20) + 0x3c000000u | (bytes & 128u) << 24;
+    const vec4 excess = uintBitsToFloat(0x3c800000u | (bytes & 128u) << 24);
+    const vec4 x = uintBitsToFloat(bits) - mix(vec4(0), excess, small);
+    return mix(x, uintBitsToFloat(uvec4(0x7fc00000u)), equal(size, uvec4(127)));
+}
+vec4 e5m2_bytes(uint word) {  // the upper byte of f16
+    return vec4(unpackHalf2x16(word << 8 & 0xff00u | word << 16 & 0xff000000u),
+                unpackHalf2x16(word >> 8 & 0xff00u | word & 0xff000000u));
+}
+
+// Whole numbers with a scale and a zero point for a group of them: a block that begins with both, each f16 or each f32.
+bool is_grouped(uint type) { return type >= VKGEMM_TYPE_U4_G32 && type <= VKGEMM_TYPE_I8_G128_F32; }
+uint code_bits(uint type) { return (type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4 : 8; }
+uint scale_words(uint type) { return type < VKGEMM_TYPE_U4_G32_F32 ? 1 : 2; }
+vec2 scale_and_zero(uint type, Octet x) {
+    return scale_words(type) == 1 ? unpackHalf2x16(x.scale[0]) : uintBitsToFloat(uvec2(x.scale[0], x.scale[1]));
+}
+// Four 4-bit codes in the low half of a word, one after the other, as the low halves of four bytes.
+uint spread(uint four) { return (four & 15u) | (four & 240u) << 4 | (four & 3840u) << 8 | (four & 61440u) << 12; }
+
 // e2m1 in the low halves of four bytes, times 2^-14: the bits of such an f16.
 vec4 e2m1(uint word) {
     const uint other = word >> 8;
@@ -93,6 +118,11 @@ uint fifth_bits(uint word, uint place) {
 vec4 quad_of(uint type, Octet x, uint part) {
     const uint low = x.code[part], next = x.code[part + 1];
     uint nibbles = 0, by = 0;
+    if (is_grouped(type)) {
+        const float zero = scale_and_zero(type, x).y;
+        if (code_bits(type) == 8) return signed_bytes(low) - zero;
+        return small_numbers(spread(x.code[0] >> 16 * part), 15, 0) - zero;
+    }
     switch (type) {
         case VKGEMM_TYPE_F32:
             return uintBitsToFloat(part == 0 ? uvec4(x.code[0], x.code[1], x.code[2], x.code[3])
@@ -106,6 +136,9 @@ vec4 quad_of(uint type, Octet x, uint part) {
         }
         case VKGEMM_TYPE_I8: return signed_bytes(word_between(low, next, x.past, 1));
         case VKGEMM_TYPE_U8: return signed_bytes(word_between(low, next, x.past, 1) ^ 0x80808080u) + 128.0;
+        case VKGEMM_TYPE_E4M3: return e4m3_bytes(word_between(low, next, x.past, 1));
+        case VKGEMM_TYPE_E5M2: return e5m2_bytes(word_between(low, next, x.past, 1));
+        case VKGEMM_TYPE_I4: return small_numbers(spread(x.code[0] >> 16 * part) ^ 0x08080808u, 15, 8);
         case VKGEMM_TYPE_Q8_0: return signed_bytes(word_between(low, next, x.past + 2, 2));
         case VKGEMM_TYPE_Q4_0:
         case VKGEMM_TYPE_IQ4_NL:
@@ -154,6 +187,7 @@ vec4 quad_of(uint type, Octet x, uint part) {
 }
 
 vec2 factors_of(uint type, Octet x) {
+    if (is_grouped(type)) return vec2(scale_and_zero(type, x).x, 1);
     switch (type) {
         case VKGEMM_TYPE_Q8_0:
         case VKGEMM_TYPE_Q4_0:

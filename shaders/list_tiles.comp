@@ -39,7 +39,6 @@ struct Place {
     uvec2 begin, end;           // of the whole operand, addresses
     uvec2 offset;               // elements
     bool is_wide;               // its rows are read or written 16 bytes at a time
-    bool in_words;              // or in words of 4 bytes
 };
 
 // Its address; false: it does not lie in the operand, or not as the pipeline needs it.
@@ -53,15 +52,20 @@ bool place(Place x, out uvec2 address) {
     if (high != 0 || low > 0x7fffffffu || low + x.cols > 0x7fffffffu) return false;
     uvec2 span;
     umulExtended((low + x.cols + block - 1) >> shift, bytes, span.y, span.x);
-    if ((x.offset.x & (block - 1)) != 0 || x.offset.y >= 1u << 20) return false;  // below 2^60 bytes
+    const bool counts = (TABLE_HAS & TABLE_ADDRESSES) == 0;  // elements
+    if (counts && ((x.offset.x & (block - 1)) != 0 || x.offset.y >= 1u << 20)) return false;  // below 2^60 bytes
     const uvec2 blocks =
         shift == 0 ? x.offset : uvec2(x.offset.x >> shift | x.offset.y << (32 - shift), x.offset.y >> shift);
     uvec2 begin;
     umulExtended(blocks.x, bytes, begin.y, begin.x);
     begin.y += blocks.y * bytes;
-    if ((begin.x & ((x.is_wide ? 16 : x.in_words ? 4 : 1) - 1)) != 0) return false;
+    if (!counts) begin = x.offset;
+    // Where its elements begin, if the operand begins at a multiple of their size, or of 4 bytes where there are
+    // blocks.
+    const uint least = counts ? 1 : block != 1 ? 4 : bytes;
+    if ((begin.x & ((x.is_wide ? 16 : least) - 1)) != 0) return false;
     address = sum_of(x.begin, begin);
-    return !above(sum_of(address, span), x.end);
+    return !counts || !above(sum_of(address, span), x.end);
 }
 
 uint own_size(word_list table, uint at, uint bit, uint size) {
@@ -83,7 +87,6 @@ uint listed(uint i) {
     const uvec4 given_ld = uvec4(args.lda, args.ldb, args.ldc, args.ldd);
     const uvec2 begins[4] = uvec2[4](args.a, args.b, args.c, args.d);
     const uvec2 ends[4] = uvec2[4](args.end_a, args.end_b, args.end_c, args.end_d);
-    const bool mixed = FORMAT_A != FORMAT_B || block_elements(FORMAT_A) != 1;
     const uint rows_of_d = BY_INDEX != 0 ? args.m : m;
     const uint rows_of_a = BY_INDEX != 0 ? (args.m + INDICES_PER_ROW - 1) / INDICES_PER_ROW : m;
     bool fits = m != 0 && n != 0;
@@ -95,8 +98,7 @@ uint listed(uint i) {
         p.ld = table_ld == 0 ? given_ld[x] : table_ld;
         p.begin = begins[x], p.end = ends[x];
         p.offset = uvec2(table.at[from + GROUP_OFFSET + 2 * source], table.at[from + GROUP_OFFSET + 2 * source + 1]);
-        p.in_words = mixed && x < 2;
-        p.is_wide = !p.in_words && (ALIGNED & 1u << x) != 0;  // WIDE_A, ..., WIDE_D
+        p.is_wide = (ALIGNED & ((TABLE_HAS & TABLE_MIXED) != 0 && x < 2 ? CHUNKS_A : WIDE_A) << x) != 0;  // or B, C, D
         const uint rows = x == 0 ? rows_of_a : x == 1 ? k : rows_of_d, cols = x == 0 ? k : n;
         const bool transposed = (x == 0 ? TRANS_A : x == 1 ? TRANS_B : x == 2 ? TRANS_C : 0) != 0;
         p.rows = transposed ? cols : rows, p.cols = transposed ? rows : cols;

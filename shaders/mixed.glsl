@@ -49,6 +49,11 @@ Octet octet_of(bool of_a, uint block, uint place) {
         }
         return x;
     }
+    if (is_grouped(type)) {
+        [[unroll]] for (uint q = 0; q < scale_words(type); ++q) x.scale[q] = word(of_a, w + q);
+        words = code_bits(type) / 4;
+        code = scale_words(type) + words * x.place;
+    }
     switch (type) {
         case VKGEMM_TYPE_F32:
             words = 5;
@@ -61,8 +66,13 @@ Octet octet_of(bool of_a, uint block, uint place) {
             break;
         case VKGEMM_TYPE_I8:
         case VKGEMM_TYPE_U8:
+        case VKGEMM_TYPE_E4M3:
+        case VKGEMM_TYPE_E5M2:
             words = 2;
             x.code[2] = word(of_a, w + (x.past == 0 ? 1 : 2));
+            break;
+        case VKGEMM_TYPE_I4:
+            words = 1, code = x.place;
             break;
         case VKGEMM_TYPE_Q8_0:
             x.scale[0] = word(of_a, w);
@@ -152,6 +162,8 @@ float plain_element(bool of_a, uint i) {
         case VKGEMM_TYPE_BF16: return uintBitsToFloat(bits << 16);
         case VKGEMM_TYPE_I8: return float(bitfieldExtract(int(bits), 0, 8));
         case VKGEMM_TYPE_U8: return float(bits & 255u);
+        case VKGEMM_TYPE_E4M3: return e4m3_bytes(bits & 255u).x;
+        case VKGEMM_TYPE_E5M2: return e5m2_bytes(bits & 255u).x;
     }
     return uintBitsToFloat(bits);
 }

@@ -17,7 +17,7 @@ void store_d(uint row, uint col, acc_t sum) {
         const uint r = in_d ? ROW_OF_D(row) : 0;
         const out_t value = finished(r, in_d ? col : 0, sum);
         if (in_d) put_d(index_d(r, col), value);
-        monitor(in_d && is_infinite_in_d(value));
+        monitor(in_d ? size_of(value) : 0);
     }
 }
 
@@ -34,15 +34,15 @@ void store_d4(uint row, uint col, acc4_t sum) {
         const bool in_d = inside(row, col, args.m, args.n) && has_row;
         const uint r = in_d ? ROW_OF_D(row) : 0;
         read_scalars();
-        bool seen = false;
+        uint size = 0;
         out4_t value;
         [[unroll]] for (uint j = 0; j < 4; ++j) {
             const bool inside_d = wide ? in_d : inside(row, col + j, args.m, args.n) && has_row;
             value[j] = finished(r, inside_d ? col + j : 0, sum[j]);
             if (!wide && inside_d) put_d(index_d(r, col + j), value[j]);
-            seen = seen || (inside_d && is_infinite_in_d(value[j]));
+            size = max(size, inside_d ? size_of(value[j]) : 0);
         }
-        monitor(seen);
+        monitor(size);
         if (wide && in_d) put_d4(index_d(r, col), value);
     }
 }

@@ -41,38 +41,40 @@ struct Native {
     }
 };
 
-/// A float of 16 bits: the bits of its fraction, and the exponents of its smallest and largest normal value.
-template <int fraction, int lowest, int highest>
+/// A float of 8 or 16 bits: the bits of its fraction, and the exponents of its smallest and largest normal value. One
+/// that is finite has no infinity: what is too large becomes its only NaN, where another float has the largest number.
+template <class Bits, int fraction, int lowest, int highest, bool isFinite = false>
 struct SmallFloat {
-    static constexpr uint64_t infinity = uint64_t{highest - lowest + 2} << fraction;
-    static constexpr double largest = static_cast<double>((uint64_t{2} << fraction) - 1) *
+    static constexpr uint64_t sign = uint64_t{1} << (8 * sizeof(Bits) - 1);
+    static constexpr uint64_t infinity = isFinite ? sign - 1 : uint64_t{highest - lowest + 2} << fraction;
+    static constexpr double largest = static_cast<double>((uint64_t{2} << fraction) - (isFinite ? 2 : 1)) *
                                       std::bit_cast<double>(uint64_t{1023 + highest - fraction} << 52);
     static constexpr double smallest_normal = std::bit_cast<double>(uint64_t{1023 + lowest} << 52);
     static constexpr double smallest = std::bit_cast<double>(uint64_t{1023 + lowest - fraction} << 52);
 
     static double decode(const std::byte* bytes) {
-        uint16_t bits;
+        Bits bits;
         std::memcpy(&bits, bytes, sizeof bits);
-        const uint64_t size = bits & 0x7fffu;
+        const uint64_t size = bits & (sign - 1);
         double value;
         if (size >= infinity)
-            value =
-                size == infinity ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+            value = size == infinity && !isFinite ? std::numeric_limits<double>::infinity()
+                                                  : std::numeric_limits<double>::quiet_NaN();
         else if (size >> fraction == 0)
             value = static_cast<double>(size) * smallest;
         else
             value = std::bit_cast<double>((size << (52 - fraction)) + (uint64_t{1022 + lowest} << 52));
-        return bits & 0x8000 ? -value : value;
+        return bits & sign ? -value : value;
     }
     /// Rounds once, from the double to nearest even.
     static void encode(double value, std::byte* bytes) {
-        const auto stored = static_cast<uint16_t>((std::signbit(value) ? 0x8000u : 0u) | magnitude(std::fabs(value)));
+        const auto stored = static_cast<Bits>((std::signbit(value) ? sign : 0u) | magnitude(std::fabs(value)));
         std::memcpy(bytes, &stored, sizeof stored);
     }
 
    private:
     static uint64_t magnitude(double size) {
-        if (std::isnan(size)) return infinity | uint64_t{1} << (fraction - 1);
+        if (std::isnan(size)) return infinity | (isFinite ? 0 : uint64_t{1} << (fraction - 1));
         if (size < smallest_normal) return static_cast<uint64_t>(std::nearbyint(size / smallest));
         constexpr int dropped = 52 - fraction;
         const auto bits = std::bit_cast<uint64_t>(size);
@@ -87,9 +89,13 @@ template <class Body>
 auto visit(Type type, const Body& body) {
     switch (type) {
         case VKGEMM_TYPE_F16:
-            return body(SmallFloat<10, -14, 15>());
+            return body(SmallFloat<uint16_t, 10, -14, 15>());
         case VKGEMM_TYPE_BF16:
-            return body(SmallFloat<7, -126, 127>());
+            return body(SmallFloat<uint16_t, 7, -126, 127>());
+        case VKGEMM_TYPE_E4M3:
+            return body(SmallFloat<uint8_t, 3, -6, 8, true>());
+        case VKGEMM_TYPE_E5M2:
+            return body(SmallFloat<uint8_t, 2, -14, 15>());
         case VKGEMM_TYPE_F64:
             return body(Native<double>());
         case VKGEMM_TYPE_I32:

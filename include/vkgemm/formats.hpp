@@ -16,7 +16,7 @@ inline constexpr uint32_t mostBlockElements = 256, mostBlockBytes = 256;
 
 namespace formats {
 
-using Half = elements::SmallFloat<10, -14, 15>;
+using Half = elements::SmallFloat<uint16_t, 10, -14, 15>;
 
 inline uint32_t byteAt(const std::byte* b, size_t i) { return std::to_integer<uint32_t>(b[i]); }
 inline int signedAt(const std::byte* b, size_t i) { return static_cast<int8_t>(byteAt(b, i)); }
@@ -35,10 +35,20 @@ inline double e2m1(uint32_t code) {
 inline double e8m0(uint32_t code) {
     return code == 255 ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(code) - 127);
 }
-inline double e4m3(uint32_t code) {  // without a sign; its NaN counts as 0
+inline double e4m3(uint32_t code) {  // of nvfp4: without a sign, and its NaN counts as 0
     const int e = static_cast<int>(code >> 3 & 15), m = static_cast<int>(code & 7);
     if ((code & 127) == 127) return 0;
     return e == 0 ? std::ldexp(m, -9) : std::ldexp(8 + m, e - 10);
+}
+
+/// A group of whole numbers with a scale and a zero point: the bits of a code, and the bytes of each of the two, which
+/// the block begins with. All 0 for other types.
+struct Group {
+    uint32_t bits, scaleBytes;
+};
+inline Group groupOf(Type type) {
+    if (type < VKGEMM_TYPE_U4_G32 || type > VKGEMM_TYPE_I8_G128_F32) return {0, 0};
+    return {(type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4u : 8u, type < VKGEMM_TYPE_U4_G32_F32 ? 2u : 4u};
 }
 
 /// Where the parts of element i of a block are: the byte with its lowest bits and how far up they are; the same for its
@@ -49,7 +59,10 @@ struct Place {
 inline Place placeOf(Type type, size_t i) {
     constexpr size_t none = 0xffff;
     const size_t half = i / 16 % 2, pair = i / 64, upper = i / 32 % 2, within = i % 32;
+    if (const Group g = groupOf(type); g.bits) return {2 * g.scaleBytes + i * g.bits / 8, i * g.bits % 8, none, 0, 0};
     switch (type) {
+        case VKGEMM_TYPE_I4:
+            return {i / 2, 4 * (i % 2), none, 0, 0};
         case VKGEMM_TYPE_Q8_0:
             return {2 + i, 0, none, 0, 0};
         case VKGEMM_TYPE_Q4_1:
@@ -73,7 +86,7 @@ inline Place placeOf(Type type, size_t i) {
     }
 }
 /// Bits of the lower and of the further part of a code.
-inline uint32_t lowBits(Type type) { return type == VKGEMM_TYPE_Q8_0 ? 8 : 4; }
+inline uint32_t lowBits(Type type) { return type == VKGEMM_TYPE_Q8_0 || groupOf(type).bits == 8 ? 8 : 4; }
 inline uint32_t highBits(Type type) { return type == VKGEMM_TYPE_Q6_K ? 2 : 1; }
 
 inline uint32_t codeAt(Type type, const std::byte* block, size_t i) {
@@ -107,7 +120,14 @@ struct Scale {
     double scale, offset;
 };
 inline Scale scaleOf(Type type, const std::byte* b, size_t sub) {
+    if (const Group g = groupOf(type); g.bits) {
+        const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
+        const double scale = decode(stored, b), zero = decode(stored, b + g.scaleBytes);
+        return {scale, -scale * zero};
+    }
     switch (type) {
+        case VKGEMM_TYPE_I4:
+            return {1, 0};
         case VKGEMM_TYPE_Q4_1:
         case VKGEMM_TYPE_Q5_1:
             return {Half::decode(b), Half::decode(b + 2)};
@@ -126,7 +146,10 @@ inline Scale scaleOf(Type type, const std::byte* b, size_t sub) {
 }
 /// The number of a code, before its scale.
 inline double numberOf(Type type, uint32_t code) {
+    if (groupOf(type).bits == 8) return static_cast<int8_t>(code);
     switch (type) {
+        case VKGEMM_TYPE_I4:
+            return code < 8 ? static_cast<double>(code) : static_cast<double>(code) - 16;
         case VKGEMM_TYPE_Q8_0:
             return static_cast<int8_t>(code);
         case VKGEMM_TYPE_Q4_0:
@@ -148,9 +171,10 @@ inline double numberOf(Type type, uint32_t code) {
 /// The code whose number is nearest to x.
 inline uint32_t nearestCode(Type type, uint32_t codes, double x) {
     if (type != VKGEMM_TYPE_IQ4_NL && type != VKGEMM_TYPE_MXFP4 && type != VKGEMM_TYPE_NVFP4) {  // the numbers count up
-        const double first = type == VKGEMM_TYPE_Q8_0 ? -128 : numberOf(type, 0);
-        const double steps = std::clamp(std::nearbyint(x) - first, 0.0, codes - 1.0);
-        return static_cast<uint32_t>(steps) ^ (type == VKGEMM_TYPE_Q8_0 ? 128u : 0u);
+        const bool isSigned = type == VKGEMM_TYPE_Q8_0 || type == VKGEMM_TYPE_I4 || groupOf(type).bits == 8;
+        const uint32_t negative = isSigned ? codes / 2 : 0;  // the code of the least number; its bit is the sign
+        const double steps = std::clamp(std::nearbyint(x) - numberOf(type, negative), 0.0, codes - 1.0);
+        return static_cast<uint32_t>(steps) ^ negative;
     }
     uint32_t best = 0;
     for (uint32_t code = 1; code < codes; ++code)
@@ -165,7 +189,11 @@ struct Traits {
     bool offset;
 };
 inline Traits traitsOf(Type type) {
+    if (const Group g = groupOf(type); g.bits)
+        return {g.bits == 4 ? 15.0 : 127.0, 1u << g.bits, blockElements(type), g.bits == 4};
     switch (type) {
+        case VKGEMM_TYPE_I4:
+            return {7, 16, 32, false};
         case VKGEMM_TYPE_Q8_0:
             return {127, 256, 32, false};
         case VKGEMM_TYPE_Q4_1:
@@ -204,7 +232,13 @@ inline void putScales(Type type, std::byte* b, std::span<const double> scale, st
                       bool whole) {
     const double most = *std::max_element(scale.begin(), scale.end());
     const double deepest = *std::max_element(least.begin(), least.end());
+    if (const Group g = groupOf(type); g.bits) {
+        const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
+        return encode(stored, most, b), encode(stored, most > 0 ? std::nearbyint(deepest / most) : 0, b + g.scaleBytes);
+    }
     switch (type) {
+        case VKGEMM_TYPE_I4:  // without scales
+            return;
         case VKGEMM_TYPE_Q4_1:
         case VKGEMM_TYPE_Q5_1:
             return Half::encode(most, b), Half::encode(-deepest, b + 2);

@@ -153,9 +153,11 @@ typedef enum VkgemmSlot {
 
 /* The epilogue: what is applied to each element of the product before it is stored in D. Steps run in the order given.
  * A list has each kind at most once, at most one bias and at most one scale. Bias and scale have m elements (ROW), n
- * elements (COL) or one (ALL). The residual has the layout, ld and batchStride of D, and may be D itself if it has D's
- * type. GELU, SiLU, clamp and leaky ReLU are computed in floating point: in the accumulator's type, or in f32 if sums
- * of whole numbers have a D of another type (below). GELU is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+ * elements (COL) or one (ALL). The clamps by row and by column read pairs of a lower and an upper bound from the
+ * scale's operand, 2 m or 2 n elements, so a list with one of them has no scale. The residual has the layout, ld and
+ * batchStride of D, and may be D itself if it has D's type. GELU, SiLU, clamp and leaky ReLU are computed in floating
+ * point: in the accumulator's type, or in f32 if sums of whole numbers have a D of another type (below). GELU is 0.5 x
+ * (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
  *
  * Types. Bias, scale, residual and C have D's type, unless the problem gives them one of their own (biasType,
  * scaleType, residualType, c.type). If sums are f32 or f16, all of them may be f32, f16 or bf16, whatever D is. Such an
@@ -204,6 +206,9 @@ typedef enum VkgemmScalarFlagBits {
     VKGEMM_SCALARS_CLAMP = 4,
     /* nonFinite is set to 1 if the run stores a NaN or an infinity, and otherwise left as it is: set it to 0 before. */
     VKGEMM_SCALARS_MONITOR = 8,
+    /* largest becomes the largest |D|, before it is rounded to D's type; an infinity and, above all, a NaN count too.
+     * Set it to 0 before. Needs vulkanMemoryModelDeviceScope where vulkanMemoryModel is enabled. */
+    VKGEMM_SCALARS_LARGEST = 16,
     VKGEMM_SCALARS_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmScalarFlagBits;
 
@@ -212,7 +217,7 @@ typedef struct VkgemmScalars {
     float alpha, beta;
     float low, high;    /* low <= high; else the result of the clamp is one of them */
     uint32_t nonFinite; /* 1: a NaN or an infinity was stored; in a D of i8, a number that was one before */
-    uint32_t reserved;
+    float largest;      /* of |D| and what it was before */
 } VkgemmScalars;
 
 /* Sizes that a plan does not fix: it serves every number from 0 to the problem's, and each run states its own
@@ -220,17 +225,31 @@ typedef struct VkgemmScalars {
  * plan is made, and every pipeline is compiled then; recording a size that was never seen compiles and allocates
  * nothing.
  *
- * Leading dimensions and strides are fixed. Where they are left 0, they are those of the largest sizes, so a smaller
- * matrix occupies the beginning of each row, and of the memory, of the largest one. If rows (columns, if column-major)
- * of varying length should be read 16 bytes at a time, state leading dimensions and strides that are multiples of 16
- * bytes. */
+ * Leading dimensions and strides are fixed, unless `upTo` has VKGEMM_UP_TO_STRIDES. Where they are left 0, they are
+ * those of the largest sizes, so a smaller matrix occupies the beginning of each row, and of the memory, of the largest
+ * one. If rows (columns, if column-major) of varying length should be read 16 bytes at a time, state leading dimensions
+ * and strides that are multiples of 16 bytes. */
 typedef enum VkgemmUpToFlagBits {
     VKGEMM_UP_TO_M = 1,
     VKGEMM_UP_TO_N = 2,
     VKGEMM_UP_TO_K = 4,
     VKGEMM_UP_TO_BATCH = 8,
+    /* Not a size: a run may have leading dimensions and strides of its own (VKGEMM_RECORD_STRIDES), of any length.
+     * Those of the problem are typical ones. There are kernels for runs whose leading dimensions and strides are all
+     * multiples of 16 bytes (32 of f64), and for all others. Levels of the batch are not merged, and nothing is packed.
+     * Not with groups, operands that come packed and batchInvariant. */
+    VKGEMM_UP_TO_STRIDES = 16,
     VKGEMM_UP_TO_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmUpToFlagBits;
+
+/* The leading dimensions and strides of one run, by the rules of VkgemmMatrix and VkgemmProblem: 0 is dense for the
+ * sizes of the run, and VKGEMM_BROADCAST shares one matrix (not where the problem has a ratio of that operand above 1).
+ * Those of C count if it is an operand of its own. Its size never changes, because VkgemmRun contains it by value. */
+typedef struct VkgemmRunStrides {
+    uint64_t lda, ldb, ldc, ldd;
+    uint64_t batchStrideA, batchStrideB, batchStrideC, batchStrideD;
+    uint64_t outerStrideA, outerStrideB, outerStrideC, outerStrideD;
+} VkgemmRunStrides;
 
 /* Many products in one dispatch, whose sizes and places are in memory that earlier work on the GPU may have written.
  * One group is enough for a product whose size only the GPU knows. */
@@ -244,20 +263,25 @@ typedef enum VkgemmGrouping {
      * of D, and the most indices of a group; A has m / indicesPerRow rows, rounded up. A bias or scale of rows has an
      * element for each row of D. `upTo` must have m. A and D are row-major. Two groups that write one row race. */
     VKGEMM_GROUPING_INDEXED = 2,
+    /* Like TABLE, but the offsets of a VkgemmGroup are device addresses in bytes: matrices anywhere in memory, as
+     * arrays of pointers have them. A, B, C and D are no operands of the run, and nobody checks that an address is
+     * right: each must be a multiple of the element's size (of 4 in a block format, of 16 where rows are read 16 bytes
+     * at a time), else its group is left out. Access to that memory is not in the plan's accesses. There is no
+     * residual. */
+    VKGEMM_GROUPING_ADDRESSES = 3,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;
 
 /* One product of a group, in device memory. Whatever the table holds, nothing outside the operands is read or written:
- * sizes above the problem's count as those; a group that is not inside its operands, or breaks the rules below, is
- * left out, as one is whose m or n is 0. Its size never changes. */
+ * sizes above the problem's, or the run's, count as those; a group that is not inside its operands, or breaks the rules
+ * below, is left out, as one is whose m or n is 0. Its size never changes. */
 typedef struct VkgemmGroup {
     uint32_t m, n, k;            /* read where `upTo` has them */
     uint32_t firstIndex;         /* INDEXED: the first of its m indices in VKGEMM_SLOT_INDICES */
     uint32_t lda, ldb, ldc, ldd; /* 0: the problem's. Where the plan reads or writes rows 16 bytes at a time (the
                                     problem's rows, leading dimension and batch stride are multiples of 16 bytes, and
-                                    operandAlignment is), so must these be, and the offsets below. A and B of different
-                                    types begin at multiples of 4 bytes */
-    uint64_t offsetA, offsetB, offsetC, offsetD; /* elements from the operand's beginning */
+                                    operandAlignment is), so must these be, and the offsets below */
+    uint64_t offsetA, offsetB, offsetC, offsetD; /* elements from the operand's beginning, or addresses */
 } VkgemmGroup;
 
 /* Values of VkgemmProblem::packedA and packedB; any other value is the key of a layout, as VkgemmPlanInfo has it. */
@@ -279,7 +303,8 @@ typedef struct VkgemmProblem {
     VkgemmEpilogueStep epilogue[VKGEMM_MAX_EPILOGUE_STEPS];
     uint64_t packedA, packedB; /* how A and B come to the run: VKGEMM_PACKED_NONE, VKGEMM_PACKED_ANY or a key. `a` and
                                   `b` describe the matrices before they were packed (vkgemmCreatePack) */
-    uint32_t upTo; /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones */
+    uint32_t upTo; /* VkgemmUpToFlagBits: which of m, n, k and batch are the largest sizes and not the only ones,
+                      and whether strides vary */
     VkgemmGrouping grouping;
     uint32_t indicesPerRow;  /* of A, for VKGEMM_GROUPING_INDEXED; 0: 1 */
     uint32_t batchInvariant; /* 1: a row of D has the same bits whatever m, the number of products and the other rows

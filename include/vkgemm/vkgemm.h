@@ -161,9 +161,9 @@ typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* tex
 
 /* Called by each vkgemmRecord of a product that succeeds (not of a pack, and not of groups), on its thread and without
  * any lock held, so that calls can be captured (vkgemm::host does, for VKGEMM_CAPTURE). `problem` is the line of the
- * problem with alpha and beta; with VKGEMM_RECORD_SIZES it has the sizes of the run, the plan's strides, and no upto=.
- * `run` is the run as this library reads it: its structSize is the library's. All pointers are valid during the call
- * only. Must not record with the same context, or throw. */
+ * problem with alpha and beta; with VKGEMM_RECORD_SIZES or _STRIDES it has the sizes and strides of the run, and no
+ * upto=. `run` is the run as this library reads it: its structSize is the library's. All pointers are valid during the
+ * call only. Must not record with the same context, or throw. */
 struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 
@@ -431,8 +431,8 @@ typedef enum VkgemmRecordFlagBits {
     VKGEMM_RECORD_BARRIER_AFTER = 2,  /* record a barrier that makes D visible to all later work on the queue, except
                                          to reads by the host: those need your barrier to VK_PIPELINE_STAGE_HOST_BIT */
     VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha is 0 and means 0: the product is skipped */
-    VKGEMM_RECORD_SIZES = 8,          /* m, n, k and batch are the sizes of this run; 0 means 0. Without it the run has
-                                         the problem's */
+    VKGEMM_RECORD_SIZES = 8,          /* m, n, k and batch are the sizes of this run, not the problem's; 0 means 0 */
+    VKGEMM_RECORD_STRIDES = 16, /* `strides` are those of this run; VkgemmProblem::upTo has VKGEMM_UP_TO_STRIDES */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmRecordFlagBits;
 
@@ -467,8 +467,8 @@ typedef struct VkgemmRun {
      * if it is 0, they are those of the problem's batch with its strides. */
     VkgemmOperand groups, indices; /* the workspace must be given as a buffer, which also needs
                                       VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
-    /* VkgemmScalars, if VkgemmProblem::scalars is not 0; alpha and beta are ignored where it has them. */
-    VkgemmOperand scalars;
+    VkgemmOperand scalars;         /* VkgemmScalars, if VkgemmProblem::scalars is not 0; it overrules alpha and beta */
+    VkgemmRunStrides strides;      /* with VKGEMM_RECORD_STRIDES, otherwise 0 */
 } VkgemmRun;
 
 /* Checks a run without recording it. The plan may be dry, or not compiled yet; of any other, SUCCESS means that

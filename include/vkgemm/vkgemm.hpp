@@ -54,6 +54,7 @@ struct Run {
     std::optional<Sizes> sizes{};  ///< sets VKGEMM_RECORD_SIZES
     Operand groups{}, indices{};
     Operand scalars{};
+    std::optional<VkgemmRunStrides> strides{};  ///< sets VKGEMM_RECORD_STRIDES
 };
 
 /// VkgemmContextInfo
@@ -121,7 +122,8 @@ inline VkgemmRun toC(const Run& r) {
     const Sizes sizes = r.sizes.value_or(Sizes{.batch = 0});
     return {.structSize = sizeof(VkgemmRun),
             .flags = r.flags | (r.alpha == 0 ? uint32_t{VKGEMM_RECORD_ZERO_ALPHA} : 0u) |
-                     (r.sizes ? uint32_t{VKGEMM_RECORD_SIZES} : 0u),
+                     (r.sizes ? uint32_t{VKGEMM_RECORD_SIZES} : 0u) |
+                     (r.strides ? uint32_t{VKGEMM_RECORD_STRIDES} : 0u),
             .pNext = nullptr,
             .a = toC(r.a),
             .b = toC(r.b),
@@ -139,7 +141,8 @@ inline VkgemmRun toC(const Run& r) {
             .batch = sizes.batch,
             .groups = toC(r.groups),
             .indices = toC(r.indices),
-            .scalars = toC(r.scalars)};
+            .scalars = toC(r.scalars),
+            .strides = r.strides.value_or(VkgemmRunStrides{})};
 }
 
 /// An output struct of vkgemm.h with its size set.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "vkgemm_ggml/adapter.h"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -12,20 +12,25 @@
 #include <vkgemm/text.hpp>
 
 #include "vkgemm_ggml/passes.h"
+#include "vkgemm_ggml/stopwatch.h"
+#include "vkgemm_ggml/trials.h"
 
 namespace vkgemm::ggml {
 
 // What two products must share to share a plan.
-using PlanKey = std::array<uint64_t, 22>;
-struct PlanHash {
-    size_t operator()(const PlanKey& key) const {
+using PlanKey = std::array<uint64_t, 23>;
+struct WordsHash {
+    template <size_t N>
+    size_t operator()(const std::array<uint64_t, N>& key) const {
         uint64_t h = 0xcbf29ce484222325;
         for (const uint64_t word : key) h = (h ^ word) * 0x100000001b3, h ^= h >> 29;
         return static_cast<size_t>(h);
     }
+    size_t operator()(const ClassKey& key) const { return (*this)(key.words); }
 };
 
 struct CachedPlan {
+    std::once_flag made{};        // what follows is written then
     VkgemmPlan handle = nullptr;  // null: the reason why there is none
     Reason reason = Reason::SERVED;
     std::string detail{};  // the kernel, or the words of the refusal
@@ -62,7 +67,8 @@ PlanKey keyOf(const Products& x) {
             p.upTo,
             uint64_t(p.grouping),
             p.indicesPerRow,
-            x.alignment};
+            x.alignment,
+            uint64_t(x.residual + 1) << 32 | uint64_t(x.bias + 1)};
 }
 
 // A product of one matrix serves every number of rows up to the next power of two, so that prompts of any length share
@@ -76,30 +82,31 @@ void boundRows(Products& x) {
     p.upTo = VKGEMM_UP_TO_M;
 }
 
-// Rows of f32 beside weights of 16 bits become rows of their type, which are packed, for kernels that want one type.
-// ggml's kernels for VK_NV_cooperative_matrix2 have them rounded like that, too, and bf16 weights have it everywhere.
-// Few rows are bound by the weights. The answer is the leading dimension before, 0 if it was left.
+// Rows of f32 beside weights of 16 bits become rows of their type, which are packed, for kernels that want one type;
+// beside blocks they become f16, which such kernels would round them to. ggml's kernels for VK_NV_cooperative_matrix2
+// have them rounded like that, too, and bf16 weights have it everywhere. Few rows are bound by the weights. The answer
+// is the leading dimension before, 0 if it was left.
 constexpr uint64_t fewestRounded = 9;
-uint64_t roundRows(const MulMat& x, Products& out) {
+uint64_t roundRows(const MulMat& x, VkgemmType to, Products& out) {
     VkgemmProblem& p = out.problem;
-    const bool isFor = x.src0.type == VKGEMM_TYPE_F16 || x.src0.type == VKGEMM_TYPE_BF16;
-    if (!isFor || x.src1.type != VKGEMM_TYPE_F32 || x.isPrecise || p.grouping != VKGEMM_GROUPING_NONE) return 0;
+    if (x.src1.type != VKGEMM_TYPE_F32 || x.isPrecise || p.grouping != VKGEMM_GROUPING_NONE) return 0;
     if (p.batch > 1 || out.parts > 1 || p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR) return 0;
     if (out.rows < fewestRounded || out.rows > Rounding::mostRows || out.rows * p.a.ld > INT32_MAX) return 0;
     if (p.k % 8 || p.a.ld % 4 || x.src1.offset % 16) return 0;
     const uint64_t apart = p.a.ld;
-    p.a.type = x.src0.type, p.a.ld = p.k;
-    p.accuracy = VKGEMM_ACCURACY_DEFAULT;
+    p.a.type = to, p.a.ld = p.k;
+    if (x.src0.type == to) p.accuracy = VKGEMM_ACCURACY_DEFAULT;
     return apart;
 }
+VkgemmType roundedType(VkgemmType weights) {
+    if (weights == VKGEMM_TYPE_BF16) return weights;
+    return weights == VKGEMM_TYPE_F16 || blockSize(weights).elements > 1 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_DEFAULT;
+}
 
-// Where the parts of the scratch memory are: the workspace first, and then what a product with groups or with rounded
-// rows needs.
+// Where the parts of the scratch memory are: the workspace first, and then what a product with groups needs.
 struct Places {
     uint64_t table, lists, end;
 };
-uint64_t roundedPlaceOf(const Work& work) { return roundUp(work.plan->workspaceBytes, part); }
-uint64_t roundedBytesOf(const Work& work) { return work.products.problem.m * work.products.problem.k * 2; }
 Places placesOf(const Work& work) {
     const VkgemmProblem& p = work.products.problem;
     const uint64_t table = roundUp(work.plan->workspaceBytes, part);
@@ -118,52 +125,6 @@ std::string textOf(const MulMat& x) {
     if (x.ids) return s + ", " + number(x.ids->ne[0]) + " of " + number(x.src0.ne[2]) + " experts";
     if (x.dst.ne[2] * x.dst.ne[3] > 1) s += ", batch " + number(x.dst.ne[2]) + "x" + number(x.dst.ne[3]);
     return s;
-}
-
-// Products that were measured to be as fast as ggml's, but for 5 % (docs/ggml.md has the figures): those of `type`
-// weights by from ... to rows of f32, which for MUL_MAT_ID are tokens. All others stay with ggml. VKGEMM_TYPE_DEFAULT
-// stands for the block formats without rows of their own; they have those of q4_k, which takes most to decode.
-struct Faster {
-    bool hasIds;
-    VkgemmType type;
-    uint64_t from, to;
-    bool ifRounded = false;  // only if the rows are rounded first
-};
-constexpr uint64_t unbounded = UINT64_MAX;
-constexpr Faster faster[] = {
-    {false, VKGEMM_TYPE_F16, 4, 4},
-    {false, VKGEMM_TYPE_F16, 9, 32},
-    {false, VKGEMM_TYPE_F16, 257, unbounded},
-    {false, VKGEMM_TYPE_F16, 32, unbounded, true},  // measured at 64 and 512
-    {false, VKGEMM_TYPE_BF16, 2, 8},
-    {false, VKGEMM_TYPE_BF16, 32, unbounded, true},  // measured at 32, 64 and 512
-    {false, VKGEMM_TYPE_F32, 8, 32},
-    {false, VKGEMM_TYPE_Q8_0, 1, 1},
-    {false, VKGEMM_TYPE_Q8_0, 9, 32},
-    {false, VKGEMM_TYPE_Q8_0, 257, unbounded},
-    {false, VKGEMM_TYPE_Q4_0, 9, unbounded},
-    {false, VKGEMM_TYPE_MXFP4, 1, 1},
-    {false, VKGEMM_TYPE_MXFP4, 9, unbounded},
-    {false, VKGEMM_TYPE_DEFAULT, 9, 32},
-    {false, VKGEMM_TYPE_DEFAULT, 257, unbounded},
-    {true, VKGEMM_TYPE_F16, 32, unbounded},
-    {true, VKGEMM_TYPE_Q8_0, 32, 255},
-    {true, VKGEMM_TYPE_Q4_0, 32, unbounded},
-    {true, VKGEMM_TYPE_MXFP4, 32, unbounded},
-    {true, VKGEMM_TYPE_DEFAULT, 32, 127},
-};
-bool isFaster(const MulMat& x, bool isRounded) {
-    const bool hasIds = x.ids != nullptr;
-    const uint64_t rows = x.src1.ne[hasIds ? 2 : 1];
-    if (!hasIds && x.dst.ne[2] * x.dst.ne[3] > 1) return false;  // not measured
-    const auto isListed = [&](VkgemmType type, bool atAnySize) {
-        return std::any_of(std::begin(faster), std::end(faster), [&](const Faster& row) {
-            return row.hasIds == hasIds && row.type == type && (isRounded || !row.ifRounded) &&
-                   (atAnySize || (row.from <= rows && rows <= row.to));
-        });
-    };
-    const bool isOther = blockSize(x.src0.type).elements > 1 && !isListed(x.src0.type, true);
-    return isListed(isOther ? VKGEMM_TYPE_DEFAULT : x.src0.type, false);
 }
 
 // Whether the device loads a native kernel for rows of `type` and weights of `type`, of a size that was measured.
@@ -222,14 +183,34 @@ bool forEachPart(const Products& x, Each&& each) {
     return true;
 }
 
+// What times are of: they hold for one device with one driver, and for one version and one rounding of ours.
+std::string deviceOf(const VkgemmContextInfo& info, Rounds rounds) {
+    VkPhysicalDeviceProperties x{};
+    const auto get = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
+        info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
+    get(info.physicalDevice, &x);
+    return std::string(x.deviceName) + ", driver " + std::to_string(x.driverVersion) + ", vkgemm " +
+           std::to_string(vkgemmVersion()) + ", rounds " + std::to_string(uint32_t(rounds));
+}
+
+// A class of products while it is timed, and after.
+struct Timed {
+    std::string text{};
+    Trial trial{};
+    std::vector<std::pair<int32_t, bool>> running{};  // timers that were not read yet, and whose turn they time
+};
+
 }  // namespace
 
 struct Adapter::State {
     State(VkgemmContext made, const VkgemmContextInfo& info, const Options& chosen)
         : context(made),
           options(chosen),
+          takesAll(chosen.takesAll),
           experts(info, hasAddresses(info.enabledFeatures)),
-          rounding(info, hasAddresses(info.enabledFeatures)) {
+          rounding(info, hasAddresses(info.enabledFeatures)),
+          stopwatch(info),
+          file(chosen.times, deviceOf(info, chosen.rounds)) {
         const auto mayRound = [&](VkgemmType type) {
             if (chosen.rounds == Rounds::NEVER || !rounding.works()) return false;
             return chosen.rounds == Rounds::ALWAYS || hasNative(context, type, chosen.workspaceLimit);
@@ -246,14 +227,23 @@ struct Adapter::State {
 
     VkgemmContext context;
     Options options;
+    std::atomic<bool> takesAll;
     Experts experts;
     Rounding rounding;
     bool roundsF16 = false, roundsBf16 = false;
     std::mutex mutex;  // of plans and notes
-    std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, PlanHash> plans;
+    std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, WordsHash> plans;
     std::array<std::atomic<uint64_t>, static_cast<size_t>(Reason::COUNT)> totals{};
     std::map<std::string, uint64_t> notes;
-    uint64_t unnoted = 0;  // of classes beyond mostNotes
+    uint64_t unnoted = 0;       // of classes beyond mostNotes
+    mutable std::mutex timing;  // of what follows
+    Stopwatch stopwatch;
+    TimesFile file;
+    bool isFileWritten = true;
+    std::unordered_map<ClassKey, Timed, WordsHash> classes;
+
+    Timed* timedOf(const ClassKey& key);
+    void readTimers(Timed& x);
 };
 
 Adapter::Adapter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -267,40 +257,96 @@ std::unique_ptr<Adapter> Adapter::create(const VkgemmContextInfo& info, const Op
 
 namespace {
 
-std::unique_ptr<CachedPlan> makePlan(VkgemmContext context, const Options& chosen, const Products& x) {
-    auto out = std::make_unique<CachedPlan>();
+void makePlan(VkgemmContext context, const Options& chosen, const Products& x, CachedPlan& out) {
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
     options.workspaceLimit = chosen.workspaceLimit;
     options.operandAlignment = x.alignment;
     VkgemmError error{};
-    const VkgemmResult made = vkgemmCreatePlan(context, &x.problem, &options, &out->handle, &error);
+    const VkgemmResult made = vkgemmCreatePlan(context, &x.problem, &options, &out.handle, &error);
     if (made < 0) {
-        out->reason = made == VKGEMM_ERROR_LIMIT ? Reason::LIMIT : Reason::PLAN;
-        out->detail = error.text;
-        return out;
+        out.reason = made == VKGEMM_ERROR_LIMIT ? Reason::LIMIT : Reason::PLAN;
+        out.detail = error.text;
+        return;
     }
     VkgemmPlanInfo info{};
     info.structSize = sizeof info;
-    vkgemmGetPlanInfo(out->handle, &info);
-    out->detail = info.kernel;
-    out->workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
-    return out;
+    vkgemmGetPlanInfo(out.handle, &info);
+    out.detail = info.kernel;
+    out.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
 }
 
 VkgemmOperand operandOf(const Tensor& x) { return {x.buffer, x.offset, 0, 0}; }
 
 }  // namespace
 
+// Null: there are too many.
+Timed* Adapter::State::timedOf(const ClassKey& key) {
+    if (const auto at = classes.find(key); at != classes.end()) return &at->second;
+    if (classes.size() >= options.mostPlans) return nullptr;
+    Timed& x = classes[key];
+    x.text = vkgemm::ggml::textOf(key);
+    if (const auto* known = file.find(x.text)) x.trial.set((*known)[0], (*known)[1]);
+    return &x;
+}
+
+void Adapter::State::readTimers(Timed& x) {
+    const bool wasRunning = x.trial.state() == Trial::State::RUNNING;
+    std::erase_if(x.running, [&](const std::pair<int32_t, bool>& one) {
+        const auto time = stopwatch.read(one.first);
+        if (time) x.trial.add(one.second, *time);
+        return time.has_value();
+    });
+    if (wasRunning && x.trial.state() != Trial::State::RUNNING)
+        isFileWritten = file.add(x.text, x.trial.medians()) && isFileWritten;
+}
+
+Turn Adapter::turnOf(const MulMat& product) {
+    State& s = *state_;
+    if (s.takesAll) return {};
+    if (!s.stopwatch.works()) return {Reason::UNTIMED};
+    const ClassKey key = classOf(product);
+    const std::lock_guard lock(s.timing);
+    Timed* const x = s.timedOf(key);
+    if (!x) return {Reason::CACHE};
+    if (!x->running.empty()) s.readTimers(*x);
+    switch (x->trial.state()) {
+        case Trial::State::VKGEMM:
+            return {};
+        case Trial::State::GGML:
+            return {Reason::SLOWER};
+        case Trial::State::RUNNING:
+            break;
+    }
+    if (x->trial.given == Trial::turns) return {Reason::TRIAL};
+    const int32_t timer = s.stopwatch.take();
+    if (timer < 0) return {Reason::TRIAL};
+    const bool isOurs = Trial::isOurs(x->trial.given++);
+    x->running.emplace_back(timer, isOurs);
+    return {isOurs ? Reason::SERVED : Reason::TRIAL, timer};
+}
+
+void Adapter::takeAll(bool takesAll) { state_->takesAll = takesAll; }
+
+void Adapter::stamp(VkCommandBuffer commands, const Turn& turn, bool isEnd) {
+    state_->stopwatch.stamp(commands, turn.timer, isEnd);
+}
+
+void Adapter::drop(const MulMat& product) {
+    const std::lock_guard lock(state_->timing);
+    if (Timed* const x = state_->timedOf(classOf(product))) x->trial.drop();
+}
+
 Reason Adapter::prepare(const MulMat& product, Work& work) {
     work = {};
     const Reason fits = product.ids ? describeExperts(product, work.products) : describe(product, work.products);
     if (fits != Reason::SERVED) return fits;
     if (product.ids && (!state_->experts.works() || product.src0.ne[2] > Experts::mostExperts)) return Reason::EXPERTS;
-    if (product.src0.type == VKGEMM_TYPE_BF16 ? state_->roundsBf16 : state_->roundsF16)
-        work.apart = roundRows(product, work.products);
-    if (!state_->options.takesAll && !isFaster(product, work.apart != 0)) return Reason::POLICY;
+    const VkgemmType rounded = roundedType(product.src0.type);
+    if ((rounded == VKGEMM_TYPE_F16 && state_->roundsF16) || (rounded == VKGEMM_TYPE_BF16 && state_->roundsBf16))
+        work.apart = roundRows(product, rounded, work.products);
     boundRows(work.products);
+    CachedPlan* plan = nullptr;
     {
         const std::lock_guard lock(state_->mutex);
         auto& plans = state_->plans;
@@ -308,31 +354,39 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
         auto at = plans.find(key);
         if (at == plans.end()) {
             if (plans.size() >= state_->options.mostPlans) return Reason::CACHE;
-            at = plans.emplace(key, makePlan(state_->context, state_->options, work.products)).first;
+            at = plans.emplace(key, std::make_unique<CachedPlan>()).first;
         }
-        work.plan = at->second.get();
+        plan = at->second.get();
     }
+    // Compiled without the lock, so that threads compile several at a time.
+    std::call_once(plan->made, [&] { makePlan(state_->context, state_->options, work.products, *plan); });
+    work.plan = plan;
     if (work.plan->reason != Reason::SERVED) return work.plan->reason;
 
     const VkgemmProblem& p = work.products.problem;
     VkgemmRun& run = work.run;
     run.structSize = sizeof run;
     run.a = operandOf(product.src1), run.b = operandOf(product.src0), run.d = operandOf(product.dst);
+    if (work.products.residual >= 0) run.residual = operandOf(product.fused[size_t(work.products.residual)]);
+    if (work.products.bias >= 0) run.bias = operandOf(product.fused[size_t(work.products.bias)]);
     if (p.upTo && p.grouping == VKGEMM_GROUPING_NONE) {
         run.flags = VKGEMM_RECORD_SIZES;
         run.m = work.products.rows, run.n = p.n, run.k = p.k, run.batch = p.batch;
     }
     work.scratchBytes = work.plan->workspaceBytes;
     if (product.ids) work.ids = *product.ids, work.scratchBytes = placesOf(work).end;
-    if (work.apart) work.scratchBytes = roundedPlaceOf(work) + roundedBytesOf(work);
+    if (work.apart) work.roundedBytes = p.m * p.k * 2;
     return Reason::SERVED;
 }
 
-Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmOperand& scratch) {
+Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmOperand& scratch,
+                       const VkgemmOperand& rounded) {
     const VkgemmProblem& p = work.products.problem;
     const bool isGrouped = p.grouping != VKGEMM_GROUPING_NONE;
-    if (work.scratchBytes && (!scratch.buffer || scratch.offset % part || scratch.size < work.scratchBytes))
-        return Reason::SCRATCH;
+    const auto isEnough = [](const VkgemmOperand& x, uint64_t bytes) {
+        return !bytes || (x.buffer && x.offset % part == 0 && x.size >= bytes);
+    };
+    if (!isEnough(scratch, work.scratchBytes) || !isEnough(rounded, work.roundedBytes)) return Reason::SCRATCH;
     VkgemmRun run = work.run;
     if (work.plan->workspaceBytes) run.workspace = {scratch.buffer, scratch.offset, work.plan->workspaceBytes, 0};
     if (isGrouped) {
@@ -340,11 +394,12 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
         run.groups = {scratch.buffer, scratch.offset + places.table, p.batch * sizeof(VkgemmGroup), 0};
         run.indices = {scratch.buffer, scratch.offset + places.lists, p.m * sizeof(uint32_t), 0};
     }
-    if (work.apart) run.a = {scratch.buffer, scratch.offset + roundedPlaceOf(work), roundedBytesOf(work), 0};
+    if (work.apart) run.a = {rounded.buffer, rounded.offset, work.roundedBytes, 0};
     const auto eachRun = [&](auto&& call) {
         return forEachPart(work.products, [&](uint64_t a, uint64_t b, uint64_t d) {
             VkgemmRun one = run;
             one.a.offset += a, one.b.offset += b, one.d.offset += d;
+            if (one.residual.buffer) one.residual.offset += d;
             return call(one);
         });
     };
@@ -361,12 +416,12 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
                         static_cast<uint32_t>(work.ids.ne[0]), static_cast<uint32_t>(work.ids.ne[1]),
                         static_cast<uint32_t>(work.ids.nb[0] / 4), static_cast<uint32_t>(work.ids.nb[1] / 4)});
     }
-    if (work.apart) {
+    if (work.apart && !work.isRounded) {
         const Rounding& rounding = state_->rounding;
         const VkgemmOperand& from = work.run.a;
         rounding.record(
             commands,
-            {rounding.addressOf(from.buffer) + from.offset, rounding.addressOf(scratch.buffer) + run.a.offset,
+            {rounding.addressOf(from.buffer) + from.offset, rounding.addressOf(rounded.buffer) + run.a.offset,
              static_cast<uint32_t>(p.k / 4), static_cast<uint32_t>(work.apart / 4), p.a.type == VKGEMM_TYPE_BF16},
             static_cast<uint32_t>(work.products.rows));
     }
@@ -412,6 +467,16 @@ std::string Adapter::report() const {
     const std::lock_guard lock(state_->mutex);
     for (const auto& [line, n] : state_->notes) out += "  " + std::to_string(n) + " x " + line + "\n";
     if (state_->unnoted) out += "  " + std::to_string(state_->unnoted) + " x others\n";
+    const std::lock_guard timing(state_->timing);
+    std::map<std::string, std::array<double, 2>> times;
+    for (const auto& [key, x] : state_->classes) times[x.text] = x.trial.medians();
+    for (const auto& [text, medians] : times) {
+        if (!medians[0] || !medians[1] || !state_->options.keepsNotes) continue;
+        char line[64];
+        std::snprintf(line, sizeof line, "%8.1f us by ggml, %8.1f by vkgemm: ", medians[0], medians[1]);
+        out += line + text + "\n";
+    }
+    if (!state_->isFileWritten) out += "  times were not kept: " + state_->options.times + " cannot be written\n";
     return out;
 }
 

@@ -3,10 +3,15 @@
 // Matrix products of ggml's graphs, recorded by vkgemm into the command buffer that ggml fills. It needs vkgemm and
 // Vulkan alone; hook.h is the part that knows ggml's types. This header is C++17, as ggml is.
 //
+//     const Turn turn = adapter->turnOf(product);
+//     if (turn.isTimed()) ... a barrier ..., adapter->stamp(commands, turn, false);
 //     Work work;
-//     if (adapter->prepare(product, work) != Reason::SERVED) -> ggml's own kernels
-//     ... make sure that scratch memory of work.scratchBytes exists and that nothing uses it ...
-//     if (adapter->record(commands, work, scratch) != Reason::SERVED) -> ggml's own kernels; nothing was recorded
+//     if (turn.reason != Reason::SERVED || adapter->prepare(product, work) != Reason::SERVED) -> ggml's own kernels
+//     ... make sure that scratch memory of work.scratchBytes exists and that nothing uses it, likewise roundedBytes ...
+//     if (adapter->record(commands, work, scratch, rounded) != Reason::SERVED) -> ggml's; nothing was recorded
+//     if (turn.isTimed()) adapter->stamp(commands, turn, true), ... a barrier ...
+//
+// If it was vkgemm's turn and nothing was recorded: adapter->drop(product).
 #ifndef VKGEMM_GGML_ADAPTER_H
 #define VKGEMM_GGML_ADAPTER_H
 
@@ -27,11 +32,12 @@ enum class Rounds : uint32_t {
 };
 
 struct Options {
-    uint64_t workspaceLimit = uint64_t{256} << 20;  ///< as VkgemmPlanOptions has it; decoded weights need most
+    uint64_t workspaceLimit = uint64_t{512} << 20;  ///< as VkgemmPlanOptions has it; decoded weights need most
     uint32_t mostPlans = 1024;                      ///< plans live as long as the adapter
     bool keepsNotes = false;                        ///< for report(), which takes time for each node
-    bool takesAll = false;                          ///< also what `POLICY` leaves to ggml
+    bool takesAll = false;                          ///< nothing is timed, and vkgemm takes all that it can
     Rounds rounds = Rounds::WHERE_NATIVE;
+    std::string times{};  ///< a file of times from earlier processes, which new ones are added to; empty: none
 };
 
 struct CachedPlan;
@@ -44,6 +50,15 @@ struct Work {
     Tensor ids{};               ///< of MUL_MAT_ID
     uint64_t apart = 0;         ///< elements from one row of src1 to the next if it is rounded first; 0: it is not
     uint64_t scratchBytes = 0;  ///< 0: none. Its offset must be a multiple of 256
+    uint64_t roundedBytes = 0;  ///< for the rounded rows, likewise
+    bool isRounded = false;     ///< set by the caller: the rounded rows are there from an earlier product
+};
+
+/// Whose turn a product is, while both sides are timed and after.
+struct Turn {
+    Reason reason = Reason::SERVED;  ///< SERVED: vkgemm's. Otherwise ggml's, and why
+    int32_t timer = -1;
+    bool isTimed() const { return timer >= 0; }
 };
 
 /// The functions are for any thread.
@@ -54,13 +69,25 @@ class Adapter {
     /// First wait for every command buffer with products of this adapter.
     ~Adapter();
 
+    /// Each class of products is timed with either side, a few times in turn, in the command buffers that run anyway.
+    /// Then it goes to the faster one.
+    Turn turnOf(const MulMat& product);
+    /// Writes a timestamp before or after what is timed; nothing else must overlap it.
+    void stamp(VkCommandBuffer commands, const Turn& turn, bool isEnd);
+    /// vkgemm did not record what was its turn. The class is timed no more, and its products are not held back.
+    void drop(const MulMat& product);
+
+    /// Changes Options::takesAll.
+    void takeAll(bool takesAll);
+
     /// Finds or makes the plan. Slow (it compiles pipelines) for a class of products that was not seen before.
     Reason prepare(const MulMat& product, Work& work);
 
     /// Records into `commands`, without a barrier before or after. `scratch` is a buffer with an offset and a size; if
-    /// the product has `ids`, it needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT and ..._SHADER_DEVICE_ADDRESS_BIT. If the
-    /// answer is not SERVED, nothing was recorded.
-    Reason record(VkCommandBuffer commands, const Work& work, const VkgemmOperand& scratch);
+    /// the product has `ids`, it needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT and ..._SHADER_DEVICE_ADDRESS_BIT. `rounded`
+    /// is another, for work.roundedBytes. If the answer is not SERVED, nothing was recorded.
+    Reason record(VkCommandBuffer commands, const Work& work, const VkgemmOperand& scratch,
+                  const VkgemmOperand& rounded);
 
     /// Notes where a product went.
     void note(const MulMat& product, const Work& work, Reason reason);

@@ -6,9 +6,9 @@
 //
 // runs the rows of `table` whose names have one of the texts in them, or all. A line of the output:
 //
-//     MUL_MAT q4_0 4096x512x14336: ggml 812.3 us, vkgemm 401.9 us, 2.02x, 150 TFLOP/s, 82 GB/s, errors 1.1e-03 9.8e-04
+//     MUL_MAT q4_0 4096x512x14336: ggml 812.3, vkgemm 401.9, usual 402.2 us, 2.02x, 2.02x, 82 GB/s, errors 1.1e-03 9e-04
 //
-// Times are medians. GB/s counts the weights, as they are packed. Weights are random and cycle through more memory
+// `usual` is what the adapter chooses after it has timed both. Times are medians. GB/s counts the weights, as they are packed. Weights are random and cycle through more memory
 // than a cache holds, and all nodes write one dst, so that each waits for the one before, as in a model. An error is
 // the root of the mean square of 256 results beside sums in double precision, relative to that of those sums. With
 // GGML_VKGEMM=log each node takes longer to record.
@@ -35,26 +35,44 @@ struct Row {
     ggml_type type;
     int64_t m, n, k;
     int64_t experts = 0, used = 0;  // of MUL_MAT_ID
+    int64_t heads = 0, shared = 1;  // of attention: a batch, and how many neighbours share a matrix of weights
     std::string name() const {
         std::string s = experts ? "MUL_MAT_ID " : "MUL_MAT ";
         s += std::string(ggml_type_name(type)) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
              std::to_string(k);
+        if (heads) s += ", batch " + std::to_string(heads) + " of " + std::to_string(heads / shared);
         return experts ? s + ", " + std::to_string(used) + " of " + std::to_string(experts) : s;
     }
+    int64_t matrices() const { return std::max<int64_t>({experts, heads / shared, 1}); }
+    int64_t products() const { return std::max<int64_t>({used, heads, 1}); }
 };
 
 std::vector<Row> table(bool isSmall) {
     const int64_t by = isSmall ? 16 : 1;  // smaller by this much, for CPU drivers
+    const int64_t model = 4096 / by, inner = 14336 / (isSmall ? 14 : 1);
     std::vector<Row> rows;
-    for (const ggml_type type : {GGML_TYPE_F16, GGML_TYPE_Q4_K, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_MXFP4,
-                                 GGML_TYPE_BF16, GGML_TYPE_F32}) {
-        for (const int64_t n : {512, 1, 2, 4, 8, 32, 64})
-            rows.push_back({type, 4096 / by, n, 14336 / (isSmall ? 14 : 1)});
-        for (const int64_t n : {512, 1, 32}) rows.push_back({type, 768 / by, n, 2048 / (isSmall ? 4 : 1), 128 / by, 8});
-    }
+    const std::vector<ggml_type> main = {GGML_TYPE_F16,  GGML_TYPE_Q4_K,  GGML_TYPE_Q8_0, GGML_TYPE_Q4_0,
+                                         GGML_TYPE_BF16, GGML_TYPE_MXFP4, GGML_TYPE_F32};
     // The sizes first.
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const Row& x, const Row& y) { return (x.n == 32 || x.n == 64) < (y.n == 32 || y.n == 64); });
+    for (const ggml_type type : main)
+        for (const int64_t n : {512, 1, 2, 4, 8}) rows.push_back({type, model, n, inner});
+    for (const ggml_type type : main)
+        for (const int64_t n : {512, 1, 32}) rows.push_back({type, 768 / by, n, 2048 / (isSmall ? 4 : 1), 128 / by, 8});
+    // Attention without flash attention, 32 heads of 128 over 8 of K and V.
+    for (const int64_t n : {512, 1}) {
+        rows.push_back({GGML_TYPE_F16, 2048 / by, n, 128, 0, 0, 32, 4});
+        rows.push_back({GGML_TYPE_F16, 128, n, 2048 / by, 0, 0, 32, 4});
+    }
+    for (const ggml_type type : main)
+        for (const int64_t n : {32, 64, 3, 16, 128, 256}) rows.push_back({type, model, n, inner});
+    for (const ggml_type type : main)
+        for (const int64_t n : {1, 512, 32, 4, 100}) {
+            rows.push_back({type, 1024 / by, n, 4096 / (isSmall ? 4 : 1)});
+            rows.push_back({type, inner, n, 4096 / (isSmall ? 4 : 1)});
+        }
+    for (const ggml_type type : {GGML_TYPE_Q6_K, GGML_TYPE_Q5_K, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1,
+                                 GGML_TYPE_IQ4_NL, GGML_TYPE_NVFP4})
+        for (const int64_t n : {512, 1, 4, 32}) rows.push_back({type, model, n, inner});
     return rows;
 }
 
@@ -85,16 +103,15 @@ class Case {
         context_.reset(
             ggml_init({ggml_tensor_overhead() * 512 + 2 * ggml_graph_overhead_custom(maxNodes, false), nullptr, true}));
         ggml_context* const c = context_.get();
-        const size_t one = ggml_row_size(row.type, row.k) * row.m * std::max<int64_t>(row.experts, 1);
+        const size_t one = ggml_row_size(row.type, row.k) * row.m * row.matrices();
         copies_ = std::clamp<size_t>((size_t{256} << 20) / one, 1, 64);
         for (size_t i = 0; i < copies_; ++i)
-            weights_.push_back(row.experts ? ggml_new_tensor_3d(c, row.type, row.k, row.m, row.experts)
-                                           : ggml_new_tensor_2d(c, row.type, row.k, row.m));
+            weights_.push_back(ggml_new_tensor_3d(c, row.type, row.k, row.m, row.matrices()));
         if (row.experts) {
             ids_ = ggml_new_tensor_2d(c, GGML_TYPE_I32, row.used, row.n);
             y_ = ggml_new_tensor_3d(c, GGML_TYPE_F32, row.k, row.used, row.n);
         } else {
-            y_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, row.k, row.n);
+            y_ = ggml_new_tensor_3d(c, GGML_TYPE_F32, row.k, row.n, row.products());
         }
         for (ggml_tensor* const w : weights_)
             dst_.push_back(ids_ ? ggml_mul_mat_id(c, w, y_, ids_) : ggml_mul_mat(c, w, y_));
@@ -133,8 +150,8 @@ class Case {
         double wrong = 0, all = 0;
         for (int sample = 0; sample < 256; ++sample) {
             const size_t at = random() % got.size();
-            const size_t m = at % row_.m, pair = at / row_.m;  // pair: of token and slot
-            const size_t expert = ids_ ? size_t(chosen_[pair]) : 0;
+            const size_t m = at % row_.m, pair = at / row_.m;  // pair: of token and slot, or row and head
+            const size_t expert = ids_ ? size_t(chosen_[pair]) : pair / row_.n / row_.shared;
             const size_t first = (expert * row_.m + m) * row_.k;
             double sum = 0;
             for (int64_t k = 0; k < row_.k; ++k)
@@ -144,10 +161,9 @@ class Case {
         return std::sqrt(wrong / all);
     }
 
-    double flops() const { return 2.0 * row_.m * row_.n * row_.k * std::max<int64_t>(row_.used, 1); }
     // Of the weights that a node reads.
     double bytes() const {
-        double matrices = 1;
+        double matrices = row_.matrices();
         if (row_.experts) {
             std::vector<int32_t> seen = chosen_;
             std::sort(seen.begin(), seen.end());
@@ -222,29 +238,32 @@ double median(std::vector<double> x) {
 }
 
 void measure(ggml_backend_t backend, const Row& row, double seconds) {
+    using vkgemm::ggml::Sides;
+    constexpr Sides all[] = {Sides::GGML, Sides::VKGEMM, Sides::FASTER};
     Case one(backend, row);
-    double error[2], times[2];
+    double error[3], first[3];
     one.build(one.copies());
-    for (const bool isOurs : {false, true}) {  // the first run compiles pipelines
-        vkgemm::ggml::setPaused(!isOurs);
+    for (const Sides sides : all) {  // the first run compiles pipelines
+        vkgemm::ggml::setSides(sides);
         one.run();
-        error[isOurs] = one.error();
-        times[isOurs] = one.run();
+        error[size_t(sides)] = one.error();
+        first[size_t(sides)] = one.run();
     }
     const auto begin = std::chrono::steady_clock::now();
     const auto passed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-    while (passed() < 0.4 * seconds) one.run();
-    one.build(size_t(std::max(0.02 * seconds / std::min(times[0], times[1]), 8.0)));
-    std::vector<double> all[2];
+    while (passed() < 0.4 * seconds) one.run();  // the usual way: it times both, too
+    one.build(size_t(std::max(0.02 * seconds / *std::min_element(first, first + 3), 8.0)));
+    std::vector<double> times[3];
     for (int round = 0; round < 5 || (passed() < seconds && round < 25); ++round)
-        for (const bool isOurs : {false, true}) {
-            vkgemm::ggml::setPaused(!isOurs);
-            all[isOurs].push_back(one.run());
+        for (const Sides sides : all) {
+            vkgemm::ggml::setSides(sides);
+            times[size_t(sides)].push_back(one.run());
         }
-    const double stock = median(all[0]), ours = median(all[1]);
-    std::printf("%s: ggml %.1f us, vkgemm %.1f us, %.2fx, %.1f TFLOP/s, %.0f GB/s, errors %.1e %.1e\n",
-                row.name().c_str(), stock * 1e6, ours * 1e6, stock / ours, one.flops() / ours * 1e-12,
-                one.bytes() / ours * 1e-9, error[0], error[1]);
+    const double stock = median(times[size_t(Sides::GGML)]), ours = median(times[size_t(Sides::VKGEMM)]),
+                 usual = median(times[size_t(Sides::FASTER)]);
+    std::printf("%s: ggml %.1f, vkgemm %.1f, usual %.1f us, %.2fx, %.2fx, %.0f GB/s, errors %.1e %.1e\n",
+                row.name().c_str(), stock * 1e6, ours * 1e6, usual * 1e6, stock / ours, stock / usual,
+                one.bytes() / ours * 1e-9, error[size_t(Sides::GGML)], error[size_t(Sides::VKGEMM)]);
     std::fflush(stdout);
 }
 
@@ -268,6 +287,7 @@ int main(int count, char** arguments) {
         else
             texts.push_back(word);
     }
+    ggml_backend_load_all();
     ggml_backend_dev_t const dev = ggml_backend_dev_by_name(device.c_str());
     ggml_backend_t const backend = dev ? ggml_backend_dev_init(dev, nullptr) : nullptr;
     if (!backend) return std::fprintf(stderr, "no device %s\n", device.c_str()), 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Included in ggml-vulkan.cpp before ggml_vk_mul_mat, by a line that `hook` puts there. It turns ggml's tensors into
-// those of the adapter, and borrows ggml's scratch buffer for split k.
+// those of the adapter, and borrows ggml's scratch buffers.
 #ifndef VKGEMM_GGML_HOOK_H
 #define VKGEMM_GGML_HOOK_H
 
@@ -56,54 +56,119 @@ static vkgemm::ggml::Tensor vkgemm_tensor(const ggml_backend_vk_context* ctx, co
     return out;
 }
 
+// Makes sure that a buffer of ggml's has `bytes`, as ggml does for itself.
+static VkgemmOperand vkgemm_scratch(ggml_backend_vk_context* ctx, vk_context& subctx, vk_buffer& buffer, size_t& size,
+                                    bool needsSync, uint64_t bytes) {
+    if (size < bytes) {
+        size = bytes;
+        ggml_vk_preallocate_buffers(ctx, subctx);
+    }
+    if (needsSync) ggml_vk_sync_buffers(ctx, subctx);
+    return {buffer->buffer, 0, buffer->size, 0};
+}
+
 static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_context& subctx,
                                           vkgemm::ggml::Adapter& adapter, const vkgemm::ggml::MulMat& product,
-                                          vkgemm::ggml::Work& work) {
+                                          const ggml_tensor* src1, vkgemm::ggml::Work& work) {
     using vkgemm::ggml::Reason;
     const Reason planned = adapter.prepare(product, work);
     if (planned != Reason::SERVED) return planned;
-    VkgemmOperand scratch{};
-    if (work.scratchBytes) {
-        if (work.scratchBytes > ctx->device->max_buffer_size) return Reason::SCRATCH;
-        if (ctx->prealloc_size_split_k < work.scratchBytes) {
-            ctx->prealloc_size_split_k = work.scratchBytes;
-            ggml_vk_preallocate_buffers(ctx, subctx);
-        }
-        if (ctx->prealloc_split_k_need_sync) ggml_vk_sync_buffers(ctx, subctx);
-        scratch.buffer = ctx->prealloc_split_k->buffer;
-        scratch.size = ctx->prealloc_split_k->size;
+    if (work.scratchBytes > ctx->device->max_buffer_size || work.roundedBytes > ctx->device->max_buffer_size)
+        return Reason::SCRATCH;
+    VkgemmOperand scratch{}, rounded{};
+    // Rounded rows are kept for the products that follow with the same rows, where ggml keeps its own copy of them. An
+    // address in the adapter says whose they are, and of which type.
+    char* const mark = reinterpret_cast<char*>(&adapter) + (work.products.problem.a.type == VKGEMM_TYPE_BF16);
+    auto* const owner = reinterpret_cast<vk_pipeline_struct*>(mark);
+    work.isRounded = ctx->prealloc_y_last_pipeline_used == owner && ctx->prealloc_y_last_tensor_used == src1;
+    if (work.roundedBytes)
+        rounded = vkgemm_scratch(ctx, subctx, ctx->prealloc_y, ctx->prealloc_size_y,
+                                 ctx->prealloc_y_need_sync && !work.isRounded, work.roundedBytes);
+    if (work.scratchBytes)
+        scratch = vkgemm_scratch(ctx, subctx, ctx->prealloc_split_k, ctx->prealloc_size_split_k,
+                                 ctx->prealloc_split_k_need_sync, work.scratchBytes);
+    const Reason recorded = adapter.record(subctx->s->buffer->buf, work, scratch, rounded);
+    if (recorded != Reason::SERVED) return recorded;
+    if (work.scratchBytes) ctx->prealloc_split_k_need_sync = true;
+    if (work.roundedBytes) {
+        ctx->prealloc_y_need_sync = true;
+        ctx->prealloc_y_last_pipeline_used = owner;
+        ctx->prealloc_y_last_tensor_used = src1;
+        ctx->prealloc_y_last_k_padded = false;
     }
-    const Reason recorded = adapter.record(subctx->s->buffer->buf, work, scratch);
-    if (recorded == Reason::SERVED && work.scratchBytes) ctx->prealloc_split_k_need_sync = true;
-    return recorded;
+    return Reason::SERVED;
 }
 
-/// Records node `node_idx`, a MUL_MAT or a MUL_MAT_ID, with vkgemm. False: nothing was recorded, and ggml does it.
-static bool vkgemm_mul_mat(ggml_backend_vk_context* ctx, vk_context& subctx, const ggml_cgraph* cgraph, int node_idx) {
-    using vkgemm::ggml::Reason;
-    vkgemm::ggml::Adapter* const adapter = vkgemm::ggml::adapterOf(ctx->device->device);
-    if (!adapter) return false;
-    const ggml_tensor* const dst = cgraph->nodes[node_idx];
-    vkgemm::ggml::MulMat product;
-    product.src0 = vkgemm_tensor(ctx, dst->src[0]);
-    product.src1 = vkgemm_tensor(ctx, dst->src[1]);
-    product.dst = vkgemm_tensor(ctx, dst);
-    product.isPrecise = dst->op_params[0] == GGML_PREC_F32;
-    vkgemm::ggml::Tensor ids;
-    if (dst->op == GGML_OP_MUL_MAT_ID) {
-        ids = vkgemm_tensor(ctx, dst->src[2]);
-        product.ids = &ids;
+// What is fused with a MUL_MAT if those are additions: their other operands. False: something else.
+static bool vkgemm_fused(const ggml_backend_vk_context* ctx, const ggml_cgraph* cgraph, int node_idx,
+                         vkgemm::ggml::MulMat& product) {
+    product.fusedCount = static_cast<uint32_t>(ctx->num_additional_fused_ops);
+    if (product.fusedCount > product.fused.size()) return false;
+    for (uint32_t i = 0; i < product.fusedCount; ++i) {
+        const ggml_tensor* const last = cgraph->nodes[node_idx + int(i)];
+        const ggml_tensor* const add = cgraph->nodes[node_idx + int(i) + 1];
+        if (add->op != GGML_OP_ADD) return false;
+        product.fused[i] = vkgemm_tensor(ctx, add->src[add->src[0] == last ? 1 : 0]);
     }
-    vkgemm::ggml::Work work;
-    Reason reason = Reason::SERVED;
-    if (ctx->num_additional_fused_ops > 0)
-        reason = Reason::FUSED;
-    else if (!product.ids && ggml_vk_can_use_fwht(ctx, dst->src[1], dst))
-        reason = Reason::POLICY;  // a Hadamard matrix, for which ggml has a fast transform
-    else
-        reason = vkgemm_record(ctx, subctx, *adapter, product, work);
-    adapter->note(product, work, reason);
-    return reason == Reason::SERVED;
+    product.dst = vkgemm_tensor(ctx, cgraph->nodes[node_idx + int(product.fusedCount)]);
+    return true;
 }
+
+/// Node `node_idx`, a MUL_MAT or a MUL_MAT_ID: records it with vkgemm, or leaves it to ggml. It lives until the node is
+/// recorded, because while both are timed it writes a timestamp then.
+class vkgemm_node {
+   public:
+    vkgemm_node(ggml_backend_vk_context* ctx, vk_context& subctx, const ggml_cgraph* cgraph, int node_idx)
+        : ctx_(ctx), subctx_(subctx), adapter_(vkgemm::ggml::adapterOf(ctx->device->device)) {
+        using vkgemm::ggml::Reason;
+        if (!adapter_) return;
+        const ggml_tensor* const dst = cgraph->nodes[node_idx];
+        vkgemm::ggml::MulMat product;
+        product.src0 = vkgemm_tensor(ctx, dst->src[0]);
+        product.src1 = vkgemm_tensor(ctx, dst->src[1]);
+        product.dst = vkgemm_tensor(ctx, dst);
+        product.isPrecise = dst->op_params[0] == GGML_PREC_F32;
+        vkgemm::ggml::Tensor ids;
+        if (dst->op == GGML_OP_MUL_MAT_ID) {
+            ids = vkgemm_tensor(ctx, dst->src[2]);
+            product.ids = &ids;
+        }
+        vkgemm::ggml::Work work;
+        Reason reason = Reason::SERVED;
+        if (!vkgemm_fused(ctx, cgraph, node_idx, product))
+            reason = Reason::FUSED;
+        else if (!product.ids && ggml_vk_can_use_fwht(ctx, dst->src[1], dst))
+            reason = Reason::HADAMARD;  // ggml has a fast transform for it
+        else
+            turn_ = adapter_->turnOf(product), reason = turn_.reason;
+        if (turn_.isTimed()) stamp(false);
+        if (reason == Reason::SERVED) {
+            reason = vkgemm_record(ctx, subctx, *adapter_, product, dst->src[1], work);
+            isServed = reason == Reason::SERVED;
+            if (!isServed) adapter_->drop(product);
+        }
+        adapter_->note(product, work, reason);
+    }
+    ~vkgemm_node() {
+        if (turn_.isTimed()) stamp(true);
+    }
+    vkgemm_node(const vkgemm_node&) = delete;
+    vkgemm_node& operator=(const vkgemm_node&) = delete;
+
+    bool isServed = false;
+
+   private:
+    // What is timed overlaps nothing.
+    void stamp(bool isEnd) {
+        if (!isEnd) ggml_vk_sync_buffers(ctx_, subctx_);
+        adapter_->stamp(subctx_->s->buffer->buf, turn_, isEnd);
+        if (isEnd) ggml_vk_sync_buffers(ctx_, subctx_);
+    }
+
+    ggml_backend_vk_context* const ctx_;
+    vk_context& subctx_;
+    vkgemm::ggml::Adapter* const adapter_;
+    vkgemm::ggml::Turn turn_;
+};
 
 #endif

@@ -133,6 +133,7 @@ void chooseBatch(Levels& levels, Products& out) {
 // The most that every operand's beginning is a multiple of: 16, or what the types need. Nothing if they lack that.
 std::optional<uint32_t> alignmentOf(const MulMat& x, const Products& p, bool isGrouped) {
     uint64_t a = x.src1.offset, b = x.src0.offset | (isGrouped ? x.src0.nb[2] : 0), d = x.dst.offset;
+    for (uint32_t i = 0; i < x.fusedCount; ++i) d |= x.fused[i].offset;
     for (const Level& l : p.loops)
         if (l.count > 1) a |= l.a, b |= l.b, d |= l.d;
     const bool isMixed = x.src0.type != x.src1.type;  // such operands are read in words
@@ -145,7 +146,7 @@ std::optional<uint32_t> alignmentOf(const MulMat& x, const Products& p, bool isG
 VkgemmAccuracy accuracyOf(const MulMat& x) {
     if (x.isPrecise) return VKGEMM_ACCURACY_DEFAULT;
     if (x.src0.type != x.src1.type) return VKGEMM_ACCURACY_NARROW;
-    return x.src0.type == VKGEMM_TYPE_F32 ? VKGEMM_ACCURACY_F32_SPLIT : VKGEMM_ACCURACY_DEFAULT;
+    return x.src0.type == VKGEMM_TYPE_F32 ? VKGEMM_ACCURACY_F32_SPLIT_ROWS : VKGEMM_ACCURACY_DEFAULT;
 }
 
 bool areTypesFine(const MulMat& x) {
@@ -170,6 +171,28 @@ Reason setMatrices(const MulMat& x, uint64_t rows, uint64_t rowA, uint64_t rowD,
     p.accuracy = accuracyOf(x);
     out.rows = rows;
     return Reason::SERVED;
+}
+
+// What is added becomes the residual if it is placed like D, and one more a bias if D has a single row.
+bool addFused(const MulMat& x, Products& out) {
+    const Tensor& d = x.dst;
+    const auto isLikeD = [&](const Tensor& f) {
+        for (size_t i = 0; i < 4; ++i)
+            if (d.ne[i] > 1 && f.nb[i] != d.nb[i]) return false;
+        return f.ne == d.ne && f.type == d.type;
+    };
+    VkgemmProblem& p = out.problem;
+    for (uint32_t i = 0; i < x.fusedCount; ++i) {
+        if (!isLikeD(x.fused[i])) return false;
+        const bool isRow = out.rows == 1 && p.batch == 1 && p.d.layout == VKGEMM_LAYOUT_ROW_MAJOR;
+        if (out.residual < 0)
+            out.residual = int32_t(i), p.epilogue[p.epilogueCount++].kind = VKGEMM_STEP_RESIDUAL;
+        else if (out.bias < 0 && isRow && out.parts == 1)
+            out.bias = int32_t(i), p.epilogue[p.epilogueCount++].kind = VKGEMM_STEP_BIAS_COL;
+        else
+            return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -204,6 +227,7 @@ Reason describe(const MulMat& x, Products& out) {
     for (const Level& l : out.loops) parts = std::min<uint64_t>(parts * l.count, mostParts + 1u);
     if (parts > mostParts) return Reason::PARTS;
     out.parts = static_cast<uint32_t>(parts);
+    if (!addFused(x, out)) return Reason::FUSED;
     const auto alignment = alignmentOf(x, out, false);
     if (!alignment) return Reason::ALIGNMENT;
     out.alignment = *alignment;
@@ -213,6 +237,7 @@ Reason describe(const MulMat& x, Products& out) {
 Reason describeExperts(const MulMat& x, Products& out) {
     out = {};
     const Tensor &w = x.src0, &y = x.src1, &d = x.dst, &ids = *x.ids;
+    if (x.fusedCount) return Reason::FUSED;
     if (!areTypesFine(x)) return Reason::TYPE;
     if (isEmpty(w) || isEmpty(y) || isEmpty(d) || isEmpty(ids)) return Reason::SHAPE;
     const uint64_t slots = ids.ne[0], tokens = ids.ne[1];
@@ -236,7 +261,7 @@ Reason describeExperts(const MulMat& x, Products& out) {
     p.upTo = VKGEMM_UP_TO_M;
     p.grouping = VKGEMM_GROUPING_INDEXED;
     p.indicesPerRow = isShared ? static_cast<uint32_t>(slots) : 1;
-    if (p.accuracy == VKGEMM_ACCURACY_F32_SPLIT)
+    if (p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS)
         p.accuracy = VKGEMM_ACCURACY_DEFAULT;  // groups have no workspace for it
     const auto alignment = alignmentOf(x, out, true);
     if (!alignment) return Reason::ALIGNMENT;

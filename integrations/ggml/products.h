@@ -33,6 +33,9 @@ struct MulMat {
     Tensor src0, src1, dst;
     const Tensor* ids = nullptr;
     bool isPrecise = false;  ///< GGML_PREC_F32: nothing may be rounded to 16 bits
+    /// What is added to the product, in turn, before it is written to dst. Without `ids`.
+    std::array<Tensor, 2> fused{};
+    uint32_t fusedCount = 0;
 };
 
 /// Why a product is left to ggml. X(name, text)
@@ -49,8 +52,11 @@ struct MulMat {
     X(RUN, "operands that vkgemm refuses, such as a dst that overlaps a source")     \
     X(CACHE, "the cache of plans is full")                                           \
     X(SCRATCH, "scratch memory that is too small")                                   \
-    X(FUSED, "fused with the operators that follow")                                 \
-    X(POLICY, "not known to be faster with vkgemm")
+    X(FUSED, "fused with operators that vkgemm does not join to a product")          \
+    X(HADAMARD, "a Hadamard matrix, for which ggml has a fast transform")            \
+    X(SLOWER, "ggml was faster when both were timed")                                \
+    X(TRIAL, "ggml's turn while both are timed")                                     \
+    X(UNTIMED, "the device cannot time both")
 enum class Reason : uint32_t {
 #define VKGEMM_ROW(name, text) name,
     VKGEMM_GGML_REASONS(VKGEMM_ROW)
@@ -72,6 +78,7 @@ struct Products {
     std::array<Level, 4> loops{};  ///< with a ratio of 1
     uint32_t parts = 1;            ///< the product of their counts
     uint32_t alignment = 16;
+    int32_t residual = -1, bias = -1;  ///< which of MulMat::fused the epilogue's operands are; below 0: none
 };
 
 inline constexpr uint32_t mostParts = 256;

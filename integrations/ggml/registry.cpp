@@ -15,7 +15,7 @@ struct Registry {
     std::mutex mutex;
     std::map<VkDevice, std::unique_ptr<Adapter>> adapters;
     bool prints = false;  // when the process ends
-    bool isPaused = false;
+    Sides sides = Sides::FASTER;
 };
 // Never destroyed, because ggml destroys its devices when the process ends, in an order that is not ours.
 Registry& registry() {
@@ -109,6 +109,7 @@ void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& feature
     options.keepsNotes = wish().log, options.takesAll = wish().force;
     if (wish().round) options.rounds = Rounds::ALWAYS;
     if (wish().exact) options.rounds = Rounds::NEVER;
+    if (const char* const times = std::getenv("GGML_VKGEMM_TIMES")) options.times = times;
     VkgemmError error{};
     auto adapter = Adapter::create(info, options, &error);
     if (!adapter) {
@@ -121,17 +122,18 @@ void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& feature
     all.adapters[info.device] = std::move(adapter);
 }
 
-void setPaused(bool isPaused) {
+void setSides(Sides sides) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    all.isPaused = isPaused;
+    all.sides = sides;
+    for (auto& [device, adapter] : all.adapters) adapter->takeAll(sides == Sides::VKGEMM || wish().force);
 }
 
 Adapter* adapterOf(VkDevice device) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     const auto at = all.adapters.find(device);
-    return all.isPaused || at == all.adapters.end() ? nullptr : at->second.get();
+    return all.sides == Sides::GGML || at == all.adapters.end() ? nullptr : at->second.get();
 }
 
 void removeAdapter(VkDevice device) {

@@ -3,12 +3,14 @@
 // The adapters of a process, one for each VkDevice, as GGML_VKGEMM in the environment wants them. C++17.
 //
 //     GGML_VKGEMM=0      none: everything is ggml's
-//     GGML_VKGEMM=log    prints which products went where, and why, when the process ends
-//     GGML_VKGEMM=force  takes every product that vkgemm can multiply, not only those that it should
+//     GGML_VKGEMM=log    prints which products went where, and why, and the times, when the process ends
+//     GGML_VKGEMM=force  takes every product that vkgemm can multiply; nothing is timed
 //     GGML_VKGEMM=exact  rounds no f32 activations before a product with f16 or bf16 weights
 //     GGML_VKGEMM=round  rounds them on every device, not only where native kernels then multiply
 //
 // Several words are separated by commas. `exact` wins over `round`.
+//
+//     GGML_VKGEMM_TIMES=FILE  times that are found once are kept there, for the processes that follow
 #ifndef VKGEMM_GGML_REGISTRY_H
 #define VKGEMM_GGML_REGISTRY_H
 
@@ -40,9 +42,11 @@ struct Handles {
 /// device then has none. `queueFlags` are those of the family that products are submitted to.
 void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& features,
                 const std::vector<const char*>& extensions, VkQueueFlags queueFlags);
-/// While it is paused, every product is ggml's, as with GGML_VKGEMM=0: for timing both in one process.
-void setPaused(bool isPaused);
-/// Null if the device has none, and while it is paused.
+/// Who multiplies, for timing both in one process: the faster one, as usual, or one alone, as with GGML_VKGEMM=0 and
+/// with GGML_VKGEMM=force.
+enum class Sides : uint32_t { FASTER, GGML, VKGEMM };
+void setSides(Sides sides);
+/// Null if the device has none, and while ggml multiplies alone.
 Adapter* adapterOf(VkDevice device);
 /// Before vkDestroyDevice. Prints the report if GGML_VKGEMM asks for it.
 void removeAdapter(VkDevice device);

@@ -31,6 +31,8 @@ const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot slot) {
             return run.bias;
         case VKGEMM_SLOT_SCALE:
             return run.scale;
+        case VKGEMM_SLOT_SCALARS:
+            return run.scalars;
         case VKGEMM_SLOT_RESIDUAL:
             return run.residual;
         default:
@@ -65,7 +67,8 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     watch->info_ = {};
     watch->info_.structSize = sizeof watch->info_;
     if (vkgemmGetPlanInfo(plan, &watch->info_) < 0) return;
-    if (watch->run_.flags & VKGEMM_RECORD_SIZES) {  // as a plan for these sizes alone would be
+    if (watch->run_.flags &
+        (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES)) {  // as a plan for these sizes alone would be
         const auto parsed = parseProblem(problem);
         if (!parsed) return;
         auto own = watch->device_.context.createPlan(
@@ -103,9 +106,9 @@ void CallWatch::recorded_all() {
         return capture_.reset();
     }
     if (capture_->resultBytes == 0) return capture_.reset();  // an empty product
-    for (uint32_t i = 0; i <= VKGEMM_SLOT_RESIDUAL; ++i) {
+    for (uint32_t i = 0; i < VKGEMM_SLOT_COUNT; ++i) {
         const auto slot = static_cast<VkgemmSlot>(i);
-        if (info_.requiredBytes[i] == 0) continue;
+        if (info_.requiredBytes[i] == 0 || !is_captured(slot)) continue;
         capture_->operands.push_back({slot, {}});
         if (Status s = read(slot, info_.requiredBytes[i], capture_->operands.back().bytes); !s) {
             log_warning(s.text);

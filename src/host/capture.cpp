@@ -14,7 +14,8 @@ using std::to_string;
 
 constexpr string_view magic = "vkgemm-capture ";
 constexpr size_t longest_line = 4096;  // characters
-constexpr const char* slots[] = {"a", "b", "c", "d", "bias", "scale", "residual"};
+constexpr const char* slots[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
+                                 "residual", "workspace", "groups", "indices", "scalars"};  // by VkgemmSlot
 
 string hex(uint64_t value) {
     string text(16, '0');
@@ -122,7 +123,8 @@ Status read_promises(Header& h, Capture& c, std::vector<Promise>& out) {
         const auto* const slot = std::ranges::find_if(
             slots, [&](const char* name) { return line.starts_with("operand " + string(name) + " "); });
         Promise p{static_cast<VkgemmSlot>(slot - std::begin(slots)), 0, 0};
-        if (slot == std::end(slots) || !read_sum(line.substr(9 + std::strlen(*slot)), p.bytes, p.sum))
+        if (slot == std::end(slots) || !is_captured(p.slot) ||
+            !read_sum(line.substr(9 + std::strlen(*slot)), p.bytes, p.sum))
             return h.wrong("'operand SLOT BYTES CHECKSUM' or 'result BYTES CHECKSUM' is wanted, not '" +
                            string(line.substr(0, 60)) + "'");
         if (p.bytes == 0) return h.wrong("operand " + string(*slot) + " has no bytes; then it has no line");
@@ -135,7 +137,7 @@ Status read_promises(Header& h, Capture& c, std::vector<Promise>& out) {
 
 }  // namespace
 
-const char* slot_name(VkgemmSlot slot) { return slot <= VKGEMM_SLOT_RESIDUAL ? slots[slot] : "workspace"; }
+const char* slot_name(VkgemmSlot slot) { return slots[std::min<size_t>(slot, std::size(slots) - 1)]; }
 
 uint64_t checksum(std::span<const std::byte> bytes) {
     uint64_t sum = 0xcbf29ce484222325u;

@@ -26,7 +26,9 @@ namespace vkgemm::host::detail {
 inline constexpr uint32_t capture_format = 1;
 
 uint64_t checksum(std::span<const std::byte> bytes);
-const char* slot_name(VkgemmSlot slot);  // "a", ..., "residual"
+const char* slot_name(VkgemmSlot slot);  // "a", ..., "scalars"
+/// Whether a capture has the operand of this slot: a matrix, a vector or scalars.
+constexpr bool is_captured(VkgemmSlot slot) { return slot <= VKGEMM_SLOT_RESIDUAL || slot == VKGEMM_SLOT_SCALARS; }
 
 std::string to_text(const Capture& c);
 /// Refusals name the line, or the byte where the data end too early or are damaged. Pure.

@@ -10,8 +10,8 @@ namespace {
 Status compare(const Capture& c, const VkgemmPlanInfo& info) {
     std::array<uint64_t, VKGEMM_SLOT_COUNT> there{};
     for (const auto& o : c.operands) there[o.slot] = o.bytes.size();
-    for (uint32_t i = 0; i <= VKGEMM_SLOT_RESIDUAL; ++i)
-        if (there[i] != info.requiredBytes[i])
+    for (uint32_t i = 0; i < VKGEMM_SLOT_COUNT; ++i)
+        if (detail::is_captured(static_cast<VkgemmSlot>(i)) && there[i] != info.requiredBytes[i])
             return {VKGEMM_ERROR_PARSE, VK_SUCCESS,
                     std::string("operand ") + detail::slot_name(static_cast<VkgemmSlot>(i)) + " has " +
                         std::to_string(there[i]) + " bytes, and the problem reaches over " +
@@ -51,7 +51,7 @@ Result<Replay> replayed(const Device& device, const Capture& c, const ParsedProb
     const auto at = [&](VkgemmSlot slot) { return (*buffers)[slot].handle() ? (*buffers)[slot].operand() : Operand{}; };
     Run run{.a = at(VKGEMM_SLOT_A), .b = at(VKGEMM_SLOT_B), .c = at(VKGEMM_SLOT_C), .d = at(VKGEMM_SLOT_D)};
     run.bias = at(VKGEMM_SLOT_BIAS), run.scale = at(VKGEMM_SLOT_SCALE), run.residual = at(VKGEMM_SLOT_RESIDUAL);
-    run.workspace = at(VKGEMM_SLOT_WORKSPACE);
+    run.workspace = at(VKGEMM_SLOT_WORKSPACE), run.scalars = at(VKGEMM_SLOT_SCALARS);
     run.alpha = problem.alpha, run.beta = problem.beta;
     const auto patience = std::chrono::seconds(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU ? 600 : 60);
     if (Status s = device.submit([&](VkCommandBuffer commands) { return plan->record(commands, run); }, patience); !s)

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -133,7 +134,7 @@ std::optional<Status> plan_buckets(const VkgemmContext_T& c, vk::PlannedProblem&
     plan::Problem& any = t.normalised.problem;
     for (const plan::SizeRange& range : ranges) {
         const plan::Problem least = plan::at_least(range, t.normalised).problem;
-        request.least = &least;
+        request.least = &least, request.packs = !(t.problem.upTo & VKGEMM_UP_TO_STRIDES);
         const plan::Problem completed = plan::with_sizes(t.problem, range.most);
         const plan::Problem smallest = plan::with_sizes(t.problem, range.least);
         const plan::Problem normalised = plan::at_most(range, t.normalised).problem;
@@ -316,52 +317,9 @@ std::optional<Status> unfit_alone(const plan::DeviceCaps& caps, const plan::Requ
     return plan::unfit_device(kernel, *plan::with_constants(kernel.tile, request.tile), caps);
 }
 
-// The sizes of a run, or what is wrong with them.
-Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
-    if ((run.flags & VKGEMM_RECORD_SIZES) && plan.problem.grouping != VKGEMM_GROUPING_NONE)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "flags has VKGEMM_RECORD_SIZES, but the table of groups has the sizes; leave the flag out"};
-    if (run.flags & VKGEMM_RECORD_SIZES) {
-        const plan::Sizes sizes = {run.m, run.n, run.k, run.batch};
-        if (auto why = plan::unfit_sizes(plan.problem, sizes)) return *why;
-        return sizes;
-    }
-    for (const auto& [name, size] : {std::pair{"m", run.m}, {"n", run.n}, {"k", run.k}, {"batch", run.batch}})
-        if (size)
-            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                           plan::concat({"VkgemmRun::", name, " is ", size, ", but flags has no VKGEMM_RECORD_SIZES"})};
-    return plan::sizes_of(plan.problem);
-}
-
-}  // namespace
-
-std::optional<Status> vk::check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
-    if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
-    Result<VkgemmRun> run = vk::read_struct(given);
-    if (!run) return run.status();
-    constexpr uint32_t known =
-        VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA | VKGEMM_RECORD_SIZES;
-    if (run->flags & ~known)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmRun::flags has unknown bits: ", run->flags & ~known})};
-    const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
-    if (zero && run->alpha != 0)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmRun::alpha is ", numberText(run->alpha),
-                                     ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
-    if (!zero && run->alpha == 0) run->alpha = 1;
-    const auto sizes = sizes_of(*plan, *run);
-    if (!sizes) return sizes.status();
-    out.run = *run;
-    out.work = plan->buckets.empty() ? vk::work_of(*plan) : vk::work_of(*plan, *sizes, out.sized.emplace());
-    return vk::resolve(*plan, *run, out.work, out.operands);
-}
-
-namespace {
-
 // The problem of one run, with its sizes: the same strides, which are no longer dense, and nothing that varies.
 plan::Problem recorded_problem(const VkgemmPlan_T& plan, const vk::CheckedRun& checked) {
-    if (!(checked.run.flags & VKGEMM_RECORD_SIZES)) return plan.given;
+    if (!(checked.run.flags & (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES))) return plan.given;
     plan::Problem p = plan::restated(*checked.work.problem);
     if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
     p.upTo = 0;

@@ -91,18 +91,19 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
                                          "; the first epilogueCount entries must be steps"})};
         if (auto why = check_enum(name.c_str(), kind, 1, last_step)) return *why;
     }
-    constexpr uint32_t known = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N | VKGEMM_UP_TO_K | VKGEMM_UP_TO_BATCH;
+    constexpr uint32_t known =
+        VKGEMM_UP_TO_M | VKGEMM_UP_TO_N | VKGEMM_UP_TO_K | VKGEMM_UP_TO_BATCH | VKGEMM_UP_TO_STRIDES;
     if (from->upTo & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"upTo has unknown bits: ", from->upTo & ~known})};
-    if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_INDEXED)) return *why;
+    if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_ADDRESSES)) return *why;
     if (from->batchInvariant > 1)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"batchInvariant is ", from->batchInvariant, "; known are 0 and 1"})};
     if (auto why = check_enum("biasType", from->biasType, 0, last_type)) return *why;
     if (auto why = check_enum("scaleType", from->scaleType, 0, last_type)) return *why;
     if (auto why = check_enum("residualType", from->residualType, 0, last_type)) return *why;
-    constexpr uint32_t scalars =
-        VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA | VKGEMM_SCALARS_CLAMP | VKGEMM_SCALARS_MONITOR;
+    constexpr uint32_t scalars = VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA | VKGEMM_SCALARS_CLAMP |
+                                 VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST;
     if (from->scalars & ~scalars)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"scalars has unknown bits: ", from->scalars & ~scalars})};

@@ -21,6 +21,18 @@ constexpr auto map_entries() {
     return out;
 }
 
+// Such a device may not have an atomic of device scope in a module, though none that is planned there runs it (the one
+// for VKGEMM_SCALARS_LARGEST, whose result is not used).
+void remove_atomics(std::vector<uint32_t>& spirv) {
+    constexpr uint32_t header_words = 5, op_nop = 1u << 16, op_atomic_u_max = 239;
+    for (size_t at = header_words; at < spirv.size();) {
+        const size_t words = std::max<size_t>(spirv[at] >> 16, 1);
+        if ((spirv[at] & 0xffff) == op_atomic_u_max)
+            std::fill_n(spirv.begin() + static_cast<std::ptrdiff_t>(at), std::min(words, spirv.size() - at), op_nop);
+        at += words;
+    }
+}
+
 }  // namespace
 
 Refusal vulkan_refusal(VkResult r, std::string_view call) {
@@ -189,7 +201,8 @@ Result<VkShaderModule> Pipelines::make_module(const Key& key) {
     const auto variant = key.is_grouped                        ? spirv::Variant::grouped
                          : key.binding == Binding::descriptors ? spirv::Variant::descriptors
                                                                : spirv::Variant::addresses;
-    const auto code = spirv::unpack(key.module->packed(), variant, plan::Module::packed_base());
+    auto code = spirv::unpack(key.module->packed(), variant, plan::Module::packed_base());
+    if (code && plan::lacks_device_scope(device_->features)) remove_atomics(*code);
     if (!code)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        plan::concat({"the SPIR-V of ", key.module->name,

@@ -8,6 +8,7 @@
 #include "plan/base/rounding.h"
 #include "plan/problem/factors.h"
 #include "plan/problem/overlap.h"
+#include "plan/steps/grouped.h"
 
 namespace vkgemm::vk {
 namespace {
@@ -134,6 +135,7 @@ bool same_place(const Work& w, VkgemmSlot s, const Resolved& x, const Resolved& 
 // D may be exactly C or the residual; otherwise it must share nothing with what is read.
 std::optional<Status> overlap_with_d(const Work& w, const ResolvedOperands& all) {
     const Resolved& d = all[size_t(VKGEMM_SLOT_D)];
+    if (d.bytes == 0) return std::nullopt;  // where it is, only the table of groups knows
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const VkgemmSlot s = VkgemmSlot(i);
         const Resolved& x = all[i];
@@ -336,13 +338,21 @@ Work work_of(const VkgemmPlan_T& p) {
     return out;
 }
 
-Work work_of(const VkgemmPlan_T& p, const plan::Sizes& sizes, plan::SizedSteps& sized) {
-    const plan::Bucket* const b = plan::find_bucket(p.buckets, sizes);
-    plan::set_sizes(sized, b, p.normalised, p.problem, sizes, p.context->caps, p.operand_alignment);
+Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan::SizedSteps& sized) {
+    const plan::Bucket* const b = plan::find_bucket(p.buckets, plan::sizes_of(run.completed), wide);
+    plan::set_run(sized, b, run, p.context->caps, p.operand_alignment);
     Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {&sized.part, 1}, {}, nullptr};
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
     out.programs = sized.is_whole ? pipelines.whole : pipelines.steps;
+    return out;
+}
+
+Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::SizedSteps& sized) {
+    plan::set_grouped_run(sized, p.steps, run, p.context->caps, p.operand_alignment);
+    Work out = {&sized.problem,   &sized.slots, std::span(sized.steps).first(sized.count),
+                {&sized.part, 1}, {},           sized.table ? &*sized.table : nullptr};
+    if (p.compiled) out.programs = p.programs;
     return out;
 }
 

@@ -26,8 +26,10 @@ struct Work {
 
 /// Of a plan whose sizes do not vary.
 Work work_of(const VkgemmPlan_T&);
-/// Of any sizes that plan::unfit_sizes() allows, filled into `sized`, which the result refers to. Allocates nothing.
-Work work_of(const VkgemmPlan_T&, const plan::Sizes&, plan::SizedSteps& sized);
+/// Of groups of a table with sizes of the run.
+Work grouped_work_of(const VkgemmPlan_T&, const plan::RunProblem&, plan::SizedSteps& sized);
+/// Of any run that the plan serves, filled into `sized`, which the result refers to. Allocates nothing.
+Work work_of(const VkgemmPlan_T&, const plan::RunProblem&, bool wide, plan::SizedSteps& sized);
 
 /// Finds the run's operands. Returns the first thing that is wrong with the run.
 std::optional<Status> resolve(const VkgemmPlan_T&, const VkgemmRun&, const Work&, ResolvedOperands&);

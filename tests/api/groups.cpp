@@ -33,6 +33,8 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("64x32x16 groups=indexed upto=m layout=tn", VKGEMM_ERROR_UNSUPPORTED, {"A must be row-major"});
     refused("64x32x16 groups=indexed upto=m layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"D must be row-major"});
     refused("q8_0*f32 64x32x64 groups=table upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary"});
+    refused("64x32x16 groups=table upto=ms", VKGEMM_ERROR_UNSUPPORTED, {"strides out of upTo"});
+    refused("64x32x16 groups=addresses residual", VKGEMM_ERROR_UNSUPPORTED, {"table of addresses", "residual"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
 }
 
@@ -43,8 +45,8 @@ TEST_CASE("groups: a kernel that computes one product is refused by name") {
     expect(make_plan(none, problem("64x32x16 groups=table upto=m"), o), VKGEMM_ERROR_UNSUPPORTED,
            {"naive_f32_8x8", "groups of a table"});
     VkgemmProblem p = problem("64x32x16");
-    p.grouping = VkgemmGrouping(3);
-    expect(make_plan(none, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"grouping is 3"});
+    p.grouping = VkgemmGrouping(4);
+    expect(make_plan(none, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"grouping is 4"});
 }
 
 TEST_CASE("groups: what a run must bring") {
@@ -82,7 +84,18 @@ TEST_CASE("groups: what a run must bring") {
     r = run_of(memory), r.groups.offset = r.d.offset;
     expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "overlaps D"});
     r = run_of(memory), r.flags = VKGEMM_RECORD_SIZES, r.m = 3, r.n = 30, r.k = 20, r.batch = 7;
-    expect(check(table, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_RECORD_SIZES", "table"});
+    expect(check(table, r), VKGEMM_SUCCESS, {});
+    r.m = 41;
+    expect(check(table, r), VKGEMM_ERROR_LIMIT, {"m is 41", "40"});
+    r.m = 3, r.n = 29;
+    expect(check(table, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"n is 29", "30"});
+    r.n = 30, r.m = 0, r.a = {};  // nothing to do
+    expect(check(table, r), VKGEMM_SUCCESS, {});
+    r = run_of(memory), r.flags = VKGEMM_RECORD_SIZES, r.m = 3, r.n = 30, r.k = 20, r.batch = 7;
+    r.a.size = 20 * 4, r.d.size = 3 * 30 * 4;  // four indices share a row
+    expect(check(indexed, r), VKGEMM_SUCCESS, {});
+    r.a.size -= 4;
+    expect(check(indexed, r), VKGEMM_ERROR_OPERAND, {"operand a", "76", "80"});
 
     OwnedPlan by_address;
     VkgemmPlanOptions o = options();

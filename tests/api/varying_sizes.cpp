@@ -108,13 +108,48 @@ TEST_CASE("sizes that a run may not have") {
 
     OwnedPlan refused;
     VkgemmProblem p = problem("64x32x16");
-    p.upTo = 16;
-    expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"upTo", "16"});
+    p.upTo = 32;
+    expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"upTo", "32"});
     p.upTo = 0, p.batchInvariant = 2;
     expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"batchInvariant is 2"});
     VkgemmPlanOptions o = options();
     o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4";  // wants a workspace where K is long
     expect(make_plan(refused, problem("64x32x1600 upto=mk"), o), VKGEMM_ERROR_WORKSPACE, {"up to", "slices", "bytes"});
+}
+
+TEST_CASE("strides that a run may not have") {
+    const auto memory = buffer(1 << 20);
+    OwnedPlan plan, fixed, none;
+    plan_for(plan, "64x32x16 batch=4 ratio_b=2 upto=ms");
+    plan_for(fixed, "64x32x16 upto=m");
+    VkgemmRun run = run_of(memory, 5, 32, 16, 4);
+    expect(check(plan, run), VKGEMM_SUCCESS, {});  // the plan's own
+    run.strides.lda = 17;
+    expect(check(plan, run), VKGEMM_ERROR_INVALID_ARGUMENT, {"strides", "VKGEMM_RECORD_STRIDES"});
+    run.flags |= VKGEMM_RECORD_STRIDES;
+    expect(check(plan, run), VKGEMM_SUCCESS, {});
+    run.a.size = (3 * 5 * 17 + 4 * 17 + 16) * 4, run.b.size = 2 * 16 * 32 * 4, run.d.size = 4 * 5 * 32 * 4;
+    expect(check(plan, run), VKGEMM_SUCCESS, {});
+    run.a.size -= 1;
+    expect(check(plan, run), VKGEMM_ERROR_OPERAND, {"operand a"});
+    run.a.size = 0, run.strides.lda = 15;
+    expect(check(plan, run), VKGEMM_ERROR_INVALID_PROBLEM, {"lda is 15", "16"});
+    run.strides.lda = 0, run.strides.batchStrideD = 5 * 32 - 1;
+    expect(check(plan, run), VKGEMM_ERROR_INVALID_PROBLEM, {"stride_d is 159", "overwrite itself"});
+    run.strides.batchStrideD = 0, run.strides.batchStrideB = VKGEMM_BROADCAST;
+    expect(check(plan, run), VKGEMM_ERROR_INVALID_ARGUMENT, {"batchStrideB", "2 products"});
+    run.strides.batchStrideB = 0, run.strides.batchStrideA = VKGEMM_BROADCAST;
+    expect(check(plan, run), VKGEMM_SUCCESS, {});
+    run.strides.lda = uint64_t{1} << 33;
+    expect(check(plan, run), VKGEMM_ERROR_LIMIT, {"8589934592", "leading dimension of A"});
+    VkgemmRun other = run_of(memory, 5, 32, 16);
+    other.flags |= VKGEMM_RECORD_STRIDES;
+    expect(check(fixed, other), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_RECORD_STRIDES", "VKGEMM_UP_TO_STRIDES"});
+    expect(make_plan(none, problem("64x32x16 upto=s packed_b=any")), VKGEMM_ERROR_UNSUPPORTED, {"strides cannot vary"});
+    expect(make_plan(none, problem("64x32x16 upto=s invariant")), VKGEMM_ERROR_UNSUPPORTED, {"strides cannot vary"});
+    VkgemmPlanOptions o = options();
+    o.kernel = "tiled_f32_8x8", o.tile = "PACK=4", o.workspaceLimit = 1 << 20;
+    expect(make_plan(none, problem("64x32x16 upto=s"), o), VKGEMM_ERROR_UNSUPPORTED, {"strides vary from run to run"});
 }
 
 TEST_CASE("a run needs operands of its sizes, and none if it is empty") {
@@ -148,15 +183,19 @@ TEST_CASE("recording sizes that were never seen compiles and allocates nothing")
     REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
     const auto memory = buffer(1 << 22);
     for (const VkgemmOperandKind kind : {VKGEMM_OPERANDS_BUFFERS, VKGEMM_OPERANDS_ADDRESSES})
-        for (const char* tile : {"", "SPLIT=2,PACK=4"}) {
+        for (const char* tile : {"", "SPLIT=2,PACK=4", "SPLIT=2"}) {
+            const bool strided = std::strcmp(tile, "SPLIT=2") == 0;
             VkgemmPlanOptions o = options();
             o.kernel = "tiled_f32_8x8", o.tile = tile, o.workspaceLimit = 1 << 20, o.operands = kind;
             OwnedPlan plan;
-            plan_for(plan, "40x24x100 batch=2 upto=mnkb ldb=24 lda=100 ldd=24", o, c.handle);
+            plan_for(plan,
+                     strided ? "40x24x100 batch=2 upto=mnkbs" : "40x24x100 batch=2 upto=mnkb ldb=24 lda=100 ldd=24", o,
+                     c.handle);
             const int compiled = compilations;
             const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
             for (uint64_t i = 0; i < 300; ++i) {
                 VkgemmRun run = run_of(memory, i * 7 % 41, i * 5 % 25, i * 11 % 101, i % 3);
+                if (strided) run.flags |= VKGEMM_RECORD_STRIDES, run.strides.lda = 101 + i % 3, run.strides.ldb = 28;
                 const bool is_empty = run.m == 0 || run.n == 0 || run.batch == 0;
                 if (kind == VKGEMM_OPERANDS_BUFFERS) run.workspace.offset = 1 << 21;
                 if (kind == VKGEMM_OPERANDS_ADDRESSES)

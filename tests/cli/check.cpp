@@ -33,6 +33,17 @@ TEST_CASE("check: right results are code 0") {
     expect(run(0, "check 9x9x9 'i32*i32 7x5x3 beta=1' --kernel auto --runs 2 --seed 7").out, {"4 runs", "seed 7"});
 }
 
+TEST_CASE("check: scalars in memory, types of the epilogue's operands, whole sums that become floats, and new types") {
+    expect(run(0,
+               "check '40x30x20 beta=1 bias=row clamp=-50:40 scalars=alpha,beta,clamp,monitor,largest' "
+               "'f16*f16 9x8x7 beta=1 c=separate c_type=f32 bias=col bias_type=f32 residual residual_type=bf16' "
+               "'i8*i8->f16 33x21x64 bias=row bias_type=i32 scale=col act=relu' 'i8*i8->i8 33x21x64 residual' "
+               "'33x21x64 clamp=col' '33x21x64 clamp=row layout_d=t bias=col' 'u8*i8 33x21x64' "
+               "'e4m3*f16 33x21x64' 'f32*u4_g64 33x21x128 layout=nt' --runs 1")
+               .out,
+           {"right"});
+}
+
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
     const Folder folder("check_unable");
     // Of the problems one has kernels. It is u8, which few kernels serve: a driver takes up to seconds to compile one.

@@ -21,6 +21,22 @@ TEST_CASE("replay: a captured call reproduces") {
     expect(run(0, "replay " + files[0]).out, {"tiled_f16_8x8", "f16*f16+f32->f16 9x8x7"});
 }
 
+TEST_CASE("replay: scalars in memory and operands with types of their own are captured too") {
+    const Folder folder("replay_scalars");
+    {
+        const Variable capture("VKGEMM_CAPTURE", "captured");
+        run(0,
+            "check 'f16*f16 9x8x7 beta=1 c=separate c_type=f32 bias=col bias_type=f32 clamp=-9:90 "
+            "scalars=alpha,beta,clamp,monitor,largest' --kernel tiled_f16_8x8 --runs 1");
+    }
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator("captured")) files.push_back(entry.path().string());
+    REQUIRE(files.size() == 1);
+    CHECK(contains(read(files[0]), "operand scalars 24 "));
+    expect(run(0, "replay " + files[0]).out,
+           {"tiled_f16_8x8", "c_type=f32", "scalars=alpha,beta,clamp,monitor,largest"});
+}
+
 TEST_CASE("replay: code 1 for another result, code 2 for what is not a whole capture") {
     const Folder folder("replay_files");
     const std::string whole =

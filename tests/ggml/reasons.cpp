@@ -27,7 +27,7 @@ Reason recorded(const MulMat& x, uint64_t scratch = Arena::most_bytes) {
     Reason reason = adapter().prepare(x, work);
     REQUIRE(reason == Reason::SERVED);
     const Status done = device().submit([&](VkCommandBuffer commands) {
-        reason = adapter().record(commands, work, {buffers().scratch.handle(), 0, scratch, 0});
+        reason = adapter().record(commands, work, {buffers().scratch.handle(), 0, scratch, 0}, rounded_memory());
         return Status{};
     });
     REQUIRE(done.code == VKGEMM_SUCCESS);
@@ -61,6 +61,8 @@ TEST_CASE("reasons: each has a product") {
     CHECK(reason_of(x) == Reason::PARTS);
     x.src0.ne[3] = x.src1.ne[3] = x.dst.ne[3] = 2;
     CHECK(reason_of(x) == Reason::ALIGNMENT);
+    x = product(), x.fusedCount = 2, x.fused = {x.dst, x.dst};
+    CHECK(reason_of(x) == Reason::FUSED);
     x = product(f32, f32, {32, 5, 1, 1}), x.src0.ne[1] = x.dst.ne[0] = uint64_t{1} << 32;
     x.dst.nb[1] = x.dst.nb[2] = x.dst.nb[3] = uint64_t{1} << 34;
     CHECK(reason_of(x) == Reason::LIMIT);
@@ -78,7 +80,9 @@ TEST_CASE("reasons: operands and scratch memory") {
     x.ids = &ids.tensor;
     CHECK(recorded(x, 256) == Reason::SCRATCH);
     CHECK(recorded(x) == Reason::SERVED);
-    x.src1.ne[1] = 3;
+    x.fusedCount = 1, x.fused[0] = x.dst;
+    CHECK(reason_of(x) == Reason::FUSED);
+    x.fusedCount = 0, x.src1.ne[1] = 3;
     CHECK(reason_of(x) == Reason::EXPERTS);
 }
 
@@ -112,60 +116,6 @@ TEST_CASE("two levels of a batch are one recording") {
     CHECK((p.a.batchStride == 128 && p.a.ld == 128 * 32 && p.outerStrideA == 5 * 128 * 32));
     CHECK((p.b.batchStride == 128 && p.b.ld == 128 * 8 && p.outerStrideB == 64 * 128 * 8));
     CHECK((p.d.batchStride == 5 * 64 && p.outerStrideD == 32 * 5 * 64));
-}
-
-TEST_CASE("products that were not measured to be faster stay with ggml") {
-    const auto usual = new_adapter({});
-    const auto is_taken = [&](const MulMat& x) {
-        ggml::Work all, work;
-        CHECK(adapter().prepare(x, all) == Reason::SERVED);
-        const Reason reason = usual->prepare(x, work);
-        CHECK((reason == Reason::SERVED || reason == Reason::POLICY));
-        return reason == Reason::SERVED;
-    };
-    struct Edge {
-        VkgemmType type;
-        uint64_t rows;
-        bool is_taken;
-    };
-    constexpr VkgemmType q4_k = VKGEMM_TYPE_Q4_K, q8_0 = VKGEMM_TYPE_Q8_0, q6_k = VKGEMM_TYPE_Q6_K;
-    for (const Edge& edge : {Edge{f32, 7, false},
-                             {f32, 8, true},
-                             {f32, 32, true},
-                             {f32, 33, false},
-                             {f16, 3, false},
-                             {f16, 4, true},
-                             {f16, 5, false},
-                             {bf16, 8, true},
-                             {bf16, 9, false},
-                             {q8_0, 1, true},
-                             {q8_0, 2, false},
-                             {q4_k, 8, false},
-                             {q4_k, 9, true},
-                             {q4_k, 32, true},
-                             {q4_k, 33, false},
-                             {q4_k, 256, false},
-                             {q4_k, 257, true},
-                             {q6_k, 256, false},
-                             {q6_k, 257, true}}) {
-        CAPTURE(uint32_t(edge.type));
-        CAPTURE(edge.rows);
-        CHECK(is_taken(product(edge.type, f32, {256, 5, 1, 1}, edge.rows)) == edge.is_taken);
-    }
-    MulMat heads = product(f32, f32, {32, 5, 2, 1}, 8);
-    CHECK_FALSE(is_taken(heads));
-    const Filled ids(f32, {2, 33, 1, 1}, {}, buffers().ids.handle());
-    for (const uint64_t tokens : {31u, 32u, 33u}) {
-        MulMat x = product(f16, f32, {32, 5, 4, 1});
-        ggml::Tensor few = ids.tensor;
-        few.ne[1] = tokens;
-        x.src1 = Filled(f32, {32, 1, tokens, 1}, {}, buffers().y.handle()).tensor;
-        x.dst = Filled(f32, {5, 2, tokens, 1}, {}, buffers().d.handle()).tensor;
-        x.ids = &few;
-        CHECK(is_taken(x) == (tokens >= 32));
-        x.src0.type = bf16;
-        CHECK_FALSE(is_taken(x));
-    }
 }
 
 TEST_CASE("GGML_VKGEMM: its words") {

@@ -22,6 +22,9 @@ void put(const Arena& arena, const Filled& x) {
     std::ranges::copy(x.bytes, arena.bytes().begin());
 }
 
+VkgemmOperand scratch_memory() { return {buffers().scratch.handle(), 0, Arena::most_bytes, 0}; }
+VkgemmOperand rounded_memory() { return {buffers().rounded.handle(), 0, Arena::most_bytes, 0}; }
+
 std::string run(const ggml::MulMat& product, const std::vector<std::byte>& want, ggml::Reason& reason) {
     ggml::Work work;
     reason = adapter().prepare(product, work);
@@ -29,9 +32,10 @@ std::string run(const ggml::MulMat& product, const std::vector<std::byte>& want,
     if (reason != ggml::Reason::SERVED) return "";
     const Buffers& b = buffers();
     std::ranges::fill(b.scratch.bytes().first(work.scratchBytes), std::byte{0x5a});
+    std::ranges::fill(b.rounded.bytes().first(work.roundedBytes), std::byte{0x5a});
     const size_t messages = device().messageCount();
     const Status done = device().submit([&](VkCommandBuffer commands) {
-        reason = adapter().record(commands, work, {b.scratch.handle(), 0, Arena::most_bytes, 0});
+        reason = adapter().record(commands, work, scratch_memory(), rounded_memory());
         return Status{};
     });
     if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
@@ -57,6 +61,7 @@ std::string text_of(const ggml::MulMat& x) {
         for (const uint64_t n : t->nb) out += " " + std::to_string(n);
         out += " offset " + std::to_string(t->offset) + ";";
     }
+    if (x.fusedCount) out += " " + std::to_string(x.fusedCount) + " added;";
     return out;
 }
 

@@ -38,6 +38,7 @@ std::string to_text(const Case& x) {
     if (x.invocations) s += "invocations=" + std::to_string(x.invocations) + " ";
     if (x.samples) s += "samples=" + std::to_string(x.samples) + " ";
     if (x.sizes) s += "sizes=" + sizes_text(*x.sizes) + " ";
+    if (x.strides) s += "strides=" + strides_text(*x.strides) + " ";
     if (x.alias != Alias::none) s += "alias=" + std::string(aliases[static_cast<size_t>(x.alias)]) + " ";
     if (x.reach) s += "reach=" + std::to_string(x.reach) + " ";
     s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
@@ -68,6 +69,8 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.samples = readNumber<uint64_t>(value).value_or(0);
         else if (key == "sizes")
             x.sizes = sizes_named(value);
+        else if (key == "strides")
+            x.strides = strides_named(value);
         else if (key == "alias")
             x.alias = static_cast<Alias>(std::find(aliases.begin(), aliases.end(), value) - aliases.begin());
         else if (key == "fill") {

@@ -8,7 +8,6 @@
 
 using namespace vkgemm::test;
 using vkgemm::plan::columnMajor;
-using vkgemm::plan::info;
 using vkgemm::plan::Kernel;
 using vkgemm::plan::rowMajor;
 using vkgemm::plan::Type;

@@ -12,22 +12,20 @@
 
 namespace vkgemm::test {
 
-inline bool is_bias(VkgemmStepKind k) { return k == VKGEMM_STEP_BIAS_ROW || k == VKGEMM_STEP_BIAS_COL; }
-inline bool is_scale(VkgemmStepKind k) {
-    return k == VKGEMM_STEP_SCALE_ROW || k == VKGEMM_STEP_SCALE_COL || k == VKGEMM_STEP_SCALE_ALL;
-}
-
 inline bool has_residual(const plan::Problem& p) {
     return std::any_of(p.epilogue.begin(), p.epilogue.end(),
                        [](const plan::EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
 }
-inline uint64_t vector_length(const plan::Problem& p, bool (*kind)(VkgemmStepKind)) {
-    for (const plan::EpilogueStep& s : p.epilogue) {
-        if (!kind(s.kind)) continue;
-        if (s.kind == VKGEMM_STEP_SCALE_ALL) return 1;
-        return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_SCALE_ROW ? p.m : p.n;
-    }
-    return 0;
+/// The step that reads the bias, or the scale; null: there is none.
+inline const plan::StepInfo* reader_of(const plan::Problem& p, VkgemmSlot slot) {
+    for (const plan::EpilogueStep& s : p.epilogue)
+        if (plan::info(s.kind).operand == slot) return &plan::info(s.kind);
+    return nullptr;
+}
+inline uint64_t vector_length(const plan::Problem& p, VkgemmSlot slot) {
+    const plan::StepInfo* const step = reader_of(p, slot);
+    if (!step || step->shape == plan::StepShape::ONE) return step ? 1 : 0;
+    return (step->is_of_rows() ? p.m : p.n) * step->width();
 }
 
 inline bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
@@ -45,8 +43,8 @@ struct Data {
           b(of(p, VKGEMM_SLOT_B, p.b.type, true, x.shift)),
           c(of(p, VKGEMM_SLOT_C, p.c.type, p.cSource == VKGEMM_C_SEPARATE, x.shift)),
           d(of(p, VKGEMM_SLOT_D, p.d.type, true, x.shift)),
-          bias(Guarded::vector(p.biasType, vector_length(p, is_bias))),
-          scale(Guarded::vector(p.scaleType, vector_length(p, is_scale))),
+          bias(Guarded::vector(p.biasType, vector_length(p, VKGEMM_SLOT_BIAS))),
+          scale(Guarded::vector(p.scaleType, vector_length(p, VKGEMM_SLOT_SCALE))),
           residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x.shift)) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
@@ -66,6 +64,11 @@ struct Data {
         fill(bias, range.others);
         fill(residual, range.others);
         scale.fill([&] { return random.pick(factors); });
+        const plan::StepInfo* const scales = reader_of(p, VKGEMM_SLOT_SCALE);
+        if (scales && scales->width() == 2)  // bounds: the lower one comes first
+            scale.change([&](double, uint64_t, uint64_t i) {
+                return i % 2 ? 5 + static_cast<double>(random.below(20)) : 4 - static_cast<double>(random.below(20));
+            });
         set_scalars(x, p);
         if (x.alias != Alias::none) d = x.alias == Alias::c ? c : residual;
         if (x.fill == Fill::wide) widen(p);
@@ -87,6 +90,7 @@ struct Data {
             if (s.kind == VKGEMM_STEP_CLAMP && (p.scalars & VKGEMM_SCALARS_CLAMP))
                 scalars.low = s.low, scalars.high = s.high;
         if (!(p.scalars & VKGEMM_SCALARS_MONITOR)) scalars.nonFinite = 7;  // which must stay
+        if (p.scalars & VKGEMM_SCALARS_LARGEST) scalars.largest = 0;
     }
 
     /// What a block format holds with scales of 1. iq4_nl has few whole numbers, but none of those nearest is above 10.

@@ -147,11 +147,32 @@ VkgemmOperand operand(const host::Buffer& buffer, const Guarded& x) {
     return {buffer.handle(), x.offset(), x.span_bytes(), 0};
 }
 
+/// The problem of the plan. If its m varies, it is larger than that of the run, which states its own.
+VkgemmProblem planned(const Problem& p) {
+    VkgemmProblem out = convert::toC(plan::restated(p));
+    if (!(p.upTo & VKGEMM_UP_TO_M) || p.a.layout != plan::rowMajor || p.d.layout != plan::rowMajor) return out;
+    out.m += 5;
+    out.a.batchStride = out.b.batchStride = out.c.batchStride = out.d.batchStride = 0;
+    return out;
+}
+
+/// The table with addresses in place of offsets.
+std::vector<VkgemmGroup> addressed(const Groups& g, const host::Buffer& a, const host::Buffer& b,
+                                   const host::Buffer& d) {
+    std::vector<VkgemmGroup> out = g.table;
+    const auto place = [](uint64_t& offset, const host::Buffer& buffer, const Guarded& x) {
+        offset = buffer.address() + x.offset() + plan::info(x.type()).bytes_of(offset);
+    };
+    for (VkgemmGroup& x : out) place(x.offsetA, a, g.a), place(x.offsetB, b, g.b), place(x.offsetD, d, g.d);
+    return out;
+}
+
 /// Runs `run.table` where the reference is `good`, and compares all of D.
 std::string run_groups(const Groups& run, const Groups& good, const char* kernel, const char* tile, double alpha,
                        double beta) {
     const size_t messages = device().messageCount();
-    const VkgemmProblem problem = convert::toC(plan::restated(run.p));
+    const VkgemmProblem problem = planned(run.p);
+    const bool by_address = run.p.grouping == VKGEMM_GROUPING_ADDRESSES;
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
     options.kernel = kernel, options.tile = tile;
@@ -165,12 +186,15 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
     REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
     const auto upload = [](const auto& bytes) { return uploaded(bytes.data(), bytes.size() * sizeof bytes[0]); };
     const host::Buffer a = upload(run.a.bytes()), b = upload(run.b.bytes()), d = upload(run.d.bytes()),
-                       groups = upload(run.table), indices = upload(run.indices),
+                       groups = upload(by_address ? addressed(run, a, b, d) : run.table), indices = upload(run.indices),
                        workspace = upload(
                            std::vector<std::byte>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] + 64, std::byte{0x5a}));
     VkgemmRun r{};
     r.structSize = sizeof r;
     r.a = operand(a, run.a), r.b = operand(b, run.b), r.d = operand(d, run.d);
+    if (by_address) r.a = r.b = r.d = {};
+    if (problem.m != run.p.m)
+        r.flags = VKGEMM_RECORD_SIZES, r.m = run.p.m, r.n = run.p.n, r.k = run.p.k, r.batch = run.p.batch;
     r.groups.buffer = groups.handle(), r.indices.buffer = indices.handle();
     r.indices.size = run.indices.size() * sizeof(uint32_t);
     r.workspace.buffer = workspace.handle();
@@ -207,6 +231,8 @@ constexpr Line lines[] = {
     {"29x35x40 batch=4 groups=table", 1, 0},
     {"40x36x48 batch=5 groups=indexed upto=m layout=nt", 1, 0},
     {"45x35x38 batch=7 groups=indexed per_row=4 upto=m layout=nn c=d", 1, 2},
+    {"29x36x40 batch=6 groups=addresses upto=mnk layout=nt", 2, 0},
+    {"24x33x38 batch=4 groups=addresses upto=mk layout=tn c=d", 1, 2},
     {"33x20x64 batch=1 groups=indexed per_row=2 upto=m layout=nt", -1, 0},
 };
 
@@ -273,18 +299,16 @@ std::string some_words(Random& random, bool indexed) {
     std::string out = std::string(" layout=") + layouts[random.below(indexed ? 2 : 4)];
     out += std::string(" upto=") + (indexed ? "m" : random.pick(sizes));
     if (indexed) out += " groups=indexed per_row=" + std::to_string(1 + random.below(8));
-    if (!indexed) out += " groups=table";
+    if (!indexed) out += random.one_in(3) ? " groups=addresses" : " groups=table";
     if (!indexed && random.one_in(3)) out += " layout_d=t";
     if (random.one_in(2)) out += " c=d";
     return out;
 }
 
-/// Where types are mixed, the matrices of B must begin at multiples of 4 bytes: two columns fill words.
-std::string some_sizes(Random& random, bool mixed, bool blocks) {
+std::string some_sizes(Random& random, bool blocks) {
     const uint64_t grain = random.one_in(3) ? 8 : 1;
     const auto size = [&] { return (random.one_in(12) ? random.below(2) : 1 + random.below(60)) * grain; };
-    const uint64_t m = std::min<uint64_t>(size(), a_rows - 1), n = size() * (mixed ? 2 : 1),
-                   k = blocks ? 32 * random.below(4) : size();
+    const uint64_t m = std::min<uint64_t>(size(), a_rows - 1), n = size(), k = blocks ? 32 * random.below(4) : size();
     return plan::concat({m, "x", n, "x", k, " batch=", 1 + random.below(9)});
 }
 
@@ -302,8 +326,7 @@ void run_random_groups(uint64_t seed, int problems) {
         const bool indexed = random.one_in(3), blocks = x.types.find("q8_0") != std::string::npos;
         const std::string words = some_words(random, indexed);
         for (int i = 0; i < 25; ++i) {
-            const std::string line =
-                line_of(x.types, (some_sizes(random, x.kernel->module.is_mixed(), blocks) + words).c_str());
+            const std::string line = line_of(x.types, (some_sizes(random, blocks) + words).c_str());
             const auto parsed = plan::parse_problem(line);
             REQUIRE_MESSAGE(bool(parsed), line);
             if (!plan::complete(parsed->problem)) {

@@ -230,15 +230,12 @@ Case widened(Case x) {
 bool refused(const Case& x) {
     const Kernel* kernel = plan::find_kernel(x.kernel);
     const auto completed = plan::complete(x.problem);
-    if (kernel && kernel->module.is_mixed() && !completed) return true;
-    if (kernel && completed && plan::is_mixed(*completed)) {  // read in words, and some lay A and B out along k
-        const auto misses_words = [&](plan::Type t) { return x.shift * plan::info(t).unit_bytes() % 4 != 0; };
-        if (misses_words(completed->a.type) || misses_words(completed->b.type)) return true;
-    }
+    if (kernel && kernel->module.is_mixed() && !completed) return true;  // some lay A and B out along k
     for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})
         if (completed && plan::is_read_in_words(*completed, slot) && x.shift % 2 != 0) return true;
     if (!kernel || !completed || plan::is_empty(*completed)) return false;
     const plan::Problem p = plan::normalise(*completed).problem;
+    if (kernel->module.a != kernel->module.b && p.a.type != kernel->module.a) return true;  // A and B were swapped
     const auto all = plan::operands(p);
     const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
     const auto is_wide = [&](const plan::Operand& o) {  // or becomes so

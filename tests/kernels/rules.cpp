@@ -37,7 +37,8 @@ bool curved(VkgemmStepKind kind) { return kind == VKGEMM_STEP_GELU || kind == VK
 
 bool wants_floats(const vkgemm::plan::Problem& p) {
     bool any = false;
-    for (const EpilogueStep& step : p.epilogue) any |= curved(step.kind) || step.kind == VKGEMM_STEP_CLAMP;
+    for (const EpilogueStep& step : p.epilogue)
+        any |= vkgemm::plan::info(step.kind).sums == vkgemm::plan::StepSums::FLOATS;
     return any;
 }
 
@@ -161,6 +162,8 @@ TEST_CASE("rules: each step of the epilogue, and steps in order") {
         {{VKGEMM_STEP_RESIDUAL, 0, 0}},
         {{VKGEMM_STEP_RELU, 0, 0}},
         {{VKGEMM_STEP_CLAMP, -5, 7}},
+        {{VKGEMM_STEP_CLAMP_ROW, 0, 0}},
+        {{VKGEMM_STEP_BIAS_ROW, 0, 0}, {VKGEMM_STEP_CLAMP_COL, 0, 0}, {VKGEMM_STEP_CLAMP, -3, 9}},
         {{VKGEMM_STEP_GELU, 0, 0}},
         {{VKGEMM_STEP_SILU, 0, 0}},
         {{VKGEMM_STEP_BIAS_COL, 0, 0},

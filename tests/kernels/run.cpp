@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -115,10 +116,14 @@ class Comparison {
 
     /// Are the scalars in memory as they were, and is what was noted of D right?
     std::string scalars(const VkgemmScalars& before, const VkgemmScalars& after) const {
-        if (std::memcmp(&before, &after, offsetof(VkgemmScalars, nonFinite)) != 0 || before.reserved != after.reserved)
-            return "a scalar was written";
-        const bool monitors = p_.scalars & VKGEMM_SCALARS_MONITOR;
-        if (monitors && (x_.samples != 0 || is_inexact(x_.fill, p_.accuracy))) return "";
+        if (std::memcmp(&before, &after, offsetof(VkgemmScalars, nonFinite)) != 0) return "a scalar was written";
+        const bool monitors = p_.scalars & VKGEMM_SCALARS_MONITOR, measures = p_.scalars & VKGEMM_SCALARS_LARGEST;
+        if (!measures && std::bit_cast<uint32_t>(before.largest) != std::bit_cast<uint32_t>(after.largest))
+            return "the largest |D| was written";
+        if ((monitors || measures) && (x_.samples != 0 || is_inexact(x_.fill, p_.accuracy))) return "";
+        const bool same = std::isnan(largest_) ? std::isnan(after.largest) : double{after.largest} == largest_;
+        if (measures && !same)
+            return "the largest |D| is " + say(double{after.largest}) + " in memory, not " + say(largest_);
         const uint32_t want = monitors ? uint32_t{non_finite_} : before.nonFinite;
         return after.nonFinite == want ? "" : "nonFinite is " + std::to_string(after.nonFinite);
     }
@@ -138,7 +143,9 @@ class Comparison {
     void element(uint64_t z, uint64_t r, uint64_t c) {
         ++seen_;
         const Bounded want = reference(p_, x_.alpha, x_.beta, in_, z, r, c);
-        const double is = got_[position(p_, VKGEMM_SLOT_D, z, r, c)];
+        const double is = got_[position(p_, VKGEMM_SLOT_D, z, r, c)],
+                     size = std::fabs(want.before.value_or(want.value));
+        if (!(size <= largest_) && !std::isnan(largest_)) largest_ = size;  // NaN stays
         non_finite_ |=
             !std::isfinite(want.before.value_or(want.value)) || !std::isfinite(rounded(p_.d.type, want.value));
         const bool right = acceptable(x_, p_, is, want),
@@ -156,6 +163,7 @@ class Comparison {
     double promised_;
     uint64_t wrong_ = 0, seen_ = 0;
     bool non_finite_ = false;
+    double largest_ = 0;
     std::string first_;
 };
 
@@ -180,11 +188,21 @@ std::string compare(const Case& x, const plan::Problem& p, const Data& data, dou
     return "";
 }
 
+/// The largest power of two up to 16 that all offsets are multiples of.
+uint32_t alignment_of(const Case& x, const plan::Problem& p) {
+    uint64_t alignment = 16;
+    for (const plan::Type type : {p.a.type, p.b.type, p.c.type, p.d.type, p.residualType})
+        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(type).unit_bytes()});
+    return static_cast<uint32_t>(x.shift ? alignment : 16);
+}
+
 /// A and B of mixed types, and some operands of the epilogue, are read in words of 4 bytes.
-uint64_t bytes_needed(const plan::Problem& p, const Guarded& g, size_t slot) {
+uint64_t bytes_needed(const plan::Problem& p, const Guarded& g, size_t slot, uint32_t alignment) {
     const uint64_t bytes = g.span_bytes();
     const bool in_words = plan::is_mixed(p) && slot < 2;
-    return in_words || plan::is_read_in_words(p, VkgemmSlot(slot)) ? (bytes + 3) / 4 * 4 : bytes;
+    if (!in_words && !plan::is_read_in_words(p, VkgemmSlot(slot))) return bytes;
+    const uint32_t begins = std::max(alignment, plan::info(g.type()).unit_bytes());  // A and B may, within a word
+    return (bytes + 3) / 4 * 4 + (in_words && bytes && begins < 4 ? 4 - begins : 0);
 }
 
 /// Do the plan's sizes and counts agree with the problem?
@@ -194,7 +212,7 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
     const auto all = data.all();
     for (size_t slot = 0; slot < all.size(); ++slot) {
         const bool packed = (slot == VKGEMM_SLOT_A && info.packedA) || (slot == VKGEMM_SLOT_B && info.packedB);
-        const uint64_t want = plan::is_empty(p) ? 0 : bytes_needed(p, *all[slot], slot);
+        const uint64_t want = plan::is_empty(p) ? 0 : bytes_needed(p, *all[slot], slot, alignment_of(x, p));
         if (!packed && info.requiredBytes[slot] != want)
             return std::string("requiredBytes of ") + slot_names[slot] + " is " +
                    std::to_string(info.requiredBytes[slot]) + ", not " + std::to_string(want);
@@ -207,7 +225,7 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
 }
 
 VkgemmOperand operand(const Case& x, const plan::Problem& p, const Guarded& g, size_t slot) {
-    const uint64_t bytes = bytes_needed(p, g, slot);
+    const uint64_t bytes = bytes_needed(p, g, slot, alignment_of(x, p));
     if (bytes == 0) return {};
     const bool on_d = x.alias != Alias::none && slot == (x.alias == Alias::c ? VKGEMM_SLOT_C : VKGEMM_SLOT_RESIDUAL);
     const host::Buffer& buffer = pool().buffers[on_d ? d_slot : slot];
@@ -303,16 +321,9 @@ Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Dat
         r.flags |= VKGEMM_RECORD_SIZES;
         r.m = x.sizes->m, r.n = x.sizes->n, r.k = x.sizes->k, r.batch = x.sizes->batch;
     }
+    if (x.strides) r.flags |= VKGEMM_RECORD_STRIDES, r.strides = *x.strides;
     r.workspace = workspace.operand(x.addresses);
     return submit(plan, r);
-}
-
-/// The largest power of two up to 16 that all offsets are multiples of.
-uint32_t alignment_of(const Case& x, const plan::Problem& p) {
-    uint64_t alignment = 16;
-    for (const plan::Type type : {p.a.type, p.b.type, p.c.type, p.d.type, p.residualType})
-        alignment = std::gcd(alignment, x.shift * uint64_t{plan::info(type).unit_bytes()});
-    return static_cast<uint32_t>(x.shift ? alignment : 16);
 }
 
 VkgemmPlanOptions options_of(const Case& x, const plan::Problem& p) {
@@ -340,7 +351,13 @@ struct Ran {
 std::string execute_case(const Case& x, Ran& out) {
     const auto completed = plan::complete(x.problem);
     if (!completed) return "the case itself is broken: " + completed.status().text;
-    const plan::Problem& p = out.problem = x.sizes ? plan::with_sizes(*completed, *x.sizes) : *completed;
+    out.problem = x.sizes ? plan::with_sizes(*completed, *x.sizes) : *completed;
+    if (x.strides) {
+        const auto strided = plan::of_run(x.problem, x.sizes.value_or(plan::sizes_of(*completed)), *x.strides);
+        if (!strided) return "the case itself is broken: " + strided.status().text;
+        out.problem = *strided;
+    }
+    const plan::Problem& p = out.problem;
     if (!is_inexact(x.fill, p.accuracy) && exact_fill(p, x.alpha, x.beta).ab == 0)
         return "the case itself is broken: no range is exact";
     const Data& data = out.data.emplace(x, p);
@@ -360,7 +377,7 @@ std::string execute_case(const Case& x, Ran& out) {
     info.structSize = sizeof info;
     if (vkgemmGetPlanInfo(plan.handle, &info) != VKGEMM_SUCCESS) return "no plan info";
     out.error_bound = info.errorBound;
-    if (!x.sizes)
+    if (!x.sizes && !x.strides)
         if (std::string why = check_info(x, p, data, info); !why.empty()) return why;
     Workspace workspace;
     if (std::string why = workspace.hold(info.requiredBytes[VKGEMM_SLOT_WORKSPACE]); !why.empty()) return why;

@@ -46,7 +46,8 @@ struct Case {
     uint32_t invocations = 0;            // plan for a GPU that allows so many in a work group; 0: for this device
     uint64_t samples = 0;                // elements of D to compare; 0: all of them
     std::optional<plan::Sizes> sizes{};  // of the run, where the problem has upTo; nullopt: the problem's
-    Alias alias = Alias::none;           // c: of a problem with cSource SEPARATE, whose C is laid out like D
+    std::optional<VkgemmRunStrides> strides{};  // of the run, where upTo has VKGEMM_UP_TO_STRIDES
+    Alias alias = Alias::none;                  // c: of a problem with cSource SEPARATE, whose C is laid out like D
     uint32_t reach = 0;  // elements of an operand that a dispatch reaches; 0: as many as 32-bit indices do
 };
 

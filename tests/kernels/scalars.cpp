@@ -11,7 +11,7 @@ using vkgemm::plan::Problem;
 namespace {
 
 constexpr uint32_t all_scalars =
-    VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA | VKGEMM_SCALARS_CLAMP | VKGEMM_SCALARS_MONITOR;
+    VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA | VKGEMM_SCALARS_CLAMP | VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST;
 
 bool has_scalars(const Kernel& kernel) {
     const auto sums = kernel.module.accumulate;
@@ -54,7 +54,8 @@ TEST_CASE("each scalar in memory alone, the others from the run") {
     for_each_product([](const Kernel& kernel, Tally& tally) {
         tally.none();
         if (!has_scalars(kernel)) return;
-        for (const uint32_t bit : {VKGEMM_SCALARS_ALPHA, VKGEMM_SCALARS_BETA, VKGEMM_SCALARS_MONITOR}) {
+        for (const uint32_t bit :
+             {VKGEMM_SCALARS_ALPHA, VKGEMM_SCALARS_BETA, VKGEMM_SCALARS_MONITOR, VKGEMM_SCALARS_LARGEST}) {
             Case x = odd_case(kernel);
             x.problem.cSource = VKGEMM_C_SEPARATE, x.problem.scalars = bit;
             x.alpha = 0.5, x.beta = -1;

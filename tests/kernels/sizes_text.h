@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The sizes of a run as text: "4x5x6x1" is m, n, k and the batch.
+// The sizes of a run as text: "4x5x6x1" is m, n, k and the batch; and its strides: twelve numbers in their order.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,30 @@ inline plan::Sizes sizes_named(std::string_view text) {
         text.remove_prefix(std::min(text.size(), word.size() + 1));
     }
     return out;
+}
+
+/// A copy as numbers, in the order of the struct.
+inline std::array<uint64_t, 12> numbers_of(const VkgemmRunStrides& s) {
+    return {s.lda,          s.ldb,          s.ldc,          s.ldd,          s.batchStrideA, s.batchStrideB,
+            s.batchStrideC, s.batchStrideD, s.outerStrideA, s.outerStrideB, s.outerStrideC, s.outerStrideD};
+}
+inline VkgemmRunStrides strides_of(const std::array<uint64_t, 12>& x) {
+    return {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]};
+}
+
+inline std::string strides_text(const VkgemmRunStrides& s) {
+    std::string out;
+    for (const uint64_t x : numbers_of(s)) out += (out.empty() ? "" : ",") + std::to_string(x);
+    return out;
+}
+inline VkgemmRunStrides strides_named(std::string_view text) {
+    std::array<uint64_t, 12> out{};
+    for (uint64_t& x : out) {
+        const std::string_view word = text.substr(0, text.find(','));
+        x = readNumber<uint64_t>(word).value_or(0);
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+    }
+    return strides_of(out);
 }
 
 }  // namespace vkgemm::test

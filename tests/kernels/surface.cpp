@@ -67,7 +67,7 @@ void draw_types(Random& random, Draw& d, const Kernel& k) {
         if (vkgemm::plan::is_decoded(type.type) && !(m.family.uses_matrix_units && type.type == vkgemm::plan::bf16))
             types.push_back(type.type);
     do p.a.type = random.pick(types), p.b.type = random.pick(types);
-    while (p.a.type == p.b.type && info(p.a.type).is_plain());
+    while (!vkgemm::plan::is_mixed(p));
     d.grain_k = std::max({info(p.a.type).block, info(p.b.type).block, is_gemv(k) ? 32u : 1u});
 }
 
@@ -116,7 +116,7 @@ void draw_operand_types(Random& random, Problem& p) {
 void draw_scalars(Random& random, Problem& p) {
     const auto sums = vkgemm::plan::finished_in(p);
     if (!info(sums).is_float || sums == vkgemm::plan::f64 || !random.one_in(3)) return;
-    p.scalars = static_cast<uint32_t>(random.below(16));
+    p.scalars = static_cast<uint32_t>(random.below(32));
     if (p.cSource == VKGEMM_C_NONE) p.scalars &= ~uint32_t{VKGEMM_SCALARS_BETA};
     p.scalars &= ~uint32_t{VKGEMM_SCALARS_CLAMP};
     for (const auto& step : p.epilogue)

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: MIT
-// Plans for sizes up to a bound, recorded with sizes that no plan has seen: the operands of each run are exactly as
-// large as its sizes need, with poison around and between their rows.
+// SPDX-License-Identifier: MIT Plans for sizes up to a bound, recorded with sizes and strides that no plan has seen:
+// the operands of each run are exactly as large as its sizes need, with poison around and between their rows.
 #include <doctest/doctest.h>
 
 #include <array>
 #include <set>
 
 #include "kernels/rows.h"
+#include "kernels/sizes_text.h"
 #include "plan/choice/device_kernels.h"
 #include "support/random.h"
 
@@ -54,7 +54,11 @@ Case random_case(Random& random) {
     p.m = some_size(random, great ? 300 : 80), p.n = some_size(random, great ? 300 : 80);
     p.k = some_size(random, great ? 2000 : 200);
     p.batch = random.one_in(3) ? 1 + random.below(4) : 1;
-    p.upTo = 1 + static_cast<uint32_t>(random.below(15));
+    p.upTo = 1 + static_cast<uint32_t>(random.below(31));
+    if (p.upTo & VKGEMM_UP_TO_STRIDES && !(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(2)) {
+        p.batch = 4, (random.one_in(2) ? p.ratioA : p.ratioB) = 1 + random.below(2);
+        p.outerBatch = 1 + random.below(2);
+    }
     set_layout(random, p.a, p.m, p.k, p.batch, true);
     set_layout(random, p.b, p.k, p.n, p.batch, true);
     set_layout(random, p.d, p.m, p.n, p.batch, false);
@@ -68,6 +72,33 @@ Sizes sizes_for(Random& random, const Problem& p) {
     const auto size = [&](uint32_t bit, uint64_t most) { return p.upTo & bit ? run_size(random, most) : most; };
     return {size(VKGEMM_UP_TO_M, p.m), size(VKGEMM_UP_TO_N, p.n), size(VKGEMM_UP_TO_K, p.k),
             size(VKGEMM_UP_TO_BATCH, p.batch)};
+}
+
+// Strides of a run, most of them multiples of 16 bytes in one run of two: any that the problem's rules allow.
+std::optional<VkgemmRunStrides> strides_for(Random& random, const Case& x) {
+    if (!(x.problem.upTo & VKGEMM_UP_TO_STRIDES) || random.one_in(5)) return std::nullopt;  // the problem's own
+    for (int tries = 0; tries < 20; ++tries) {
+        const uint64_t unit = random.one_in(2) ? 16 : 1;
+        std::array<uint64_t, 12> all{};
+        const auto draw = [&](size_t i, uint64_t least) {
+            const uint64_t some = (least + unit - 1) / unit * unit + unit * random.below(3);
+            all[i] = random.one_in(4) ? 0 : some;
+        };
+        const auto [m, n, k, batch] = *x.sizes;
+        const std::array<std::array<uint64_t, 2>, 4> shapes = {{{m, k}, {k, n}, {m, n}, {m, n}}};
+        const Matrix* const matrices[] = {&x.problem.a, &x.problem.b, &x.problem.c, &x.problem.d};
+        for (size_t i = 0; i < 4; ++i) {
+            const auto [rows, cols] = shapes[i];
+            const bool by_rows = matrices[i]->layout == rowMajor;
+            draw(i, by_rows ? cols : rows);
+            draw(4 + i,
+                 std::max<uint64_t>(all[i], by_rows ? cols : rows) * std::max<uint64_t>(by_rows ? rows : cols, 1));
+            draw(8 + i, std::max<uint64_t>(all[4 + i], 1) * std::max<uint64_t>(batch, 1) * 2);
+        }
+        const VkgemmRunStrides out = strides_of(all);
+        if (vkgemm::plan::of_run(x.problem, *x.sizes, out)) return out;
+    }
+    return std::nullopt;
 }
 
 // Asks for a kernel of the problem's types and for a schedule, if all sizes can have them. Left alone, a CPU would
@@ -88,7 +119,7 @@ void ask_for_kernel(Random& random, Case& x) {
 void run_random(uint64_t seed, int problems, int runs) {
     Random random(seed);
     std::set<std::string_view> families;
-    int done = 0, wrong = 0, split = 0, packed = 0;
+    int done = 0, wrong = 0, split = 0, packed = 0, strided = 0;
     for (int i = 0; i < problems; ++i) {
         Case x = random_case(random);
         if (!can_be_exact(x) || !is_planned(x)) continue;  // the device may lack a type
@@ -96,7 +127,8 @@ void run_random(uint64_t seed, int problems, int runs) {
         if (!x.kernel.empty()) families.insert(vkgemm::plan::find_kernel(x.kernel)->module.family.name);
         split += x.tile.find("SPLIT") != std::string::npos, packed += x.tile.find("PACK") != std::string::npos;
         for (int run_of_plan = 0; run_of_plan < runs; ++run_of_plan, ++done) {
-            x.sizes = sizes_for(random, x.problem);
+            x.sizes = sizes_for(random, x.problem), x.strides = strides_for(random, x);
+            strided += x.strides.has_value();
             if (const std::string why = run(x); !why.empty() && ++wrong <= 3) MESSAGE(to_text(x), "\n  ", why);
         }
     }
@@ -104,6 +136,7 @@ void run_random(uint64_t seed, int problems, int runs) {
     CHECK(done > problems);  // SwiftShader has two of the types
     if (problems < 40) return;
     CHECK(families.size() >= 3);
+    CHECK(strided * 5 > done);
     CHECK(split >= 3);
     CHECK(packed >= 3);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
-//   harness FOLDER check [MODULES]          every tile, layout, size and epilogue of the modules with such a name
-//   harness FOLDER random COUNT [SEED] [MODULES]  so many problems that are drawn
-//   harness FOLDER time < CASES             lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu|alone] [RASTER] [SLICES]
+//   harness FOLDER check [MODULES]    every tile, layout, size and epilogue of the modules with such a name
+//   harness FOLDER random COUNT [SEED] [MODULES]   so many problems that are drawn
+//   harness FOLDER time < CASES       lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu|alone] [RASTER] [SLICES]
 // FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
 //   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
 #include <algorithm>

@@ -125,7 +125,7 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
             for (const Bucket& b : buckets) {
                 most = std::max(most, b.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes);
                 SizedSteps largest;
-                set_sizes(largest, &b, n, p, b.range.most, caps, 16);
+                set_run(largest, &b, with_sizes(n, p, b.range.most), caps, 16);
                 REQUIRE(largest.count == b.steps.steps.size());
                 for (size_t s = 0; s < largest.count; ++s) check_same(largest.steps[s], b.steps.steps[s]);
                 for (size_t s = 0; s < largest.slots.size(); ++s)
@@ -137,7 +137,7 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
                 const Bucket* const b = find_bucket(buckets, s);
                 REQUIRE(b);
                 SizedSteps got;
-                set_sizes(got, b, n, p, s, caps, 16);
+                set_run(got, b, with_sizes(n, p, s), caps, 16);
                 CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
                 const Schedule& schedule = b->choice.schedule;
                 whole += got.is_whole, split += schedule.split.reducer != nullptr;
@@ -163,6 +163,56 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
     CHECK(split > 30);
     CHECK(packed > 30);
     CHECK(whole >= 20);
+}
+
+TEST_CASE(
+    "a run with strides of its own keeps what its pipelines rely on, packs nothing, and needs no more workspace") {
+    Random random(7);
+    int runs = 0, wide = 0, split = 0, repeated = 0;
+    for (const std::string& file : device_files()) {
+        const DeviceCaps caps = *parse_device_caps(file_text(file));
+        const DeviceKernels kernels(caps);
+        for (const char* line : {"64x64x4096 upto=ns", "f16*f16 512x128x64 upto=mks layout=nt", "33x64x64 upto=s",
+                                 "f16*f16->f32 32x512x128 batch=32 ratio_b=4 upto=mns layout=nt",
+                                 "f16*f16 8x64x64 batch=4 ratio_a=2 outer=3 upto=ms layout_d=t"}) {
+            const Problem given = parse_problem(line)->problem, p = *complete(given);
+            const Normalised n = normalise(p);
+            Request request;
+            request.workspace_limit = much, request.packs = false;
+            const auto buckets = buckets_of(p, kernels, request);
+            uint64_t most = 0;
+            for (const Bucket& b : buckets) {
+                most = std::max(most, b.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes);
+                CHECK((!b.choice.schedule.a.kernel && !b.choice.schedule.b.kernel));
+            }
+            for (int j = 0; j < 40 && !buckets.empty(); ++j) {
+                const Sizes s = some_sizes(random, p);
+                const uint64_t unit = random.one_in(2) ? 16 : 1;
+                const auto some = [&] { return 4096 + unit * random.below(8); };
+                VkgemmRunStrides strides{};
+                strides.lda = some(), strides.ldb = some(), strides.ldd = some();
+                const Result<Problem> now = of_run(given, s, strides);
+                REQUIRE_MESSAGE(bool(now), now.status().text);
+                const RunProblem run = {*now, normalise(*now)};
+                const Bucket* const b = find_bucket(buckets, s, are_wide(run.normalised.problem));
+                if (!b) continue;
+                SizedSteps got;
+                set_run(got, b, run, caps, 16);
+                ++runs, wide += (b->range.multiples & VKGEMM_UP_TO_STRIDES) != 0;
+                split += b->choice.schedule.split.reducer != nullptr, repeated += got.part.count > 1;
+                CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
+                CHECK(got.steps[product_of(*b)].args.ldd == strides.ldd);
+                const auto planned = b->choice.schedule.operands(), own = operands(run.normalised.problem);
+                for (const size_t i : {0, 1, 3}) {
+                    Operand tight = own[i];
+                    tight.loose = tight.ragged = false;
+                    if (is_wide(planned[i], 16)) CHECK_MESSAGE(is_wide(tight, 16), line, " ", std::string(tight.name));
+                }
+            }
+        }
+    }
+    for (const int some : {wide, split, repeated}) CHECK(some * 20 > runs);
+    CHECK(runs > 300);
 }
 
 TEST_CASE("sizes that a plan does not serve are refused with the value and the limit") {

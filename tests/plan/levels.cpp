@@ -60,7 +60,9 @@ Problem draw(Random& random) {
     draw_matrix(random, p.d, p.outerStrideD, p.batch, p.outerBatch, true);
     if (p.cSource == VKGEMM_C_SEPARATE) draw_matrix(random, p.c, p.outerStrideC, p.batch, p.outerBatch, false);
     if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_BIAS_ROW : VKGEMM_STEP_BIAS_COL});
-    if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_SCALE_ROW : VKGEMM_STEP_SCALE_COL});
+    constexpr std::array<VkgemmStepKind, 4> of_scale = {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL,
+                                                        VKGEMM_STEP_CLAMP_ROW, VKGEMM_STEP_CLAMP_COL};
+    if (random.one_in(3)) p.epilogue.add({random.pick(of_scale)});
     if (random.one_in(3)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
     return p;
 }

@@ -36,7 +36,7 @@ Operands random_operands(const Problem& p, uint64_t seed) {
     out.d = filled(Guarded(p.d.type, p.d, p.m, p.n, p.batch));
     out.residual = filled(Guarded(p.d.type, p.d, p.m, p.n, p.batch));
     out.bias = filled(Guarded::vector(p.d.type, p.m + p.n));
-    out.scale = filled(Guarded::vector(p.d.type, p.m + p.n));
+    out.scale = filled(Guarded::vector(p.d.type, 2 * (p.m + p.n)));
     return out;
 }
 
@@ -67,9 +67,10 @@ Problem random_problem(Random& random) {
     if (random.one_in(3)) p.a.batchStride = broadcast;
     if (random.one_in(4)) p.d.batchStride = 100;
     const VkgemmStepKind biases[] = {VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_BIAS_COL},
-                         scales[] = {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_SCALE_ALL};
+                         scales[] = {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_SCALE_ALL,
+                                     VKGEMM_STEP_CLAMP_ROW, VKGEMM_STEP_CLAMP_COL};
     if (random.one_in(2)) p.epilogue.add({biases[random.below(2)]});
-    if (random.one_in(2)) p.epilogue.add({scales[random.below(3)]});
+    if (random.one_in(2)) p.epilogue.add({scales[random.below(std::size(scales))]});
     if (random.one_in(2)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
     if (random.one_in(2)) p.epilogue.add({VKGEMM_STEP_RELU});
     return p;
@@ -282,12 +283,12 @@ TEST_CASE("complete() names the rule that a problem breaks") {
              p.epilogue = {{VKGEMM_STEP_NONE}, {VKGEMM_STEP_RELU}};
          },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"kind 0", "1 to 11"}},
+         {"kind 0", "1 to 13"}},
         {"five steps", [](Problem& p) { p.epilogue.count = 5; }, VKGEMM_ERROR_INVALID_PROBLEM, {"5", "limit is 4"}},
         {"an unknown step",
-         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(12)}}; },
+         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(14)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"12"}},
+         {"14"}},
         {"an unknown step beyond every table",
          [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(255)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,

@@ -35,7 +35,7 @@ inline Operands operands_for(const plan::Problem& p, uint64_t seed) {
     out.a = filled(all[0], random), out.b = filled(all[1], random), out.c = filled(all[2], random);
     out.d = filled(all[3], random), out.residual = filled(all[3], random);
     for (std::vector<double>* x : {&out.bias, &out.scale})
-        for (uint64_t i = 0; i < p.m + p.n; ++i) x->push_back(static_cast<double>(random.between(-9, 9)));
+        for (uint64_t i = 0; i < 2 * (p.m + p.n); ++i) x->push_back(static_cast<double>(random.between(-9, 9)));
     return out;
 }
 
@@ -75,10 +75,10 @@ inline std::vector<double> repeated(const std::vector<plan::Normalised>& parts, 
             move(moved.a, begin.stride[0]), move(moved.b, begin.stride[1]), move(moved.c, begin.stride[2]);
             move(moved.d, begin.stride[3]), move(moved.residual, begin.stride[3]);
             for (const plan::EpilogueStep& s : n.problem.epilogue) {
-                const auto& [slot, shape] = std::pair{plan::info(s.kind).operand, plan::info(s.kind).shape};
-                const uint64_t by = shape == plan::StepShape::M ? begin.rows : begin.columns;
-                if (slot == VKGEMM_SLOT_BIAS) move(moved.bias, by);
-                if (slot == VKGEMM_SLOT_SCALE) move(moved.scale, by);
+                const plan::StepInfo& step = plan::info(s.kind);
+                const uint64_t by = (step.is_of_rows() ? begin.rows : begin.columns) * step.width();
+                if (step.operand == VKGEMM_SLOT_BIAS) move(moved.bias, by);
+                if (step.operand == VKGEMM_SLOT_SCALE) move(moved.scale, by);
             }
             multiply(n.problem, moved, d, begin.stride[3], n.problem.batch, n.adds ? 1 : 3);
         }

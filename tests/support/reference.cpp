@@ -69,6 +69,12 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
             return times(in.scale[at.col]);
         case VKGEMM_STEP_SCALE_ALL:
             return times(in.scale[0]);
+        case VKGEMM_STEP_CLAMP_ROW:
+        case VKGEMM_STEP_CLAMP_COL: {
+            const uint64_t line = step.kind == VKGEMM_STEP_CLAMP_ROW ? at.row : at.col;
+            const double low = in.scale[2 * line], high = in.scale[2 * line + 1];
+            return {x.value < low ? low : x.value > high ? high : x.value, x.error};
+        }
         case VKGEMM_STEP_RESIDUAL:
             return plus(in.residual[position(p, 3, at.batch, at.row, at.col)]);
         case VKGEMM_STEP_RELU:

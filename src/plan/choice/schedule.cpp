@@ -331,6 +331,9 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
         return least + cost.weights().passes * least_packing(mask, k, p, search.dev()) >= search.limit;
     };
     const Refusal too_dear{VKGEMM_ERROR_UNSUPPORTED, ""};  // read by nobody, for only schedule_below() has a limit
+    if (!search.request.packs && (k.module.family.packs_fragments || t.PACK > 1))
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"packs operands in a first pass, but their strides vary from run to run"});
     if (k.module.family.packs_fragments) {
         if (t.PACK && t.PACK != 4)
             return search.refusal(VKGEMM_ERROR_TILE, {"reads A and B as a first pass has laid them out; PACK is ",
@@ -363,7 +366,7 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
     if (t.PACK) return hopeless(t.PACK - 1) ? too_dear : schedule_of(t.PACK - 1, k, t, p, cost, search);
     if (hopeless(ahead)) return too_dear;
     Result<Schedule> best = schedule_of(ahead, k, t, p, cost, search);
-    if (!search.request.workspace_limit) return best;
+    if (!search.request.workspace_limit || !search.request.packs) return best;
     const uint32_t worth = worth_packing(k, p, search.request) | ahead;
     for (uint32_t mask = ahead + 1; mask <= worth; ++mask) {
         if ((mask & worth) != mask || (mask & ahead) != ahead) continue;

@@ -56,35 +56,6 @@ std::string_view why_whole(const Problem& p) {
                : "; ";
 }
 
-// Sizes beyond what 32-bit indices and one descriptor reach.
-std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
-    for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
-        if (value > max_dimension)
-            return Refusal{VKGEMM_ERROR_LIMIT, concat({name, " is ", value, ", above vkgemm's limit of ", max_dimension,
-                                                       "; split the product"})};
-    if (p.batch > max_batch)
-        return Refusal{VKGEMM_ERROR_LIMIT,
-                       concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
-    for (const Operand& x : operands(p)) {
-        if (!beyond_reach(p, x, dev, binding)) continue;
-        if (x.matrix->ld > dev.max_span)
-            return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", x.name, " is ", x.matrix->ld,
-                                                       ", above the limit of ", dev.max_span, "; split the product"})};
-        const uint64_t span = span_of(p, x);
-        if (span > dev.max_span)
-            return Refusal{VKGEMM_ERROR_LIMIT,
-                           concat({x.name, " spans ", span, " elements, above the limit of ", dev.max_span,
-                                   " that 32-bit indices reach", why_whole(p), "split the batch or the product"})};
-        const bool residual = widest(p, x) > info(x.matrix->type).bytes;
-        return Refusal{
-            VKGEMM_ERROR_LIMIT,
-            concat({(residual ? "the residual" : x.name), " spans ", span / info(x.matrix->type).block * widest(p, x),
-                    " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
-                    " less the offset alignment)", why_whole(p), "device addresses have no such limit"})};
-    }
-    return std::nullopt;
-}
-
 double groups_of(const Tile& t, const Problem& p) {
     return double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
 }
@@ -128,6 +99,34 @@ bool beyond_reach(const Problem& p, const Operand& x, const DeviceCaps& dev, Bin
            (binding == Binding::descriptors && beyond_descriptor(p, x, dev, span));
 }
 
+std::optional<Status> too_large(const DeviceCaps& dev, const Problem& p, Binding binding) {
+    for (const auto& [name, value] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
+        if (value > max_dimension)
+            return Refusal{VKGEMM_ERROR_LIMIT, concat({name, " is ", value, ", above vkgemm's limit of ", max_dimension,
+                                                       "; split the product"})};
+    if (p.batch > max_batch)
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"batch is ", p.batch, ", above vkgemm's limit of ", max_batch, "; split the batch"})};
+    for (const Operand& x : operands(p)) {
+        if (!beyond_reach(p, x, dev, binding)) continue;
+        if (x.matrix->ld > dev.max_span)
+            return Refusal{VKGEMM_ERROR_LIMIT, concat({"the leading dimension of ", x.name, " is ", x.matrix->ld,
+                                                       ", above the limit of ", dev.max_span, "; split the product"})};
+        const uint64_t span = span_of(p, x);
+        if (span > dev.max_span)
+            return Refusal{VKGEMM_ERROR_LIMIT,
+                           concat({x.name, " spans ", span, " elements, above the limit of ", dev.max_span,
+                                   " that 32-bit indices reach", why_whole(p), "split the batch or the product"})};
+        const bool residual = widest(p, x) > info(x.matrix->type).bytes;
+        return Refusal{
+            VKGEMM_ERROR_LIMIT,
+            concat({(residual ? "the residual" : x.name), " spans ", span / info(x.matrix->type).block * widest(p, x),
+                    " bytes, more than one descriptor reaches on the device (", dev.max_storage_range,
+                    " less the offset alignment)", why_whole(p), "device addresses have no such limit"})};
+    }
+    return std::nullopt;
+}
+
 Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
     const bool addresses = dev.features & need::buffer_address;
     const bool descriptors = (dev.features & need::push_descriptor) && dev.max_storage_buffers >= BIND_COUNT;
@@ -167,6 +166,12 @@ bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& reque
 Result<Binding> choose_binding(const DeviceCaps& dev, const Problem& p, const Request& request) {
     if (!p.scalars && may_be_native(dev, p, request)) return Binding::addresses;
     if (!p.scalars) return choose_binding(dev, request);
+    if ((p.scalars & VKGEMM_SCALARS_LARGEST) && lacks_device_scope(dev.features))
+        return Refusal{
+            VKGEMM_ERROR_UNSUPPORTED,
+            std::string("the largest |D| is found by atomics, which beside the feature vulkanMemoryModel need "
+                        "vulkanMemoryModelDeviceScope, which is ") +
+                dev.not_there() + "; leave VKGEMM_SCALARS_LARGEST out, or enable it"};
     if (dev.features & need::buffer_address) return Binding::addresses;
     return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                    std::string("scalars in memory need the feature bufferDeviceAddress, which is ") + dev.not_there()};

@@ -20,6 +20,9 @@ Result<Binding> choose_binding(const DeviceCaps&, const Problem&, const Request&
 /// Whether an operand of the normalised problem is larger than 32-bit indices, or one descriptor, reach.
 bool beyond_reach(const Problem&, const Operand&, const DeviceCaps&, Binding);
 
+/// Sizes beyond what 32-bit indices and one descriptor reach.
+std::optional<Status> too_large(const DeviceCaps&, const Problem& normalised, Binding);
+
 /// The reason why `kernel` with `tile` cannot run the normalised problem on this device, if there is one.
 std::optional<Status> unfit(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, Binding);
 

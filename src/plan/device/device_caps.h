@@ -46,6 +46,11 @@ inline constexpr FeatureSet matrix_f16 = matrix | float16, matrix_bf16 = matrix 
                             matrix_i8 = matrix | int8;
 }  // namespace need
 
+/// Whether modules may have no atomic of device scope: with the Vulkan memory model it is a feature of its own.
+constexpr bool lacks_device_scope(FeatureSet enabled) {
+    return (enabled & need::memory_model) && !(enabled & need::memory_model_device);
+}
+
 std::string feature_names(FeatureSet);  // the ids of their rows, space-separated: "float64 push_descriptor"
 
 enum class DeviceKind : uint8_t { other, integrated, discrete, virtual_gpu, cpu };  // the order of VkPhysicalDeviceType

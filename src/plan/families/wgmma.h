@@ -6,6 +6,16 @@
 
 namespace vkgemm::plan::family {
 
+namespace wgmma_rules {
+/// What the epilogue of the machine code lacks.
+constexpr const char* unfinished(const Problem& p) {
+    if (p.scalars & VKGEMM_SCALARS_LARGEST) return "does not find the largest |D|";
+    for (const EpilogueStep& s : p.epilogue)
+        if (info(s.kind).width() > 1) return "has no clamp by row or column";
+    return nullptr;
+}
+}  // namespace wgmma_rules
+
 inline constexpr Family wgmma = {
     .name = "wgmma",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::STAGES,
@@ -27,6 +37,7 @@ inline constexpr Family wgmma = {
         return native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e.a, e.d);
     },
     .refuses = [](const Problem& p) -> const char* {
+        if (const char* why = wgmma_rules::unfinished(p)) return why;
         if (p.accumulate != f64) return nullptr;
         for (const EpilogueStep& s : p.epilogue)
             if (s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU) return "has no GELU and SiLU of f64";

@@ -53,6 +53,7 @@ constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, 
         return native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, 2, 4);
     };
     f.refuses = [](const Problem& p) -> const char* {
+        if (const char* why = wgmma_rules::unfinished(p)) return why;
         return p.batchInvariant ? "was not shown to give the same bits in every batch; not for batchInvariant"
                                 : nullptr;
     };

@@ -6,7 +6,7 @@
 namespace vkgemm::plan {
 
 /// The elements of a step's operand, for a D of m x n.
-enum class StepShape : uint8_t { NONE, M, N, ONE, MATRIX };
+enum class StepShape : uint8_t { NONE, M, N, M_PAIRS, N_PAIRS, ONE, MATRIX };
 enum class StepSums : uint8_t { ANY, FLOATS };
 
 /// A row of VKGEMM_STEP_ROWS.
@@ -19,6 +19,10 @@ struct StepInfo {
 
     constexpr bool has_bounds() const { return kind == VKGEMM_STEP_CLAMP; }
     constexpr bool has_slope() const { return kind == VKGEMM_STEP_LEAKY_RELU; }
+    constexpr bool is_of_rows() const { return shape == StepShape::M || shape == StepShape::M_PAIRS; }
+    constexpr bool is_of_columns() const { return shape == StepShape::N || shape == StepShape::N_PAIRS; }
+    /// Elements that its operand has for each row or column.
+    constexpr uint32_t width() const { return shape == StepShape::M_PAIRS || shape == StepShape::N_PAIRS ? 2 : 1; }
     /// "bias=", or all of the text where it has no '='.
     constexpr std::string_view key() const {
         const size_t equals = text.find('=');
@@ -41,11 +45,10 @@ constexpr const StepInfo& info(VkgemmStepKind kind) { return step_info[static_ca
 /// The step that does to the transpose of D what `kind` does to D.
 constexpr VkgemmStepKind transposed_step(VkgemmStepKind kind) {
     const StepInfo& from = info(kind);
-    const StepShape shape = from.shape == StepShape::M   ? StepShape::N
-                            : from.shape == StepShape::N ? StepShape::M
-                                                         : from.shape;
-    for (const StepInfo& to : step_info)
-        if (shape != from.shape && to.operand == from.operand && to.shape == shape) return to.kind;
+    for (const StepInfo& to : step_info) {
+        const bool crosses = from.is_of_rows() ? to.is_of_columns() : from.is_of_columns() && to.is_of_rows();
+        if (crosses && to.operand == from.operand && to.width() == from.width()) return to.kind;
+    }
     return kind;
 }
 

@@ -56,14 +56,15 @@ std::optional<uint64_t> merged_ld(const Matrix& x, uint64_t rows, uint64_t cols,
     return stride == x.ld * lines ? std::optional(x.ld) : std::nullopt;
 }
 
-bool reads_for_each(const Problem& p, StepShape shape) {
-    return std::ranges::any_of(p.epilogue, [&](const EpilogueStep& s) { return info(s.kind).shape == shape; });
+bool reads_for_each(const Problem& p, bool columns) {
+    return std::ranges::any_of(p.epilogue, [&](const EpilogueStep& s) {
+        return columns ? info(s.kind).is_of_columns() : info(s.kind).is_of_rows();
+    });
 }
 
 // One level into m (is_n: into n).
 bool merge_into(Problem& p, const Level& level, bool is_n) {
-    if (p.upTo & (is_n ? VKGEMM_UP_TO_N : VKGEMM_UP_TO_M) || level.stride[is_n ? A : B] != 0 ||
-        reads_for_each(p, is_n ? StepShape::N : StepShape::M))
+    if (p.upTo & (is_n ? VKGEMM_UP_TO_N : VKGEMM_UP_TO_M) || level.stride[is_n ? A : B] != 0 || reads_for_each(p, is_n))
         return false;
     uint64_t& size = is_n ? p.n : p.m;
     if (size == 0 || level.count > ((uint64_t{1} << 31) - 1) / size) return false;

@@ -8,29 +8,13 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/problem/stored.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
 namespace {
 
 Refusal broken(std::string why) { return {VKGEMM_ERROR_INVALID_PROBLEM, std::move(why)}; }
-
-std::optional<uint64_t> times(uint64_t a, uint64_t b) {
-    if (a && b > UINT64_MAX / a) return std::nullopt;
-    return a * b;
-}
-std::optional<uint64_t> plus(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-    if (!a || !b || *b > UINT64_MAX - *a) return std::nullopt;
-    return *a + *b;
-}
-
-// The shape of a matrix in memory: `outer` rows (columns, if it is column-major) of `inner` contiguous elements.
-struct Stored {
-    uint64_t outer, inner;
-};
-Stored stored(const Matrix& x, uint64_t rows, uint64_t cols) {
-    return x.layout == rowMajor ? Stored{rows, cols} : Stored{cols, rows};
-}
 
 // An operand with the matrices that it has on both levels of the batch.
 struct Batched {
@@ -49,23 +33,23 @@ std::string complete_matrix(const Batched& b) {
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
                        " has ", inner, " elements"});
-    std::string too_long = concat({"operand ", who, " spans more than 2^64 elements"});
+    const auto too_long = [&] { return concat({"operand ", who, " spans more than 2^64 elements"}); };
     const auto one = times(x.ld, outer);
     if (x.batchStride == broadcast || b.batch <= 1) {
         x.batchStride = 0;
     } else if (x.batchStride == 0) {
-        if (!one) return too_long;
+        if (!one) return too_long();
         x.batchStride = *one;
     }
     if (b.outer_stride == broadcast || b.outer <= 1) {
         b.outer_stride = 0;
     } else if (b.outer_stride == 0) {
         const auto all = times(x.batchStride, b.batch);
-        if (!one || !all) return too_long;
+        if (!one || !all) return too_long();
         b.outer_stride = std::max(*one, *all);
     }
-    const Operand whole = {b.name, &x, b.rows, b.cols, false, false, b.batch, b.outer, b.outer_stride};
-    return span_elements(whole) ? "" : too_long;
+    const Operand whole = {b.name, &x, b.rows, b.cols, false, false, false, b.batch, b.outer, b.outer_stride};
+    return span_elements(whole) ? "" : too_long();
 }
 
 // Brings the ratios of one level into their normal form: 1 where the level has one matrix anyway.
@@ -179,9 +163,9 @@ void fill_types(Problem& p) {
 std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k, uint64_t k, uint64_t outer_stride) {
     const TypeInfo& type = info(x.type);
     if (type.is_plain()) return "";
-    const std::string blocks = concat({name, " has blocks of ", type.block, " elements (", type.name, ")"});
+    const auto blocks = [&] { return concat({name, " has blocks of ", type.block, " elements (", type.name, ")"}); };
     if (x.layout != along_k)
-        return concat({blocks, ", which lie along k: ", name, " must be ",
+        return concat({blocks(), ", which lie along k: ", name, " must be ",
                        (along_k == rowMajor ? "row-major ('n' in layout=)" : "column-major ('t' in layout=)")});
     const bool strided = x.batchStride != broadcast;
     for (const auto& [what, value] : {std::pair{"k", k},
@@ -189,15 +173,16 @@ std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k,
                                       {"its batch stride", strided ? x.batchStride : 0},
                                       {"its outer stride", outer_stride != broadcast ? outer_stride : 0}})
         if (value % type.block)
-            return concat({blocks, ", but ", what, " is ", value, ", not a multiple of that; pad it to ",
+            return concat({blocks(), ", but ", what, " is ", value, ", not a multiple of that; pad it to ",
                            value + (type.block - value % type.block)});
     return "";
 }
 
 std::string check_formats(const Problem& p) {
     for (const auto& [name, type] : {std::pair{"D", p.d.type}, {"C", p.c.type}, {"the accumulator", p.accumulate}})
-        if (!info(type).is_plain())
-            return concat({name, " cannot be ", info(type).name, "; only A and B can have a block format"});
+        if (!info(type).is_plain() || is_fp8(type))
+            return concat({name, " cannot be ", info(type).name, "; only A and B can have ",
+                           (is_fp8(type) ? "floats of 8 bits" : "a block format")});
     if (std::string why = check_blocks(p.a, "A", rowMajor, p.k, p.outerStrideA); !why.empty()) return why;
     return check_blocks(p.b, "B", columnMajor, p.k, p.outerStrideB);
 }
@@ -218,6 +203,12 @@ std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
         return "A comes packed, so m, k and its batch cannot vary; leave them out of upTo, or A unpacked";
     if (p.packedB != VKGEMM_PACKED_NONE && varies(n | k | (batched_b ? batch : 0)))
         return "B comes packed, so n, k and its batch cannot vary; leave them out of upTo, or B unpacked";
+    if (varies(VKGEMM_UP_TO_STRIDES)) {
+        if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
+            return "an operand comes packed, so strides cannot vary; leave strides out of upTo, or it unpacked";
+        if (p.batchInvariant)
+            return "strides cannot vary with batchInvariant, for they choose the kernel; leave strides out of upTo";
+    }
     for (const auto& [name, type] : {std::pair{"A", p.a.type}, {"B", p.b.type}})
         if (varies(k) && !info(type).is_plain())
             return concat({"k cannot vary, because ", name, " has blocks of ", info(type).block, " elements along it (",
@@ -239,9 +230,15 @@ std::string check_grouping(const Problem& p) {
         return concat({"a table has at most ", most_groups_of_table, " groups, not ", p.batch});
     if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
         return "the groups of a table read A and B as they are; neither may come packed";
+    if (p.upTo & VKGEMM_UP_TO_STRIDES)
+        return "the groups of a table have leading dimensions and places of their own; leave strides out of upTo";
     if (p.upTo & VKGEMM_UP_TO_BATCH)
         return "the number of groups cannot vary; leave it out of upTo, and let a group's m be 0 instead";
-    if (p.grouping == VKGEMM_GROUPING_TABLE) return "";
+    if (p.grouping == VKGEMM_GROUPING_ADDRESSES)
+        for (const EpilogueStep& s : p.epilogue)
+            if (s.kind == VKGEMM_STEP_RESIDUAL)
+                return "a table of addresses has none for a residual; use C with a beta of 1, or VKGEMM_GROUPING_TABLE";
+    if (p.grouping != VKGEMM_GROUPING_INDEXED) return "";
     if (!(p.upTo & VKGEMM_UP_TO_M)) return "groups with indices have m of their own; add it to upTo";
     for (const auto& [name, x] : {std::pair{"A", &p.a}, {"C", &p.c}, {"D", &p.d}})
         if (x->layout != rowMajor) return concat({"indices choose rows, so ", name, " must be row-major"});
@@ -344,12 +341,14 @@ Normalised normalise(const Problem& completed) {
     // One row or column without gaps is the same memory in either layout. If it is k-contiguous, it can be read 16
     // bytes at a time.
     // Not where a row must not know how many others there are.
-    const bool keep_a = p.batchInvariant && !out.swapped, keep_b = p.batchInvariant && out.swapped;
+    const bool loose = (p.upTo & VKGEMM_UP_TO_STRIDES) != 0;  // nor where strides are not known
+    const bool keep_a = loose || (p.batchInvariant && !out.swapped),
+               keep_b = loose || (p.batchInvariant && out.swapped);
     if (p.n == 1 && !keep_b && p.b.layout == rowMajor && p.b.ld == 1) p.b.layout = columnMajor, p.b.ld = p.k ? p.k : 1;
     if (p.m == 1 && !keep_a && p.a.layout == columnMajor && p.a.ld == 1) p.a.layout = rowMajor, p.a.ld = p.k ? p.k : 1;
     if (p.upTo & VKGEMM_UP_TO_BATCH || is_empty(p)) return out;  // a batch that varies has one level
     out.repeated = levels_of(p);
-    merge_levels(p, out.repeated);
+    if (!loose) merge_levels(p, out.repeated);
     give_kernel_level(p, out.repeated);
     return out;
 }
@@ -426,63 +425,6 @@ Normalised with_sizes(const Normalised& n, const Sizes& s) {
     if (varies & VKGEMM_UP_TO_K) out.problem.k = now.k;
     if (varies & VKGEMM_UP_TO_BATCH) out.problem.batch = now.batch;
     return out;
-}
-
-uint64_t rows_of_a(const Problem& p) { return p.indicesPerRow ? div_up(p.m, p.indicesPerRow) : p.m; }
-
-std::array<Operand, 4> operands(const Problem& p) {
-    using namespace std::string_view_literals;  // whose lengths are known when this is compiled
-    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
-    const auto ragged = [&](const Matrix& x, uint32_t rows, uint32_t cols) {
-        return (p.upTo & (x.layout == rowMajor ? cols : rows)) != 0;
-    };
-    const uint64_t of_a = p.batch / p.ratioA, outer_of_a = p.outerBatch / p.outerRatioA;
-    const uint64_t of_b = p.batch / p.ratioB, outer_of_b = p.outerBatch / p.outerRatioB;
-    return {Operand{"A"sv, &p.a, rows_of_a(p), p.k, ragged(p.a, m, k), false, of_a, outer_of_a, p.outerStrideA},
-            {"B"sv, &p.b, p.k, p.n, ragged(p.b, k, n), false, of_b, outer_of_b, p.outerStrideB},
-            {"C"sv, &p.c, p.m, p.n, ragged(p.c, m, n), false, p.batch, p.outerBatch, p.outerStrideC},
-            {"D"sv, &p.d, p.m, p.n, ragged(p.d, m, n), false, p.batch, p.outerBatch, p.outerStrideD}};
-}
-
-uint32_t wide_bytes(Type type) { return info(type).is_plain() ? std::max(16u, 4 * info(type).bytes) : 16; }
-
-bool is_wide(const Operand& x, uint32_t operand_alignment) {
-    const Matrix& m = *x.matrix;
-    const TypeInfo& type = info(m.type);
-    const uint64_t run = m.layout == rowMajor ? x.cols : x.rows, unit = wide_bytes(m.type);
-    return operand_alignment % 16 == 0 && (x.padded || (!x.ragged && type.bytes_of(run) % unit == 0)) &&
-           type.bytes_of(m.ld) % unit == 0 && type.bytes_of(m.batchStride) % unit == 0 &&
-           type.bytes_of(x.outer_stride) % unit == 0;
-}
-
-bool has_pitches(const Operand& x, uint32_t operand_alignment) {
-    const TypeInfo& type = info(x.matrix->type);
-    return operand_alignment % 16 == 0 && type.bytes_of(x.matrix->ld) % 16 == 0 &&
-           type.bytes_of(x.matrix->batchStride) % 16 == 0 && type.bytes_of(x.outer_stride) % 16 == 0;
-}
-
-bool is_empty(const Problem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
-
-std::optional<uint64_t> first_overlap(std::span<Strides> all, uint64_t& reach, uint64_t below) {
-    for (size_t i = 1; i < all.size(); ++i)
-        for (size_t j = i; j > 0 && all[j].width < all[j - 1].width; --j) std::swap(all[j], all[j - 1]);
-    for (const Strides& x : all) {
-        if (x.count > 1 && x.width < reach + below) return x.width;
-        if (x.count > 1) reach += (x.count - 1) * x.width;
-    }
-    return std::nullopt;
-}
-
-std::optional<uint64_t> span_elements(const Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch) {
-    if (rows == 0 || cols == 0 || batch == 0) return 0;
-    const auto [outer, inner] = stored(x, rows, cols);
-    return plus(plus(times(batch - 1, x.batchStride), times(outer - 1, x.ld)), inner);
-}
-
-std::optional<uint64_t> span_elements(const Operand& x) {
-    const auto inner = span_elements(*x.matrix, x.rows, x.cols, x.batch);
-    if (inner == 0 || x.outer == 0) return 0;
-    return plus(inner, times(x.outer - 1, x.outer_stride));
 }
 
 }  // namespace vkgemm::plan

@@ -64,12 +64,19 @@ bool adds_up_in_d(const Problem&);
 Problem with_sizes(Problem completed, const Sizes&);
 Normalised with_sizes(const Normalised&, const Sizes&);
 
+/// A caller's problem as one run has it, with sizes and leading dimensions of its own, completed; or the rule that it
+/// breaks. Allocates nothing unless it is refused.
+Result<Problem> of_run(Problem given, const Sizes&, const VkgemmRunStrides&);
+/// Whether leading dimensions and strides of all four matrices are multiples of what wide_bytes() says.
+bool are_wide(const Problem& normalised);
+
 /// The four matrices with their shapes, in the order A, B, C, D.
 struct Operand {
     std::string_view name;
     const Matrix* matrix;
     uint64_t rows, cols;
     bool ragged = false;            // the length of a row varies: a run may have any up to this one (Problem::upTo)
+    bool loose = false;             // leading dimension and strides are each run's own, and may be anything
     bool padded = false;            // in the workspace, where zeros follow each row up to a multiple of 16 bytes
     uint64_t batch = 1, outer = 1;  // matrices of the two levels, of a completed problem
     uint64_t outer_stride = 0;      // normalised: that all steps between repetitions are multiples of
@@ -86,8 +93,13 @@ bool has_pitches(const Operand&, uint32_t operand_alignment);  // the same, but 
 uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: four elements, or 16 bytes
 
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
-/// Whether A and B have different types, or one of them is a block format. Such operands are read in words of 32 bits.
-inline bool is_mixed(const Problem& p) { return p.a.type != p.b.type || !info(p.a.type).is_plain(); }
+/// Whether A and B have different types, or one of them is a block format or a float of 8 bits. Such operands are read
+/// in words of 32 bits. i8 and u8 beside each other are not, where they are summed as whole numbers.
+inline bool is_mixed(const Problem& p) {
+    const auto is_byte = [](Type t) { return t == i8 || t == u8; };
+    if (is_byte(p.a.type) && is_byte(p.b.type) && p.accumulate == i32) return false;
+    return p.a.type != p.b.type || !info(p.a.type).is_plain() || is_fp8(p.a.type);
+}
 /// The type that matrix units multiply if the accuracy is VKGEMM_ACCURACY_NARROW. bf16 keeps the range of every type.
 inline Type narrow_type(const Problem& p) { return p.a.type == bf16 || p.b.type == bf16 ? bf16 : f16; }
 /// Whether sums of whole numbers become a D of another type, by an epilogue in f32.

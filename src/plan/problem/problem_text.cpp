@@ -106,9 +106,10 @@ std::optional<Layout> layout_of(char c) {
     return std::nullopt;
 }
 
-constexpr string_view grouping_words[] = {"", "table", "indexed"};             // by VkgemmGrouping
-constexpr string_view scalar_words[] = {"alpha", "beta", "clamp", "monitor"};  // by the bits of VkgemmScalarFlagBits
-constexpr string_view up_to_letters = "mnkb";                                  // by the bits of VkgemmUpToFlagBits
+constexpr string_view grouping_words[] = {"", "table", "indexed", "addresses"};  // by VkgemmGrouping
+constexpr string_view scalar_words[] = {"alpha", "beta", "clamp", "monitor",
+                                        "largest"};  // by the bits of VkgemmScalarFlagBits
+constexpr string_view up_to_letters = "mnkbs";       // by the bits of VkgemmUpToFlagBits
 
 // The options. There is one reader for each kind of value.
 struct Reader {
@@ -162,15 +163,17 @@ struct Reader {
     // A step whose key this is: one word of several, bounds, or the key alone.
     std::optional<Status> step(string_view key, string_view v, size_t at) {
         std::vector<string_view> known;
+        const StepInfo* bounded = nullptr;
         for (const StepInfo& s : step_info) {
             if (s.key() != key) continue;
-            if (s.has_bounds()) return bounds(s, v, at);
             if (s.has_slope()) return slope(s, v, at);
+            if (s.has_bounds()) bounded = &s;
+            if (s.has_bounds()) continue;
             const string_view word = s.text.substr(key.size());
             if (word == v) return add(at - (v.empty() ? key.size() : 0), {s.kind});
             known.push_back(word);
         }
-        return wrong(at, not_one_of(v, known));
+        return bounded ? bounds(*bounded, v, at) : wrong(at, not_one_of(v, known));
     }
     std::optional<Status> bounds(const StepInfo& step, string_view v, size_t at) {
         const size_t colon = v.find(':');
@@ -216,11 +219,13 @@ struct Reader {
         for (size_t i = 0; i < v.size(); ++i) {
             const size_t bit = up_to_letters.find(v[i]);
             if (bit == string_view::npos)
-                return wrong(at + i, concat({quoted(v.substr(i, 1)), " is not a size; m, n, k and b (batch) are"}));
+                return wrong(
+                    at + i, concat({quoted(v.substr(i, 1)), " is not a size; m, n, k, b (batch) and s (strides) are"}));
             if (out.problem.upTo & 1u << bit) return wrong(at + i, concat({quoted(v.substr(i, 1)), " comes twice"}));
             out.problem.upTo |= 1u << bit;
         }
-        return v.empty() ? std::optional<Status>(wrong(at, "a size is wanted: m, n, k or b (batch)")) : std::nullopt;
+        return v.empty() ? std::optional<Status>(wrong(at, "a size is wanted: m, n, k, b (batch) or s (strides)"))
+                         : std::nullopt;
     }
     // "alpha,monitor": names of bits, each once.
     std::optional<Status> scalars(string_view v, size_t at) {

@@ -57,6 +57,9 @@ static_assert(count_from_1(type_info, &TypeInfo::type));
 /// `t` is not VKGEMM_TYPE_DEFAULT.
 constexpr const TypeInfo& info(Type t) { return type_info[static_cast<size_t>(t) - 1]; }
 
+/// No module has them for A and B alone: they are decoded, as blocks are.
+constexpr bool is_fp8(Type t) { return t == e4m3 || t == e5m2; }
+
 /// Of the types of A and B, the one whose defaults the accumulator and D have: A's, but B's if only B's is a float.
 constexpr const TypeInfo& leading_type(Type a, Type b) { return info(info(a).is_float ? a : b); }
 

@@ -61,7 +61,8 @@ std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
 }
 
 // The varying sizes whose multiples of a quantum allow some operand to be read 16 bytes at a time.
-uint32_t worth_multiples(const Problem& p, uint32_t operand_alignment) {
+uint32_t worth_multiples(Problem p, uint32_t operand_alignment) {
+    p.upTo &= ~uint32_t{VKGEMM_UP_TO_STRIDES};
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
     constexpr uint32_t rows[] = {m, k, m, m}, cols[] = {k, n, n, n};
     const auto all = operands(p);
@@ -98,7 +99,8 @@ Normalised at(const SizeRange& range, const Sizes& s, const Normalised& n) {
 
 }  // namespace
 
-bool SizeRange::holds(const Sizes& s) const {
+bool SizeRange::holds(const Sizes& s, bool wide) const {
+    if ((multiples & VKGEMM_UP_TO_STRIDES) && !wide) return false;
     for (const Dimension& d : dimensions) {
         const uint64_t size = s.*d.size;
         if (size < least.*d.size || size > most.*d.size) return false;
@@ -109,7 +111,8 @@ bool SizeRange::holds(const Sizes& s) const {
 
 std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment) {
     const auto [ms, ns, ks, batches] = all_intervals(p);
-    const uint32_t multiples = worth_multiples(p, operand_alignment);
+    const bool loose = (p.upTo & VKGEMM_UP_TO_STRIDES) && operand_alignment % 16 == 0;
+    const uint32_t multiples = worth_multiples(p, operand_alignment) | (loose ? uint32_t{VKGEMM_UP_TO_STRIDES} : 0);
     uint64_t quantum = 1;
     for (const Type t : {p.a.type, p.b.type, p.d.type})
         if (info(t).is_plain()) quantum = std::max<uint64_t>(quantum, wide_bytes(t) / info(t).bytes);
@@ -128,7 +131,15 @@ std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment)
 }
 
 Normalised at_most(const SizeRange& range, const Normalised& n) { return at(range, range.most, n); }
-Normalised at_least(const SizeRange& range, const Normalised& n) { return at(range, range.least, n); }
+Normalised at_least(const SizeRange& range, const Normalised& n) {
+    Normalised out = at(range, range.least, n);
+    if (n.problem.upTo & VKGEMM_UP_TO_STRIDES)  // the shortest operands that a run may have
+        for (const Operand& x : operands(out.problem)) {
+            Matrix& m = const_cast<Matrix&>(*x.matrix);  // of `out`
+            m.ld = std::max<uint64_t>(1, m.layout == rowMajor ? x.cols : x.rows), m.batchStride = 0;
+        }
+    return out;
+}
 
 Bucket make_bucket(const SizeRange& range, const Choice& choice, const Normalised& n, const Problem& completed,
                    const DeviceCaps& dev, const Request& request) {
@@ -157,26 +168,35 @@ Step whole_product(const Bucket& b) {
     return out;
 }
 
-const Bucket* find_bucket(std::span<const Bucket> buckets, const Sizes& s) {
+const Bucket* find_bucket(std::span<const Bucket> buckets, const Sizes& s, bool wide) {
     for (const Bucket& b : buckets)
-        if (b.range.holds(s)) return &b;
+        if (b.range.holds(s, wide)) return &b;
     return nullptr;
 }
 
-void set_sizes(SizedSteps& out, const Bucket* b, const Normalised& n, const Problem& completed, const Sizes& s,
-               const DeviceCaps& dev, uint32_t operand_alignment) {
-    out.problem = with_sizes(completed, s);
+RunProblem with_sizes(const Normalised& n, const Problem& completed, const Sizes& s) {
+    return {with_sizes(completed, s), with_sizes(n, s)};
+}
+
+std::optional<Status> unfit_strides(const RunProblem& run, const DeviceCaps& dev, Binding binding) {
+    if (is_empty(run.completed)) return std::nullopt;
+    if (auto why = unfit_levels(run.completed, run.normalised)) return why;
+    return too_large(dev, run.normalised.problem, binding);
+}
+
+void set_run(SizedSteps& out, const Bucket* b, const RunProblem& run, const DeviceCaps& dev,
+             uint32_t operand_alignment) {
+    out.problem = run.completed;
     if (!b || b->steps.steps.empty()) return;
-    const Normalised now = with_sizes(n, s);
-    const Problem& p = now.problem;
+    const Problem& p = run.normalised.problem;
     const Schedule schedule = resized(b->choice.schedule, *b->choice.kernel, b->choice.tile, p);
     out.count = b->steps.steps.size();
     std::ranges::copy(b->steps.steps, out.steps.begin());
     set_sizes(std::span(out.steps).first(out.count), b->choice.tile, schedule, p, dev);
     out.slots = requirements_of(out.problem, operand_alignment);
-    set_own_slots(out.slots, schedule, n.swapped, dev);
-    out.part =
-        repeats_of(now, schedule, std::span(out.steps).first(out.count), b->choice.binding, dev, operand_alignment);
+    set_own_slots(out.slots, schedule, run.normalised.swapped, dev);
+    out.part = repeats_of(run.normalised, schedule, std::span(out.steps).first(out.count), b->choice.binding, dev,
+                          operand_alignment);
     out.is_whole = b->may_be_whole && is_whole(b->choice.tile, p);
 }
 
@@ -200,6 +220,7 @@ std::string to_text(const SizeRange& r) {
     if (r.most.batch != 1) out += concat({" batch=", r.most.batch});
     for (const Dimension& d : dimensions)
         if (r.multiples & d.bit) out += concat({", ", d.name, " a multiple of ", r.quantum});
+    if (r.multiples & VKGEMM_UP_TO_STRIDES) out += ", strides of 16 bytes";
     return out;
 }
 

@@ -7,13 +7,14 @@
 namespace vkgemm::plan {
 
 /// Sizes, in the caller's terms, between `least` and `most`, of which those in `multiples` (VkgemmUpToFlagBits) are
-/// multiples of `quantum`, so that their rows are read 16 bytes at a time.
+/// multiples of `quantum`, so that their rows are read 16 bytes at a time. With VKGEMM_UP_TO_STRIDES among those bits
+/// it is for runs whose strides are too (are_wide).
 struct SizeRange {
     Sizes least, most;
     uint32_t multiples = 0;
     uint64_t quantum = 1;
 
-    bool holds(const Sizes&) const;
+    bool holds(const Sizes&, bool wide = true) const;
 };
 
 /// Ranges that cover all sizes of a completed problem with upTo, 0 excepted for m, n and batch. The first that holds
@@ -39,8 +40,9 @@ Bucket make_bucket(const SizeRange&, const Choice&, const Normalised&, const Pro
 size_t product_of(const Bucket&);
 Step whole_product(const Bucket&);
 
-/// null: m, n or batch is 0. The sizes were checked by unfit_sizes().
-const Bucket* find_bucket(std::span<const Bucket>, const Sizes&);
+/// null: m, n or batch is 0. The sizes were checked by unfit_sizes(). wide: of a run with strides of its own,
+/// are_wide().
+const Bucket* find_bucket(std::span<const Bucket>, const Sizes&, bool wide = true);
 
 /// What a run with these sizes records.
 struct SizedSteps {
@@ -51,11 +53,19 @@ struct SizedSteps {
     std::array<Step, most> steps;
     size_t count = 0;
     Repeats part;
-    bool is_whole = false;  // the product's pipeline is the one with WHOLE 1
+    std::optional<abi::TableArgs> table;  // as Steps::table
+    bool is_whole = false;                // the product's pipeline is the one with WHOLE 1
 };
-/// Neither searches nor allocates. Sizes that find no bucket have no steps and need no operands.
-void set_sizes(SizedSteps&, const Bucket*, const Normalised&, const Problem& completed, const Sizes&, const DeviceCaps&,
-               uint32_t operand_alignment);
+/// A caller's problem as a run has it, completed and normalised.
+struct RunProblem {
+    Problem completed;
+    Normalised normalised;
+};
+RunProblem with_sizes(const Normalised&, const Problem& completed, const Sizes&);
+/// Neither searches nor allocates. A run that finds no bucket has no steps and needs no operands.
+void set_run(SizedSteps&, const Bucket*, const RunProblem&, const DeviceCaps&, uint32_t operand_alignment);
+/// Of a run with strides of its own, which of_run() has completed: why the kernels that were chosen cannot reach it.
+std::optional<Status> unfit_strides(const RunProblem&, const DeviceCaps&, Binding);
 
 /// Why a plan for this problem does not serve these sizes: one is above the largest, or differs from a fixed one.
 std::optional<Status> unfit_sizes(const Problem& completed, const Sizes&);

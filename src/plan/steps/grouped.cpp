@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/steps/step_parts.h"
 
 namespace vkgemm::plan {
 
@@ -20,6 +22,110 @@ GroupedSearch::GroupedSearch(const Problem& normalised, Request asked)
     request.addresses = true;     // which the list has
     request.workspace_limit = 0;  // K is not split, and nothing is packed
     request.tuned = nullptr;      // rows are of single products
+}
+
+namespace {
+
+// The pass that lists the tiles. `product` is the one that it is for.
+Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
+    Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
+    s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
+    ProblemConstants& c = s.constants;
+    clear_epilogue(c);
+    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
+    constexpr std::pair<uint32_t, uint32_t> own[] = {
+        {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};
+    for (const auto& [bit, has] : own)
+        if (p.upTo & bit) c.TABLE_HAS |= has;
+    if (swapped) c.TABLE_HAS |= TABLE_SWAPPED;
+    if (p.cSource == VKGEMM_C_IS_D) c.TABLE_HAS |= TABLE_C_IS_D;
+    if (product.kernel->module.is_mixed()) c.TABLE_HAS |= TABLE_MIXED;
+    if (p.grouping == VKGEMM_GROUPING_ADDRESSES) c.TABLE_HAS |= TABLE_ADDRESSES;
+    s.slots.fill(VKGEMM_SLOT_D);
+    return s;
+}
+
+bool is_addressed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_ADDRESSES; }
+
+// Bytes of one matrix where the slot may hold many, so that the largest group fits.
+uint64_t one_matrix(Problem p, VkgemmSlot slot, uint32_t operand_alignment) {
+    p.batch = 1;
+    return requirements_of(p, operand_alignment)[slot].bytes;
+}
+
+// What a run brings. Matrices that the table has addresses of are no operands.
+void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const Problem& completed,
+               const DeviceCaps& dev, uint32_t operand_alignment) {
+    slots = requirements_of(completed, operand_alignment);
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_RESIDUAL}) {
+        if (is_addressed(completed)) slots[slot] = {};
+        if (!is_addressed(completed)) slots[slot].least = one_matrix(completed, slot, operand_alignment);
+    }
+    const uint64_t count = completed.batch;
+    slots[VKGEMM_SLOT_GROUPS] = {count * sizeof(VkgemmGroup), 4, true, false};
+    if (completed.grouping == VKGEMM_GROUPING_INDEXED)
+        slots[VKGEMM_SLOT_INDICES] = {4 * completed.m, 4, true, false, false, 4};
+    slots[VKGEMM_SLOT_WORKSPACE] = {4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), std::max(dev.offset_alignment, 16u),
+                                    true, true};
+}
+
+void set_table(abi::TableArgs& table, const abi::GemmArgs& args) {
+    table.m = args.m, table.n = args.n, table.k = args.k, table.count = args.batch;
+    table.lda = args.lda, table.ldb = args.ldb, table.ldc = args.ldc, table.ldd = args.ldd;
+}
+
+}  // namespace
+
+Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& n,
+                                 const DeviceKernels& device, const Request& request) {
+    const DeviceCaps& dev = device.caps();
+    const Problem& p = n.problem;
+    const Tile& t = choice.tile;
+    const double most_tiles = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
+    if (most_tiles > std::min(double(dev.max_groups_x) * double(dev.max_groups_y), double(UINT32_MAX)))
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"the largest groups would take ", uint64_t(std::min(most_tiles, 1e18)),
+                               " work groups; use a larger tile, fewer groups or smaller ones"})};
+    Steps out;
+    out.binding = Binding::addresses;
+    out.error_bound = error_bound_of(completed, choice.kernel);
+    set_slots(out.slots, completed, dev, request.operand_alignment);
+
+    Schedule schedule = choice.schedule;
+    schedule.problem = p;
+    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 1, 1,
+                    slots_of(p, n.swapped)};
+    product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
+    product.args.raster = t.RASTER;
+    product.is_grouped = true;
+    product.constants.WHOLE = 0;
+    product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
+    product.constants.INDICES_PER_ROW = p.indicesPerRow;
+    Step list = listing_step(*device.lister(), product, p, n.swapped);
+    abi::TableArgs table = {};
+    set_table(table, product.args);
+    table.max_groups_x = dev.max_groups_x;
+    out.table = table;
+    list.waits = false;
+    out.steps = {list, product};
+    Repeats& once = out.parts.emplace_back();
+    once.steps = out.steps.size(), once.cost = schedule.cost;
+    return out;
+}
+
+void set_grouped_run(SizedSteps& out, const Steps& made, const RunProblem& run, const DeviceCaps& dev,
+                     uint32_t operand_alignment) {
+    out.problem = run.completed;
+    if (is_empty(run.completed) || made.steps.empty()) return;
+    out.count = made.steps.size();
+    std::ranges::copy(made.steps, out.steps.begin());
+    abi::GemmArgs& args = out.steps[1].args;
+    const uint32_t raster = args.raster;
+    args = args_of(run.normalised.problem), args.raster = raster;
+    out.table = made.table;
+    set_table(*out.table, args);
+    set_slots(out.slots, run.completed, dev, operand_alignment);
+    out.part = made.parts[0];
 }
 
 }  // namespace vkgemm::plan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a kernel is chosen for groups of a table, whose sizes are not known before they run.
 #pragma once
-#include "plan/steps/steps.h"
+#include "plan/steps/buckets.h"
 
 namespace vkgemm::plan {
 
@@ -14,5 +14,8 @@ struct GroupedSearch {
     GroupedSearch(const Problem& normalised, Request);
     GroupedSearch(const GroupedSearch&) = delete;  // request refers to `least`
 };
+
+/// Both steps of groups of a table for a run with smaller sizes than `made` has. Allocates nothing.
+void set_grouped_run(SizedSteps&, const Steps& made, const RunProblem&, const DeviceCaps&, uint32_t operand_alignment);
 
 }  // namespace vkgemm::plan

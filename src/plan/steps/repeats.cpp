@@ -64,12 +64,14 @@ Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<cons
     if (p.cSource == VKGEMM_C_SEPARATE) move(VKGEMM_SLOT_C, BIND_C);
     move(VKGEMM_SLOT_D, BIND_D);
     for (const EpilogueStep& s : p.epilogue) {
-        const VkgemmSlot slot = info(s.kind).operand;
-        const StepShape shape = info(s.kind).shape;
-        if (shape == StepShape::MATRIX) move(slot, BIND_D);
-        if (shape == StepShape::M) move_by(slot, *epilogue_type(p, slot), p.m, [](const Level& l) { return l.rows; });
-        if (shape == StepShape::N)
-            move_by(slot, *epilogue_type(p, slot), p.n, [](const Level& l) { return l.columns; });
+        const StepInfo& step = info(s.kind);
+        const VkgemmSlot slot = step.operand;
+        const uint64_t width = step.width();
+        if (step.shape == StepShape::MATRIX) move(slot, BIND_D);
+        if (step.is_of_rows())
+            move_by(slot, *epilogue_type(p, slot), p.m * width, [&](const Level& l) { return l.rows * width; });
+        if (step.is_of_columns())
+            move_by(slot, *epilogue_type(p, slot), p.n * width, [&](const Level& l) { return l.columns * width; });
     }
     for (const Step& s : steps)
         if (std::ranges::find(s.slots, VKGEMM_SLOT_WORKSPACE) != s.slots.end()) out.are_ordered = true;

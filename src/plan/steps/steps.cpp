@@ -7,8 +7,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/steps/step_parts.h"
 
 namespace vkgemm::plan {
 
@@ -38,16 +38,21 @@ void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
         if (info(s.kind).has_slope()) c.SLOPE = std::bit_cast<uint32_t>(s.low);
     }
 }
-// For a pass that finishes nothing.
+}  // namespace
+
 void clear_epilogue(ProblemConstants& c) {
     c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = c.SCALARS = 0;
     c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
 }
 
+namespace {
+
 // Of mixed types: may its elements be read 16 bytes at a time?
 bool in_chunks(const Operand& x, const Request& request) {
     return info(x.matrix->type).is_plain() && is_wide(x, request.operand_alignment);
 }
+
+}  // namespace
 
 ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
@@ -89,11 +94,14 @@ abi::GemmArgs args_of(const Problem& p) {
     return g;
 }
 
+namespace {
+
 // The bindings are the slots without the workspace, in the same order.
 constexpr size_t binding_of(VkgemmSlot slot) { return static_cast<size_t>(slot); }
 static_assert(BIND_A == VKGEMM_SLOT_A && BIND_RESIDUAL == VKGEMM_SLOT_RESIDUAL && BIND_COUNT == VKGEMM_SLOT_WORKSPACE);
 
-// The operand of each binding. A and B are swapped if the problem was transposed.
+}  // namespace
+
 std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     std::array<VkgemmSlot, BIND_COUNT> s;
     s.fill(VKGEMM_SLOT_D);
@@ -123,6 +131,8 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
         steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
     return sum + rounding * (k + sum);
 }
+
+namespace {
 
 // A sliced step is dispatched by rows, so a row has no more groups than a dispatch.
 void set_grid(Step& step, uint64_t groups, const DeviceCaps& dev) {
@@ -284,8 +294,12 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
         const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
         if (is_one) x.batch = 1;
         const uint64_t bytes = type.bytes_of(*span_elements(x));
-        const uint32_t unit = in_words ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
-        out[size_t(s)] = {in_words ? round_up(bytes, 4) : bytes, std::max(operand_alignment, unit), reads, writes};
+        // An element of A or B may begin within a word; one of the epilogue's operands may not.
+        const bool is_factor = s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B;
+        const uint32_t unit = in_words && !is_factor ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
+        const uint32_t alignment = std::max(operand_alignment, unit);
+        const uint64_t words = round_up(bytes, 4) + (alignment < 4 ? 4 - alignment : 0);  // that an operand may touch
+        out[size_t(s)] = {in_words && bytes ? words : bytes, alignment, reads, writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
         const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
@@ -296,12 +310,13 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
     matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
     if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
     if (p.scalars)
-        out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true, (p.scalars & VKGEMM_SCALARS_MONITOR) != 0};
+        out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true,
+                                    (p.scalars & (VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST)) != 0};
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
         if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
-        if (step.shape == StepShape::M) vector(step.operand, p.m);
-        if (step.shape == StepShape::N) vector(step.operand, p.n);
+        if (step.is_of_rows()) vector(step.operand, p.m * step.width());
+        if (step.is_of_columns()) vector(step.operand, p.n * step.width());
         if (step.shape == StepShape::ONE) vector(step.operand, 1);
     }
     return out;
@@ -375,78 +390,6 @@ void add_part(Steps& to, Steps part) {
     to.parts.push_back(part.parts[0]);
     Requirement &all = to.slots[VKGEMM_SLOT_WORKSPACE], &one = part.slots[VKGEMM_SLOT_WORKSPACE];
     if (one.bytes > all.bytes) all = one;
-}
-
-namespace {
-
-// The pass that lists the tiles. `product` is the one that it is for.
-Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
-    Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
-    s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
-    ProblemConstants& c = s.constants;
-    clear_epilogue(c);
-    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
-    constexpr std::pair<uint32_t, uint32_t> own[] = {
-        {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};
-    for (const auto& [bit, has] : own)
-        if (p.upTo & bit) c.TABLE_HAS |= has;
-    if (swapped) c.TABLE_HAS |= TABLE_SWAPPED;
-    if (p.cSource == VKGEMM_C_IS_D) c.TABLE_HAS |= TABLE_C_IS_D;
-    s.slots.fill(VKGEMM_SLOT_D);
-    return s;
-}
-
-// Bytes of one matrix where the slot may hold many, so that the largest group fits.
-uint64_t one_matrix(Problem p, VkgemmSlot slot, uint32_t operand_alignment) {
-    p.batch = 1;
-    return requirements_of(p, operand_alignment)[slot].bytes;
-}
-
-}  // namespace
-
-Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& n,
-                                 const DeviceKernels& device, const Request& request) {
-    const DeviceCaps& dev = device.caps();
-    const Problem& p = n.problem;
-    const Tile& t = choice.tile;
-    const double most_tiles = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
-    if (most_tiles > std::min(double(dev.max_groups_x) * double(dev.max_groups_y), double(UINT32_MAX)))
-        return Refusal{VKGEMM_ERROR_LIMIT,
-                       concat({"the largest groups would take ", uint64_t(std::min(most_tiles, 1e18)),
-                               " work groups; use a larger tile, fewer groups or smaller ones"})};
-    Steps out;
-    out.binding = Binding::addresses;
-    out.error_bound = error_bound_of(completed, choice.kernel);
-    out.slots = requirements_of(completed, request.operand_alignment);
-    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_RESIDUAL})
-        out.slots[slot].least = one_matrix(completed, slot, request.operand_alignment);
-    out.slots[VKGEMM_SLOT_GROUPS] = {p.batch * sizeof(VkgemmGroup), 4, true, false};
-    if (p.grouping == VKGEMM_GROUPING_INDEXED) out.slots[VKGEMM_SLOT_INDICES] = {4 * p.m, 4, true, false, false, 4};
-    out.slots[VKGEMM_SLOT_WORKSPACE] = {4 * (LIST_HEADER_WORDS + p.batch * LISTED_WORDS),
-                                        std::max(dev.offset_alignment, 16u), true, true};
-
-    Schedule schedule = choice.schedule;
-    schedule.problem = p;
-    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 1, 1,
-                    slots_of(p, n.swapped)};
-    product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
-    product.args.raster = t.RASTER;
-    product.is_grouped = true;
-    product.constants.WHOLE = 0;
-    product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
-    product.constants.INDICES_PER_ROW = p.indicesPerRow;
-    Step list = listing_step(*device.lister(), product, p, n.swapped);
-    abi::TableArgs table = {};
-    table.m = product.args.m, table.n = product.args.n, table.k = product.args.k, table.count = product.args.batch;
-    table.lda = product.args.lda, table.ldb = product.args.ldb;
-    table.ldc = product.args.ldc, table.ldd = product.args.ldd;
-    table.max_groups_x = dev.max_groups_x;
-    out.table = table;
-    list.waits = false;
-    out.steps = {list, product};
-    Repeats& once = out.parts.emplace_back();
-    once.steps = out.steps.size(), once.cost = schedule.cost;
-    return out;
 }
 
 Steps make_pack_steps(const Choice& choice, const Problem& completed, const Normalised& n, VkgemmSlot slot,

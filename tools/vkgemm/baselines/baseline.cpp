@@ -116,6 +116,9 @@ std::string unfit_for_blas(const Case& c) {
     if (r.d.outer > 1 || r.a.ratio > 1 || r.b.ratio > 1)
         return "it takes batches of one level whose products have a matrix each, or all the same";
     if (p.cSource == VKGEMM_C_SEPARATE) return "it reads C only where it writes D";
+    if (p.scalars) return "it is not given scalars in memory";
+    if (p.epilogue.count && (r.bias != r.d.type || r.scale != r.d.type || r.residual != r.d.type))
+        return "it reads operands of the epilogue in D's type alone";
     return "";
 }
 

@@ -98,26 +98,8 @@ Result<Case> parse_case(const std::string& line) {
     return c;
 }
 
-namespace {
-
-// Does the epilogue read anything that is not of D's type and the accumulator's kind?
-bool has_own_types(const Problem& problem) {
-    const auto p = completeProblem(problem);
-    if (!p) return false;  // the library gives the reason when a plan is made
-    const Type d = p->d.type;
-    const auto own = [d](Type t) { return t != VKGEMM_TYPE_DEFAULT && t != d; };
-    return own(p->c.type) || own(p->biasType) || own(p->scaleType) || own(p->residualType) ||
-           type_info(d).isFloat != type_info(p->accumulate).isFloat || p->scalars;
-}
-
-}  // namespace
-
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
-    if (c && has_own_types(c->problem))
-        return refuse(
-            "the tool has no numbers for scalars in memory, for operands of the epilogue whose type is not D's, and "
-            "for whole sums that become floats; 'vkgemm explain' says which kernel they take");
     if (!c) return c;
     if (const Status why = refused_size(resolve(c->problem)); !why) return why;
     if (c->problem.m && c->problem.n) return c;
@@ -234,6 +216,7 @@ Resolved resolve(const Problem& given) {
     const uint64_t outer = std::max<uint64_t>(p.outerBatch, 1);
     r.batch = p.batch * outer;
     r.accumulate = p.accumulate;
+    r.bias = p.biasType, r.scale = p.scaleType, r.residual = p.residualType;
     r.a = matrix(p.a, p.m, p.k, {p.batch, outer, p.outerStrideA, p.ratioA, p.outerRatioA});
     r.b = matrix(p.b, p.k, p.n, {p.batch, outer, p.outerStrideB, p.ratioB, p.outerRatioB});
     r.d = matrix(p.d, p.m, p.n, {p.batch, outer, p.outerStrideD});
@@ -250,6 +233,29 @@ Resolved resolve(const Problem& given) {
         r.c = r.group_of_row.empty() ? matrix(p.c, p.m, p.n, {p.batch, outer, p.outerStrideC})
                                      : for_all_groups(p.c, p.m, p.n);
     return r;
+}
+
+MatrixInfo Resolved::residual_matrix() const {
+    MatrixInfo out = d;
+    out.type = residual, out.bytes = type_info(residual).bytes;
+    return out;
+}
+
+uint32_t vector_width(const Step& step, VkgemmSlot slot) {
+    switch (step.kind) {
+        case VKGEMM_STEP_BIAS_ROW:
+        case VKGEMM_STEP_BIAS_COL:
+            return slot == VKGEMM_SLOT_BIAS ? 1 : 0;
+        case VKGEMM_STEP_SCALE_ROW:
+        case VKGEMM_STEP_SCALE_COL:
+        case VKGEMM_STEP_SCALE_ALL:
+            return slot == VKGEMM_SLOT_SCALE ? 1 : 0;
+        case VKGEMM_STEP_CLAMP_ROW:
+        case VKGEMM_STEP_CLAMP_COL:
+            return slot == VKGEMM_SLOT_SCALE ? 2 : 0;
+        default:
+            return 0;
+    }
 }
 
 GroupTable group_table(const Problem& problem) {

@@ -88,14 +88,21 @@ struct MatrixInfo {
 struct Resolved {
     MatrixInfo a, b, c, d;
     Type accumulate = f32;
-    uint64_t batch = 1;                  // products of both levels, or groups
-    uint64_t indices_per_row = 1;        // of A
-    std::vector<uint32_t> group_of_row;  // of D, with index lists; otherwise empty
+    Type bias = f32, scale = f32, residual = f32;  // types of the epilogue's operands
+    uint64_t batch = 1;                            // products of both levels, or groups
+    uint64_t indices_per_row = 1;                  // of A
+    std::vector<uint32_t> group_of_row;            // of D, with index lists; otherwise empty
 
     bool is_in(uint64_t group, uint64_t row) const { return group_of_row.empty() || group_of_row[row] == group; }
 
     bool is_float() const { return type_info(accumulate).isFloat != 0; }
+    /// Whole sums that become a D of another type, by an epilogue in f32.
+    bool is_scaled() const { return !is_float() && d.type != accumulate; }
+    MatrixInfo residual_matrix() const;  // like D, but for its type
 };
+/// Whether a step reads a vector, and how many elements it has for each row or column; 0: none.
+uint32_t vector_width(const Step& step, VkgemmSlot slot);
+
 /// Empty for a problem that contradicts itself.
 Resolved resolve(const Problem& problem);
 

@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "measure/deviation.h"
 #include "measure/numbers.h"
+#include "measure/scalars.h"
 
 namespace vkgemm::tool {
 namespace {
@@ -29,11 +30,6 @@ template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& list) {
     const auto bytes = std::as_bytes(std::span(list));
     return {bytes.begin(), bytes.end()};
-}
-
-bool uses_bias(const Step& s) { return s.kind == VKGEMM_STEP_BIAS_ROW || s.kind == VKGEMM_STEP_BIAS_COL; }
-bool uses_scale(const Step& s) {
-    return s.kind == VKGEMM_STEP_SCALE_ROW || s.kind == VKGEMM_STEP_SCALE_COL || s.kind == VKGEMM_STEP_SCALE_ALL;
 }
 
 }  // namespace
@@ -101,6 +97,7 @@ CaseRunner::CaseRunner(const host::Device& device, const Case& c, const MeasureO
       case_(c),
       options_(options),
       r_(resolve(c.problem)),
+      residual_(r_.residual_matrix()),
       is_cpu_(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU) {
     for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D})
         if (const MatrixInfo* m = matrix(slot)) set_bytes_ += rounded_up(m->span_bytes() + 2 * guard, guard);
@@ -123,7 +120,7 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
             return used(r_.d);
         case VKGEMM_SLOT_RESIDUAL:
             for (const Step& s : case_.problem.epilogue)
-                if (s.kind == VKGEMM_STEP_RESIDUAL) return used(r_.d);
+                if (s.kind == VKGEMM_STEP_RESIDUAL) return used(residual_);
             return nullptr;
         default:
             return nullptr;
@@ -132,9 +129,9 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
 
 std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     const MatrixInfo* m = matrix(slot);
-    const Type type = m ? m->type : r_.d.type;
+    const Type type = m ? m->type : slot == VKGEMM_SLOT_BIAS ? r_.bias : r_.scale;
     const uint32_t bytes = type_info(type).bytes, block = type_info(type).blockElements;
-    const uint64_t count = m ? m->span / block : std::max(case_.problem.m, case_.problem.n);  // of blocks
+    const uint64_t count = m ? m->span / block : 2 * std::max(case_.problem.m, case_.problem.n);  // of blocks
     std::vector<std::byte> data(count * bytes);
     if (slot == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D) return data;  // only written
     Random random{static_cast<uint64_t>(slot) + 1};
@@ -178,8 +175,7 @@ Status CaseRunner::fill_slot(OperandCopies& slot, const std::vector<std::byte>& 
 
 bool CaseRunner::uses(VkgemmSlot slot) const {
     for (const Step& step : case_.problem.epilogue)
-        if ((slot == VKGEMM_SLOT_BIAS && uses_bias(step)) || (slot == VKGEMM_SLOT_SCALE && uses_scale(step)))
-            return true;
+        if (vector_width(step, slot)) return true;
     return matrix(slot) != nullptr;
 }
 
@@ -199,7 +195,10 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     const GroupTable table = has_groups ? group_table(case_.problem) : GroupTable{};
     kept->at(VKGEMM_SLOT_GROUPS) = bytes_of(table.groups);
     kept->at(VKGEMM_SLOT_INDICES) = bytes_of(table.indices);
-    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B})  // those of mixed types are read in words
+    kept->at(VKGEMM_SLOT_SCALARS) =
+        scalar_bytes(case_.problem, for_check ? exact().alpha() : case_.alpha, for_check ? exact().beta() : case_.beta);
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_BIAS, VKGEMM_SLOT_SCALE,
+                                  VKGEMM_SLOT_RESIDUAL})  // which may be read in words
         kept->at(slot).resize(rounded_up(kept->at(slot).size(), 4));
     return *kept;
 }
@@ -296,6 +295,7 @@ Run CaseRunner::run_of(const OperandSet& slots, size_t set, const PlanMemory& me
     run.residual = at(VKGEMM_SLOT_RESIDUAL, 0);
     run.groups = at(VKGEMM_SLOT_GROUPS, 0);
     run.indices = at(VKGEMM_SLOT_INDICES, 0);
+    run.scalars = at(VKGEMM_SLOT_SCALARS, 0);
     if (memory.workspace.handle()) run.workspace = memory.workspace.operand();
     run.alpha = alpha;
     run.beta = beta;
@@ -315,6 +315,7 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
 
     result_.resize(d.buffer.size());
     if (Status s = device_.download(d.buffer, result_); !s) return s;
+    if (auto wrong = wrong_scalars()) return result.wrong = *std::move(wrong), Status{};
     if (!options_.inject_fault.empty() && options_.inject_fault == result.kernel)
         result_[guard + d.bytes - 1] ^= std::byte{0x80};
     if (result_ == right_) {  // the same bits, guards included
@@ -324,6 +325,14 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
     find_wrong(d, result);
     if (result.wrong.empty() && right_.empty()) right_ = result_, extent_ = result.checked;
     return {};
+}
+
+std::optional<std::string> CaseRunner::wrong_scalars() {
+    const OperandCopies& slot = check_slots_->at(VKGEMM_SLOT_SCALARS);
+    std::vector<std::byte> all(slot.bytes ? slot.buffer.size() : 0);
+    if (all.empty()) return std::nullopt;
+    if (const Status s = device_.download(slot.buffer, all); !s) return s.text;
+    return tool::wrong_scalars(case_.problem, r_, &all[guard], std::span(result_).subspan(guard));
 }
 
 void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {

@@ -131,6 +131,7 @@ class CaseRunner {
     Status prepare_timing();
     Result<Plan> make_plan(const PlanOptions& kernel, Measurement& result) const;
     Status check(const Plan& plan, Measurement& result);
+    std::optional<std::string> wrong_scalars();  // of the run that was downloaded
     void find_wrong(const OperandCopies& d, Measurement& result) const;
     Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
     Status in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const;
@@ -148,6 +149,7 @@ class CaseRunner {
     Case case_;
     MeasureOptions options_;
     Resolved r_;
+    MatrixInfo residual_;
     bool is_cpu_, cold_ = false;
     size_t sets_ = 1;
     VkDeviceSize set_bytes_ = 0;

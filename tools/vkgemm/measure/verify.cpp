@@ -140,13 +140,16 @@ int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {
     return whole(r_.c.type, 3, mixed(3, r_.c.matrix_of(batch), row, col));
 }
 int ExactCase::residual(uint64_t batch, uint64_t row, uint64_t col) const {
-    return whole(r_.d.type, 3, mixed(4, batch, row, col));
+    return whole(r_.residual, 3, mixed(4, batch, row, col));
 }
 
 int ExactCase::vector_value(VkgemmSlot slot, uint64_t index) const {
     static constexpr int scales[] = {1, 2, -1};
     const uint64_t bits = mixed(5, static_cast<uint64_t>(slot), index, 0);
-    return slot == VKGEMM_SLOT_SCALE ? scales[bits % 3] : whole(r_.d.type, 3, bits);
+    if (slot != VKGEMM_SLOT_SCALE) return whole(r_.bias, 3, bits);
+    const bool bounds =
+        std::ranges::any_of(p_.epilogue, [](const Step& s) { return vector_width(s, VKGEMM_SLOT_SCALE) == 2; });
+    return !bounds ? scales[bits % 3] : index % 2 ? static_cast<int>(3 + bits % 9) : static_cast<int>(bits % 9) - 6;
 }
 
 std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
@@ -154,11 +157,14 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
                           : slot == VKGEMM_SLOT_B ? &r_.b
                           : slot == VKGEMM_SLOT_C ? &r_.c
                                                   : &r_.d;
+    const MatrixInfo of_residual = r_.residual_matrix();
+    if (slot == VKGEMM_SLOT_RESIDUAL) m = &of_residual;
     std::vector<std::byte> bytes;
     if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE) {
-        bytes.resize(std::max(p_.m, p_.n) * m->bytes);
-        for (uint64_t i = 0; i < std::max(p_.m, p_.n); ++i)
-            encode(m->type, vector_value(slot, i), &bytes[i * m->bytes]);
+        const Type type = slot == VKGEMM_SLOT_BIAS ? r_.bias : r_.scale;
+        const uint64_t count = 2 * std::max(p_.m, p_.n), each = type_info(type).bytes;
+        bytes.resize(count * each);
+        for (uint64_t i = 0; i < count; ++i) encode(type, vector_value(slot, i), &bytes[i * each]);
         return bytes;
     }
     const uint32_t word = poison(m->type);
@@ -187,7 +193,8 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     if (beta_ != 0) value += beta_ * c(batch, row, col);
     // What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a
     // fast one. Both curves are straight lines far from 0. Scales may double it.
-    const double off = 16 * std::ldexp(1, -static_cast<int>(type_info(r_.accumulate).exactBits)) + 0x1p-11;
+    const Type finished = r_.is_scaled() ? f32 : r_.accumulate;
+    const double off = 16 * std::ldexp(1, -static_cast<int>(type_info(finished).exactBits)) + 0x1p-11;
     const auto allow = [&] { slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1); };
     for (const Step& s : p_.epilogue) {
         switch (s.kind) {
@@ -206,6 +213,13 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
             case VKGEMM_STEP_SCALE_ALL:
                 value *= vector_value(VKGEMM_SLOT_SCALE, 0);
                 break;
+            case VKGEMM_STEP_CLAMP_ROW:
+            case VKGEMM_STEP_CLAMP_COL: {
+                const uint64_t line = s.kind == VKGEMM_STEP_CLAMP_ROW ? row : col;
+                value = std::clamp<double>(value, vector_value(VKGEMM_SLOT_SCALE, 2 * line),
+                                           vector_value(VKGEMM_SLOT_SCALE, 2 * line + 1));
+                break;
+            }
             case VKGEMM_STEP_RESIDUAL:
                 value += residual(batch, row, col);
                 break;
@@ -218,6 +232,10 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
                 value = applied(s, value);
                 break;
         }
+    }
+    if (r_.is_scaled() && r_.d.type == i8) {
+        value = std::clamp(std::nearbyint(value), -128.0, 127.0);
+        slack = slack > 0 ? slack + 1 : 0;
     }
     std::byte stored[8];
     encode(r_.d.type, value, stored);

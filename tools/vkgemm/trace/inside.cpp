@@ -63,9 +63,10 @@ Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem,
     if (plan::is_empty(*completed))
         return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m or n is 0"};
     const plan::Type d = completed->d.type;
-    if (plan::is_scaled(*completed) || completed->c.type != d || completed->biasType != d ||
+    if (completed->scalars || plan::is_scaled(*completed) || completed->c.type != d || completed->biasType != d ||
         completed->scaleType != d || completed->residualType != d)
-        return unsupported("only a product whose epilogue reads operands of D's type can be traced");
+        return unsupported(
+            "only a product without scalars in memory, whose epilogue reads operands of D's type, can be traced");
     plan::Request request;  // no workspace: one dispatch, of the product itself
     request.kernel = options.kernel ? options.kernel : "", request.tile = options.tile ? options.tile : "";
     const plan::Normalised n = plan::normalise(*completed);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What steps of one product and steps of groups are made of. Defined in steps.cpp.
+#pragma once
+#include "plan/steps/steps.h"
+
+namespace vkgemm::plan {
+
+ProblemConstants constants_of(const Schedule&, const Kernel&, const Tile&, const Request&);
+void clear_epilogue(ProblemConstants&);  // for a pass that finishes nothing
+abi::GemmArgs args_of(const Problem& normalised);
+/// The operand of each binding. A and B are swapped if the problem was transposed.
+std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& normalised, bool swapped);
+double error_bound_of(const Problem& completed, const Kernel*);
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "vk/checked_run.h"
+
+#include <cstring>
+#include <utility>
+
+#include "plan/base/concat.h"
+#include "vk/versioned.h"
+#include "vkgemm/text.hpp"
+
+namespace vkgemm::vk {
+namespace {
+
+using plan::Refusal;
+using plan::Result;
+
+// The sizes of a run, or what is wrong with them.
+Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
+    if (run.flags & VKGEMM_RECORD_SIZES) {
+        const plan::Sizes sizes = {run.m, run.n, run.k, run.batch};
+        if (auto why = plan::unfit_sizes(plan.problem, sizes)) return *why;
+        return sizes;
+    }
+    for (const auto& [name, size] : {std::pair{"m", run.m}, {"n", run.n}, {"k", run.k}, {"batch", run.batch}})
+        if (size)
+            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                           plan::concat({"VkgemmRun::", name, " is ", size, ", but flags has no VKGEMM_RECORD_SIZES"})};
+    return plan::sizes_of(plan.problem);
+}
+
+// The problem of a run with strides of its own.
+Result<plan::RunProblem> strided_problem(const VkgemmPlan_T& plan, const plan::Sizes& sizes,
+                                         const VkgemmRunStrides& strides) {
+    auto completed = plan::of_run(plan.given, sizes, strides);
+    if (!completed) return completed.status();
+    plan::RunProblem out = {*completed, plan::normalise(*completed)};
+    if (auto why = plan::unfit_strides(out, plan.context->caps, plan.steps.binding)) return *why;
+    return out;
+}
+
+// Whether a run with the plan's own strides may have the kernels for wide ones.
+bool is_wide(const VkgemmPlan_T& plan, const plan::RunProblem& run) {
+    return !(plan.problem.upTo & VKGEMM_UP_TO_STRIDES) || plan::are_wide(run.normalised.problem);
+}
+
+std::optional<Status> unfit_flags(const VkgemmPlan_T& plan, const VkgemmRun& run) {
+    const bool has_strides = run.flags & VKGEMM_RECORD_STRIDES;
+    if (has_strides && !(plan.problem.upTo & VKGEMM_UP_TO_STRIDES))
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "flags has VKGEMM_RECORD_STRIDES, but the plan was made for its own strides alone; set "
+                       "VKGEMM_UP_TO_STRIDES in VkgemmProblem::upTo to vary them"};
+    constexpr VkgemmRunStrides none = {};
+    if (!has_strides && std::memcmp(&run.strides, &none, sizeof none) != 0)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "VkgemmRun::strides are not 0, but flags has no VKGEMM_RECORD_STRIDES"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
+    if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
+    Result<VkgemmRun> run = read_struct(given);
+    if (!run) return run.status();
+    constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA |
+                               VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES;
+    if (run->flags & ~known)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmRun::flags has unknown bits: ", run->flags & ~known})};
+    const bool zero = run->flags & VKGEMM_RECORD_ZERO_ALPHA;
+    if (zero && run->alpha != 0)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmRun::alpha is ", numberText(run->alpha),
+                                     ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
+    if (!zero && run->alpha == 0) run->alpha = 1;
+    const auto sizes = sizes_of(*plan, *run);
+    if (!sizes) return sizes.status();
+    out.run = *run;
+    if (auto why = unfit_flags(*plan, *run)) return why;
+    if (plan->steps.table && run->flags & VKGEMM_RECORD_SIZES) {
+        out.work =
+            grouped_work_of(*plan, plan::with_sizes(plan->normalised, plan->problem, *sizes), out.sized.emplace());
+    } else if (plan->buckets.empty()) {
+        out.work = work_of(*plan);
+    } else if (run->flags & VKGEMM_RECORD_STRIDES) {
+        const auto problem = strided_problem(*plan, *sizes, run->strides);
+        if (!problem) return problem.status();
+        out.work = work_of(*plan, *problem, plan::are_wide(problem->normalised.problem), out.sized.emplace());
+    } else {
+        const plan::RunProblem problem = plan::with_sizes(plan->normalised, plan->problem, *sizes);
+        out.work = work_of(*plan, problem, is_wide(*plan, problem), out.sized.emplace());
+    }
+    return resolve(*plan, *run, out.work, out.operands);
+}
+
+}  // namespace vkgemm::vk
