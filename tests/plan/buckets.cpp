@@ -176,7 +176,6 @@ TEST_CASE(
                                  "f16*f16->f32 32x512x128 batch=32 ratio_b=4 upto=mns layout=nt",
                                  "f16*f16 8x64x64 batch=4 ratio_a=2 outer=3 upto=ms layout_d=t"}) {
             const Problem given = parse_problem(line)->problem, p = *complete(given);
-            const Normalised n = normalise(p);
             Request request;
             request.workspace_limit = much, request.packs = false;
             const auto buckets = buckets_of(p, kernels, request);
@@ -203,7 +202,7 @@ TEST_CASE(
                 CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
                 CHECK(got.steps[product_of(*b)].args.ldd == strides.ldd);
                 const auto planned = b->choice.schedule.operands(), own = operands(run.normalised.problem);
-                for (const size_t i : {0, 1, 3}) {
+                for (const size_t i : {0u, 1u, 3u}) {
                     Operand tight = own[i];
                     tight.loose = tight.ragged = false;
                     if (is_wide(planned[i], 16)) CHECK_MESSAGE(is_wide(tight, 16), line, " ", std::string(tight.name));

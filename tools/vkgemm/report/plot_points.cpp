@@ -30,7 +30,7 @@ struct DotLabel {
     }
 };
 /// A place for the label of a dot that no other label takes: right or left of it, or some lines above or below that.
-DotLabel label_of(double x, double y, double width, const std::vector<Box>& taken, double top, double bottom) {
+DotLabel place_label(double x, double y, double width, const std::vector<Box>& taken, double top, double bottom) {
     for (const double lines : {0.0, -1.0, 1.0, -2.0, 2.0, -3.0, 3.0, -4.0, 4.0, -5.0, 5.0})
         for (const bool left : {false, true}) {
             const DotLabel label{left ? x - label_gap : x + label_gap, y + lines * line_height, left};
@@ -85,7 +85,7 @@ std::string svg(const PointPlot& plot) {
         for (const PlotPoint& p : s.points) {
             if (p.label.empty()) continue;
             const double at = x.at(p.x), up = y.at(p.y), wide = width_of(p.label);
-            const DotLabel label = label_of(at, up, wide, taken, top, bottom);
+            const DotLabel label = place_label(at, up, wide, taken, top, bottom);
             taken.push_back(label.box(wide));
             if (label.y != up) leaders += line_at(at, up, label.x, label.y, "grid");
             words += text_at(label.x, label.y + 4, p.label,
