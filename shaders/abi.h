@@ -104,12 +104,10 @@ struct uvec2 {
 #define SIMT_PAD 4
 #define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
-// gemv_mixed, in vectors of four: a row of the small operand's step, with a vector behind every eight against bank
-// conflicts.
+// gemv_mixed, in vectors of four: a row of the small operand's step, one more behind every eight for the banks.
 #define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
 #define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)  // likewise a row of A's step in gemv_blocks, behind every sixteen
-// coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; then D while it
-// is written.
+// coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; later D.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
     ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
 // pack_fragments, in 16-byte chunks: a tile whose rows are LENGTH elements long.
@@ -142,9 +140,8 @@ VKGEMM_STEP_ROWS(VKGEMM_ROW)
 #define BIND_RESIDUAL 6
 #define BIND_COUNT 7
 
-// Push constants. Strides are in elements. a, b, c, d, bias, scale and residual are where the operands begin: in the
-// descriptor variant x = elements past the bound offset, y = 0; in the address variant the 64-bit address, low word
-// first.
+// Push constants. Strides are in elements. a to d, bias, scale and residual are where operands begin: in the descriptor
+// variant x = elements past the bound offset, y = 0; in the address variant the 64-bit address, low word first.
 struct GemmArgs {
     uint m, n, k, batch;                      // D is m x n, the sum runs over k
     uint lda, ldb, ldc, ldd;                  // elements between consecutive rows (columns where stored column-major)
@@ -161,9 +158,8 @@ struct GemmArgs {
 };
 
 // Products of one plan that differ in sizes and places (VkgemmGrouping). list_tiles reads the caller's table, checks
-// it, and writes a list of what is to be computed, which the product's work groups search. Both are in words.
-//
-// A group in the caller's table is VkgemmGroup.
+// it, and writes a list of what is to be computed, which the product's work groups search. Both are in words. A group
+// in the caller's table is VkgemmGroup.
 #define GROUP_M 0
 #define GROUP_N 1
 #define GROUP_K 2

@@ -13,6 +13,8 @@
 #ifndef VKGEMM_FORMATS_GLSL
 #define VKGEMM_FORMATS_GLSL
 
+#include "small_floats.glsl"
+
 uint block_elements(uint type) {
 #define VKGEMM_ROW(name, number, text, bytes, elements, digits, is_float, accumulator, result) \
     if (type == number) return elements;
@@ -58,21 +60,6 @@ vec4 signed_bytes(uint word) {
            vec4(8388736, 32896, 8388736, 8388736);
 }
 
-// Four elements of e4m3: f32 with the same fraction. Below the normal numbers the exponent is that of 2^-6, which is
-// then taken off; so no number is subnormal on the way.
-vec4 e4m3_bytes(uint word) {
-    const uvec4 bytes = uvec4(word, word >> 8, word >> 16, word >> 24), size = bytes & 127u;
-    const bvec4 small = lessThan(size, uvec4(8));
-    const uvec4 bits = ((size | mix(uvec4(0), uvec4(8), small)) << 20) + 0x3c000000u | (bytes & 128u) << 24;
-    const vec4 excess = uintBitsToFloat(0x3c800000u | (bytes & 128u) << 24);
-    const vec4 x = uintBitsToFloat(bits) - mix(vec4(0), excess, small);
-    return mix(x, uintBitsToFloat(uvec4(0x7fc00000u)), equal(size, uvec4(127)));
-}
-vec4 e5m2_bytes(uint word) {  // the upper byte of f16
-    return vec4(unpackHalf2x16(word << 8 & 0xff00u | word << 16 & 0xff000000u),
-                unpackHalf2x16(word >> 8 & 0xff00u | word & 0xff000000u));
-}
-
 // Whole numbers with a scale and a zero point for a group of them: a block that begins with both, each f16 or each f32.
 bool is_grouped(uint type) { return type >= VKGEMM_TYPE_U4_G32 && type <= VKGEMM_TYPE_I8_G128_F32; }
 uint code_bits(uint type) { return (type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4 : 8; }
@@ -83,13 +70,6 @@ vec2 scale_and_zero(uint type, Octet x) {
 // Four 4-bit codes in the low half of a word, one after the other, as the low halves of four bytes.
 uint spread(uint four) { return (four & 15u) | (four & 240u) << 4 | (four & 3840u) << 8 | (four & 61440u) << 12; }
 
-// e2m1 in the low halves of four bytes, times 2^-14: the bits of such an f16.
-vec4 e2m1(uint word) {
-    const uint other = word >> 8;
-    const vec2 even = unpackHalf2x16((word & 0x00080008u) << 12 | (word & 0x00070007u) << 9);
-    const vec2 odd = unpackHalf2x16((other & 0x00080008u) << 12 | (other & 0x00070007u) << 9);
-    return vec4(even.x, odd.x, even.y, odd.y);
-}
 float iq4_nl(uint code) {  // its sixteen values, -127, -104, ... 113, four in a word
     const bool second = (code & 4) != 0, third = (code & 8) != 0;
     const uint lower = mix(0xbfad9881u, 0xf6eaddcfu, second), upper = mix(0x26190d01u, 0x71594535u, second);
@@ -103,18 +83,6 @@ vec2 k_scales(uint halves, uvec3 scales, uint sub) {
     const uvec2 upper = both & 15u | (lower & 192u) >> 2;
     return unpackHalf2x16(halves) * vec2(mix(lower & 63u, upper, bvec2(sub >= 4)));
 }
-// A power of two of eight bits, with the 2^14 that e2m1 leaves out. 2^-127 is below the normal numbers.
-vec2 e8m0_factors(uint bits) {
-    const uint e = bits & 255u;
-    const float power = uintBitsToFloat(mix(max(e, 1) << 23, 0x7fc00000u, e == 255));
-    return vec2(16384, mix(power, 0.5 * power, e == 0));
-}
-float e4m3(uint bits) {  // without a sign; 2^-7 times m / 4 below the normal numbers
-    const uint e = bits >> 3 & 15u, m = bits & 7u;
-    const float normal = uintBitsToFloat((e + 120) << 23 | m << 20);
-    return mix(mix(normal, float(m) * 0.001953125, e == 0), 0, (bits & 127u) == 127u);
-}
-
 // The four bits of `word` from bit 4 * place on, as bit 4 of four bytes.
 uint fifth_bits(uint word, uint place) {
     const uint four = word >> (4 * place);

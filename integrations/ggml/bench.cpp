@@ -6,12 +6,12 @@
 //
 // runs the rows of `table` whose names have one of the texts in them, or all. A line of the output:
 //
-//     MUL_MAT q4_0 4096x512x14336: ggml 812.3, vkgemm 401.9, usual 402.2 us, 2.02x, 2.02x, 82 GB/s, errors 1.1e-03 9e-04
+//     MUL_MAT q4_0 4096x512x14336: ggml 812.3, vkgemm 401.9, usual 402.2 us, 2.02x, 2.02x, 82 GB/s, errors 1e-03 9e-04
 //
-// `usual` is what the adapter chooses after it has timed both. Times are medians. GB/s counts the weights, as they are packed. Weights are random and cycle through more memory
-// than a cache holds, and all nodes write one dst, so that each waits for the one before, as in a model. An error is
-// the root of the mean square of 256 results beside sums in double precision, relative to that of those sums. With
-// GGML_VKGEMM=log each node takes longer to record.
+// `usual` is what the adapter chooses after it has timed both. Times are medians. GB/s counts the weights, as they are
+// packed. Weights are random and cycle through more memory than a cache holds, and all nodes write one dst, so that
+// each waits for the one before, as in a model. An error is the root of the mean square of 256 results beside sums in
+// double precision, relative to that of those sums. With GGML_VKGEMM=log each node takes longer to record.
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
 #include <ggml.h>

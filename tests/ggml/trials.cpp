@@ -26,7 +26,8 @@ MulMat product_of(uint64_t n, const Sizes4& weights = {64, 5, 1, 1}, Type type =
             Filled(f32, {weights[1], n, weights[2] * heads, weights[3]}, {}, b.d.handle()).tensor};
 }
 
-/// Both sides take turns with these times, the first of each a thousand times as long. The number of turns, and who won.
+/// Both sides take turns with these times, the first of each a thousand times as long. The number of turns, and who
+/// won.
 std::pair<uint32_t, Trial::State> decided(const std::vector<double>& ggml, const std::vector<double>& vkgemm) {
     Trial trial;
     std::array<size_t, 2> at{};
