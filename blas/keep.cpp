@@ -22,7 +22,8 @@ EXPORT void vkgemm_blas_forget(const void* address) {
 
 /// PBLAS asks it how many columns of A and rows of B to hand round and multiply at a time (int of the process grid, a
 /// letter for the type), and has one that says 32. So few are never worth the device: for each element of C it moves
-/// 8 bytes, and multiplies 32 times. A program that has this function itself keeps it.
+/// 8 bytes, and multiplies 32 times. A program that has this function itself keeps it. All processes of a grid must
+/// answer alike, so the answer depends on settings alone, and not on what device a process has.
 EXPORT int pilaenv_(const int*, const char*) {
     constexpr int of_pblas = 32;
     const vkgemm::blas::Settings& s = vkgemm::blas::settings();

@@ -81,7 +81,7 @@ struct ValidationChain {
 };
 
 /// With the extension that lists devices of portability drivers, too. Every loader of 2022 and later has it. To ask
-/// before, the loader would load all drivers twice more: 0.14 s with NVIDIA's.
+/// before, the loader would load all drivers twice more.
 VkResult create_portable(const LoaderCalls& calls, VkInstanceCreateInfo info, std::vector<const char*> extensions,
                          VkInstance& instance) {
     extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
