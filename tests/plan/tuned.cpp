@@ -147,7 +147,8 @@ TEST_CASE("weights change what a family costs, and by that the choice") {
     for (const char* line : {"512x512x512", "1000x1000x1000", "64x64x64", "7x4096x4096 layout=nt"}) {
         DeviceCaps caps = h200();
         const Problem p = normalised(line);
-        const Request request{.workspace_limit = much};
+        Request request;
+        request.workspace_limit = much;
         const Result<Choice> before = select(caps, p, request);
         REQUIRE(before);
         const std::string family(before->kernel->module.family.name);
@@ -156,7 +157,8 @@ TEST_CASE("weights change what a family costs, and by that the choice") {
         REQUIRE(after);
         CHECK_MESSAGE(after->kernel->module.family.name != family, std::string(line));
         caps.fitted = {{family, {2, 2, 2, 2, 2}}};
-        const Request same{.kernel = std::string(before->kernel->name), .workspace_limit = much};
+        Request same = request;
+        same.kernel = before->kernel->name;
         const Result<Choice> twice = select(caps, p, same), once = select(h200(), p, same);
         REQUIRE((twice && once));
         CHECK(twice->schedule.cost == doctest::Approx(2 * once->schedule.cost));
