@@ -272,9 +272,10 @@ typedef enum VkgemmGrouping {
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;
 
-/* One product of a group, in device memory. Whatever the table holds, nothing outside the operands is read or written:
- * sizes above the problem's, or the run's, count as those; a group that is not inside its operands, or breaks the rules
- * below, is left out, as one is whose m or n is 0. Its size never changes. */
+/* One product of a group, in device memory. Whatever the table holds, nothing outside the operands is read or written,
+ * unless it has addresses (VKGEMM_GROUPING_ADDRESSES): sizes above the problem's, or the run's, count as those; a group
+ * that is not inside its operands, or breaks the rules below, is left out, as one is whose m or n is 0. Its size never
+ * changes. */
 typedef struct VkgemmGroup {
     uint32_t m, n, k;            /* read where `upTo` has them */
     uint32_t firstIndex;         /* INDEXED: the first of its m indices in VKGEMM_SLOT_INDICES */

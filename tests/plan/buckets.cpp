@@ -174,7 +174,8 @@ TEST_CASE(
         const DeviceKernels kernels(caps);
         for (const char* line : {"64x64x4096 upto=ns", "f16*f16 512x128x64 upto=mks layout=nt", "33x64x64 upto=s",
                                  "f16*f16->f32 32x512x128 batch=32 ratio_b=4 upto=mns layout=nt",
-                                 "f16*f16 8x64x64 batch=4 ratio_a=2 outer=3 upto=ms layout_d=t"}) {
+                                 "f16*f16 8x64x64 batch=4 ratio_a=2 outer=3 upto=ms layout_d=t",
+                                 "f32*f16->f16 512x512x512 accuracy=narrow upto=ms layout=nt"}) {
             const Problem given = parse_problem(line)->problem, p = *complete(given);
             Request request;
             request.workspace_limit = much, request.packs = false;

@@ -4,8 +4,8 @@
 #         -DWORK=<folder of our own> -DHEADERS=<Vulkan's> -DC=... -DCXX=... -DSTRIP=<strip> -DGENERATOR=...
 #         "-DWITH=<command that runs a program on a driver>" -P weight.cmake
 cmake_minimum_required(VERSION 3.24)
-set(most_full 3000000)  # bytes of the static library, and what it adds to a program
-set(most_f32 400000)    # what a library of f32 alone, without machine code, adds to a program
+set(most_full 3300000)  # bytes of the static library, and what it adds to a program
+set(most_f32 430000)    # what a library of f32 alone, without machine code, adds to a program
 file(MAKE_DIRECTORY ${WORK})
 
 function(run)

@@ -48,17 +48,20 @@ bool same_matrices(const Tile& a, const Tile& b) {
     return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
 }
 
+// The type that the kernel multiplies an operand in.
+Type factor_type(const Kernel& k, const Operand& x) { return x.name == "A" ? k.module.a : k.module.b; }
+
 // What brings an operand of this type into the shape that the product wants; null: there is none.
 const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKernels& device, const Operand& x) {
     const Type type = x.matrix->type;
-    const bool packs_fragments = product.module.family.packs_fragments, converts = type != product.module.a;
+    const bool packs_fragments = product.module.family.packs_fragments, converts = type != factor_type(product, x);
     const bool octets = !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 8 == 0;
     for (const Kernel* const k : device.packers()) {
         if (k->module.family.packs_fragments != packs_fragments) continue;
         const bool takes = k->module.is_mixed() ? type != product.module.a && octets : k->module.a == type;
         const bool suits = packs_fragments ? takes && same_matrices(k->tile, t) &&
                                                  k->module.family.operand_split == product.module.family.operand_split
-                           : converts ? k->module.is_mixed() && k->module.d == product.module.a
+                           : converts ? k->module.is_mixed() && k->module.d == factor_type(product, x)
                                       : !k->module.is_mixed() && info(k->module.a).bytes == info(type).bytes;
         if (suits) return k;
     }
@@ -137,7 +140,7 @@ uint32_t converted(const Kernel& k, const Problem& p) {
 
 // Whether a copy transposes the operand. One that is converted has elements that need it not.
 bool is_transposed(const Kernel& k, const Operand& x) {
-    return x.matrix->type == k.module.a && prefers_transposed(k.module.family.gpu_cost, x);
+    return x.matrix->type == factor_type(k, x) && prefers_transposed(k.module.family.gpu_cost, x);
 }
 
 // "A", "B", or "A and B".
@@ -195,7 +198,7 @@ uint64_t packed_rows(const Schedule& schedule, const Matrix& packed, const Opera
 uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, bool ahead,
                const Kernel& k, const Tile& t) {
     const Family& f = k.module.family;
-    Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, k.module.a, is_transposed(k, x));
+    Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, factor_type(k, x), is_transposed(k, x));
     if (f.packs_fragments) out.type = k.module.a;
     const uint64_t rows = packed_rows(schedule, out, x, k);
     packing.offset = ahead ? 0 : round_up(schedule.workspace_bytes(), region_alignment);
@@ -331,7 +334,7 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search 
         return least + cost.weights().passes * least_packing(mask, k, p, search.dev()) >= search.limit;
     };
     const Refusal too_dear{VKGEMM_ERROR_UNSUPPORTED, ""};  // read by nobody, for only schedule_below() has a limit
-    if (!search.request.packs && (k.module.family.packs_fragments || t.PACK > 1))
+    if (!search.request.packs && (k.module.family.packs_fragments || t.PACK > 1 || converted(k, p)))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"packs operands in a first pass, but their strides vary from run to run"});
     if (k.module.family.packs_fragments) {
