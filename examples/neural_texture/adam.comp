@@ -12,22 +12,39 @@ struct Moments {
 layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // weights first, then biases, then features
 layout(std430, binding = 1) buffer AllMoments { Moments moments[]; };
 layout(std430, binding = 2) buffer WeightGradients { vec4 gradient[]; };  // by layer and slice
-layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };  // of biases and features
+layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };                 // of biases and features
 layout(std430, binding = 4) writeonly buffer Network { REAL4 network[]; };
+shared vec4 part[256];
 layout(push_constant) uniform Push { uint count, weights, width, slices; float rate, correction1, correction2, unit; };
 
+// The sum over the slices of the four weights from 4 i on, in a fixed order. Sixteen invocations, 16 apart, each add up
+// every sixteenth slice; the first of them returns the sum.
+vec4 gradient_of_weights(uint i) {
+    const uint t = gl_LocalInvocationID.x;
+    uint begin = 0, size = 2 * levels * width;  // of the layer's weights
+    for (uint next = 1; 4 * i >= begin + size; ++next) begin += size, size = (next < 3 ? width : outputs) * width;
+    vec4 g = vec4(0);
+    for (uint s = t / 16; s < slices; s += 16) {
+        const uint at = (slices * begin + s * size - begin) / 4 + i;
+        g += gradient[at], gradient[at] = vec4(0);
+    }
+    part[t] = g;
+    barrier();
+    for (uint other = 1; other < 16; ++other) g += part[(t + 16 * other) % 256];
+    return g;
+}
+
 void main() {
-    const uint i = gl_GlobalInvocationID.x;
+    const uint t = gl_LocalInvocationID.x, groups_of_weights = weights / 64;
+    const bool of_weights = gl_WorkGroupID.x < groups_of_weights;
+    const uint i = of_weights ? gl_WorkGroupID.x * 16 + t % 16
+                              : weights / 4 + (gl_WorkGroupID.x - groups_of_weights) * 256 + t;
     if (4 * i >= count) return;
     vec4 g = vec4(0);
     bvec4 moves = bvec4(true);
-    if (4 * i < weights) {
-        uint begin = 0, size = 2 * levels * width;  // of the layer's weights
-        for (uint next = 1; 4 * i >= begin + size; ++next) begin += size, size = (next < 3 ? width : outputs) * width;
-        for (uint s = 0; s < slices; ++s) {
-            const uint at = (slices * begin + s * size - begin) / 4 + i;
-            g += gradient[at], gradient[at] = vec4(0);
-        }
+    if (of_weights) {
+        g = gradient_of_weights(i);
+        if (t >= 16) return;
     } else {
         const uint at = i - weights / 4;
         const ivec4 s = sum[at];

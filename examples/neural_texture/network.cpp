@@ -214,7 +214,7 @@ void Network::adam(Graph& graph, uint32_t step, float at_rate) {
                   {updates(parameters), updates(moments_), updates(weight_gradients), updates(sums), writes(copy)},
                   words(parameters_count(), weights(), settings.width, slices, at_rate, 1.0f - std::pow(0.9f, t),
                         1.0f - std::pow(0.99f, t), 1.0f / fixed_point),
-                  {groups(parameters_count(), 1024)});
+                  {weights() / 64 + groups(parameters_count() - weights(), 1024)});
 }
 
 void Network::train(Graph& graph, uint32_t step) {
