@@ -78,8 +78,8 @@ Result<TunedRow> read_model(const Fields& f, string_view line, size_t number) {
     const auto& [device, problem, family, weights] = f.text;
     TunedRow row;
     row.device = device, row.kernel = family, row.tile = weights, row.text = line;
-    const string_view version = trimmed(problem.substr(model_word.size()));
-    const auto given = readNumber<int>(version);
+    const string_view model_version = trimmed(problem.substr(model_word.size()));
+    const auto given = readNumber<int>(model_version);
     if (!given || *given < 1)
         return wrong_row(number,
                          concat({"'", problem, "' is not 'model' and a version, as in model ", cost_model_version}));
