@@ -216,7 +216,11 @@ Resolved resolve(const Problem& given) {
     const uint64_t outer = std::max<uint64_t>(p.outerBatch, 1);
     r.batch = p.batch * outer;
     r.accumulate = p.accumulate;
-    r.bias = p.biasType, r.scale = p.scaleType, r.residual = p.residualType;
+    // A completed problem leaves out the types that follow from D's.
+    const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
+    const Type factor = p.d.type == VKGEMM_TYPE_I8 ? VKGEMM_TYPE_F32 : p.d.type;
+    r.bias = or_default(p.biasType, factor), r.scale = or_default(p.scaleType, factor);
+    r.residual = or_default(p.residualType, p.d.type);
     r.a = matrix(p.a, p.m, p.k, {p.batch, outer, p.outerStrideA, p.ratioA, p.outerRatioA});
     r.b = matrix(p.b, p.k, p.n, {p.batch, outer, p.outerStrideB, p.ratioB, p.outerRatioB});
     r.d = matrix(p.d, p.m, p.n, {p.batch, outer, p.outerStrideD});
