@@ -12,6 +12,7 @@
 
 #include "kernels/rows.h"
 #include "kernels/tally.h"
+#include "plan/families/gemv_blocks.h"
 #include "support/random.h"
 
 using namespace vkgemm::test;
@@ -68,7 +69,7 @@ void draw_types(Random& random, Draw& d, const Kernel& k) {
         if (vkgemm::plan::is_decoded(type.type) && !(m.family.uses_matrix_units && type.type == vkgemm::plan::bf16))
             types.push_back(type.type);
     do p.a.type = random.pick(types), p.b.type = random.pick(types);
-    while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && info(p.b.type).is_plain()));
+    while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && !vkgemm::plan::family::has_pieces(p.b.type)));
     d.grain_k = std::max({info(p.a.type).block, info(p.b.type).block, wants_blocks(k) ? 64u : is_gemv(k) ? 32u : 1u});
 }
 

@@ -5,6 +5,10 @@
 
 namespace vkgemm::plan::family {
 
+/// Whether shaders/pieces.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale and a
+/// zero point for each group.
+constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
+
 inline constexpr Family gemv_blocks = {
     .name = "gemv_blocks",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
@@ -29,7 +33,7 @@ inline constexpr Family gemv_blocks = {
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16) return "is for up to 16 rows";
         if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";
-        if (info(p.b.type).is_plain()) return "is for a B of a block format";
+        if (!has_pieces(p.b.type)) return "is for a B of the block formats from q8_0 to nvfp4";
         if (p.k % 64 != 0 || p.b.ld % 64 != 0 || p.b.batchStride % 64 != 0 || p.outerStrideB % 64 != 0)
             return "is for columns of B that are, and begin at, multiples of 64 elements";
         if (p.grouping != VKGEMM_GROUPING_NONE && info(p.b.type).block == 32)
