@@ -24,7 +24,7 @@ void for_each_mixed(const Each& each) {
     for (const Kernel& kernel : vkgemm::plan::kernels()) {
         if (!kernel.module.is_mixed() || !is_chosen(kernel) || !fits(kernel)) continue;
         const bool first = families.insert(kernel.module.family.name).second;
-        Tally tally(std::string(kernel.name), (first ? 1 : 8) * (is_quick() ? 8 : 1), ++rows,
+        Tally tally(std::string(kernel.name), (first ? 3 : 24) * (is_quick() ? 8 : 1), ++rows,
                     Twist{small_tile(kernel)});
         each(kernel, tally);
     }
