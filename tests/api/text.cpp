@@ -117,8 +117,10 @@ TEST_CASE("the table of kernels") {
         CHECK(std::string(k.tile).find("WG=") != std::string::npos);
         CHECK(k.built == 1);
         const std::string family = k.family;
-        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || family.starts_with("pack")));
-        CHECK((k.a == VKGEMM_TYPE_DEFAULT) == (name.find("_mixed") != std::string::npos));
+        const bool converts = family == "convert";
+        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || converts || family.starts_with("pack")));
+        CHECK((k.a == VKGEMM_TYPE_DEFAULT) ==
+              (converts || family == "gemv_blocks" || name.find("_mixed") != std::string::npos));
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }
     VkgemmKernelInfo k{};
