@@ -57,7 +57,7 @@ Result<CostParts> read_weights(string_view text) {
         const string_view item = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), item.size() + 1));
         const size_t equals = item.find('=');
-        const auto part = std::ranges::find(known, trimmed(item.substr(0, equals)), &Part::name);
+        auto* const part = std::ranges::find(known, trimmed(item.substr(0, equals)), &Part::name);
         const auto value =
             equals == string_view::npos ? std::nullopt : readNumber<double>(trimmed(item.substr(equals + 1)));
         if (part == std::end(known) || part->given || !value || !(*value >= least_weight && *value <= most_weight))

@@ -28,7 +28,7 @@ Result<Problem> of_run(Problem p, const Sizes& s, const VkgemmRunStrides& x) {
             return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                            concat({name, " of the run is VKGEMM_BROADCAST, but ", ratio,
                                    " products share a matrix of it already; make a plan without that ratio"})};
-    return complete(std::move(p));
+    return complete(p);
 }
 
 bool are_wide(const Problem& p) {
