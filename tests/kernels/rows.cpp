@@ -65,6 +65,7 @@ bool helps(const Kernel& helper, const Kernel& product) {
                product.tile.MK == helper.tile.MK;
     const bool packs = helper.module.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
+    if (packs && helper.module.is_mixed()) return false;  // what converts has tests of its own
     if (packs)
         return !product.module.is_mixed() && plan::info(product.module.a).bytes == plan::info(helper.module.a).bytes;
     return product.module.accumulate == helper.module.accumulate && product.module.d == helper.module.d;
