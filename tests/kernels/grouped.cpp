@@ -194,8 +194,9 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
     VkgemmRun r{};
     r.structSize = sizeof r;
     r.a = operand(a, run.a), r.b = operand(b, run.b), r.d = operand(d, run.d);
-    if (plan::is_mixed(run.p) && options.operandAlignment < 4)  // A and B are read in words
-        r.a.size += 4 - options.operandAlignment, r.b.size += 4 - options.operandAlignment;
+    if (plan::is_mixed(run.p))  // A and B are read in words
+        for (VkgemmOperand* x : {&r.a, &r.b})
+            x->size = (x->size + 3) / 4 * 4 + (options.operandAlignment < 4 ? 4 - options.operandAlignment : 0);
     if (by_address) r.a = r.b = r.d = {};
     if (problem.m != run.p.m)
         r.flags = VKGEMM_RECORD_SIZES, r.m = run.p.m, r.n = run.p.n, r.k = run.p.k, r.batch = run.p.batch;
