@@ -41,7 +41,7 @@ struct Settings {
 using GetVariable = std::function<const char*(const char* name)>;  // null if it is not set
 
 /// The text of the file that VKGEMM_BLAS_CONFIG names: lines NAME=value, empty ones, and comments from # on.
-/// `complaints` gets a line about each that is something else, or names what is no setting.
+/// `complaints` gets a line about each that is something else, or names something that is not a setting.
 std::map<std::string, std::string> read_config(const std::string& text, std::vector<std::string>& complaints);
 
 /// A value that cannot be read counts as not set; `complaints` gets a line about it.

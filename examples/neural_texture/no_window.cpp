@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In place of window.cpp if GLFW was not found: there is no window.
+// In place of window.cpp if GLFW was not found: the program then has no window.
 #include "window.h"
 
 namespace renderer {
