@@ -189,8 +189,12 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
 }
 
 ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
+    const bool whole_bias = r_.is_scaled() && r_.bias == i32;  // part of the sum, before alpha
     double value = alpha_ * static_cast<double>(sum), slack = 0;
     if (beta_ != 0) value += beta_ * c(batch, row, col);
+    const auto add_bias = [&](uint64_t line) {
+        value += (whole_bias ? alpha_ : 1) * vector_value(VKGEMM_SLOT_BIAS, line);
+    };
     // What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a
     // fast one. Both curves are straight lines far from 0. Scales may double it.
     const Type finished = r_.is_scaled() ? f32 : r_.accumulate;
@@ -199,10 +203,10 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     for (const Step& s : p_.epilogue) {
         switch (s.kind) {
             case VKGEMM_STEP_BIAS_ROW:
-                value += vector_value(VKGEMM_SLOT_BIAS, row);
+                add_bias(row);
                 break;
             case VKGEMM_STEP_BIAS_COL:
-                value += vector_value(VKGEMM_SLOT_BIAS, col);
+                add_bias(col);
                 break;
             case VKGEMM_STEP_SCALE_ROW:
                 value *= vector_value(VKGEMM_SLOT_SCALE, row);
