@@ -229,7 +229,7 @@ using namespace vkgemm::blas;
 #define EXPORT extern "C" __attribute__((visibility("default")))
 #define LAPACK_NAMES(Int, T, getrf_name, getrs_name, gesv_name, trsm_name, gemm_name)                             \
     EXPORT void trsm_name(const char*, const char*, const char*, const char*, const Int*, const Int*, const T*,   \
-                          const T*, const Int*, T*, const Int*);                  \
+                          const T*, const Int*, T*, const Int*);                                                  \
     static constinit NextSymbol next_##getrf_name(#getrf_name), next_##trsm_name(#trsm_name);                     \
     static constinit NextSymbol next_##gemm_name(#gemm_name);                                                     \
     EXPORT void getrf_name(const Int* m, const Int* n, T* a, const Int* lda, Int* pivots, Int* info) {            \

@@ -249,12 +249,13 @@ TEST_SUITE("failures") {
             const char* function;
             int result, most;
             bool ends;
-        } rows[] = {{"vkAllocateMemory", -2, 9, true},
+        } rows[] = {// 24 submissions send A, then each step has three
+                    {"vkAllocateMemory", -2, 9, true},
                     {"vkMapMemory", -1, 1, true},
-                    {"vkQueueSubmit", -4, 40, false},
-                    {"vkWaitForFences", -4, 40, false}};
+                    {"vkQueueSubmit", -4, 56, false},
+                    {"vkWaitForFences", -4, 56, false}};
         for (const auto& row : rows)
-            for (int after = 0; after <= row.most; after += row.most > 9 ? 3 : 1) {
+            for (int after = 0; after <= row.most; after += row.most > 9 ? 4 : 1) {
                 std::fflush(nullptr);
                 const pid_t child = fork();
                 REQUIRE(child >= 0);
