@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A matrix on the device while it is factored: the trailing part stays there from step to step; a panel of columns and a
-// block of rows travel.
+// A matrix on the device while it is factored: the trailing part stays there from step to step; a panel of columns and
+// a block of rows travel.
 //
 // It is stored by rows, so that a row that changes its place is one copy, in strips of columns, so that each strip is
 // within reach of a shader. Panels are stored by columns, as LAPACK wants them.
