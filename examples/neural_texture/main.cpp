@@ -64,7 +64,6 @@ void run(Renderer& r) {
     Report report;
     take_snapshot(r, report, 0);
     r.graph.print_next = o.graph;
-    Finished finished;
     uint32_t step = 0;
     for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
@@ -74,7 +73,7 @@ void run(Renderer& r) {
         const bool minimised = event == minimise || size.width == 0 || size.height == 0;
         r.lost = event == lose;
         if (!minimised && (size.width != r.scene.extent.width || size.height != r.scene.extent.height)) r.resize(size);
-        if (r.wait(finished)) report.note(finished, r.scene.extent, false);
+        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
         const uint32_t before =
             std::exchange(step, r.add_frame(step, 0.9f + static_cast<float>(frame) / 60, minimised));
         if (window && !minimised)
@@ -84,7 +83,7 @@ void run(Renderer& r) {
         if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, report, step);
     }
     for (uint32_t i = 0; i < Renderer::in_flight; ++i, r.skip())
-        if (r.wait(finished)) report.note(finished, r.scene.extent, i + 1 == Renderer::in_flight);
+        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, i + 1 == Renderer::in_flight);
     report.finish(o.out);
 }
 
