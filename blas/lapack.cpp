@@ -116,7 +116,7 @@ std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbo
     if (!wants_device(p, next, predicted)) return {};
     Factorization<T, Int, NextLapack<T, Int>> lu(p, pivots, next);
     try {
-        const LockedEngine locked = lock_engine();
+        const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return {};
         const auto start = Clock::now();
         Engine& engine = *locked.engine();
