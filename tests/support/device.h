@@ -11,7 +11,7 @@ namespace vkgemm::test {
 /// --no-validation was given. Ends the program with code 2 if there is no device or no layer.
 const host::Device& device();
 bool validating();
-bool everything();  // --all was given: run also the cases that are left out to save time
+bool everything();                 // --all was given: run also the cases that are left out to save time
 uint64_t seed_or(uint64_t usual);  // of random problems: that of --seed=N, if it was given
 
 /// Runs `clean` before the device is closed; whoever keeps buffers needs it. The device must be closed before the
