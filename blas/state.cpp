@@ -163,7 +163,7 @@ void report_no_device(Process& p, const Status& why) {
 
 Status open_timed(Process& p, bool native, std::vector<Engine*>& engines) {
     const auto start = std::chrono::steady_clock::now();
-    const Status done = open_engines(p.settings, native, engines);
+    Status done = open_engines(p.settings, native, engines);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (!engines.empty() && p.settings.log == LogLevel::calls)
         complain("the device was opened in " + std::to_string(passed.count() * 1e3) + " ms");

@@ -122,7 +122,7 @@ TEST_SUITE("opening") {
                                                                    static_cast<size_t>(g.lda * g.k) * sizeof(float));
         sgemm(g);
         CHECK(operands.is_right());
-        for (const uint64_t seed : {1, 2}) {
+        for (const uint64_t seed : {uint64_t{1}, uint64_t{2}}) {
             Operands<double> real(Op::none, Op::transpose, 6, 7, 8, 1, 1, seed);
             entries<double>().front().call(real.call());
             CHECK(real.is_right());
