@@ -159,7 +159,7 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
             }
             const KernelCost of_kernel(*choice->kernel, choice->tile, *caps);
             const ProductCost cost(of_kernel, p);
-            const double slowdown = cost.slowdown(operands(p), reads_wide(operands(p), {}));
+            const double slowdown = cost.slowdown(operands(p), Request{}.operand_alignment);
             CHECK(choice->schedule.cost == cost.product(choice->schedule.split, slowdown));
         }
     }

@@ -14,12 +14,12 @@ constexpr double registers_per_unit = 65536, invocations_per_unit = 2048, shared
 constexpr double f64_factor = 2.1;
 // A pass before or after the product: its barrier and dispatch, the bytes that it loads in a cycle, and the latency of
 // its loads.
-constexpr double second_pass = 6000, partial_bytes_per_cycle = 17, load_latency = 800, packed_bytes_per_cycle = 13;
+constexpr double second_pass = 6000, partial_bytes_per_cycle = 6.57, load_latency = 1242, packed_bytes_per_cycle = 13;
 
 // The factor on a step of a kernel that reads A and B without shared memory, 16 bytes at a time, if the operand of its
 // tile's long side is k-contiguous and that of the short side is not: neighbouring invocations then read elements of
 // the short side that lie apart, each from a line of its own.
-constexpr double gathered = 5;
+constexpr double gathered = 6.8;
 
 // What makes a bound of a cost safe from the rounding of both.
 constexpr double rounding = 1 - 1e-9;
@@ -86,10 +86,13 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     if (on_cpu) return;
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
-    arithmetic = block * depth * (gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac) *
-                     (family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native()) ? bytes.a / 2.0 : 1) +
-                 gpu_cost.decode * (rows + cols) * depth;
-    alone = arithmetic + (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
+    const double mac = gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac;
+    const bool by_bytes = family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native());
+    const double loads = gpu_cost.decode * (rows + cols) + gpu_cost.load * (rows * bytes.a + cols * bytes.b);
+    arithmetic = block * depth * mac * (by_bytes ? bytes.a / 2.0 : 1) + loads * depth + gpu_cost.issue;
+    const double latency = gpu_cost.own_load * (rows + cols) * depth / t.WG + gpu_cost.per_k * depth +
+                           (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
+    alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
     if (bytes.accumulator == 8) alone = arithmetic *= f64_factor;  // and hide the latency of a step
     at_once = residents(k, t, dev);
 }
@@ -97,9 +100,15 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
 ProductCost::ProductCost(const KernelCost& k, const Problem& p)
     : k_(k), p_(p), tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)) {}
 
-double ProductCost::slowdown(const std::array<Operand, 4>& all, bool wide) const {
+double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
-    double out = wide ? 1 : gpu_cost.misaligned, transposed = 1;
+    // Of the bytes that a step loads, the part that is not read in 16-byte chunks.
+    const double a = k_.rows * k_.bytes.a, b = k_.cols * k_.bytes.b;
+    const double narrow =
+        ((is_wide(all[0], operand_alignment) ? 0 : a) + (is_wide(all[1], operand_alignment) ? 0 : b)) / (a + b);
+    const auto whole = [](uint64_t size, double of_tile) { return size % static_cast<uint64_t>(of_tile) == 0; };
+    const bool is_whole = whole(p_.m, k_.rows) && whole(p_.n, k_.cols) && whole(p_.k, k_.depth) && !p_.batchInvariant;
+    double out = 1 + (gpu_cost.misaligned - 1) * narrow + (is_whole ? 0 : gpu_cost.not_whole), transposed = 1;
     if (all[0].matrix->type != p_.a.type || all[1].matrix->type != p_.b.type) out *= gpu_cost.converted;
     for (const Operand* x : {all.data(), all.data() + 1}) {
         if (is_k_contiguous(*x))
@@ -120,16 +129,26 @@ CostParts ProductCost::on_gpu(const SplitK& split, double slowdown) const {
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
-    CostParts out{.launch = gpu_cost.launch, .memory = memory(split.slices)};
+    CostParts out{.launch = gpu_cost.launch};
     const auto add_rounds = [&](double rounds, double n) {
         if (rounds == 0 || n == 0) return;
         out.steps += rounds * std::max(n * k_.arithmetic, k_.alone) * steps * slowdown;
-        out.results += rounds * (n * element * k_.block + gpu_cost.group);
+        out.results += rounds * (n * (element * k_.block + gpu_cost.start) + gpu_cost.group);
     };
     const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / k_.at_once);
     add_rounds(rounds, k_.at_once);
     add_rounds(1, busiest - rounds * k_.at_once);
+    out.memory = not_hidden(split.slices, out.steps + out.results);
     return out;
+}
+
+// What memory traffic adds to the `work` of steps and results. Where they overlap, the longer one decides, and the
+// shorter one adds the less the shorter it is.
+double ProductCost::not_hidden(uint32_t slices, double work) const {
+    const double traffic = memory(slices);
+    if (!k_.family->gpu_cost.overlaps) return traffic;
+    const auto fourth = [](double x) { return x * x * x * x; };
+    return std::sqrt(std::sqrt(fourth(work) + fourth(traffic))) - work;
 }
 
 // Of operands and results, each counted once, and what the tiles beside the first read again.
@@ -168,11 +187,14 @@ double ProductCost::least_with(uint32_t slices, double slowdown) const {
     if (k_.on_cpu)
         return rounding * k_.weights.steps * share * f.cpu_weight * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
     const double step = std::max(k_.arithmetic, k_.alone / k_.at_once);  // of each group in a round, however many
-    const CostParts least = {.launch = f.gpu_cost.launch,
-                             .steps = share * step * k / k_.depth * slowdown,
-                             .results = share * slices * f.gpu_cost.element * k_.block + f.gpu_cost.group,
-                             .memory = memory(slices)};
-    return rounding * least.weighted(k_.weights) + second;
+    const CostParts& weights = k_.weights;
+    const double steps = share * step * k / k_.depth * slowdown;
+    const double results = share * slices * (f.gpu_cost.element * k_.block + f.gpu_cost.start) + f.gpu_cost.group;
+    const double together = steps + results + not_hidden(slices, steps + results);
+    // More work hides more traffic. So the bound does not rest on traffic that weighs more than what hides it.
+    const double least = std::max(weights.steps * steps + weights.results * results,
+                                  std::min({weights.steps, weights.results, weights.memory}) * together);
+    return rounding * (weights.launch * f.gpu_cost.launch + least) + second;
 }
 
 }  // namespace vkgemm::plan

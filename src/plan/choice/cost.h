@@ -42,9 +42,8 @@ class ProductCost {
     CostParts parts(const SplitK&, double slowdown) const;
     double product(const SplitK& split, double slowdown) const { return parts(split, slowdown).weighted(k_.weights); }
     const CostParts& weights() const { return k_.weights; }
-    /// The factor on the time of a step that these layouts of A and B cause, at least 1. `wide`: A and B can be read in
-    /// 16-byte chunks.
-    double slowdown(const std::array<Operand, 4>&, bool wide) const;
+    /// The factor on the time of a step that these layouts of A and B and their alignment cause, at least 1.
+    double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.
@@ -54,6 +53,7 @@ class ProductCost {
     CostParts on_gpu(const SplitK&, double slowdown) const;
     double on_cpu(const SplitK&) const;
     double memory(uint32_t slices) const;
+    double not_hidden(uint32_t slices, double work) const;
 
     const KernelCost& k_;
     const Problem& p_;

@@ -105,10 +105,10 @@ double cost_below(double limit, SplitK& split, const ProductCost& cost, double s
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
-std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost, bool wide,
-                                     const Search& search) {
+std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost, const Search& search) {
     const Problem& p = schedule.problem;
-    const double before = schedule.cost, slowdown = cost.slowdown(schedule.operands(), wide);
+    const double before = schedule.cost,
+                 slowdown = cost.slowdown(schedule.operands(), search.request.operand_alignment);
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
     const double demanded = cost_below(INFINITY, schedule.split, cost, slowdown, p, search);
     if (schedule.split.slices > 1 && !schedule.split.reducer)
@@ -294,8 +294,8 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                     VKGEMM_ERROR_UNSUPPORTED,
                     {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
                      (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
-    if (auto why = choose_split_k(schedule, t, cost, wide, search)) return *why;
-    schedule.parts = cost.parts(schedule.split, cost.slowdown(schedule.operands(), wide));
+    if (auto why = choose_split_k(schedule, t, cost, search)) return *why;
+    schedule.parts = cost.parts(schedule.split, cost.slowdown(schedule.operands(), search.request.operand_alignment));
     schedule.parts.passes = (schedule.cost - schedule.parts.weighted(cost.weights())) / cost.weights().passes;
     return schedule;
 }

@@ -9,7 +9,16 @@ constexpr Family make_coopmat_mixed() {
     Family f = coopmat;
     f.name = "coopmat_mixed";
     f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = false;
-    f.gpu_cost.step = 700, f.gpu_cost.decode = 0.14;
+    f.gpu_cost = {.mac = 0.00022,
+                  .step = 700,
+                  .step_overlapped = 1160,
+                  .element = 0.29,
+                  .group = 2500,
+                  .launch = 4000,
+                  .bytes_per_cycle = 37,
+                  .misaligned = 2.4,
+                  .transposed_bytes = 2,
+                  .decode = 0.14};
     f.refuses = [](const Problem& p) -> const char* {
         for (const Type t : {p.a.type, p.b.type})
             if (t == bf16) return "rounds to f16, which is not for bf16";

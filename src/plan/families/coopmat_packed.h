@@ -123,13 +123,26 @@ inline constexpr Family coopmat_packed = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    .gpu_cost = {.mac = 0.0011, .step = 150, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 16},
+    .gpu_cost = {.mac = 0.000541,
+                 .load = 0.0026,
+                 .own_load = 5.12,
+                 .per_k = 0.613,
+                 .step = 153,
+                 .issue = 51.5,
+                 .element = 0.171,
+                 .ragged = 0.017,
+                 .group = 2500,
+                 .start = 94.2,
+                 .launch = 4000,
+                 .bytes_per_cycle = 21,
+                 .overlaps = true,
+                 .not_whole = 0.0356},
     .cpu_weight = 3,
 };
 
 // `coopmat_packed` with f32 split into parts; sums leave the matrix units every BK of depth.
 constexpr Family from_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
-                            double (*registers)(const Tile&, const ElementBytes&), double mac, double step) {
+                            double (*registers)(const Tile&, const ElementBytes&), const GpuCost& gpu_cost) {
     Family f = coopmat_packed;
     f.name = name;
     f.rules = [](const Tile& t, TileRules& r) {
@@ -138,7 +151,7 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, V
     };
     f.shared_bytes = packed_rules::bytes_for_d<false>;
     f.operand_split = operand_split, f.accuracy = accuracy, f.registers = registers;
-    f.gpu_cost.mac = mac, f.gpu_cost.step = step, f.gpu_cost.bytes_per_cycle = 37;
+    f.gpu_cost = gpu_cost;
     f.cpu_weight = 12;
     return f;
 }
@@ -147,9 +160,23 @@ template <uint32_t sums, uint32_t count>
 constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
 }
-inline constexpr Family bf16x3 =
-    from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>, 0.0029, 1350);
+inline constexpr Family bf16x3 = from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>,
+                                            {.mac = 0.000995,
+                                             .load = 0.00344,
+                                             .own_load = 5.89,
+                                             .per_k = 0.942,
+                                             .step = 852,
+                                             .issue = 48.5,
+                                             .element = 0.176,
+                                             .ragged = 0.0188,
+                                             .group = 1680,
+                                             .start = 100,
+                                             .launch = 4000,
+                                             .bytes_per_cycle = 21,
+                                             .overlaps = true,
+                                             .not_whole = 0.043});
 inline constexpr Family f16x2 =
-    from_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, registers_of_split<2, 2>, 0.0017, 1340);
+    from_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, registers_of_split<2, 2>,
+               {.mac = 0.0017, .step = 1340, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37});
 
 }  // namespace vkgemm::plan::family

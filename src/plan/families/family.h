@@ -77,15 +77,23 @@ constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
 struct GpuCost {
     double mac;                   // a multiply-add (matrix units: of two-byte elements)
     double fragment_load = 0;     // an element that an invocation reads from shared memory in a step
-    double step = 0;              // a step, beyond its multiply-adds, if no other work group hides its latency
+    double load = 0;              // a byte of A or B that a work group loads in a step
+    double own = 0;               // a multiply-add of one invocation, which issues them one after another
+    double own_load = 0;          // latency of an element of A or B that an invocation loads in a step
+    double per_k = 0;             // latency of each k of a step
+    double step = 0;              // latency of a step beyond that; latencies are hidden by other work groups
     double step_overlapped = 0;   // the same with STAGES 2
+    double issue = 0;             // a step, however small; no other work group hides it
     double element = 0;           // an element of D, finished and written
     double ragged = 0;            // the same, beyond that, if not all rows of D begin at multiples of 16 bytes
     double group = 0;             // the start and end of a round of work groups
+    double start = 0;             // of each work group of a round, beyond that
     double launch = 8000;         // a barrier and a dispatch
     double bytes_per_cycle = 33;  // of operands and results, each counted once
     double reread = 0;            // a further read of A or B by the next row or column of tiles, as a part of the first
-    double misaligned = 1;        // factor on a step if A or B cannot be read in 16-byte chunks
+    bool overlaps = false;        // steps hide memory traffic, or it hides them; else both are added
+    double misaligned = 1;        // factor on a step if neither A nor B can be read in 16-byte chunks
+    double not_whole = 0;         // added to that factor if m, n or k is no multiple of the tile
     double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
     double decode = 0;            // an element of A or B that is decoded in a step

@@ -53,7 +53,8 @@ inline constexpr Family wgmma = {
                  .ragged = 0.6,
                  .group = 1500,
                  .launch = 3200,
-                 .bytes_per_cycle = 25,
+                 .bytes_per_cycle = 19,
+                 .overlaps = true,
                  .transposed_bytes = 2},
     .cpu_weight = 1,
 };
