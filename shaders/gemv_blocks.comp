@@ -73,20 +73,19 @@ void load_pieces(uint col0, uint team, uint lane, uint k0) {
         take_piece(r, 0, begin_of(col0 + column_of(team, r), 0), min(k0 / 64 + lane, args.k / 64 - 1));
 }
 
-// The octets of A of the step that begins at k0; later, where they are stored, they are 0 past the end.
+// The octets of A of the step that begins at k0; past the end the last one.
 void load_a_step(uint row0, uint k0) {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = min(e / (STEP / 8), BM - 1);
         copied[i] = octet_from(true, index_a(row0 + v, min(k0 + e % (STEP / 8) * 8, k_end - 8)));
     }
 }
-void store_a_step(uint k0) {
+void store_a_step() {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);
         if (v >= BM) continue;
         [[unroll]] for (uint part = 0; part < 2; ++part)
-            a_step[v * ROW_A + 2 * q + q / 8 + part] =
-                mix(vec4(0), finished_quad(true, copied[i], part), bvec4(k0 + 8 * q < k_end));
+            a_step[v * ROW_A + 2 * q + q / 8 + part] = finished_quad(true, copied[i], part);
     }
 }
 
@@ -94,8 +93,8 @@ void take_next() {
     [[unroll]] for (uint i = 0; i < R * PIECE_WORDS; ++i) piece[i] = next[i];
 }
 
-// Adds the products of the pieces with what store_a_step stored. Those of a piece past the end do not count.
-void multiply(uint lane, bool counts) {
+// Adds the products of the pieces with what store_a_step stored.
+void multiply(uint lane) {
     [[unroll]] for (uint g = 0; g < 16 / GROUP_QUADS; ++g) {
         float group_sums[R * BM];
         [[unroll]] for (uint i = 0; i < R * BM; ++i) group_sums[i] = 0;
@@ -113,7 +112,8 @@ void multiply(uint lane, bool counts) {
         [[unroll]] for (uint r = 0; r < R; ++r) {
             const vec2 factors = piece_factors(r, lane, g);
             [[unroll]] for (uint v = 0; v < BM; ++v)
-                sums[r * BM + v] += mix(0, group_sums[r * BM + v] * factors.x * factors.y, counts);
+                sums[r * BM + v] = TWO_FACTORS ? fma(group_sums[r * BM + v] * factors.x, factors.y, sums[r * BM + v])
+                                               : fma(group_sums[r * BM + v], factors.x, sums[r * BM + v]);
         }
     }
 }
@@ -129,7 +129,7 @@ void main() {
         else load_pieces(col0, team, lane, k_begin);
         load_a_step(row0, k_begin);
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
-            store_a_step(k0);
+            store_a_step();
             if (STAGED) store_staged();
             else take_next();
             barrier();  // the step is complete
@@ -141,7 +141,7 @@ void main() {
                     take_piece(r, column_of(team, r) * COLUMN, begin_of(col0 + column_of(team, r), k_begin) & 3, lane);
                 take_next();
             }
-            multiply(lane, k0 + 64 * lane < k_end);
+            if (k0 + 64 * lane < k_end) multiply(lane);
             barrier();  // every invocation has read it
         }
     }

@@ -40,7 +40,7 @@ const uint COLUMN_WORDS = TEAM / PIECES * PIECE_BYTES / 4 + ODD_WORDS;
 const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS_K ? 25 : 24);
 const uint R = BN / (WG / TEAM);  // columns of B that an invocation has pieces of
 const bool STAGED = STAGES > 1;   // B goes through shared memory
-shared uint b_step[STAGED ? BN * COLUMN : 1];
+shared uint b_step[STAGED ? BN * COLUMN : 4];  // whole vectors, so that a_step begins on one
 uint piece[R * PIECE_WORDS], next[R * PIECE_WORDS];
 
 // Word i of B, from the one on that holds this byte.
@@ -167,7 +167,8 @@ vec4 piece_quad(uint row, uint lane, uint t) {
     return e2m1_of(WORD(j + 1), h);  // nvfp4
 }
 
-// Of the quads of group g: two numbers to be multiplied by, one after the other.
+// Of the quads of group g: two numbers to be multiplied by, one after the other. Without TWO_FACTORS the second is 1.
+const bool TWO_FACTORS = IS(MXFP4) || IS(NVFP4);
 vec2 piece_factors(uint row, uint lane, uint g) {
     switch (FORMAT_B) {
         case VKGEMM_TYPE_Q8_0: return vec2(g == 0 ? unpackHalf2x16(WORD(0)).x : unpackHalf2x16(WORD(8)).y, 1);
