@@ -24,10 +24,10 @@ const uint COPIES = (BM * STEP / 8 + WG - 1) / WG;  // octets of A that an invoc
 
 shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
 Octet copied[COPIES];
-// Words of B that an invocation copies: COPY of them side by side in a column, every COLUMNS-th column.
-const uint COPY = WG < 32 ? WG : 32, COLUMNS = WG / COPY;
-const uint B_COPIES = (COLUMN_WORDS + COPY - 1) / COPY, B_COLUMNS = (BN + COLUMNS - 1) / COLUMNS;
-uint copied_words[STAGED ? B_COPIES * B_COLUMNS : 1];
+// What an invocation copies of its column of B, if that is staged: every COPY-th unit of one or four words.
+const uint COPY = WG / BN, UNITS = (COLUMN_WORDS + UNIT - 1) / UNIT;
+const uint B_COPIES = (UNITS + COPY - 1) / COPY;
+uvec4 copied_units[STAGED ? B_COPIES : 1];
 float sums[R * BM];
 
 // The byte of B at which the step that begins at k0 begins in this column. All steps of a column begin as many bytes
@@ -37,30 +37,30 @@ uint begin_of(uint col, uint k0) {
            k0 / PIECE_BLOCK * PIECE_BYTES;
 }
 
-// The words of B of the step that begins at k0, whose last one may reach past k_end: there the last word is read again.
-void load_staged(uint col0, uint k0) {
-    const uint copier = gl_LocalInvocationIndex % COPY, row = gl_LocalInvocationIndex / COPY;
-    const uint from = min(k0, k_end - 64);
-    [[unroll]] for (uint c = 0; c < B_COLUMNS; ++c) {
-        const uint begin = begin_of(col0 + min(row + c * COLUMNS, BN - 1), from);
-        if (k0 + STEP < k_end) {
-            [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-                copied_words[c * B_COPIES + i] =
-                    word_of_b(begin, i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, COLUMN_WORDS - 1));
-        } else {
-            const uint blocks = (k_end - from + PIECE_BLOCK - 1) / PIECE_BLOCK;
-            const uint last = ((begin & 3) + blocks * PIECE_BYTES + 3) / 4 - 1;
-            [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-                copied_words[c * B_COPIES + i] = word_of_b(begin, min(copier + i * COPY, last));
-        }
+// The unit of B that holds this byte, and its place among those of the step.
+uvec4 unit_of_b(uint byte) { return UNIT == 4 ? sixteen(false, past(false) + byte) : uvec4(word_of_b(byte, 0)); }
+uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, UNITS - 1); }
+
+// The units of the step that begins at k0, of the column that begins at this byte. The last step may reach past k_end:
+// there the last unit is read again.
+void load_staged(uint column, uint k0) {
+    const uint copier = gl_LocalInvocationIndex % COPY, from = min(k0, k_end - 64);
+    const uint begin = (column + from / PIECE_BLOCK * PIECE_BYTES) & ~3u;
+    if (k0 + STEP < k_end) {
+        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
+            copied_units[i] = unit_of_b(begin + 4 * UNIT * unit_of(copier, i));
+    } else {
+        const uint end = column + (k_end + PIECE_BLOCK - 1) / PIECE_BLOCK * PIECE_BYTES;
+        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
+            copied_units[i] = unit_of_b(min(begin + 4 * UNIT * (copier + i * COPY), (end - 1) & ~(4 * UNIT - 1)));
     }
 }
 void store_staged() {
-    const uint copier = gl_LocalInvocationIndex % COPY, row = gl_LocalInvocationIndex / COPY;
-    [[unroll]] for (uint c = 0; c < B_COLUMNS; ++c) {
-        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-            b_step[min(row + c * COLUMNS, BN - 1) * COLUMN + min(copier + i * COPY, COLUMN_WORDS - 1)] =
-                copied_words[c * B_COPIES + i];
+    const uint copier = gl_LocalInvocationIndex % COPY, column = gl_LocalInvocationIndex / COPY * COLUMN;
+    [[unroll]] for (uint i = 0; i < B_COPIES; ++i) {
+        const uint w = column + UNIT * unit_of(copier, i);
+        if (UNIT == 4) b_step[w / 4] = copied_units[i];
+        else b_step[w / 4][w % 4] = copied_units[i].x;
     }
 }
 
@@ -125,20 +125,24 @@ void main() {
     const uint lane = tid / (SIDE * TEAMS) * SIDE + tid % SIDE;
     [[unroll]] for (uint i = 0; i < R * BM; ++i) sums[i] = 0;
     if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
-        if (STAGED) load_staged(col0, k_begin);
+        const uint copied_column = begin_of(col0 + tid / COPY, 0);
+        if (STAGED) load_staged(copied_column, k_begin);
         else load_pieces(col0, team, lane, k_begin);
         load_a_step(row0, k_begin);
+        uint phase[R];  // bytes of the first word of each column before its first block
+        [[unroll]] for (uint r = 0; r < R; ++r)
+            phase[r] = ODD_WORDS == 0 ? 0 : begin_of(col0 + column_of(team, r), k_begin) & 3;
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
             store_a_step();
             if (STAGED) store_staged();
             else take_next();
             barrier();  // the step is complete
-            if (STAGED) load_staged(col0, k0 + STEP);
+            if (STAGED) load_staged(copied_column, k0 + STEP);
             else load_pieces(col0, team, lane, k0 + STEP);
             load_a_step(row0, k0 + STEP);
             if (STAGED) {
                 [[unroll]] for (uint r = 0; r < R; ++r)
-                    take_piece(r, column_of(team, r) * COLUMN, begin_of(col0 + column_of(team, r), k_begin) & 3, lane);
+                    take_piece(r, column_of(team, r) * COLUMN, phase[r], lane);
                 take_next();
             }
             if (k0 + 64 * lane < k_end) multiply(lane);

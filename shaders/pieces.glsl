@@ -34,13 +34,15 @@ const bool BY_HALVES = IS_K;  // first all low halves of the codes' bytes, then 
 const uint BLOCK = IS_K ? 256 : IS(NVFP4) ? 64 : 32, BLOCK_BYTES = PIECE_BYTES / (PIECE_BLOCK / BLOCK);
 
 // A step of a column in shared memory: its words, and those from one column to the next, so that pieces of four columns
-// are in banks of their own.
+// are in banks of their own, or are read 16 bytes at a time.
+const bool BY_WORDS = !IS(Q4_K) && !IS(Q5_K);  // whose pieces, and the scales before them, are multiples of 16 bytes
 const uint ODD_WORDS = PIECE_BYTES % 4 == 0 ? 0 : 1;
-const uint COLUMN_WORDS = TEAM / PIECES * PIECE_BYTES / 4 + ODD_WORDS;
-const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS_K ? 25 : 24);
+const uint STEP_BYTES = TEAM / PIECES * PIECE_BYTES, COLUMN_WORDS = STEP_BYTES / 4 + ODD_WORDS;
+const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS(Q6_K) ? 25 : 24);
 const uint R = BN / (WG / TEAM);  // columns of B that an invocation has pieces of
-const bool STAGED = STAGES > 1;   // B goes through shared memory
-shared uint b_step[STAGED ? BN * COLUMN : 4];  // whole vectors, so that a_step begins on one
+const bool STAGED = STAGES > 1;   // B goes through shared memory, 16 bytes at a time where all columns and steps do
+const uint UNIT = IS(Q6_K) ? 1 : 1 + (STAGES / 2) * (ALIGNED / CHUNKS_B % 2) * 3;  // words of B that are copied at a time
+shared uvec4 b_step[STAGED ? (BN * COLUMN + 3) / 4 : 1];
 uint piece[R * PIECE_WORDS], next[R * PIECE_WORDS];
 
 // Word i of B, from the one on that holds this byte.
@@ -58,8 +60,9 @@ uint word_of_b(uint byte, uint i) { return b_one.at[(args.b.x + byte) / 4 + i]; 
 // Word q of the piece `part` of what begins at byte `begin` of a column's step, which begins at word `column` of shared
 // memory; if B is not staged, at that byte of B.
 uint step_word(uint column, uint byte, uint i) {
-    if (STAGED) return b_step[column + byte / 4 + i];
-    return word_of_b(byte, i);
+    if (!STAGED) return word_of_b(byte, i);
+    const uint w = column + byte / 4;
+    return BY_WORDS ? b_step[(w + i) / 4][(w + i) % 4] : b_step[w / 4 + i / 4][i % 4];
 }
 uint piece_word(uint column, uint begin, uint part, uint q) {
     if (IS(Q4_K)) return q < 4 ? step_word(column, begin, q) : step_word(column, begin + 32 * part, q);

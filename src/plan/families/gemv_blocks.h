@@ -16,6 +16,7 @@ inline constexpr Family gemv_blocks = {
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM <= 16, "rows are at most 16", "BM", t.BM, "limit", 16);
+            r.check(t.STAGES <= 2, "B is staged at most once", "STAGES", t.STAGES, "limit", 2);
             r.multiple("invocations of a team are neighbours by eights", "TEAM", t.TEAM, "neighbours", 8);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
@@ -28,7 +29,7 @@ inline constexpr Family gemv_blocks = {
         // A, or at the end the sums; and with STAGES 2 B, for which q8_0 takes the most: 17 words a piece.
         const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM), parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
         const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
-        return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 4);
+        return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 16);
     },
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16) return "is for up to 16 rows";
