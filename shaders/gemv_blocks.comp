@@ -17,9 +17,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 #include "pieces.glsl"
+#include "piece_quads.glsl"
 
-const uint TEAMS = WG / TEAM, STEP = TEAM * 64, SIDE = 8;  // invocations of a team side by side
-const uint ROW_A = GEMV_BLOCKS_ROW(TEAM), ALL_A = BM * ROW_A, PARTS = (WG * R * BM + 3) / 4;
+const uint TEAMS = WG / TEAM, STEP = TEAM * DEPTH * 64, SIDE = 8;  // invocations of a team side by side
+const uint ROW_A = GEMV_BLOCKS_ROW(TEAM * DEPTH), ALL_A = BM * ROW_A, PARTS = (WG * R * BM + 3) / 4;
 const uint COPIES = (BM * STEP / 8 + WG - 1) / WG;  // octets of A that an invocation copies
 
 shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
@@ -37,8 +38,7 @@ uint begin_of(uint col, uint k0) {
            k0 / PIECE_BLOCK * PIECE_BYTES;
 }
 
-// The unit of B that holds this byte, and its place among those of the step.
-uvec4 unit_of_b(uint byte) { return UNIT == 4 ? sixteen(false, past(false) + byte) : uvec4(word_of_b(byte, 0)); }
+// Which unit of a column's step an invocation copies as its i-th.
 uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, UNITS - 1); }
 
 // The units of the step that begins at k0, of the column that begins at this byte. The last step may reach past k_end:
@@ -69,8 +69,29 @@ uint column_of(uint team, uint r) { return team + r * TEAMS; }
 
 // The pieces of the step that begins at k0, straight from memory; past the end the last ones.
 void load_pieces(uint col0, uint team, uint lane, uint k0) {
-    [[unroll]] for (uint r = 0; r < R; ++r)
-        take_piece(r, 0, begin_of(col0 + column_of(team, r), 0), min(k0 / 64 + lane, args.k / 64 - 1));
+    [[unroll]] for (uint r = 0; r < R; ++r) {
+        const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;
+        if (UNIT == 1) {
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS; ++i)
+                next[r * SPAN_WORDS + i] = piece_word_at(false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1),
+                                                         i % PIECE_WORDS);
+        } else {
+            const uint begin = column + min(first, args.k / 64 - DEPTH) / DEPTH * SPAN_BYTES;
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS / UNIT; ++i) {
+                const uvec4 unit = unit_of_b(begin + 4 * UNIT * i);
+                [[unroll]] for (uint j = 0; j < UNIT; ++j) next[r * SPAN_WORDS + UNIT * i + j] = unit[j];
+            }
+        }
+    }
+}
+
+// Makes the pieces of what store_staged or load_pieces fetched.
+void take_pieces(uint team, uint lane, uint phase[R]) {
+    [[unroll]] for (uint i = 0; i < R * DEPTH * PIECE_WORDS; ++i) {
+        const uint r = i / (DEPTH * PIECE_WORDS), p = i / PIECE_WORDS % DEPTH, q = i % PIECE_WORDS;
+        if (STAGED) piece[i] = piece_word_at(true, column_of(team, r) * COLUMN, phase[r], lane * DEPTH + p, q);
+        else piece[i] = UNIT == 1 ? next[i] : piece_word_at(true, r * SPAN_WORDS, 0, p, q);
+    }
 }
 
 // The octets of A of the step that begins at k0; past the end the last one.
@@ -85,32 +106,29 @@ void store_a_step() {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);
         if (v >= BM) continue;
         [[unroll]] for (uint part = 0; part < 2; ++part)
-            a_step[v * ROW_A + 2 * q + q / 8 + part] = finished_quad(true, copied[i], part);
+            a_step[v * ROW_A + 2 * q + q / (8 * DEPTH) + part] = finished_quad(true, copied[i], part);
     }
 }
 
-void take_next() {
-    [[unroll]] for (uint i = 0; i < R * PIECE_WORDS; ++i) piece[i] = next[i];
-}
-
-// Adds the products of the pieces with what store_a_step stored.
-void multiply(uint lane) {
+// Adds the products of piece p of each column, the step's `place`-th, with what store_a_step stored.
+void multiply(uint p, uint place) {
+    const uint in_block = DEPTH == 4 ? p : place;  // which of 4, at least
     [[unroll]] for (uint g = 0; g < 16 / GROUP_QUADS; ++g) {
         float group_sums[R * BM];
         [[unroll]] for (uint i = 0; i < R * BM; ++i) group_sums[i] = 0;
         [[unroll]] for (uint i = 0; i < GROUP_QUADS; ++i) {
             const uint t = g * GROUP_QUADS + i;
             vec4 four[R];
-            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = piece_quad(r, lane, t);
+            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = piece_quad(r * DEPTH + p, in_block, t);
             [[unroll]] for (uint v = 0; v < BM; ++v) {
-                const vec4 x = a_step[v * ROW_A + piece_place(lane, t)];
+                const vec4 x = a_step[v * ROW_A + piece_place(place, t)];
                 [[unroll]] for (uint r = 0; r < R; ++r)
                     [[unroll]] for (uint j = 0; j < 4; ++j)
                         group_sums[r * BM + v] = fma(four[r][j], x[j], group_sums[r * BM + v]);
             }
         }
         [[unroll]] for (uint r = 0; r < R; ++r) {
-            const vec2 factors = piece_factors(r, lane, g);
+            const vec2 factors = piece_factors(r * DEPTH + p, in_block, g);
             [[unroll]] for (uint v = 0; v < BM; ++v)
                 sums[r * BM + v] = TWO_FACTORS ? fma(group_sums[r * BM + v] * factors.x, factors.y, sums[r * BM + v])
                                                : fma(group_sums[r * BM + v], factors.x, sums[r * BM + v]);
@@ -135,17 +153,14 @@ void main() {
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
             store_a_step();
             if (STAGED) store_staged();
-            else take_next();
+            else take_pieces(team, lane, phase);
             barrier();  // the step is complete
             if (STAGED) load_staged(copied_column, k0 + STEP);
             else load_pieces(col0, team, lane, k0 + STEP);
             load_a_step(row0, k0 + STEP);
-            if (STAGED) {
-                [[unroll]] for (uint r = 0; r < R; ++r)
-                    take_piece(r, column_of(team, r) * COLUMN, phase[r], lane);
-                take_next();
-            }
-            if (k0 + 64 * lane < k_end) multiply(lane);
+            if (STAGED) take_pieces(team, lane, phase);
+            [[unroll]] for (uint p = 0; p < DEPTH; ++p)
+                if (k0 + 64 * (lane * DEPTH + (UNIT == 1 ? p : 0)) < k_end) multiply(p, lane * DEPTH + p);
             barrier();  // every invocation has read it
         }
     }

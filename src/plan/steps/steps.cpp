@@ -52,13 +52,6 @@ bool in_chunks(const Operand& x, const Request& request) {
     return info(x.matrix->type).is_plain() && is_wide(x, request.operand_alignment);
 }
 
-// Of B in blocks: do the steps of gemv_blocks begin on 16 bytes in every column? list_tiles does not align groups so.
-bool steps_in_chunks(const Schedule& schedule, const Tile& t, const Request& request) {
-    const TypeInfo& type = info(schedule.problem.b.type);
-    return t.TEAM > 0 && schedule.problem.grouping == VKGEMM_GROUPING_NONE && type.bytes_of(64 * t.TEAM) % 16 == 0 &&
-           type.bytes_of(schedule.split.chunk) % 16 == 0 && is_wide(schedule.operands()[1], request.operand_alignment);
-}
-
 }  // namespace
 
 ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
@@ -79,7 +72,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
         c.ALIGNED &= WIDE_C | WIDE_D;
         if (in_chunks(all[0], request)) c.ALIGNED |= CHUNKS_A;
-        if (in_chunks(all[1], request) || steps_in_chunks(schedule, t, request)) c.ALIGNED |= CHUNKS_B;
+        if (in_chunks(all[1], request) || has_wide_pieces(schedule, k, t, request)) c.ALIGNED |= CHUNKS_B;
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
