@@ -2,7 +2,8 @@
 // Few rows by a B of a block format: D is BM x BN per work group, with BM all of its rows. It grows from `gemv_mixed`.
 // An invocation takes pieces of 64 elements, which are whole words in most formats. Blocks are no whole vectors, and
 // neighbours that read a piece each touch many lines of the cache. With STAGES 2 they copy neighbouring words to shared
-// memory first: that pays for one row alone, because the shared memory is wanted for A otherwise.
+// memory first: that pays for one row alone, because the shared memory is wanted for A otherwise. With DEPTH 4 an
+// invocation has four pieces side by side, which are whole vectors.
 //
 //             B, k ->                                       A, as f32
 //           +-----------+-----------+-----+-----------+     +-----------------------------+

@@ -20,8 +20,8 @@ inline constexpr Family gemv_blocks = {
             r.multiple("invocations of a team are neighbours by eights", "TEAM", t.TEAM, "neighbours", 8);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
-            r.check(t.DEPTH == 1 || (t.DEPTH == 4 && t.STAGES == 1), "an invocation has 1 piece, or 4 if B is not staged",
-                    "DEPTH", t.DEPTH, "STAGES", t.STAGES);
+            r.check(t.DEPTH == 1 || (t.DEPTH == 4 && t.STAGES == 1),
+                    "an invocation has 1 piece, or 4 if B is not staged", "DEPTH", t.DEPTH, "STAGES", t.STAGES);
             if (r.count) return;
             r.multiple("teams must share the outputs evenly", "BN", t.BN, "WG/TEAM", t.WG / t.TEAM);
             r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
@@ -29,7 +29,8 @@ inline constexpr Family gemv_blocks = {
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         // A, or at the end the sums; and with STAGES 2 B, for which q8_0 takes the most: 17 words a piece.
-        const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH), parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
+        const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
+                       parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
         const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
         return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 16);
     },
