@@ -91,6 +91,13 @@ class Estimates {
         auto& bias = bias_[static_cast<size_t>(routine)];
         bias = std::clamp(0.75 * bias + 0.25 * bias * seconds / std::max(predicted, 1e-9), 0.5, 8.0);
     }
+    /// Another routine took the next BLAS so long, which says nothing about its rate.
+    void spent_by_next(double seconds) { spent_ = spent_ + seconds; }
+    /// As saw_device, of a factorization.
+    void saw_lu(double predicted, double seconds) {
+        lu_bias_ = std::clamp(lu_bias_ * (0.5 + 0.5 * seconds / std::max(predicted, 1e-9)), 0.25, 8.0);
+    }
+    double lu_bias() const { return lu_bias_; }
     /// Operations/s; 0: not known.
     double next_rate(Routine routine) const { return next_[static_cast<size_t>(routine)]; }
     double device_seconds(Routine routine, const Rates& rates, const Cost& cost) const {
@@ -109,7 +116,7 @@ class Estimates {
 
    private:
     std::array<std::atomic<double>, routine_count> next_{}, bias_{1.0, 1.0, 1.0, 1.0};
-    std::atomic<double> spent_ = 0;
+    std::atomic<double> spent_ = 0, lu_bias_ = 1;
     std::atomic<uint32_t> close_ = 0;
 };
 

@@ -133,6 +133,19 @@ Result<const Plan*> Engine::plan_for(const TileProduct& p) {
     return &known->second;
 }
 
+Result<const Plan*> Engine::plan(const Problem& problem) {
+    const auto text = formatProblem(problem);
+    if (!text) return text.status();
+    auto known = other_plans_.find(*text);
+    if (known == other_plans_.end()) {
+        auto plan = device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
+        if (!plan) return plan.status();
+        known = other_plans_.emplace(*text, *std::move(plan)).first;
+        ++created_;
+    }
+    return &known->second;
+}
+
 bool Engine::is_kept(const Origin& o) const {
     const auto at = reinterpret_cast<uintptr_t>(o.address);
     for (const auto& [address, bytes] : kept_) {

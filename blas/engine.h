@@ -116,9 +116,17 @@ class Engine {
     /// Something changes this memory: what was kept of it is stale.
     void wrote(const void* address, uint64_t bytes);
 
+    /// For products that this class does not know. Lives as long as it.
+    Result<const Plan*> plan(const Problem& problem);
+
+    /// Whether the driver has the extension for native kernels, enabled or not.
+    bool has_native_kernels() const;
+    /// Keeps what `other` keeps. Its memory is freed, and it must not be used any more.
+    void take_over(Engine& other);
+
     /// Rises when a call has made plans or buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
-    size_t plans() const { return plans_.size(); }
+    size_t plans() const { return plans_.size() + other_plans_.size(); }
     uint64_t products() const { return next_; }  // of all calls
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
@@ -212,6 +220,7 @@ class Engine {
     std::array<VkQueue, stages> queues_{};
     std::array<uint32_t, stages> families_{};
     std::map<Key, Plan> plans_;
+    std::map<std::string, Plan> other_plans_;  // by the problem's text
     std::list<Block> blocks_;
     uint64_t memory_share_ = 0, memory_limit_ = 0, memory_used_ = 0;  // limit: less than the share once it ran out
     // Many products may be under way, so that operands are sent ahead while there is much to compute; what they need of

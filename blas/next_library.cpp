@@ -14,8 +14,8 @@ namespace vkgemm::blas {
 namespace {
 
 // Of both integer widths: which one is right follows from the symbol, because 64-bit names end with 64 or 64_.
-constexpr const char* usual_names[] = {"libopenblas.so.0", "libblis.so.4",        "libmkl_rt.so.2",
-                                       "libblas.so.3",     "libopenblas64_.so.0", "libblas.so"};
+constexpr const char* usual_names[] = {"libopenblas.so.0",    "libblis.so.4", "libmkl_rt.so.2", "libblas.so.3",
+                                       "libopenblas64_.so.0", "libblas.so",   "liblapack.so.3"};
 
 bool is_own(const void* address) {
     Dl_info own{}, other{};

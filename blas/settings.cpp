@@ -9,7 +9,7 @@
 namespace vkgemm::blas {
 namespace {
 
-constexpr int64_t least_tile = 1, most_tile = 16384;
+constexpr int64_t least_tile = 1, most_tile = 16384, most_panel = 4096;
 
 template <class T>
 struct Word {
@@ -29,7 +29,7 @@ constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
 constexpr std::string_view setting_names[] = {
     "VKGEMM_BLAS",         "VKGEMM_BLAS_MIN",    "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",      "VKGEMM_BLAS_TILE",
     "VKGEMM_BLAS_DEPTH",   "VKGEMM_BLAS_MEMORY", "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY", "VKGEMM_BLAS_CACHE",
-    "VKGEMM_BLAS_DISABLE", "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG",    "VKGEMM_BLAS_PBLAS"};
+    "VKGEMM_BLAS_DISABLE", "VKGEMM_BLAS_FORK",   "VKGEMM_BLAS_LOG",    "VKGEMM_BLAS_PBLAS",    "VKGEMM_BLAS_PANEL"};
 
 /// OpenMPI, MVAPICH, Intel MPI and MPICH, Cray, Flux, Slurm.
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
@@ -126,7 +126,10 @@ void read_disabled(const Reader& reader, Settings& s) {
         rest.remove_prefix(std::min(rest.size(), name.size() + 1));
         bool known = false;
         for (size_t i = 0; i < routine_count; ++i)
-            if (name == routine_names[i]) s.disabled[i] = known = true;
+            if (name == routine_names[i])
+                s.disabled[i] = known = true;
+            else if (name == routine_names[i][0] + std::string("getrf") && i < 2)
+                s.disabled_lu[i] = known = true;
         for (size_t i = 0; i < routine_count; ++i)
             for (size_t kind = 0; kind < kind_count; ++kind)
                 if (name == routine_names[i][0] + std::string(kind_names[kind]))
@@ -176,6 +179,8 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
         s.tile = *tile, s.tile_given = true;
     if (const auto depth = reader.number("VKGEMM_BLAS_PBLAS", 1, 1 << 20, "a whole number from 1 to 1048576"))
         s.pblas_depth = *depth;
+    if (const auto panel = reader.number("VKGEMM_BLAS_PANEL", int64_t{4}, most_panel, "a multiple of 4 from 4 to 4096"))
+        s.panel = *panel / 4 * 4;
     if (const auto depth = reader.number("VKGEMM_BLAS_DEPTH", least_tile, most_tile, "a whole number from 1 to 16384"))
         s.depth = *depth;
     if (const auto share = reader.number("VKGEMM_BLAS_MEMORY", 0.0, 1.0, "a number from 0 to 1"))

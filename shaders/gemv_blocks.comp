@@ -32,10 +32,10 @@ const uint B_COPIES = (UNITS + COPY - 1) / COPY;
 uvec4 copied_units[STAGED ? B_COPIES : 1];
 float sums[R * BM];
 
-// The byte of B at which the step that begins at k0 begins in this column. All steps of a column begin as many bytes
-// past a word. Past the last column the last one is read, for sums that are not stored.
+// The byte at which the step that begins at k0 begins in this column, as word_of_b counts them. All steps of a column
+// begin as many bytes past a word. Past the last column the last one is read, for sums that are not stored.
 uint begin_of(uint col, uint k0) {
-    return (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
+    return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
            k0 / PIECE_BLOCK * PIECE_BYTES;
 }
 
@@ -74,8 +74,8 @@ void load_pieces(uint col0, uint team, uint lane, uint k0) {
         const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;
         if (UNIT == 1) {
             [[unroll]] for (uint i = 0; i < SPAN_WORDS; ++i)
-                next[r * SPAN_WORDS + i] = piece_word_at(false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1),
-                                                         i % PIECE_WORDS);
+                next[r * SPAN_WORDS + i] = piece_word_at(
+                    false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1), i % PIECE_WORDS);
         } else {
             const uint begin = column + min(first, args.k / 64 - DEPTH) / DEPTH * SPAN_BYTES;
             [[unroll]] for (uint i = 0; i < SPAN_WORDS / UNIT; ++i) {

@@ -47,20 +47,21 @@ const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS(Q6_K) ? 25 : 24);
 shared uvec4 b_step[STAGED ? (BN * COLUMN + 3) / 4 : 1];
 uint piece[R * DEPTH * PIECE_WORDS], next[R * SPAN_WORDS];
 
-// Word i of B, from the one on that holds this byte.
+// Word i of B, from the one on that holds this byte, counted from the word that holds B's first one: a repetition or a
+// group of a format whose blocks are no whole words may begin in the middle of one.
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Words { uint at[4096]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly restrict buffer Pairs { uvec2 at[]; };
 uvec2 pair_of_b(uint byte) { return Pairs(args.b).at[byte / 8]; }
 uint word_of_b(uint byte, uint i) {
     uint carry;
-    const uint low = uaddCarry(args.b.x, byte & ~3u, carry);
+    const uint low = uaddCarry(args.b.x & ~3u, byte & ~3u, carry);
     return Words(uvec2(low, args.b.y + carry)).at[i];
 }
 #else
 layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_pairs_block { uvec2 at[]; } b_pairs;
 uvec2 pair_of_b(uint byte) { return b_pairs.at[(args.b.x + byte) / 8]; }
-uint word_of_b(uint byte, uint i) { return b_one.at[(args.b.x + byte) / 4 + i]; }
+uint word_of_b(uint byte, uint i) { return b_one.at[args.b.x / 4 + byte / 4 + i]; }
 #endif
 
 // Word q of the piece `part` of what begins at byte `begin`: of B, or, if `held`, of a column's step, which begins at

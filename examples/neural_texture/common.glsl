@@ -9,7 +9,7 @@
 #define REAL2 vec2
 #define REAL4 vec4
 #endif
-const uint levels = 16, features = 2, outputs = 8;  // of the encoding, and of the network
+#include "shared.h"
 
 // Eight neighbouring activations, as they lie in memory: in f16 they are one access of 16 bytes.
 #ifdef F16
@@ -40,18 +40,8 @@ uint pcg(uint v) {
 float random(uint v) { return float(pcg(v) >> 8) * (1.0 / 16777216.0); }
 // Point `i` of the batch of a training step. The passes that need it compute it, and none stores it. Each 8,192 points
 // lie at random in a strip of the texture, so that the passes which read and add to features do so in few places.
-const uint strip = 8192;
 vec2 batch_point(uint i, uint step, uint batch) {
     const uint at = pcg(i ^ pcg(step ^ pcg(1)));
     const uint strips = (batch + strip - 1) / strip;
     return vec2(random(at), (float(i / strip) + random(at ^ 0x9e3779b9u)) / float(strips));
 }
-vec2 grid_point(uint i, uint side) { return (vec2(i % side, i / side) + 0.5) / float(side); }
-
-// One VkgemmGroup, which the compaction writes: m is its counter. Behind it are the arguments of the encoding's
-// dispatch. network.h has the same struct.
-struct Group {
-    uint m, n, k, first_index, lda, ldb, ldc, ldd;
-    uint offsets[8];
-    uint dispatch_x, dispatch_y, dispatch_z, padding;
-};

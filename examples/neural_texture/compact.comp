@@ -10,7 +10,7 @@
 layout(local_size_x = 16, local_size_y = 16) in;
 layout(std430, binding = 0) writeonly buffer Points { vec2 uv[]; };
 layout(std430, binding = 1) writeonly buffer Rows { uint row_of[]; };  // for each pixel
-layout(std430, binding = 2) buffer Counted { Group group; };
+layout(std430, binding = 2) buffer Count { Counted counted; };
 layout(binding = 7) uniform texture2D depth;
 layout(push_constant) uniform Push { uint width, height, split, whole; float time; };
 shared uint count, first;
@@ -25,8 +25,8 @@ void main() {
     const uint mine = wanted ? atomicAdd(count, 1) : 0;
     barrier();
     if (gl_LocalInvocationIndex == 0 && count != 0) {
-        first = atomicAdd(group.m, count);
-        atomicMax(group.dispatch_x, (first + count + 127) / 128);
+        first = atomicAdd(counted.m, count);
+        atomicMax(counted.dispatch_x, (first + count + 127) / 128);
     }
     barrier();
     if (!on_screen) return;

@@ -6,19 +6,11 @@
 #include "common.glsl"
 #include "encoding.glsl"
 layout(local_size_x = 64) in;
-layout(std430, binding = 0) readonly buffer Points { vec4 uv[]; };
-layout(std430, binding = 1) readonly buffer Network { REAL2 feature[]; };
-layout(std430, binding = 2) writeonly buffer Activations { REAL2 x[]; };
-layout(std430, binding = 3) readonly buffer Counted { Group group; };
-layout(push_constant) uniform Push { uint source, rows, stride, step_or_side, first_feature; };
-const uint listed = 0, counted = 1, random_ones = 2;  // points; as in network.cpp
+layout(std430, binding = 0) readonly buffer Network { REAL2 feature[]; };
+layout(std430, binding = 1) writeonly buffer Activations { REAL2 x[]; };
+layout(std430, binding = 2) readonly buffer Points { vec4 uv[]; };
+layout(push_constant) uniform Push { uint of_batch, rows, stride, step, first_feature; };  // of_batch: else of the list
 
-vec4 pair_of_points(uint pair) {
-    if (source <= counted) return uv[pair];
-    if (source == random_ones)
-        return vec4(batch_point(2 * pair, step_or_side, rows), batch_point(2 * pair + 1, step_or_side, rows));
-    return vec4(grid_point(2 * pair, step_or_side), grid_point(2 * pair + 1, step_or_side));
-}
 vec2 encoded(vec2 at, uint level, uint points) {
     const Corners c = corners_of(at, points);
     const uint table = first_feature / 2 + level * table_size;
@@ -29,9 +21,9 @@ vec2 encoded(vec2 at, uint level, uint points) {
 
 void main() {
     const uint pair = gl_GlobalInvocationID.x, level = gl_WorkGroupID.y;
-    if (2 * pair >= (source == counted ? min(group.m, rows) : rows)) return;
+    if (2 * pair >= rows) return;
     const uint points = points_of(level);
-    const vec4 at = pair_of_points(pair);
+    const vec4 at = of_batch == 0 ? uv[pair] : vec4(batch_point(2 * pair, step, rows), batch_point(2 * pair + 1, step, rows));
     const vec2 one = encoded(at.xy, level, points), other = encoded(at.zw, level, points);
     x[level * stride + pair] = REAL2(vec2(one.x, other.x));  // a column has stride / 2 pairs
     x[level * stride + stride / 2 + pair] = REAL2(vec2(one.y, other.y));

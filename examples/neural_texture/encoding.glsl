@@ -2,7 +2,6 @@
 // The encoding: grids of learned features, each finer than the one before by the same factor (from 8 x 8 to 512 x 512
 // cells a tile of the texture). A grid that has more points than its table has entries is hashed. The texture repeats,
 // and so do the grids.
-const uint table_size = 1u << 15;  // entries of a level; network.h has the same number
 uint points_of(uint level) { return uint(8.0 * pow(1.31951, float(level)) + 0.5); }  // along each side
 
 struct Corners {

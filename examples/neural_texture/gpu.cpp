@@ -2,6 +2,7 @@
 #include "gpu.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,15 +23,14 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
     return VK_FALSE;
 }
 
-/// The first queue family with `wanted`, which of graphics and compute it has, and its flags.
-std::pair<uint32_t, VkQueueFlags> choose_family(VkPhysicalDevice physical, VkQueueFlags wanted) {
+/// The first queue family that has `wanted` of graphics and compute, and no more of them.
+uint32_t choose_family(VkPhysicalDevice physical, VkQueueFlags wanted) {
     uint32_t count = 0;
     vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
     for (uint32_t i = 0; i < count; ++i)
-        if ((families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) == wanted)
-            return {i, families[i].queueFlags};
+        if ((families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) == wanted) return i;
     fail(wanted & VK_QUEUE_GRAPHICS_BIT ? "no queue family has graphics and compute" : "none has compute alone");
 }
 
@@ -57,29 +57,36 @@ Gpu::Gpu(const Purpose& purpose) : f32(purpose.f32) {
     make_instance(purpose.instance_extensions);
     make_device(purpose);
     make_layout();
-    VmaVulkanFunctions functions{};
-    functions.vkGetInstanceProcAddr = vkGetInstanceProcAddr, functions.vkGetDeviceProcAddr = vkGetDeviceProcAddr;
-    VmaAllocatorCreateInfo info{VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT, physical, device};
-    info.pVulkanFunctions = &functions, info.instance = instance, info.vulkanApiVersion = VK_API_VERSION_1_3;
+    const VmaVulkanFunctions functions{.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                       .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
+    const VmaAllocatorCreateInfo info{.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT,
+                                      .physicalDevice = physical,
+                                      .device = device,
+                                      .pVulkanFunctions = &functions,
+                                      .instance = instance,
+                                      .vulkanApiVersion = VK_API_VERSION_1_3};
     check(vmaCreateAllocator(&info, &allocator), "vmaCreateAllocator");
 }
 
 void Gpu::make_instance(std::vector<const char*> extensions) {
     check(volkInitialize(), "there is no Vulkan loader");
     extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);  // which the loader itself has
-    VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
-    info.messageSeverity =
-        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
-    info.pfnUserCallback = on_message, info.pUserData = &messages;
-    VkApplicationInfo app{VK_STRUCTURE_TYPE_APPLICATION_INFO};
-    app.pApplicationName = "neural_texture", app.apiVersion = VK_API_VERSION_1_3;
-    VkInstanceCreateInfo create{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, &info, 0, &app};
-    create.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
-    create.ppEnabledExtensionNames = extensions.data();
-    check(vkCreateInstance(&create, nullptr, &instance), "vkCreateInstance");
+    const VkDebugUtilsMessengerCreateInfoEXT listener{
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity =
+            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = on_message,
+        .pUserData = &messages};
+    const VkApplicationInfo app{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_3};
+    const VkInstanceCreateInfo info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                    .pNext = &listener,
+                                    .pApplicationInfo = &app,
+                                    .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
+                                    .ppEnabledExtensionNames = extensions.data()};
+    check(vkCreateInstance(&info, nullptr, &instance), "vkCreateInstance");
     volkLoadInstance(instance);
-    check(vkCreateDebugUtilsMessengerEXT(instance, &info, nullptr, &messenger), "vkCreateDebugUtilsMessengerEXT");
+    check(vkCreateDebugUtilsMessengerEXT(instance, &listener, nullptr, &messenger), "vkCreateDebugUtilsMessengerEXT");
     uint32_t count = 1;
     if (vkEnumeratePhysicalDevices(instance, &count, &physical) < 0 || count == 0) fail("there is no Vulkan device");
     vkGetPhysicalDeviceProperties(physical, &properties);
@@ -101,26 +108,34 @@ void Gpu::make_device(const Purpose& purpose) {
             if (std::ranges::none_of(extensions, [&](const char* e) { return std::strcmp(e, name) == 0; }))
                 extensions.push_back(name);
     // vkgemm's matrix kernels want vulkanMemoryModel; with it on, the renderer's own atomics want the device scope too.
-    VkPhysicalDeviceVulkan12Features has{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 query{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &has};
+    VkPhysicalDeviceVulkan12Features has{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has};
     vkGetPhysicalDeviceFeatures2(physical, &query);
     // The renderer's own chain. vkgemm sets its members in it, and appends what is missing.
-    VkPhysicalDeviceVulkan13Features of13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
-    of13.synchronization2 = of13.dynamicRendering = VK_TRUE;
-    VkPhysicalDeviceVulkan12Features of12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, &of13};
-    of12.bufferDeviceAddress = VK_TRUE;
-    of12.vulkanMemoryModel = of12.vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope;
-    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &of12};
+    VkPhysicalDeviceVulkan13Features of13{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+                                          .synchronization2 = VK_TRUE,
+                                          .dynamicRendering = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features of12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                          .pNext = &of13,
+                                          .bufferDeviceAddress = VK_TRUE,
+                                          .vulkanMemoryModel = has.vulkanMemoryModelDeviceScope,
+                                          .vulkanMemoryModelDeviceScope = has.vulkanMemoryModelDeviceScope};
+    VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
     std::vector<std::byte> memory;
     check(vkgemm::mergeFeatures(needs.requiredFeatures | needs.optionalFeatures, VK_API_VERSION_1_3, features, memory));
 
-    const auto [index, flags] = choose_family(physical, purpose.queue);
-    family = index;
+    family = choose_family(physical, purpose.queue);
     const float priority = 1;
-    const VkDeviceQueueCreateInfo one{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, family, 1, &priority};
-    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features, 0, 1, &one};
-    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
-    info.ppEnabledExtensionNames = extensions.data();
+    const VkDeviceQueueCreateInfo one{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                      .queueFamilyIndex = family,
+                                      .queueCount = 1,
+                                      .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                  .pNext = &features,
+                                  .queueCreateInfoCount = 1,
+                                  .pQueueCreateInfos = &one,
+                                  .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
+                                  .ppEnabledExtensionNames = extensions.data()};
     const VkResult made = vkCreateDevice(physical, &info, nullptr, &device);
     if (made == VK_ERROR_EXTENSION_NOT_PRESENT)  // vkgemm only wants what is there
         fail(std::string(properties.deviceName) + " lacks VK_KHR_push_descriptor, or VK_KHR_swapchain for a window");
@@ -134,22 +149,27 @@ void Gpu::make_device(const Purpose& purpose) {
                                             .getInstanceProcAddr = vkGetInstanceProcAddr,
                                             .enabledFeatures = &features,
                                             .enabledExtensions = extensions,
-                                            .queueFlags = flags}));
+                                            .queueFlags = purpose.queue}));
 }
 
 void Gpu::make_layout() {
-    std::array<VkDescriptorSetLayoutBinding, 9> bindings{};
+    std::array<VkDescriptorSetLayoutBinding, 8> bindings{};
     for (uint32_t i = 0; i < bindings.size(); ++i)
-        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-    bindings[7].descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
-    bindings[8].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
-    const VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
-                                              VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, bindings.size(),
-                                              bindings.data()};
+        bindings[i] = {.binding = i,
+                       .descriptorType = i == 7 ? VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                       .descriptorCount = 1,
+                       .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    const VkDescriptorSetLayoutCreateInfo set{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                              .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
+                                              .bindingCount = bindings.size(),
+                                              .pBindings = bindings.data()};
     check(vkCreateDescriptorSetLayout(device, &set, nullptr, &set_layout), "vkCreateDescriptorSetLayout");
-    const VkPushConstantRange push{stages, 0, 128};
-    const VkPipelineLayoutCreateInfo info{
-        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, &set_layout, 1, &push};
+    const VkPushConstantRange push{.stageFlags = stages, .size = 128};
+    const VkPipelineLayoutCreateInfo info{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                          .setLayoutCount = 1,
+                                          .pSetLayouts = &set_layout,
+                                          .pushConstantRangeCount = 1,
+                                          .pPushConstantRanges = &push};
     check(vkCreatePipelineLayout(device, &info, nullptr, &layout), "vkCreatePipelineLayout");
 }
 
@@ -168,8 +188,8 @@ VkShaderModule Gpu::shader(const std::string& name) const {
     const Shader* const found = std::ranges::find(shaders, name, &Shader::name);
     if (found == std::end(shaders)) fail("there is no shader " + name);
     const auto code = f32 ? found->f32 : found->f16;
-    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.size_bytes(),
-                                        code.data()};
+    const VkShaderModuleCreateInfo info{
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code.size_bytes(), .pCode = code.data()};
     VkShaderModule module = VK_NULL_HANDLE;
     check(vkCreateShaderModule(device, &info, nullptr, &module), "vkCreateShaderModule");
     return module;
@@ -178,11 +198,14 @@ VkShaderModule Gpu::shader(const std::string& name) const {
 VkPipeline Gpu::compute(const std::string& name) {
     VkPipeline& pipeline = pipelines[name];
     if (pipeline) return pipeline;
-    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT};
-    info.stage.module = shader(name), info.stage.pName = "main", info.layout = layout;
+    const VkPipelineShaderStageCreateInfo stage{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                .module = shader(name),
+                                                .pName = "main"};
+    const VkComputePipelineCreateInfo info{
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .stage = stage, .layout = layout};
     check(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline), "vkCreateComputePipelines");
-    vkDestroyShaderModule(device, info.stage.module, nullptr);
+    vkDestroyShaderModule(device, stage.module, nullptr);
     return pipeline;
 }
 
@@ -196,11 +219,12 @@ Arena::~Arena() {
 
 Buffer Arena::buffer(const char* name, VkDeviceSize bytes, bool readable) {
     Buffer made{.bytes = std::max<VkDeviceSize>(bytes, 16)};
-    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, nullptr, 0, made.bytes};
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    VmaAllocationCreateInfo memory{0, VMA_MEMORY_USAGE_AUTO};
+    const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                  .size = made.bytes,
+                                  .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                                           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VmaAllocationCreateInfo memory{.usage = VMA_MEMORY_USAGE_AUTO};
     if (readable) {
         memory.flags = VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
         memory.requiredFlags = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -214,21 +238,36 @@ Buffer Arena::buffer(const char* name, VkDeviceSize bytes, bool readable) {
     return made;
 }
 
-Image Arena::image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage) {
+Image Arena::depth_image(const char* name, VkExtent2D size) {
+    constexpr VkFormat format = VK_FORMAT_D32_SFLOAT;
     Image made{.size = size};
-    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, nullptr, 0, VK_IMAGE_TYPE_2D, format};
-    info.extent = {size.width, size.height, 1}, info.mipLevels = info.arrayLayers = 1;
-    info.samples = VK_SAMPLE_COUNT_1_BIT, info.usage = usage;
-    const VmaAllocationCreateInfo memory{0, VMA_MEMORY_USAGE_AUTO};
+    const VkImageCreateInfo info{.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                 .imageType = VK_IMAGE_TYPE_2D,
+                                 .format = format,
+                                 .extent = {size.width, size.height, 1},
+                                 .mipLevels = 1,
+                                 .arrayLayers = 1,
+                                 .samples = VK_SAMPLE_COUNT_1_BIT,
+                                 .usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT};
+    const VmaAllocationCreateInfo memory{.usage = VMA_MEMORY_USAGE_AUTO};
     VmaAllocation allocation = VK_NULL_HANDLE;
     check(vmaCreateImage(gpu_.allocator, &info, &memory, &made.handle, &allocation, nullptr), "vmaCreateImage");
-    const bool depth = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, nullptr, 0, made.handle};
-    view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = format;
-    view.subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    const VkImageSubresourceRange all{.aspectMask = VK_IMAGE_ASPECT_DEPTH_BIT, .levelCount = 1, .layerCount = 1};
+    const VkImageViewCreateInfo view{.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+                                     .image = made.handle,
+                                     .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                                     .format = format,
+                                     .subresourceRange = all};
     check(vkCreateImageView(gpu_.device, &view, nullptr, &made.view), "vkCreateImageView");
     images_.emplace_back(made, allocation);
     gpu_.names[std::bit_cast<uint64_t>(made.handle)] = name;
+    gpu_.new_images.push_back({.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+                               .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                               .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                               .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
+                               .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+                               .image = made.handle,
+                               .subresourceRange = all});
     return made;
 }
 

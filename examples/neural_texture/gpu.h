@@ -4,7 +4,6 @@
 #include <vk_mem_alloc.h>
 #include <volk.h>
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <map>
@@ -23,11 +22,6 @@ template <class T>
 T need(vkgemm::Result<T> result) {
     check(result.status());
     return *std::move(result);
-}
-/// 32-bit words of push constants from numbers.
-template <class... T>
-std::vector<uint32_t> words(T... value) {
-    return {std::bit_cast<uint32_t>(value)...};
 }
 
 /// What a device is opened for.
@@ -49,10 +43,11 @@ struct Gpu {
     uint32_t family = 0;
     VmaAllocator allocator = VK_NULL_HANDLE;
     vkgemm::Context context{};
-    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  // 7 storage buffers, an image to sample, one to write; pushed
+    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  // 7 storage buffers, the depth image; pushed
     VkPipelineLayout layout = VK_NULL_HANDLE;           // of every pipeline of the renderer
     std::map<std::string, VkPipeline> pipelines{};
-    std::map<uint64_t, const char*> names{};  // of buffers and images, by handle
+    std::map<uint64_t, const char*> names{};          // of buffers and images, by handle
+    std::vector<VkImageMemoryBarrier2> new_images{};  // whose layout the next frame sets
     VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
     unsigned messages = 0;  // of a validation layer, if one is loaded
 
@@ -61,6 +56,7 @@ struct Gpu {
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
     ~Gpu();
+    void wait_idle() const { check(vkDeviceWaitIdle(device), "vkDeviceWaitIdle"); }
     /// The shader of that name in this folder; the caller destroys it.
     VkShaderModule shader(const std::string& name) const;
     /// Its pipeline, which is made at its first use.
@@ -80,14 +76,16 @@ struct Buffer {
         return {.buffer = handle, .offset = offset + from, .size = bytes - from};
     }
     /// A part of it, which passes touch like a buffer of its own.
-    Buffer part(VkDeviceSize from, VkDeviceSize size) const { return {handle, size, offset + from}; }
+    Buffer part(VkDeviceSize from, VkDeviceSize size) const {
+        return {.handle = handle, .bytes = size, .offset = offset + from};
+    }
     template <class T>
     std::span<const T> read() const {
         return {static_cast<const T*>(mapped), bytes / sizeof(T)};
     }
 };
 
-/// Always in the layout GENERAL, so that the graph has no layouts to track.
+/// The depth buffer, always in the layout GENERAL, so that the graph has no layouts to track.
 struct Image {
     VkImage handle = VK_NULL_HANDLE;
     VkImageView view = VK_NULL_HANDLE;
@@ -103,7 +101,7 @@ class Arena {
     Arena& operator=(const Arena&) = delete;
     ~Arena();
     Buffer buffer(const char* name, VkDeviceSize bytes, bool readable = false);
-    Image image(const char* name, VkFormat format, VkExtent2D size, VkImageUsageFlags usage);
+    Image depth_image(const char* name, VkExtent2D size);
 
    private:
     Gpu& gpu_;

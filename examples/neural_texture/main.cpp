@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A small renderer that learns: a network is trained to know a texture while the same frames draw with it. See
 // docs/renderer.md.
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 
 #include "renderer.h"
 #include "window.h"
@@ -13,105 +14,134 @@ using namespace renderer;
 
 namespace {
 
-constexpr const char* usage = R"(usage: neural_texture [OPTION...]
-Trains a network to know a texture while it draws with it.
+using Clock = std::chrono::steady_clock;
 
-  --steps N            training steps (2000)
-  --steps-per-frame N  of them in one frame (1)
-  --batch N            points of a training step, a multiple of 64 (65536)
-  --width N            of the hidden layers: 64 or 128 (64)
-  --material NAME      brick, marble or sdf (brick)
-  --size WxH           of the screen (1280x720)
-  --whole-screen       run the network on every pixel, not only on those that see a surface
-  --f32                weights and activations in f32, for devices without 16-bit storage
-  --out FOLDER         write frames, the contact sheet and the curve of the loss there
-  --graph              print the passes of the first frame
-  --window             show the frames in a window, until Escape
-  --inject EVENT       resize, minimise or lose (the device), half-way
-)";
+/// What a run has to show: a line each second, and in the end pictures and averages.
+struct Report {
+    std::vector<Snapshot> snapshots{};
+    std::vector<Finished> curve{};
+    std::map<std::string, double> milliseconds{};  // of all frames, by part
+    unsigned frames = 0, frames_said = 0;
+    Clock::time_point said = Clock::now();
 
-/// The option that is read, and its value.
-struct Argument {
-    const std::string name, value;
-
-    [[noreturn]] void refuse(const std::string& wanted) const {
-        fail(name + " takes " + wanted + ", not '" + value + "'; --help lists the options", 2);
+    void note(const Finished& f, VkExtent2D size, bool last) {
+        ++frames;
+        for (const Time& t : f.times) milliseconds[t.name] += t.milliseconds;
+        if (f.trained) curve.push_back(f);
+        const Clock::time_point now = Clock::now();
+        if (!last && now - said < std::chrono::seconds(1)) return;
+        const double frame = std::chrono::duration<double, std::milli>(now - said).count() / (frames - frames_said);
+        std::printf("frame %.2f ms, step %u", frame, f.steps);
+        if (!curve.empty()) std::printf(", PSNR %.2f dB", curve.back().psnr);
+        std::printf(", %u pixels of %ux%u;", f.rows, size.width, size.height);
+        for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
+        std::printf("\n");
+        std::fflush(stdout);
+        said = now;
+        frames_said = frames;
     }
-    uint32_t number(std::string_view text, uint32_t least, uint32_t most, uint32_t unit = 1) const {
-        uint32_t n = 0;
-        const auto [stop, error] = std::from_chars(text.begin(), text.end(), n);
-        if (error != std::errc{} || stop != text.end() || n < least || n > most || n % unit)
-            refuse("a number from " + std::to_string(least) + " to " + std::to_string(most) +
-                   (unit > 1 ? ", a multiple of " + std::to_string(unit) : ""));
-        return n;
-    }
-    uint32_t one_of(std::initializer_list<const char*> names) const {
-        const auto* const found = std::ranges::find(names, value);
-        std::string all;
-        for (const char* n : names) all += (all.empty() ? "" : ", ") + std::string(n);
-        if (found == names.end()) refuse("one of " + all);
-        return static_cast<uint32_t>(found - names.begin());
-    }
-    VkExtent2D extent() const {
-        const size_t x = std::min(value.find('x'), value.size());
-        return {number(value.substr(0, x), 16, 8192), number(value.substr(std::min(x + 1, value.size())), 16, 8192)};
+    void finish(const std::string& out) const {
+        if (!out.empty()) contact_sheet(snapshots).save(out + "/contact.png");
+        if (!out.empty() && !curve.empty()) loss_curve(curve).save(out + "/loss.png");
+        const Snapshot &first = snapshots.front(), &last = snapshots.back();
+        std::printf("PSNR of the texture: %.2f dB before, %.2f dB after %u steps; %u frames, on average:", first.psnr,
+                    last.psnr, last.step, frames);
+        for (const auto& [part, sum] : milliseconds) std::printf(" %s %.3f ms", part.c_str(), sum / frames);
+        std::printf("\n");
     }
 };
 
-Options parse(int count, char** arguments) {
-    Options o;
-    const std::map<std::string, bool*> flags{{"--whole-screen", &o.whole_screen},
-                                             {"--f32", &o.settings.f32},
-                                             {"--graph", &o.graph},
-                                             {"--window", &o.window}};
-    for (int i = 1; i < count; ++i) {
-        const std::string name = arguments[i];
-        if (name == "--help" || name == "-h") std::fputs(usage, stdout), std::exit(0);
-        const auto flag = flags.find(name);
-        if (flag != flags.end()) {
-            *flag->second = true;
-            continue;
-        }
-        const Argument a{name, i + 1 < count ? arguments[++i] : ""};
-        if (name == "--steps")
-            o.steps = a.number(a.value, 0, 10'000'000);
-        else if (name == "--steps-per-frame")
-            o.steps_per_frame = a.number(a.value, 1, 1000);
-        else if (name == "--batch")
-            o.settings.batch = a.number(a.value, 64, 1 << 20, 64);
-        else if (name == "--width")
-            o.settings.width = 64u << a.one_of({"64", "128"});
-        else if (name == "--material")
-            o.settings.material = a.one_of({"brick", "marble", "sdf"});
-        else if (name == "--size")
-            o.size = a.extent();
-        else if (name == "--out")
-            o.out = a.value;
-        else if (name == "--inject")
-            o.inject = 1 + a.one_of({"resize", "minimise", "lose"});
+void take_snapshot(Renderer& r, Report& report, uint32_t step) {
+    report.snapshots.push_back(r.snapshot(step));
+    if (!r.options.out.empty() && step != 0)
+        r.screenshot().save(r.options.out + "/frame_" + std::to_string(step) + ".png");
+}
+
+/// Learns and draws until all steps are done or the window is closed.
+void run(Renderer& r) {
+    const Options& o = r.options;
+    const std::unique_ptr<Window> window = o.window ? std::make_unique<Window>(r.gpu, o.size) : nullptr;
+    Report report;
+    take_snapshot(r, report, 0);
+    r.graph.print_next = o.graph;
+    uint32_t step = 0;
+    for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
+        const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
+        const uint32_t event = middle ? o.inject : nothing;
+        VkExtent2D size = window ? window->size() : r.scene.extent;
+        if (event == resize) size = {o.size.width / 2, o.size.height / 2};
+        const bool minimised = event == minimise || size.width == 0 || size.height == 0;
+        r.lost = event == lose;
+        if (!minimised && (size.width != r.scene.extent.width || size.height != r.scene.extent.height)) r.resize(size);
+        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
+        const uint32_t before =
+            std::exchange(step, r.add_frame(step, 0.9f + static_cast<float>(frame) / 60, minimised));
+        if (window && !minimised)
+            window->present(r);
         else
-            fail("unknown option " + name + "; --help lists the options", 2);
+            r.submit();
+        if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, report, step);
     }
-    return o;
+    for (uint32_t i = 0; i < Renderer::in_flight; ++i, r.skip())
+        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, i + 1 == Renderer::in_flight);
+    report.finish(o.out);
+}
+
+using Names = std::map<std::string, uint32_t>;
+
+/// Fills `o`; returns an exit code if the program ends here.
+std::optional<int> parse(Options& o, int count, char** arguments) {
+    CLI::App app("Trains a network to know a texture while it draws with it.", "neural_texture");
+    std::array<uint32_t, 2> size{o.size.width, o.size.height};
+    app.option_defaults()->always_capture_default()->take_last();
+    app.add_option("--steps", o.steps, "training steps")->check(CLI::Range(0u, 10'000'000u));
+    app.add_option("--steps-per-frame", o.steps_per_frame, "of them in one frame")->check(CLI::Range(1u, 1000u));
+    app.add_option("--batch", o.settings.batch, "points of a training step, a multiple of 64")
+        ->check(CLI::Range(64u, 1u << 20));
+    app.add_option("--width", o.settings.width, "of the hidden layers")->check(CLI::IsMember({64, 128}));
+    app.add_option("--material", o.settings.material, "what the network learns")
+        ->option_text("brick, marble or sdf [brick]")
+        ->transform(CLI::CheckedTransformer(Names{{"brick", 0}, {"marble", 1}, {"sdf", 2}}));
+    app.add_option("--size", size, "of the screen")
+        ->option_text("WIDTHxHEIGHT [1280x720]")
+        ->delimiter('x')
+        ->check(CLI::Range(16u, 8192u));
+    app.add_flag("--whole-screen", o.whole_screen, "run the network on every pixel, not only where there is a surface");
+    app.add_flag("--f32", o.settings.f32, "weights and activations in f32, for devices without 16-bit storage");
+    app.add_option("--out", o.out, "write frames, the contact sheet and the curve of the loss to this folder");
+    app.add_flag("--graph", o.graph, "print the passes of the first frame");
+    app.add_flag("--window", o.window, "show the frames in a window, until Escape");
+    app.add_option("--inject", o.inject, "what happens half-way, for tests; lose: the device")
+        ->option_text("resize, minimise or lose")
+        ->transform(CLI::CheckedTransformer(Names{{"resize", resize}, {"minimise", minimise}, {"lose", lose}}));
+    try {
+        app.parse(count, arguments);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) ? 2 : 0;
+    }
+    if (o.settings.batch % 64) fail("--batch takes a multiple of 64, not " + std::to_string(o.settings.batch), 2);
+    o.size = {.width = size[0], .height = size[1]};
+    return {};
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    const Options options = parse(count, arguments);
+    Options o;
+    if (const auto code = parse(o, count, arguments)) return *code;
+    Purpose purpose{.f32 = o.settings.f32, .problems = Network::problems(o.settings, o.size.width * o.size.height)};
+    if (o.window) {
+        purpose.instance_extensions = Window::extensions();
+        purpose.device_extensions = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
+    }
     unsigned messages = 0;
     {
-        Purpose purpose{options.settings.f32,
-                        Network::problems(options.settings, options.size.width * options.size.height)};
-        if (options.window)
-            purpose.instance_extensions = Window::extensions(),
-            purpose.device_extensions = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
         Gpu gpu(purpose);
         std::printf("%s, %s, batches of %u points, layers of %u\n", gpu.properties.deviceName, gpu.f32 ? "f32" : "f16",
-                    options.settings.batch, options.settings.width);
-        Renderer r(gpu, options);
+                    o.settings.batch, o.settings.width);
+        Renderer r(gpu, o);
         run(r);
-        check(vkDeviceWaitIdle(gpu.device), "vkDeviceWaitIdle");
+        gpu.wait_idle();
         messages = gpu.messages;
     }
     if (messages) std::printf("%u messages of the validation layer\n", messages);

@@ -11,6 +11,6 @@ Window::Window(Gpu& gpu, VkExtent2D) : gpu_(gpu) { extensions(); }
 Window::~Window() = default;
 bool Window::closed() { return true; }
 VkExtent2D Window::size() { return {}; }
-void Window::present(Graph&, Frames&, const Image&) {}
+void Window::present(Renderer&) {}
 
 }  // namespace renderer

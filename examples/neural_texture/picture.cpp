@@ -43,13 +43,6 @@ void Picture::text(int x, int y, std::string line) {
     }
 }
 
-void Picture::line(float x0, float y0, float x1, float y1, uint32_t colour) {
-    const float length = std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1.0f});
-    for (float t = 0; t <= length; t += 0.5f)
-        fill(static_cast<int>(x0 + (x1 - x0) * t / length), static_cast<int>(y0 + (y1 - y0) * t / length), 2, 2,
-             colour);
-}
-
 void Picture::paste(uint32_t x, uint32_t y, const Picture& other) {
     for (uint32_t row = 0; row < other.height; ++row)
         std::copy_n(&other.rgba[size_t{row} * other.width], other.width, &rgba[size_t{y + row} * width + x]);
@@ -86,21 +79,22 @@ Picture loss_curve(const std::vector<Finished>& points) {
     const auto [least, most] = std::ranges::minmax(points, {}, exponent);
     const double low = std::floor(exponent(least)), high = std::max(std::ceil(exponent(most)), low + 1);
     const double last = points.back().steps;
-    const auto x_of = [&](double step) { return static_cast<float>(left + width * step / last); };
-    const auto y_of = [&](double e) { return static_cast<float>(top + height * (high - e) / (high - low)); };
+    const auto x_of = [&](double step) { return static_cast<int>(left + width * step / last); };
+    const auto y_of = [&](double e) { return static_cast<int>(top + height * (high - e) / (high - low)); };
     for (double e = low; e <= high; ++e) {
-        plot.line(left, y_of(e), left + width, y_of(e), grey);
-        plot.text(6, static_cast<int>(y_of(e)) - 6, number(e, "1e%.0f"));
+        plot.fill(left, y_of(e), width, 2, grey);
+        plot.text(6, y_of(e) - 6, number(e, "1e%.0f"));
     }
     for (int i = 0; i <= 4; ++i) {
-        const float x = x_of(last * i / 4);
-        plot.line(x, top, x, top + height, grey);
-        plot.text(static_cast<int>(x) - (i == 4 ? 50 : 10), top + height + 12, number(last * i / 4, "%.0f"));
+        plot.fill(x_of(last * i / 4), top, 2, height, grey);
+        plot.text(x_of(last * i / 4) - (i == 4 ? 50 : 10), top + height + 12, number(last * i / 4, "%.0f"));
     }
     plot.text(left, 6, "loss of one point, by steps; the last: " + number(points.back().psnr, "%.1f dB"));
-    for (size_t i = 0; i + 1 < points.size(); ++i)
-        plot.line(x_of(points[i].steps), y_of(exponent(points[i])), x_of(points[i + 1].steps),
-                  y_of(exponent(points[i + 1])), blue);
+    for (size_t i = 0; i + 1 < points.size(); ++i) {
+        const int x0 = x_of(points[i].steps), x1 = x_of(points[i + 1].steps);
+        const int y0 = y_of(exponent(points[i])), y1 = y_of(exponent(points[i + 1]));
+        for (int x = x0; x <= x1; ++x) plot.fill(x, y0 + (y1 - y0) * (x - x0) / std::max(x1 - x0, 1), 2, 2, blue);
+    }
     return plot;
 }
 

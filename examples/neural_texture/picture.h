@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Pictures on the host: PNG files, the contact sheet and the curve of the loss.
 #pragma once
-#include "frames.h"
+#include "graph.h"
 
 namespace renderer {
+
+constexpr uint32_t milestones[] = {100, 1000, 5000};  // steps after which the texture is shown
+
+/// What the host learns of a frame when it has ended.
+struct Finished {
+    uint32_t steps = 0;         // until its end
+    bool trained = false;       // otherwise it has no loss
+    double loss = 0, psnr = 0;  // of one point, on average over the batch of its last step, before that step
+    uint32_t rows = 0;          // that the network coloured
+    Times times{};              // of the GPU
+};
 
 struct Picture {
     uint32_t width, height;
@@ -14,7 +25,6 @@ struct Picture {
         : width(w), height(h), rgba(all.begin(), all.end()) {}
     void fill(int x, int y, int w, int h, uint32_t colour);
     void text(int x, int y, std::string line);
-    void line(float x0, float y0, float x1, float y1, uint32_t colour);
     void paste(uint32_t x, uint32_t y, const Picture& other);
     void save(const std::string& file) const;
 };

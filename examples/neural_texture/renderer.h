@@ -1,45 +1,73 @@
 // SPDX-License-Identifier: MIT
-// All parts together, and what the program does with them.
+// All parts together, with two frames in flight: while the GPU works on one, the next is recorded.
 #pragma once
-#include "frames.h"
 #include "picture.h"
+#include "scene.h"
 
 namespace renderer {
+
+/// What happens half-way, for tests.
+enum Event : uint32_t { nothing, resize, minimise, lose };
 
 /// The command line.
 struct Options {
     Settings settings{};
-    uint32_t steps = 2000, steps_per_frame = 1, inject = 0;  // inject: an Event, half-way
-    VkExtent2D size{1280, 720};
+    uint32_t steps = 2000, steps_per_frame = 1, inject = nothing;
+    VkExtent2D size{.width = 1280, .height = 720};
     std::string out{};
     bool whole_screen = false, graph = false, window = false;
 };
-enum Event : uint32_t { nothing, resize, minimise, lose };
 
-struct Renderer {
+struct Frame {
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    VkFence fence = VK_NULL_HANDLE;
+    VkSemaphore acquired = VK_NULL_HANDLE;
+    VkQueryPool queries = VK_NULL_HANDLE;
+    Buffer losses{}, counted{};
+    Finished finished{};
+    bool submitted = false, drawn = false;
+};
+
+class Renderer {
+   public:
     static constexpr uint32_t side = 224;  // of a picture of the texture
+    static constexpr uint32_t in_flight = 2;
+
+    Renderer(Gpu& gpu, const Options& options);
+    ~Renderer();
+    void resize(VkExtent2D size);
+    Frame& current() { return frames_[next_]; }
+    /// Waits until the current frame's last submission has ended; null if there was none.
+    const Finished* wait();
+    /// Adds the passes of one frame: some training steps, then a picture unless minimised. Returns the steps until its
+    /// end.
+    uint32_t add_frame(uint32_t step, float time, bool minimised);
+    /// Records the graph's passes and submits them, behind `before` and with `after`, which may be null. Then the other
+    /// frame is current.
+    void submit(VkSemaphore before = VK_NULL_HANDLE, VkSemaphore after = VK_NULL_HANDLE);
+    void skip() { next_ = (next_ + 1) % in_flight; }
+    /// Does the graph's passes outside any frame, waits for them, and returns their times.
+    Times now();
+    /// What the texture looks like now. Waits for the device, as screenshot() does.
+    Snapshot snapshot(uint32_t step);
+    Picture screenshot();
 
     const Options options;
     Gpu& gpu;
     Graph graph;
     Network network;
-    Frames frames;
     Scene scene;
-    Arena memory;
-    Inference texture;  // for pictures of it
-    Buffer pictures, pictures_read;
+    bool lost = false;  // a submission ends as on a device that is lost
 
-    Renderer(Gpu& gpu, const Options& options);
-    void resize(VkExtent2D size);
-    /// Does the passes of one frame: some training steps, then a picture if there is a screen to draw on. Returns the
-    /// steps until its end.
-    uint32_t record_frame(uint32_t step, float time, bool minimised);
-    /// What the texture looks like now. Waits for the device, as screenshot() does.
-    Snapshot snapshot(uint32_t step);
-    Picture screenshot();
+   private:
+    void submit(Frame& frame, VkSemaphore before, VkSemaphore after);
+
+    Arena memory_;
+    Inference texture_;  // for pictures of it
+    Buffer pictures_, pictures_read_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    std::array<Frame, in_flight + 1> frames_{};  // the last one is for now()
+    uint32_t next_ = 0;
 };
-
-/// Learns and draws until all steps are done or the window is closed.
-void run(Renderer& r);
 
 }  // namespace renderer

@@ -13,8 +13,8 @@ layout(std430, binding = 0) readonly buffer Gradients { REAL2 dx[]; };  // as en
 layout(std430, binding = 1) buffer Sums { int sum[]; };
 layout(push_constant) uniform Push { uint rows, stride, step; float fixed_point; };
 
-const uint parts = 8, part_size = table_size / parts;  // network.cpp has the same number of parts
-shared int total[features * part_size];                // all entries' first features, then their second ones
+const uint part_size = table_size / table_parts;
+shared int total[features * part_size];  // all entries' first features, then their second ones
 
 // Two points' gradients of one feature of a level.
 vec2 gradients_of(uint level, uint feature, uint pair) {
@@ -49,15 +49,15 @@ void by_totals(uint level, uint points, uint first) {
 
 // Two neighbouring invocations have the two features, which are neighbours in memory too.
 void directly(uint level, uint points, uint part) {
-    const uint begin = gl_WorkGroupID.x * strip + part * (strip / parts), end = min(begin + strip / parts, rows);
+    const uint begin = gl_WorkGroupID.x * strip + part * (strip / table_parts), end = min(begin + strip / table_parts, rows);
     for (uint i = gl_LocalInvocationID.x; begin + i < end; i += 512) {
         const uint pair = begin / 2 + i / features, feature = i % features;
         const vec2 g = gradients_of(level, feature, pair);
         [[unroll]] for (uint one = 0; one < 2; ++one) {
             const Corners c = corners_of(batch_point(2 * pair + one, step, rows), points);
             [[unroll]] for (uint n = 0; n < 4; ++n) {
-                const uint entry = level * table_size + c.entry[n];
-                atomicAdd(sum[entry * features + feature], int(round(g[one] * c.weight[n])));
+                const uint at = (level * table_size + c.entry[n]) * features + feature;
+                atomicAdd(sum[at], int(round(g[one] * c.weight[n])));
             }
         }
     }
@@ -71,7 +71,7 @@ bool touches(uint points, uint first) {
 }
 
 void main() {
-    const uint level = gl_WorkGroupID.y / parts, part = gl_WorkGroupID.y % parts, first = part * part_size;
+    const uint level = gl_WorkGroupID.y / table_parts, part = gl_WorkGroupID.y % table_parts, first = part * part_size;
     const uint points = points_of(level);
     if (points * points > table_size) directly(level, points, part);
     else if (first < points * points && touches(points, first)) by_totals(level, points, first);

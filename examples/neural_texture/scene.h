@@ -12,16 +12,16 @@ class Scene {
    public:
     Scene(Gpu& gpu, const Network& network) : gpu_(gpu), network_(network) {}
     /// (Re)makes everything that depends on the screen's size. The device must be idle.
-    void resize(Graph& graph, VkExtent2D size);
+    void resize(VkExtent2D size);
     /// Adds the passes of one picture. Left of `split` (0 to 1) the network colours it, right of it the reference. With
     /// `whole`, the network runs on all pixels of the screen, whatever they see.
     void draw(Graph& graph, float time, float split, bool whole);
 
-    Image screen{};
+    VkExtent2D extent{};
+    Buffer screen{};   // row by row, a pixel as in VK_FORMAT_B8G8R8A8_UNORM
     Buffer counted{};  // a Counted: of the last picture
 
    private:
-    void wait_for_all(VkCommandBuffer commands) const;
     VkPipeline visibility_pipeline();
     void draw_visibility(VkCommandBuffer commands, float time);
 

@@ -9,8 +9,8 @@
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
 layout(std430, binding = 1) readonly buffer Rows { uint row_of[]; };
+layout(std430, binding = 2) writeonly buffer Screen { uint pixel[]; };
 layout(binding = 7) uniform texture2D depth;
-layout(binding = 8, rgba8) uniform writeonly image2D screen;
 layout(push_constant) uniform Push { uint width, height, split, material; float time; };
 
 mat3 to_torus;  // the inverse of its turn
@@ -68,5 +68,6 @@ void main() {
     }
     colour = colour * (1.0 + colour / 6.0) / (1.0 + colour);  // tone mapping
     if (uint(at.x) == split || uint(at.x) + 1 == split) colour = vec3(1);
-    imageStore(screen, at, vec4(pow(clamp(colour * 1.25, 0.0, 1.0), vec3(1.0 / 2.2)), 1));
+    const vec3 shown = pow(clamp(colour * 1.25, 0.0, 1.0), vec3(1.0 / 2.2));
+    pixel[at.y * width + at.x] = packUnorm4x8(vec4(shown.bgr, 1));
 }

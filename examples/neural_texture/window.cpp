@@ -30,7 +30,7 @@ Window::Window(Gpu& gpu, VkExtent2D size) : gpu_(gpu) {
 }
 
 Window::~Window() {
-    check(vkDeviceWaitIdle(gpu_.device), "vkDeviceWaitIdle");
+    gpu_.wait_idle();
     destroy_semaphores();
     vkDestroySwapchainKHR(gpu_.device, swapchain_, nullptr);
     vkDestroySurfaceKHR(gpu_.instance, surface_, nullptr);
@@ -50,24 +50,28 @@ VkExtent2D Window::size() {
     return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
 }
 
-void Window::present(Graph& graph, Frames& frames, const Image& picture) {
-    const VkSemaphore acquired = frames.current().acquired;
+void Window::present(Renderer& r) {
+    const VkSemaphore acquired = r.current().acquired;
     uint32_t index = 0;
     const VkResult found =
         swapchain_ ? vkAcquireNextImageKHR(gpu_.device, swapchain_, UINT64_MAX, acquired, VK_NULL_HANDLE, &index)
                    : VK_ERROR_OUT_OF_DATE_KHR;
     if (found == VK_ERROR_OUT_OF_DATE_KHR) {
-        frames.submit();
+        r.submit();
         make_swapchain();
         return;
     }
     if (found != VK_SUBOPTIMAL_KHR) check(found, "vkAcquireNextImageKHR");
-    graph.part("present");
-    graph.pass("present", {copied_from(picture)},
-               [this, picture, image = images_[index]](VkCommandBuffer c) { copy(c, picture, image); });
-    frames.submit(acquired, drawn_[index]);
-    VkPresentInfoKHR info{VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &drawn_[index]};
-    info.swapchainCount = 1, info.pSwapchains = &swapchain_, info.pImageIndices = &index;
+    r.graph.part("present");
+    r.graph.pass("present", {copied_from(r.scene.screen)},
+                 [&, image = images_[index]](VkCommandBuffer commands) { copy(commands, r.scene, image); });
+    r.submit(acquired, drawn_[index]);
+    const VkPresentInfoKHR info{.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                .waitSemaphoreCount = 1,
+                                .pWaitSemaphores = &drawn_[index],
+                                .swapchainCount = 1,
+                                .pSwapchains = &swapchain_,
+                                .pImageIndices = &index};
     const VkResult shown = vkQueuePresentKHR(gpu_.queue, &info);
     if (shown == VK_ERROR_OUT_OF_DATE_KHR || shown == VK_SUBOPTIMAL_KHR)
         make_swapchain();
@@ -76,7 +80,7 @@ void Window::present(Graph& graph, Frames& frames, const Image& picture) {
 }
 
 void Window::make_swapchain() {
-    check(vkDeviceWaitIdle(gpu_.device), "vkDeviceWaitIdle");
+    gpu_.wait_idle();
     VkSurfaceCapabilitiesKHR can{};
     check(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(gpu_.physical, surface_, &can), "surface capabilities");
     extent_ = can.currentExtent;
@@ -86,17 +90,23 @@ void Window::make_swapchain() {
     check(vkGetPhysicalDeviceSurfaceFormatsKHR(gpu_.physical, surface_, &count, nullptr), "surface formats");
     std::vector<VkSurfaceFormatKHR> formats(count);
     check(vkGetPhysicalDeviceSurfaceFormatsKHR(gpu_.physical, surface_, &count, formats.data()), "surface formats");
-    const auto plain = std::ranges::find_if(formats, [](const VkSurfaceFormatKHR& f) {
-        return f.format == VK_FORMAT_B8G8R8A8_UNORM || f.format == VK_FORMAT_R8G8B8A8_UNORM;
-    });
-    if (plain == formats.end()) fail("the window has no format of 8 bits without sRGB conversion");
+    const auto plain = std::ranges::find(formats, VK_FORMAT_B8G8R8A8_UNORM, &VkSurfaceFormatKHR::format);
+    if (plain == formats.end()) fail("the window has no format VK_FORMAT_B8G8R8A8_UNORM");
     const VkSwapchainKHR old = swapchain_;
-    VkSwapchainCreateInfoKHR info{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR, nullptr, 0, surface_};
-    info.minImageCount = std::clamp(3u, can.minImageCount, std::max(can.maxImageCount, can.minImageCount + 2));
-    info.imageFormat = plain->format, info.imageColorSpace = plain->colorSpace;
-    info.imageExtent = extent_, info.imageArrayLayers = 1, info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-    info.preTransform = can.currentTransform, info.compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR;
-    info.presentMode = VK_PRESENT_MODE_FIFO_KHR, info.clipped = VK_TRUE, info.oldSwapchain = old;
+    const VkSwapchainCreateInfoKHR info{
+        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        .surface = surface_,
+        .minImageCount = std::clamp(3u, can.minImageCount, std::max(can.maxImageCount, can.minImageCount + 2)),
+        .imageFormat = plain->format,
+        .imageColorSpace = plain->colorSpace,
+        .imageExtent = extent_,
+        .imageArrayLayers = 1,
+        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+        .preTransform = can.currentTransform,
+        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+        .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+        .clipped = VK_TRUE,
+        .oldSwapchain = old};
     check(vkCreateSwapchainKHR(gpu_.device, &info, nullptr, &swapchain_), "vkCreateSwapchainKHR");
     vkDestroySwapchainKHR(gpu_.device, old, nullptr);
     check(vkGetSwapchainImagesKHR(gpu_.device, swapchain_, &count, nullptr), "vkGetSwapchainImagesKHR");
@@ -104,7 +114,7 @@ void Window::make_swapchain() {
     check(vkGetSwapchainImagesKHR(gpu_.device, swapchain_, &count, images_.data()), "vkGetSwapchainImagesKHR");
     destroy_semaphores();
     drawn_.resize(count);
-    const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    const VkSemaphoreCreateInfo semaphore{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     for (VkSemaphore& s : drawn_) check(vkCreateSemaphore(gpu_.device, &semaphore, nullptr, &s), "vkCreateSemaphore");
 }
 
@@ -113,23 +123,30 @@ void Window::destroy_semaphores() {
     drawn_.clear();
 }
 
-void Window::copy(VkCommandBuffer commands, const Image& from, VkImage to) const {
-    VkImageMemoryBarrier2 barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2};
-    barrier.srcStageMask = barrier.dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;  // as the semaphore
-    barrier.dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT, barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-    barrier.image = to, barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    VkDependencyInfo info{VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
-    info.imageMemoryBarrierCount = 1, info.pImageMemoryBarriers = &barrier;
+/// Waits, as the submission does for the image, at the transfer stage.
+void Window::copy(VkCommandBuffer commands, const Scene& from, VkImage to) const {
+    VkImageMemoryBarrier2 barrier{
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        .dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        .dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+        .newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+        .image = to,
+        .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .levelCount = 1, .layerCount = 1}};
+    const VkDependencyInfo info{
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier};
     vkCmdPipelineBarrier2(commands, &info);
-    constexpr VkImageSubresourceLayers colour{VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
-    const auto end = [](VkExtent2D e) {
-        return VkOffset3D{static_cast<int32_t>(e.width), static_cast<int32_t>(e.height), 1};
-    };
-    const VkImageBlit all{colour, {{}, end(from.size)}, colour, {{}, end(extent_)}};
-    vkCmdBlitImage(commands, from.handle, VK_IMAGE_LAYOUT_GENERAL, to, barrier.newLayout, 1, &all, VK_FILTER_LINEAR);
-    barrier.srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT, barrier.dstAccessMask = 0;
+    const VkBufferImageCopy all{.bufferRowLength = from.extent.width,
+                                .imageSubresource = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .layerCount = 1},
+                                .imageExtent = {.width = std::min(from.extent.width, extent_.width),
+                                                .height = std::min(from.extent.height, extent_.height),
+                                                .depth = 1}};
+    vkCmdCopyBufferToImage(commands, from.screen.handle, to, barrier.newLayout, 1, &all);
+    barrier.srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
     barrier.dstStageMask = VK_PIPELINE_STAGE_2_NONE;
-    barrier.oldLayout = barrier.newLayout, barrier.newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR;
+    barrier.dstAccessMask = 0;
+    barrier.oldLayout = barrier.newLayout;
+    barrier.newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR;
     vkCmdPipelineBarrier2(commands, &info);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A window and its swapchain, if the program was built with GLFW; otherwise --window is refused.
 #pragma once
-#include "frames.h"
+#include "renderer.h"
 
 struct GLFWwindow;
 
@@ -16,14 +16,14 @@ class Window {
     bool closed();
     /// Of the window's pixels, now; 0 x 0 while it is minimised.
     VkExtent2D size();
-    /// Adds the copy of `picture` to the graph, submits the frame, and shows it. A swapchain that is out of date is
+    /// Adds the copy of the screen to the graph, submits the frame, and shows it. A swapchain that is out of date is
     /// made anew; the frame is then not shown.
-    void present(Graph& graph, Frames& frames, const Image& picture);
+    void present(Renderer& renderer);
 
    private:
     void make_swapchain();
     void destroy_semaphores();
-    void copy(VkCommandBuffer commands, const Image& from, VkImage to) const;
+    void copy(VkCommandBuffer commands, const Scene& from, VkImage to) const;
 
     Gpu& gpu_;
     GLFWwindow* window_ = nullptr;

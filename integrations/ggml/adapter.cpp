@@ -84,9 +84,8 @@ void boundRows(Products& x) {
 
 // Rows of f32 beside weights of 16 bits become rows of their type, which are packed, for kernels that want one type;
 // beside blocks they become f16, which such kernels would round them to. ggml's kernels for VK_NV_cooperative_matrix2
-// have them rounded like that, too, and bf16 weights have it everywhere. Few rows are bound by the weights. The answer
-// is the leading dimension before, 0 if it was left.
-constexpr uint64_t fewestRounded = 9;
+// have them rounded like that, too, and bf16 weights have it everywhere. The answer is the leading dimension before, 0
+// if it was left.
 uint64_t roundRows(const MulMat& x, VkgemmType to, Products& out) {
     VkgemmProblem& p = out.problem;
     if (x.src1.type != VKGEMM_TYPE_F32 || x.isPrecise || p.grouping != VKGEMM_GROUPING_NONE) return 0;

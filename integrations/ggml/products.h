@@ -83,6 +83,10 @@ struct Products {
 
 inline constexpr uint32_t mostParts = 256;
 
+/// Activations may be rounded to 16 bits from this many rows on, N as ggml counts them. It rounds none beside 16-bit
+/// weights in fewer, and these are bound by the weights.
+inline constexpr uint64_t fewestRounded = 9;
+
 /// MUL_MAT as products. The problem's batch and outer batch hold two levels, `loops` the others.
 Reason describe(const MulMat& x, Products& out);
 

@@ -10,6 +10,7 @@
 
 #include "blas/cache.h"
 #include "blas/devices.h"
+#include "blas/lu.h"
 #include "blas/order.h"
 #include "blas/packing.h"
 #include "blas/stream.h"
@@ -65,7 +66,8 @@ TEST_CASE("settings: every variable is read") {
                              {"VKGEMM_BLAS_TILE", "77"},
                              {"VKGEMM_BLAS_MEMORY", "0.5"},
                              {"VKGEMM_BLAS_LOG", "calls"},
-                             {"VKGEMM_BLAS_DISABLE", "dgemm,zgemm,ctrsm"}});
+                             {"VKGEMM_BLAS_PANEL", "130"},
+                             {"VKGEMM_BLAS_DISABLE", "dgemm,zgemm,ctrsm,dgetrf"}});
     CHECK(s.mode == Mode::always);
     CHECK(s.min == 96.5);
     CHECK(s.next_library == "/lib/x.so");
@@ -77,7 +79,9 @@ TEST_CASE("settings: every variable is read") {
     CHECK(s.tile == 77);
     CHECK(s.memory_share == 0.5);
     CHECK(s.log == LogLevel::calls);
+    CHECK(s.panel == 128);
     CHECK(s.disabled == std::array<bool, 4>{false, true, false, true});
+    CHECK(s.disabled_lu == std::array<bool, 4>{false, true, false, false});
     CHECK(s.disabled_level3[static_cast<size_t>(Routine::cgemm)][static_cast<size_t>(Kind::trsm)]);
     CHECK(!s.disabled_level3[static_cast<size_t>(Routine::cgemm)][static_cast<size_t>(Kind::trmm)]);
 }
@@ -97,6 +101,8 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
                 {"VKGEMM_BLAS_TILE", "0", "from 1 to 16384"},
                 {"VKGEMM_BLAS_TILE", "16385", "from 1 to 16384"},
                 {"VKGEMM_BLAS_TILE", "2.5", "from 1 to 16384"},
+                {"VKGEMM_BLAS_PANEL", "3", "from 4 to 4096"},
+                {"VKGEMM_BLAS_DISABLE", "cgetrf", "names like sgemm, dtrsm"},
                 {"VKGEMM_BLAS_DISABLE", "hgemm", "names like sgemm, dtrsm"}};
     for (const auto& row : rows) {
         std::vector<std::string> complaints;
@@ -388,4 +394,57 @@ TEST_CASE("decision: drivers that compute on the CPU are used if they are asked 
     CHECK(is_worth_opening(read({{"VKGEMM_BLAS_DEVICE", "llvmpipe"}}), VK_PHYSICAL_DEVICE_TYPE_CPU));
     CHECK(is_worth_opening(read({}), VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU));
     CHECK(is_worth_opening(read({{"VKGEMM_BLAS", "always"}}), VK_PHYSICAL_DEVICE_TYPE_CPU));
+}
+
+TEST_CASE("LU: moves of rows come to the same as exchanges, and read no place that they write") {
+    uint64_t state = 5;
+    for (int run = 0; run < 200; ++run) {
+        const int64_t rows = 6 + run % 20, top = 1 + run % 6;
+        std::vector<int32_t> pivots;
+        for (int64_t i = 0; i < top; ++i) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            pivots.push_back(static_cast<int32_t>(i + static_cast<int64_t>((state >> 33) % uint64_t(rows - i)) + 1));
+        }
+        std::vector<int64_t> column(static_cast<size_t>(rows)), moved;
+        for (size_t i = 0; i < column.size(); ++i) column[i] = static_cast<int64_t>(i);
+        moved = column;
+        const std::span<const int32_t> all(pivots);
+        const RowMoves moves(all);
+        for (const auto& [from, to] : moves.down) {
+            CHECK(from < top);
+            CHECK(to >= top);
+            moved[static_cast<size_t>(to)] = from;
+        }
+        for (size_t i = 0; i < moves.up.size(); ++i) moved[i] = moves.up[i];
+        exchange_rows(column.data(), all);
+        CHECK(moved == column);
+    }
+}
+
+TEST_CASE("LU: what it computes and moves") {
+    const LuCost square = cost_of_lu(1000, 1000, 100, 8), tall = cost_of_lu(1000, 10, 10, 4);
+    CHECK(square.all == doctest::Approx(2e9 / 3));
+    CHECK(square.panels == doctest::Approx(5e5 * 100));
+    CHECK(square.solves == doctest::Approx(5e5 * 100));
+    CHECK(square.up == doctest::Approx(16e6));
+    CHECK(square.down == doctest::Approx(8e6));
+    CHECK(tall.all == doctest::Approx(2.0 * 1000 * 10 * 10 - 1010 * 100 + 2000.0 / 3));
+    CHECK(tall.down == doctest::Approx(4 * 10000));
+    const Rates rates{.latency = 1e-5, .up = 1e10, .down = 1e10, .operations = 1e13};
+    const double seconds = device_seconds_of_lu(square, rates, 1e12, 10);
+    CHECK(seconds == doctest::Approx(5e7 / 1e11 + 5e7 / 5e11 + 16e-4 + 8e-4 + 2e9 / 3e13 + 2e-4));
+    CHECK(next_seconds_of_lu(square, 1e12) == doctest::Approx(2e9 / 3 / 0.65e12));
+}
+
+TEST_CASE("LU: a transpose has every element once, in blocks and at their ends") {
+    for (const int64_t rows : {1, 15, 16, 33})
+        for (const int64_t columns : {1, 16, 17}) {
+            std::vector<int> from(static_cast<size_t>((rows + 2) * columns), -1), to(static_cast<size_t>(rows * 20), 7);
+            for (int64_t c = 0; c < columns; ++c)
+                for (int64_t r = 0; r < rows; ++r) from[static_cast<size_t>(r + c * (rows + 2))] = int(100 * r + c);
+            transpose(from.data(), rows + 2, rows, columns, to.data(), 20);
+            for (int64_t r = 0; r < rows; ++r)
+                for (int64_t c = 0; c < 20; ++c)
+                    CHECK(to[static_cast<size_t>(r * 20 + c)] == (c < columns ? int(100 * r + c) : 7));
+        }
 }

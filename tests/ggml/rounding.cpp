@@ -56,6 +56,24 @@ TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
             }
 }
 
+TEST_CASE("rows that kernels may round are as many as ggml rounds") {
+    const auto accuracy = [](Type weights, uint64_t rows, uint64_t heads) {
+        const Buffers& b = buffers();
+        const Filled w(weights, {64, 64, 1, 1}, {}, b.w.handle()), y(f32, {64, rows, heads, 1}, {}, b.y.handle()),
+            d(f32, {64, rows, heads, 1}, {}, b.d.handle());
+        ggml::Products out;
+        REQUIRE(ggml::describe({w.tensor, y.tensor, d.tensor}, out) == Reason::SERVED);
+        CHECK(out.rows == rows * heads);  // heads that share weights are rows of one product
+        return out.problem.accuracy;
+    };
+    for (const Type weights : {f16, bf16, Type(VKGEMM_TYPE_Q4_0)})
+        for (const uint64_t heads : {1u, 4u}) {
+            CHECK(accuracy(weights, 1, heads) == VKGEMM_ACCURACY_DEFAULT);
+            CHECK(accuracy(weights, 8, heads) == VKGEMM_ACCURACY_DEFAULT);
+            CHECK(accuracy(weights, 9, heads) == VKGEMM_ACCURACY_NARROW);
+        }
+}
+
 TEST_CASE("rows that are not rounded") {
     const auto apart = [](const ggml::MulMat& x) {
         ggml::Work work;

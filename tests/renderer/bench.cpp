@@ -23,7 +23,7 @@ Times medians(Renderer& r, bool each, const std::function<void(uint32_t)>& add) 
     for (uint32_t step = 0; all.size() < least_runs || (all.size() < runs && since() < warm_up + measured);) {
         const bool warm = since() > warm_up;
         for (uint32_t i = 0; i < repeats; ++i) add(step++);
-        Times times = r.frames.now();
+        Times times = r.now();
         if (warm) all.push_back(std::move(times));
     }
     r.graph.time_each = false;
@@ -72,8 +72,8 @@ void bench(Renderer& r, bool frames) {
     time(r, "frame with a training step, every pixel", [&](uint32_t i) { frame(i, true); });
     time(r, "frame with a training step, pixels with a surface", [&](uint32_t i) { frame(i, false); });
     r.graph.read_back("count", r.scene.counted, read);
-    r.frames.now();
-    std::printf("%u pixels with a surface\n", read.read<Counted>()[0].group.m);
+    r.now();
+    std::printf("%u pixels with a surface\n", read.read<Counted>()[0].m);
 }
 
 }  // namespace renderer_test

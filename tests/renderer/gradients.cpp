@@ -19,13 +19,13 @@ struct Kind {
 
 std::vector<Kind> kinds(const Network& n) {
     std::vector<Kind> all;
-    for (uint32_t i = 0; i < Network::layers; ++i) {
-        all.push_back({"W " + std::to_string(i + 1), n.first_weight(i), n.first_weight(i + 1)});
-        all.push_back({"b " + std::to_string(i + 1), n.first_bias(i), n.first_bias(i + 1)});
+    for (const Layer& l : n.layers) {
+        all.push_back({"W " + l.number, l.first_weight, l.first_weight + l.weights()});
+        all.push_back({"b " + l.number, l.first_bias, l.first_bias + l.out});
     }
     for (const uint32_t level : {0u, 5u, 10u, 15u}) {
-        const uint32_t first = n.first_feature() + level * 2 * Network::table;
-        all.push_back({"level " + std::to_string(level), first, first + 2 * Network::table});
+        const uint32_t first = n.first_feature + level * features * table_size;
+        all.push_back({"level " + std::to_string(level), first, first + features * table_size});
     }
     return all;
 }
@@ -42,15 +42,13 @@ struct Check {
 
     /// Of one of the two equal batches that were added up.
     double gradient(uint32_t i) const {
-        const uint32_t count = r.network.weights();
+        const Network& n = r.network;
         double sum = 0;
-        if (i >= count) return 0.5 * sums.read<int32_t>()[i - count] / static_cast<double>(r.network.fixed_point);
-        uint32_t layer = 0;
-        while (i >= r.network.first_weight(layer + 1)) ++layer;
-        const uint32_t first = r.network.first_weight(layer), size = r.network.first_weight(layer + 1) - first;
-        for (uint32_t slice = 0; slice < r.network.slices; ++slice)
-            sum +=
-                static_cast<double>(weights.read<float>()[r.network.first_gradient(layer) + slice * size + i - first]);
+        if (i >= n.weights) return 0.5 * sums.read<int32_t>()[i - n.weights] / static_cast<double>(n.fixed_point);
+        const auto l = std::ranges::find_if(n.layers, [i](const Layer& a) { return i < a.first_weight + a.weights(); });
+        const uint32_t first = n.slices * l->first_weight + i - l->first_weight;
+        for (uint32_t slice = 0; slice < n.slices; ++slice)
+            sum += static_cast<double>(weights.read<float>()[first + slice * l->weights()]);
         return 0.5 * sum;
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
@@ -59,7 +57,7 @@ struct Check {
         r.graph.write("set", r.network.copy, words(value), i * sizeof value);
         r.network.gradients(r.graph, step);
         r.graph.read_back("losses", r.network.losses, losses);
-        r.frames.now();
+        r.now();
         return r.network.mean_loss(losses.read<float>()).first * r.network.settings.batch;
     }
     /// The relative error of a gradient. A long difference crosses kinks of ReLU and a short one drowns in rounding, so
@@ -98,7 +96,7 @@ bool check_gradients(Renderer& r) {
     r.graph.read_back("network", r.network.copy, c.copies);
     r.graph.read_back("gradients", r.network.weight_gradients, c.weights);
     r.graph.read_back("gradients", r.network.sums, c.sums);
-    r.frames.now();
+    r.now();
     unsigned wrong = 0, checked = 0;
     if (!std::ranges::equal(c.copies.read<float>(), c.values.read<float>()))
         std::printf("the products have other parameters than Adam\n"), ++wrong;

@@ -32,7 +32,7 @@ bool check_learning(Renderer& r, double floor) {
     const double before = r.snapshot(0).psnr;
     for (uint32_t step = 0; step < r.options.steps; ++step) {
         r.network.train(r.graph, step);
-        if (step % 10 == 9) r.frames.now();
+        if (step % 10 == 9) r.now();
     }
     const double after = r.snapshot(r.options.steps).psnr;
     const auto draw = [&](float split, bool whole) {

@@ -5,8 +5,8 @@
 
 namespace vkgemm::plan::family {
 
-/// Whether shaders/piece_quads.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale and a
-/// zero point for each group.
+/// Whether shaders/piece_quads.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale
+/// and a zero point for each group.
 constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
 
 inline constexpr Family gemv_blocks = {
