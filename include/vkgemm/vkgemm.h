@@ -432,8 +432,7 @@ typedef enum VkgemmRecordFlagBits {
                                          to reads by the host: those need your barrier to VK_PIPELINE_STAGE_HOST_BIT */
     VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha is 0 and means 0: the product is skipped */
     VKGEMM_RECORD_SIZES = 8,          /* m, n, k and batch are the sizes of this run, not the problem's; 0 means 0 */
-    VKGEMM_RECORD_STRIDES = 16, /* `strides` are those of this run, all of them, by its sizes; INVALID_ARGUMENT unless
-                                   VkgemmProblem::upTo has VKGEMM_UP_TO_STRIDES */
+    VKGEMM_RECORD_STRIDES = 16,       /* all `strides` are those of this run; upTo must have VKGEMM_UP_TO_STRIDES */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmRecordFlagBits;
 

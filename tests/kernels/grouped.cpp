@@ -27,6 +27,7 @@ struct Groups {
     std::vector<VkgemmGroup> table;
     std::vector<uint32_t> indices;
     Guarded a, b, d;
+    size_t astray = 0;  // by address: of so many groups A, B and D in turn begin 2 bytes later
 
     static Problem completed(const std::string& line) {
         const auto parsed = plan::parse_problem(line);
@@ -166,6 +167,8 @@ std::vector<VkgemmGroup> addressed(const Groups& g, const host::Buffer& a, const
         offset = buffer.address() + x.offset() + plan::info(x.type()).bytes_of(offset);
     };
     for (VkgemmGroup& x : out) place(x.offsetA, a, g.a), place(x.offsetB, b, g.b), place(x.offsetD, d, g.d);
+    for (size_t i = 0; i < g.astray; ++i)
+        (i % 3 == 0 ? out[i].offsetA : i % 3 == 1 ? out[i].offsetB : out[i].offsetD) += 2;
     return out;
 }
 
@@ -394,6 +397,17 @@ TEST_CASE("groups that are not inside their operands are left out") {
             run_groups(run, reference, nullptr, nullptr, 1, good.p.cSource == VKGEMM_C_NONE ? 0 : 2);
         CHECK_MESSAGE(why.empty(), line, ": ", why);
     }
+}
+
+TEST_CASE("groups by address whose addresses are no multiples of an element are left out") {
+    const Groups good("29x36x40 batch=6 groups=addresses upto=mnk layout=nt", 31);
+    Groups run = good, reference = good;
+    run.astray = 3;
+    for (size_t i = 0; i < 6; ++i)
+        run.table[i].m = reference.table[i].m = 20, run.table[i].n = reference.table[i].n = 30,
+        run.table[i].k = reference.table[i].k = 30;
+    for (size_t i = 0; i < run.astray; ++i) reference.table[i].m = reference.table[i].n = 0;
+    CHECK(run_groups(run, reference, nullptr, nullptr, 1, 0) == "");
 }
 
 TEST_CASE("tables of random words touch nothing outside the operands") {
