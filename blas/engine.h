@@ -119,6 +119,11 @@ class Engine {
     /// For products that this class does not know. Lives as long as it.
     Result<const Plan*> plan(const Problem& problem);
 
+    /// Whether the driver has the extension for native kernels, enabled or not.
+    bool has_native_kernels() const;
+    /// Keeps what `other` keeps. Its memory is freed, and it must not be used any more.
+    void take_over(Engine& other);
+
     /// Rises when a call has made plans or buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
     size_t plans() const { return plans_.size() + other_plans_.size(); }

@@ -8,6 +8,23 @@
 
 namespace vkgemm::blas {
 
+/// Seconds of the calling thread, for VKGEMM_BLAS_LOG=calls. rows: of U, to A.
+struct LuSpent {
+    double send = 0, panels = 0, exchanges = 0, solves = 0, waits = 0, rows = 0;
+};
+
+/// The seconds since it was asked last.
+class Lap {
+   public:
+    double seconds() {
+        const auto since = std::exchange(last_, Clock::now());
+        return std::chrono::duration<double>(last_ - since).count();
+    }
+
+   private:
+    Clock::time_point last_ = Clock::now();
+};
+
 /// `Next` computes by the next LAPACK and BLAS, with the matrix where it is:
 ///   int64_t factor(int64_t m, int64_t n, T* a, int64_t lda, Int* pivots)   as getrf; returns info
 ///   void solve(const Level3<T>&)                                           trsm
@@ -23,12 +40,14 @@ class Factorization {
     Status on_device(Engine& engine, const ResidentShape& shape) {
         std::unique_ptr<ResidentMatrix> matrix;
         Status done;
+        Lap lap;
         try {
             matrix = std::make_unique<ResidentMatrix>(engine, shape);
             done = matrix->open();
             if (done)
                 done = matrix->send([&](std::byte* to, int64_t ld, int64_t first, int64_t count, int64_t begin,
                                         int64_t end) { pack(engine, to, ld, first, count, begin, end); });
+            spent_.send = lap.seconds();
             if (done) done = steps(engine, *matrix, shape.panel);
         } catch (const std::exception& e) {
             done = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
@@ -41,6 +60,7 @@ class Factorization {
     bool is_complete() const { return rows_ == p_.order() && columns_ == p_.order(); }
     /// LAPACK's: the first column, from 1, whose pivot is 0; or 0.
     int64_t info() const { return info_; }
+    const LuSpent& spent() const { return spent_; }
 
     /// By the next LAPACK and BLAS.
     void rest() {
@@ -109,9 +129,12 @@ class Factorization {
             for (int64_t c = begin; c < end; ++c) std::copy_n(p_.at(0, c), p_.m, in_panel(matrix, c));
         };
         share(engine, panel, p_.m, first_panel);
+        Lap lap;
         for (int64_t j = 0; j < p_.order(); j += panel) {
             const int64_t width = std::min(panel, p_.order() - j), next = std::min(panel, p_.order() - j - width);
+            spent_.waits += lap.seconds();
             factor(j, width, in_panel(matrix, 0), matrix.panel_ld());
+            spent_.panels += lap.seconds();
             const RowMoves moves(pivots_of(j, width));
             const bool last = j + width == p_.n;
             const Status sent = last ? Status{} : matrix.exchange(j, width, moves);
@@ -119,12 +142,16 @@ class Factorization {
             columns_ = j + width;
             if (last) return rows_ = columns_, sent;
             if (!sent) return sent;
+            spent_.exchanges += lap.seconds();
             if (Status s = matrix.wait_rows(); !s) return s;
+            spent_.waits += lap.seconds();
             const std::vector<ResidentMatrix::Part> parts = matrix.parts(columns_);
             for (const ResidentMatrix::Part& part : parts) solve(matrix, part, width);
+            spent_.solves += lap.seconds();
             const Status updated = next > 0 ? matrix.update(j, width, next) : Status{};
             take_rows(engine, parts, j, width);
             rows_ = columns_;
+            spent_.rows += lap.seconds();
             if (!updated || next == 0) return updated;
             if (Status s = matrix.wait_panel(); !s) return s;
         }
@@ -184,6 +211,7 @@ class Factorization {
     const Next& next_;
     int64_t columns_ = 0, rows_ = 0;  // panels, and rows of U, that are done; rows may be one step behind
     int64_t info_ = 0;
+    LuSpent spent_{};
 };
 
 }  // namespace vkgemm::blas

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The exported functions of LAPACK: getrf, and getrs and gesv, which use it. Where LU is worth the device its trailing
 // part stays there; everything else goes to the next LAPACK as it came.
+#include <cstdio>
+
 #include "blas/factor.h"
 #include "blas/signatures.h"
 
@@ -108,6 +110,14 @@ bool wants_device(const Lu<T>& p, const Next& next, double& predicted) {
     return predicted < 0.9 * seconds;
 }
 
+void log_lu(const LuSpent& s, double seconds) {
+    char line[200];
+    std::snprintf(line, sizeof line,
+                  "%.3f ms: send %.3f, panels %.3f, exchanges %.3f, solves %.3f, wait %.3f, rows %.3f", seconds * 1e3,
+                  s.send * 1e3, s.panels * 1e3, s.exchanges * 1e3, s.solves * 1e3, s.waits * 1e3, s.rows * 1e3);
+    complain(line);
+}
+
 /// Computes the call, or returns nothing and has done nothing.
 template <class T, class Int>
 std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbols& symbols) {
@@ -116,7 +126,7 @@ std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbo
     if (!wants_device(p, next, predicted)) return {};
     Factorization<T, Int, NextLapack<T, Int>> lu(p, pivots, next);
     try {
-        const LockedEngine locked = lock_engine();
+        const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return {};
         const auto start = Clock::now();
         Engine& engine = *locked.engine();
@@ -124,6 +134,7 @@ std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbo
         for (Engine* e : locked.engines) e->wrote(p.a, extent<T>(p.m, p.n, p.lda));
         const Status done = lu.on_device(engine, shape_of(settings(), engine, type_of<T>, p.m, p.n));
         keep_pipelines(locked);
+        if (settings().log == LogLevel::calls) log_lu(lu.spent(), seconds_since(start));
         if (done && predicted > 0 && engine.created() == created) estimates().saw_lu(predicted, seconds_since(start));
         if (!done && done.code == VKGEMM_ERROR_UNSUPPORTED && lu.is_untouched()) return {};
         if (!done) report_failure(locked, &engine, done);

@@ -57,6 +57,14 @@ std::string library_of(const void* address) {
     return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
+void NextSymbol::look() {
+    void* const found = find_next(name_, settings().next_library);
+    if (found)
+        found_.store(found, std::memory_order_release);
+    else
+        missing_.store(true, std::memory_order_release);
+}
+
 void* NextSymbol::find() const {
     void* found = find_next(name_, settings().next_library);
     if (!found) {

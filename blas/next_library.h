@@ -19,10 +19,18 @@ class NextSymbol {
         return reinterpret_cast<Function*>(found);
     }
 
+    /// Whether a library has it.
+    bool exists() {
+        if (!missing_.load(std::memory_order_acquire) && !found_.load(std::memory_order_acquire)) look();
+        return found_.load(std::memory_order_acquire) != nullptr;
+    }
+
    private:
     void* find() const;
+    void look();
 
     const char* name_;
+    std::atomic<bool> missing_ = false;
     std::atomic<void*> found_ = nullptr;
 };
 

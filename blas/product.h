@@ -12,7 +12,7 @@ const Rates* rates_of() noexcept {
     if (measured.done) return &measured.rates;
     if (!can_try(type_of<R>)) return nullptr;
     try {
-        const LockedEngine locked = lock_engine();
+        const LockedEngine locked = lock_engine(type_of<R>);
         if (!locked.engine()) return nullptr;
         if (measured.done) return &measured.rates;
         const std::optional<Rates> kept = kept_rates(locked, type_of<R>);

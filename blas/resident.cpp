@@ -62,8 +62,9 @@ Status ResidentMatrix::open() {
     const auto make = [&](host::Buffer& buffer, uint64_t size, host::Memory where) -> Status {
         if (size == 0) return {};
         auto made = engine_.device().createBuffer(size, where);
-        if (made) buffer = *std::move(made);
-        return made.status();
+        if (!made) return made.status();
+        buffer = *std::move(made);
+        return {};
     };
     strips_.resize(static_cast<size_t>(count));
     for (size_t s = 0; s < strips_.size(); ++s) {

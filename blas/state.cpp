@@ -23,12 +23,12 @@ thread_local bool inside_next = false;
 struct Process {
     Settings settings;
     Counts counts;
-    std::mutex engine_mutex;                // of the next four
+    std::mutex engine_mutex;                // of the next five
     std::vector<Engine*> engines;           // never destroyed
     size_t kept_plans = 0, kept_bytes = 0;  // what `pipelines` holds
-    bool tried = false;
-    std::atomic<bool> unusable = false;  // all devices failed, or are not there or not wanted
-    std::atomic<size_t> devices = 0;     // engines.size()
+    bool tried = false, native = false;     // native: the engines may use native kernels, or have none
+    std::atomic<bool> unusable = false;     // all devices failed, or are not there or not wanted
+    std::atomic<size_t> devices = 0;        // engines.size()
     std::atomic<bool> complained = false;
     std::atomic<Support> support_f32 = Support::unknown, support_f64 = Support::unknown;
     Estimates estimates;
@@ -57,7 +57,7 @@ void in_child() {
     new (&p.engine_mutex) std::mutex;
     new (&p.text_mutex) std::mutex;
     p.engines.clear();
-    p.devices = 0, p.tried = false, p.keeps = false;
+    p.devices = 0, p.tried = p.native = false, p.keeps = false;
 }
 
 std::string text_for_summary(const Rates& r) {
@@ -124,9 +124,10 @@ Process* create_process() {
     return p;
 }
 
-/// Appends the devices of the settings to `engines`.
-Status open_engines(const Settings& s, std::vector<Engine*>& engines) {
+/// Appends the devices of the settings to `engines`. `native`: native kernels may be used.
+Status open_engines(const Settings& s, bool native, std::vector<Engine*>& engines) {
     host::DeviceOptions options{.transferQueues = true};
+    if (!native) options.nativeKernels = VKGEMM_NATIVE_OFF;
     std::vector<uint32_t> chosen;
     options.choose = [&](std::span<const host::DeviceInfo> devices) -> Result<uint32_t> {
         auto all = choose_devices(devices, s);
@@ -158,6 +159,33 @@ Status open_engines(const Settings& s, std::vector<Engine*>& engines) {
 void report_no_device(Process& p, const Status& why) {
     if (p.settings.mode == Mode::always || !p.settings.devices.empty() || p.settings.log != LogLevel::failures)
         complain("no device: " + why.text);
+}
+
+Status open_timed(Process& p, bool native, std::vector<Engine*>& engines) {
+    const auto start = std::chrono::steady_clock::now();
+    Status done = open_engines(p.settings, native, engines);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (!engines.empty() && p.settings.log == LogLevel::calls)
+        complain("the device was opened in " + std::to_string(passed.count() * 1e3) + " ms");
+    return done;
+}
+
+/// f32 has native kernels only where it is computed from parts. They take an extension that must be enabled when the
+/// device is opened, and makes that take longer: 0.34 s instead of 0.19 on an NVIDIA H200.
+bool uses_native(const Settings& s, Type type) {
+    const char* const of_user = std::getenv("VKGEMM_NATIVE");
+    if (of_user && std::string_view(of_user) == "0") return false;
+    return type == f64 || s.accuracy != VKGEMM_ACCURACY_DEFAULT;
+}
+
+/// Opens the devices again with native kernels, if any has them. The old ones stay open without memory.
+void open_again(Process& p) {
+    p.native = true;
+    if (std::ranges::none_of(p.engines, [](const Engine* e) { return e->has_native_kernels(); })) return;
+    std::vector<Engine*> fresh;
+    if (!open_timed(p, true, fresh) || fresh.size() != p.engines.size()) return;  // those that are open do it, too
+    for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
+    p.engines = fresh;
 }
 
 }  // namespace
@@ -218,16 +246,16 @@ void set_next_library(const std::string& file) {
     if (lock) p.next_library = file;
 }
 
-LockedEngine lock_engine() {
+LockedEngine lock_engine(std::optional<Type> type) {
     Process& p = process();
     if (p.unusable) return {};
     LockedEngine locked{.lock = std::unique_lock(p.engine_mutex)};
+    const bool native = type && uses_native(p.settings, *type);
     if (!p.tried) {
-        p.tried = true;
+        p.tried = true, p.native = native;
         static const int registered = pthread_atfork(nullptr, nullptr, in_child);
         opened = true;
-        const auto start = std::chrono::steady_clock::now();
-        const Status done = registered == 0 ? open_engines(p.settings, p.engines)
+        const Status done = registered == 0 ? open_timed(p, native, p.engines)
                                             : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
         p.devices = p.engines.size();
         if (!done) report_no_device(p, done);
@@ -235,32 +263,30 @@ LockedEngine lock_engine() {
             const std::lock_guard lock(p.text_mutex);
             p.device.clear();
             for (const Engine* e : p.engines) p.device += (p.device.empty() ? "" : " and ") + e->info().name;
-            if (p.settings.log == LogLevel::calls) {
-                const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-                complain("the device was opened in " + std::to_string(passed.count() * 1e3) + " ms");
-            }
         } else {
             p.unusable = true;
         }
+    } else if (native && !p.native && !p.unusable) {
+        open_again(p);
     }
     if (!p.unusable) locked.engines = p.engines;
     return locked;
 }
 
 void keep(const void* address, uint64_t bytes) {
-    const LockedEngine locked = lock_engine();
+    const LockedEngine locked = lock_engine({});
     if (!locked.engine()) return;
     process().keeps = true;
     for (Engine* e : locked.engines) e->keep(address, bytes);
 }
 void forget(const void* address) {
     if (!process().keeps) return;
-    const LockedEngine locked = lock_engine();
+    const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->forget(address);
 }
 void note_write(const void* address, uint64_t bytes) {
     if (!process().keeps) return;
-    const LockedEngine locked = lock_engine();
+    const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->wrote(address, bytes);
 }
 

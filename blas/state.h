@@ -51,8 +51,9 @@ struct Counts {
 };
 Counts& counts();
 
-/// Opens the device if no call did before.
-LockedEngine lock_engine();
+/// Opens the device if no call did before. `type`: what is to be computed, if that is known. The first that has native
+/// kernels opens the device again, if it was opened without them.
+LockedEngine lock_engine(std::optional<Type> type);
 
 /// Engine::keep and forget, for vkgemm_blas_keep.
 void keep(const void* address, uint64_t bytes);

@@ -210,7 +210,7 @@ template <class T, class Next>
 bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& seconds) {
     std::optional<Tiles<T>> tiles;
     try {
-        const LockedEngine locked = lock_engine();
+        const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return false;
         const auto used = locked.engines.first(devices_for(g, size, locked.engines.size()));
         const std::vector<Engine*> engines(used.begin(), used.end());
@@ -243,7 +243,7 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
 inline bool can_try(Type type) noexcept {
     if (const Support known = support_of(type); known != Support::unknown) return known == Support::yes && is_usable();
     try {
-        const LockedEngine locked = lock_engine();
+        const LockedEngine locked = lock_engine(type);
         if (!locked.engine()) return false;
         Status checked;
         for (const Engine* e : locked.engines)

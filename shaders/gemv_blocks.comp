@@ -30,10 +30,10 @@ const uint B_COPIES = (COLUMN_WORDS + COPY - 1) / COPY, B_COLUMNS = (BN + COLUMN
 uint copied_words[STAGED ? B_COPIES * B_COLUMNS : 1];
 float sums[R * BM];
 
-// The byte of B at which the step that begins at k0 begins in this column. All steps of a column begin as many bytes
-// past a word. Past the last column the last one is read, for sums that are not stored.
+// The byte at which the step that begins at k0 begins in this column, as word_of_b counts them. All steps of a column
+// begin as many bytes past a word. Past the last column the last one is read, for sums that are not stored.
 uint begin_of(uint col, uint k0) {
-    return (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
+    return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
            k0 / PIECE_BLOCK * PIECE_BYTES;
 }
 

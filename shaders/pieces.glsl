@@ -43,16 +43,17 @@ const bool STAGED = STAGES > 1;   // B goes through shared memory
 shared uint b_step[STAGED ? BN * COLUMN : 1];
 uint piece[R * PIECE_WORDS], next[R * PIECE_WORDS];
 
-// Word i of B, from the one on that holds this byte.
+// Word i of B, from the one on that holds this byte, counted from the word that holds B's first one: a repetition or a
+// group of a format whose blocks are no whole words may begin in the middle of one.
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Words { uint at[4096]; };
 uint word_of_b(uint byte, uint i) {
     uint carry;
-    const uint low = uaddCarry(args.b.x, byte & ~3u, carry);
+    const uint low = uaddCarry(args.b.x & ~3u, byte & ~3u, carry);
     return Words(uvec2(low, args.b.y + carry)).at[i];
 }
 #else
-uint word_of_b(uint byte, uint i) { return b_one.at[(args.b.x + byte) / 4 + i]; }
+uint word_of_b(uint byte, uint i) { return b_one.at[args.b.x / 4 + byte / 4 + i]; }
 #endif
 
 // Word q of the piece `part` of what begins at byte `begin` of a column's step, which begins at word `column` of shared

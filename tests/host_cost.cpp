@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures what vkgemm costs on the host: nanoseconds for each recording, with the driver's part and without it, and
 // for each plan whose pipelines exist; and the time to the first result with an empty and with a filled pipeline cache.
-// It is not a test.
+// It is not a test: tests/api/varying_sizes.cpp counts allocations and compilations.
 //
 //     tools/with lavapipe build/tests/host_cost [N|NAME-PART of a device]
 #include <algorithm>
@@ -9,10 +9,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "vkgemm/host.hpp"
+
+static thread_local uint64_t allocations = 0;  // by operator new, on this thread
+
+void* operator new(size_t size) {
+    ++allocations;
+    if (void* const p = std::malloc(size ? size : 1)) return p;
+    throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace {
 
@@ -60,12 +71,39 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL idle_device_function(VkDevice, const ch
     IDLE(CmdPushDescriptorSet)
     IDLE(CmdPipelineBarrier)
     IDLE(CmdDispatch)
+    IDLE(CmdBeginDebugUtilsLabelEXT)
+    IDLE(CmdEndDebugUtilsLabelEXT)
 #undef IDLE
     return find<PFN_vkVoidFunction>(name);
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL idle_function(VkInstance instance, const char* name) {
     if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
         return reinterpret_cast<PFN_vkVoidFunction>(idle_device_function);
+    return real_device->getInstanceProcAddr()(instance, name);
+}
+
+/// The same without memory and compilation: a buffer's address is its handle, and a pipeline is a number.
+VKAPI_ATTR VkDeviceAddress VKAPI_CALL handle_as_address(VkDevice, const VkBufferDeviceAddressInfo* info) {
+    return reinterpret_cast<VkDeviceAddress>(info->buffer);
+}
+VKAPI_ATTR VkResult VKAPI_CALL compile_nothing(VkDevice, VkPipelineCache, uint32_t count,
+                                               const VkComputePipelineCreateInfo*, const VkAllocationCallbacks*,
+                                               VkPipeline* out) {
+    static uintptr_t number = 0;
+    for (uint32_t i = 0; i < count; ++i) out[i] = reinterpret_cast<VkPipeline>(++number);
+    return VK_SUCCESS;
+}
+VKAPI_ATTR void VKAPI_CALL destroy_nothing(VkDevice, VkPipeline, const VkAllocationCallbacks*) {}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_device_function(VkDevice device, const char* name) {
+    const std::string_view word = name;
+    if (word.starts_with("vkGetBufferDeviceAddress")) return reinterpret_cast<PFN_vkVoidFunction>(handle_as_address);
+    if (word == "vkCreateComputePipelines") return reinterpret_cast<PFN_vkVoidFunction>(compile_nothing);
+    if (word == "vkDestroyPipeline") return reinterpret_cast<PFN_vkVoidFunction>(destroy_nothing);
+    return idle_device_function(device, name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(mocked_device_function);
     return real_device->getInstanceProcAddr()(instance, name);
 }
 
@@ -256,6 +294,94 @@ void print_plan_costs(const host::Device& device) {
             std::printf("%-30s %8.0f\n", row.what, plan_cost(context, row.problem, row.options));
 }
 
+/// What a runtime's frame has: a problem, and in each run the sizes that vary are others.
+struct Frame {
+    const char *what, *line;
+    uint64_t workspace = 1 << 28;
+};
+constexpr Frame frames[] = {
+    {"f16", "f16*f16 512x4096x4096 layout=nt"},
+    {"f16, m varies", "f16*f16 512x4096x4096 layout=nt upto=m"},
+    {"f16, m n k batch vary", "f16*f16 512x4096x4096 batch=4 layout=nt upto=mnkb"},
+    {"f16, these and strides", "f16*f16 512x4096x4096 batch=4 layout=nt upto=mnkbs"},
+    {"f16, packed weights", "f16*f16 512x4096x4096 layout=nt packed_b=any"},
+    {"the same, m varies", "f16*f16 512x4096x4096 layout=nt packed_b=any upto=m"},
+    {"q4_0 weights", "f16*q4_0 512x4096x4096 layout=nt"},
+    {"q4_0 weights, m varies", "f16*q4_0 512x4096x4096 layout=nt upto=m"},
+    {"groups", "f16*f16 512x4096x4096 batch=8 layout=nt groups=table upto=m"},
+    {"groups by address", "f16*f16 512x4096x4096 batch=8 layout=nt groups=addresses upto=mnk"},
+    {"64 experts", "f16*f16 4096x768x2048 batch=64 layout=nt groups=indexed per_row=8 upto=m"},
+    {"64 experts, q4_0", "f16*q4_0 4096x768x2048 batch=64 layout=nt groups=indexed per_row=8 upto=m"},
+};
+
+Run mocked_run() {
+    const auto at = [](uintptr_t number) {
+        return Operand{.buffer = reinterpret_cast<VkBuffer>(number << 40)};  // as far apart as addresses
+    };
+    return {.a = at(1), .b = at(2), .c = at(3), .d = at(4), .workspace = at(5), .groups = at(6), .indices = at(7)};
+}
+
+/// Sizes that the plan has not had: no two of 1,000 are equal.
+void resize(VkgemmRun& run, const Problem& p, uint64_t i) {
+    const auto some = [&](uint32_t bit, uint64_t most, uint64_t step) {
+        return p.upTo & bit ? 1 + i * step % most : most;
+    };
+    run.m = some(VKGEMM_UP_TO_M, p.m, 7), run.n = some(VKGEMM_UP_TO_N, p.n, 11), run.k = some(VKGEMM_UP_TO_K, p.k, 13);
+    run.batch = p.grouping ? p.batch : some(VKGEMM_UP_TO_BATCH, p.batch, 1);
+    if (p.upTo & VKGEMM_UP_TO_STRIDES) run.strides.lda = run.k + i % 3, run.strides.ldd = run.n + i % 5;
+}
+
+struct FrameCost {
+    double ns = 1e300;
+    uint64_t allocations = 0;  // of one
+};
+
+FrameCost record_cost(const Plan& plan, const Problem& p) {
+    VkgemmRun run = convert::toC(mocked_run());
+    if (p.upTo) run.flags = VKGEMM_RECORD_SIZES;
+    if (p.upTo & VKGEMM_UP_TO_STRIDES) run.flags |= VKGEMM_RECORD_STRIDES;
+    const auto commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
+    constexpr uint64_t rounds = 50, count = 500;
+    VkgemmError error{};
+    FrameCost out;
+    for (uint64_t round = 0; round < rounds; ++round) {
+        const uint64_t before = allocations;
+        const auto start = Clock::now();
+        for (uint64_t i = 0; i < count; ++i) {
+            if (p.upTo) resize(run, p, i);
+            if (const VkgemmResult r = vkgemmRecord(plan.handle(), commands, &run, &error); r != VKGEMM_SUCCESS)
+                give_up(convert::toStatus(r, error));
+        }
+        out.ns = std::min(out.ns, nanoseconds(Clock::now() - start) / double(count));
+        out.allocations = (allocations - before) / count;
+    }
+    return out;
+}
+
+void print_frame_costs(const host::Device& device) {
+    real_device = &device;
+    ContextInfo mocked = context_info(device);
+    mocked.getInstanceProcAddr = mocked_function;
+    const Context context = value(Context::create(mocked));
+    std::printf("\n%-26s %12s %12s %10s %12s %10s\n", "vkgemm's own time, ns", "recording", "allocations", "plan",
+                "allocations", "pipelines");
+    for (const Frame& f : frames) {
+        const Problem p = value(parseProblem(f.line)).problem;
+        const PlanOptions options{.workspaceLimit = f.workspace};
+        const auto plan = context.createPlan(p, options);
+        if (!plan) {
+            std::printf("%-26s %s\n", f.what, plan.status().text.c_str());
+            continue;
+        }
+        const FrameCost recorded = record_cost(*plan, p);
+        const double planned = plan_cost(context, p, options);
+        const uint64_t before = allocations;
+        const uint32_t pipelines = value(context.createPlan(p, options)).info().pipelineCount;
+        std::printf("%-26s %12.0f %12zu %10.0f %12zu %10u\n", f.what, recorded.ns, size_t(recorded.allocations),
+                    planned, size_t(allocations - before), pipelines);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -263,6 +389,7 @@ int main(int argc, char** argv) {
     print_first_results(options);
     const host::Device device = value(host::Device::open(options));
     std::printf("%s [%s]\n", device.info().name.c_str(), device.info().driver.c_str());
+    print_frame_costs(device);
     print_costs(device);
     print_plan_costs(device);
 }

@@ -64,7 +64,6 @@ void run(Renderer& r) {
     Report report;
     take_snapshot(r, report, 0);
     r.graph.print_next = o.graph;
-    Finished finished;
     uint32_t step = 0;
     for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
@@ -74,7 +73,7 @@ void run(Renderer& r) {
         const bool minimised = event == minimise || size.width == 0 || size.height == 0;
         r.lost = event == lose;
         if (!minimised && (size.width != r.scene.extent.width || size.height != r.scene.extent.height)) r.resize(size);
-        if (r.wait(finished)) report.note(finished, r.scene.extent, false);
+        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
         const uint32_t before =
             std::exchange(step, r.add_frame(step, 0.9f + static_cast<float>(frame) / 60, minimised));
         if (window && !minimised)
@@ -84,7 +83,7 @@ void run(Renderer& r) {
         if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, report, step);
     }
     for (uint32_t i = 0; i < Renderer::in_flight; ++i, r.skip())
-        if (r.wait(finished)) report.note(finished, r.scene.extent, i + 1 == Renderer::in_flight);
+        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, i + 1 == Renderer::in_flight);
     report.finish(o.out);
 }
 
@@ -92,7 +91,7 @@ using Names = std::map<std::string, uint32_t>;
 
 /// Fills `o`; returns an exit code if the program ends here.
 std::optional<int> parse(Options& o, int count, char** arguments) {
-    CLI::App app("Trains a network to know a texture while it draws with it.");
+    CLI::App app("Trains a network to know a texture while it draws with it.", "neural_texture");
     std::array<uint32_t, 2> size{o.size.width, o.size.height};
     app.option_defaults()->always_capture_default()->take_last();
     app.add_option("--steps", o.steps, "training steps")->check(CLI::Range(0u, 10'000'000u));
@@ -101,14 +100,19 @@ std::optional<int> parse(Options& o, int count, char** arguments) {
         ->check(CLI::Range(64u, 1u << 20));
     app.add_option("--width", o.settings.width, "of the hidden layers")->check(CLI::IsMember({64, 128}));
     app.add_option("--material", o.settings.material, "what the network learns")
+        ->option_text("brick, marble or sdf [brick]")
         ->transform(CLI::CheckedTransformer(Names{{"brick", 0}, {"marble", 1}, {"sdf", 2}}));
-    app.add_option("--size", size, "of the screen: WIDTHxHEIGHT")->delimiter('x')->check(CLI::Range(16u, 8192u));
+    app.add_option("--size", size, "of the screen")
+        ->option_text("WIDTHxHEIGHT [1280x720]")
+        ->delimiter('x')
+        ->check(CLI::Range(16u, 8192u));
     app.add_flag("--whole-screen", o.whole_screen, "run the network on every pixel, not only where there is a surface");
     app.add_flag("--f32", o.settings.f32, "weights and activations in f32, for devices without 16-bit storage");
     app.add_option("--out", o.out, "write frames, the contact sheet and the curve of the loss to this folder");
     app.add_flag("--graph", o.graph, "print the passes of the first frame");
     app.add_flag("--window", o.window, "show the frames in a window, until Escape");
     app.add_option("--inject", o.inject, "what happens half-way, for tests; lose: the device")
+        ->option_text("resize, minimise or lose")
         ->transform(CLI::CheckedTransformer(Names{{"resize", resize}, {"minimise", minimise}, {"lose", lose}}));
     try {
         app.parse(count, arguments);

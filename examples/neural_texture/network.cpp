@@ -120,6 +120,8 @@ Network::Network(Gpu& gpu, const Settings& s)
     targets_ = memory_.buffer("targets", bytes(batch * outputs));
     weight_gradients = memory_.buffer("gradients of weights", slices * weights * word);
     sums = memory_.buffer("gradients of biases and features", (parameter_count - weights) * word);
+    bias_sums_ = sums.part(0, (first_feature - weights) * word);
+    feature_sums_ = sums.part(bias_sums_.bytes, sums.bytes - bias_sums_.bytes);
     uint64_t workspace = 0;
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
@@ -167,13 +169,13 @@ void Network::forward(Graph& graph, const Plans& plans, const Activations& x, co
 
 void Network::gradients(Graph& graph, uint32_t step) {
     const uint32_t batch = settings.batch;
-    graph.compute("encode", "encode", {reads(copy), writes(x_[0]), reads(copy)},  // no list of points
+    graph.compute("encode", "encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
     graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
                   {.x = batch / 64});
     forward(graph, forward_, x_, workspace_);
     graph.compute("loss", "loss",
-                  {reads(x_[count]), reads(targets_), writes(dx_[count]), updates(sums), writes(losses)},
+                  {reads(x_[count]), reads(targets_), writes(dx_[count]), updates(bias_sums_), writes(losses)},
                   words(layers.back().first_bias - weights, fixed_point), {.x = batch / 64});
     for (uint32_t i = count; i-- > 0;) {
         graph.product("dX " + layers[i].number, input_[i],
@@ -184,12 +186,12 @@ void Network::gradients(Graph& graph, uint32_t step) {
         if (i == 0) break;
         const Layer& before = layers[i - 1];
         graph.compute("relu " + before.number + " backwards", "relu_backward",
-                      {reads(x_[i]), updates(dx_[i]), updates(sums)},
+                      {reads(x_[i]), updates(dx_[i]), updates(bias_sums_)},
                       words(batch, before.out, before.first_bias - weights, fixed_point),
                       {.x = divide_up(batch * (before.out / 8), 1024)});
     }
-    graph.compute("scatter", "scatter", {reads(dx_[0]), updates(sums)},
-                  words(batch, stride_of(batch), step, first_feature - weights, fixed_point),
+    graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_sums_)},
+                  words(batch, stride_of(batch), step, fixed_point),
                   {.x = divide_up(batch, strip), .y = levels * table_parts});
     for (uint32_t i = 0; i < count; ++i)
         graph.product("dW " + layers[i].number, weight_[i],

@@ -72,8 +72,8 @@ class Network {
     void adam(Graph& graph, uint32_t step, float rate);
 
     Arena memory_;
-    Buffer moments_, targets_, workspace_;
-    Activations x_, dx_;  // and their gradients
+    Buffer moments_, targets_, workspace_, bias_sums_, feature_sums_;  // the last two are parts of `sums`
+    Activations x_, dx_;                                               // and their gradients
     Plans forward_, weight_, input_;
 };
 

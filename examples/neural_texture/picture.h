@@ -13,7 +13,7 @@ struct Finished {
     bool trained = false;       // otherwise it has no loss
     double loss = 0, psnr = 0;  // of one point, on average over the batch of its last step, before that step
     uint32_t rows = 0;          // that the network coloured
-    Times times{};
+    Times times{};              // of the GPU
 };
 
 struct Picture {

@@ -65,17 +65,15 @@ void Renderer::resize(VkExtent2D size) {
     scene.resize(size);
 }
 
-bool Renderer::wait(Finished& finished) {
+const Finished* Renderer::wait() {
     Frame& f = current();
-    const bool ended = std::exchange(f.submitted, false);
-    if (ended) {
-        check(vkWaitForFences(gpu.device, 1, &f.fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
-        finished = {.steps = f.steps, .trained = f.trained, .times = graph.finish(f.times, f.queries)};
-        if (f.trained) std::tie(finished.loss, finished.psnr) = network.mean_loss(f.losses.read<float>());
-        if (f.drawn) finished.rows = f.counted.read<Counted>()[0].m;
-    }
-    f.trained = f.drawn = false;
-    return ended;
+    if (!std::exchange(f.submitted, false)) return nullptr;
+    check(vkWaitForFences(gpu.device, 1, &f.fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+    Finished& all = f.finished;
+    all.times = graph.finish(all.times, f.queries);
+    if (all.trained) std::tie(all.loss, all.psnr) = network.mean_loss(f.losses.read<float>());
+    if (f.drawn) all.rows = f.counted.read<Counted>()[0].m;
+    return &all;
 }
 
 uint32_t Renderer::add_frame(uint32_t step, float time, bool minimised) {
@@ -83,11 +81,10 @@ uint32_t Renderer::add_frame(uint32_t step, float time, bool minimised) {
     uint32_t last = std::min(step + options.steps_per_frame, options.steps);
     for (const uint32_t shown : milestones)
         if (step < shown) last = std::min(last, shown);
-    f.trained = step < last;
     f.drawn = !minimised;
-    f.steps = last;
+    f.finished = {.steps = last, .trained = step < last};
     while (step < last) network.train(graph, step++);
-    if (f.trained) graph.read_back("losses", network.losses, f.losses);
+    if (f.finished.trained) graph.read_back("losses", network.losses, f.losses);
     if (f.drawn) {
         scene.draw(graph, time, 0.5f, options.whole_screen);
         graph.read_back("count", scene.counted, f.counted);
@@ -105,7 +102,7 @@ void Renderer::submit(Frame& f, VkSemaphore before, VkSemaphore after) {
     const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     check(vkBeginCommandBuffer(f.commands, &begin), "vkBeginCommandBuffer");
-    f.times = graph.record(f.commands, f.queries, queries);
+    f.finished.times = graph.record(f.commands, f.queries, queries);
     check(vkEndCommandBuffer(f.commands), "vkEndCommandBuffer");
     const VkPipelineStageFlags copies = VK_PIPELINE_STAGE_TRANSFER_BIT;
     const VkSubmitInfo info{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -124,7 +121,7 @@ Times Renderer::now() {
     Frame& f = frames_[in_flight];
     submit(f, VK_NULL_HANDLE, VK_NULL_HANDLE);
     check(vkWaitForFences(gpu.device, 1, &f.fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
-    return graph.finish(f.times, f.queries);
+    return graph.finish(f.finished.times, f.queries);
 }
 
 Snapshot Renderer::snapshot(uint32_t step) {

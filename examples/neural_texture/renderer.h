@@ -24,9 +24,8 @@ struct Frame {
     VkSemaphore acquired = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;
     Buffer losses{}, counted{};
-    Times times{};
-    uint32_t steps = 0;
-    bool submitted = false, trained = false, drawn = false;
+    Finished finished{};
+    bool submitted = false, drawn = false;
 };
 
 class Renderer {
@@ -38,8 +37,8 @@ class Renderer {
     ~Renderer();
     void resize(VkExtent2D size);
     Frame& current() { return frames_[next_]; }
-    /// Waits until the current frame's last submission has ended and fills `finished` with it; false if there was none.
-    bool wait(Finished& finished);
+    /// Waits until the current frame's last submission has ended; null if there was none.
+    const Finished* wait();
     /// Adds the passes of one frame: some training steps, then a picture unless minimised. Returns the steps until its
     /// end.
     uint32_t add_frame(uint32_t step, float time, bool minimised);

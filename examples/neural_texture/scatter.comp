@@ -11,7 +11,7 @@
 layout(local_size_x = 512) in;
 layout(std430, binding = 0) readonly buffer Gradients { REAL2 dx[]; };  // as encode.comp has the activations
 layout(std430, binding = 1) buffer Sums { int sum[]; };
-layout(push_constant) uniform Push { uint rows, stride, step, first_feature; float fixed_point; };
+layout(push_constant) uniform Push { uint rows, stride, step; float fixed_point; };
 
 const uint part_size = table_size / table_parts;
 shared int total[features * part_size];  // all entries' first features, then their second ones
@@ -43,7 +43,7 @@ void by_totals(uint level, uint points, uint first) {
     barrier();
     for (uint i = t; i < features * entries; i += 512) {
         const int all = total[i % features * part_size + i / features];
-        if (all != 0) atomicAdd(sum[first_feature + (level * table_size + first) * features + i], all);
+        if (all != 0) atomicAdd(sum[(level * table_size + first) * features + i], all);
     }
 }
 
@@ -56,7 +56,7 @@ void directly(uint level, uint points, uint part) {
         [[unroll]] for (uint one = 0; one < 2; ++one) {
             const Corners c = corners_of(batch_point(2 * pair + one, step, rows), points);
             [[unroll]] for (uint n = 0; n < 4; ++n) {
-                const uint at = first_feature + (level * table_size + c.entry[n]) * features + feature;
+                const uint at = (level * table_size + c.entry[n]) * features + feature;
                 atomicAdd(sum[at], int(round(g[one] * c.weight[n])));
             }
         }

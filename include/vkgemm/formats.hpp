@@ -306,7 +306,8 @@ inline void encodeBlock(Type type, std::span<const double> values, std::byte* bl
         const auto [low, high] = std::minmax_element(part.begin(), part.end());
         least[s] = !traits.offset ? 0 : whole ? middle : std::max(-*low, 0.0);
         const double range = traits.offset ? *high + least[s] : std::max(std::fabs(*low), std::fabs(*high));
-        scale[s] = whole ? 1 : std::max(range, 0.0) / traits.largest;
+        const bool none = type == VKGEMM_TYPE_IQ4_NL && range == 0;  // it has no 0 but by its scale
+        scale[s] = whole && !none ? 1 : std::max(range, 0.0) / traits.largest;
     }
     if (!finite) scale.fill(std::numeric_limits<double>::quiet_NaN()), least.fill(0), whole = true;
     formats::putScales(type, block, std::span(scale).first(subs), std::span(least).first(subs), whole);

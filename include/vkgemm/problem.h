@@ -65,7 +65,12 @@ VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
  * The problem: what to compute. Plain data, without handles; the buffers are given when a plan is recorded.
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Integer sums wrap around. */
+/* Integer sums wrap around.
+ *
+ * e4m3, e5m2 and the block formats are types of A and B alone (UNSUPPORTED as any other). The blocks of a format lie
+ * along k: those of u4_gN and i8_gN are a scale and a zero point, both f16 or (_f32) f32, and N codes; a number is
+ * scale * (code - zero point). k, leading dimensions and strides are in elements, and multiples of the block; others
+ * are refused with the number (UNSUPPORTED). docs/formats.md has the bytes of every format. */
 typedef enum VkgemmType {
     VKGEMM_TYPE_DEFAULT = 0, /* A: f32. B: A's type. D: A's type, but i32 for i8 and u8. C: D's type.
                                 Accumulator: f32 for f16 and bf16, i32 for i8 and u8, otherwise A's type. If A has
@@ -154,7 +159,9 @@ typedef enum VkgemmSlot {
 /* The epilogue: what is applied to each element of the product before it is stored in D. Steps run in the order given.
  * A list has each kind at most once, at most one bias and at most one scale. Bias and scale have m elements (ROW), n
  * elements (COL) or one (ALL). The clamps by row and by column read pairs of a lower and an upper bound from the
- * scale's operand, 2 m or 2 n elements, so a list with one of them has no scale. The residual has the layout, ld and
+ * scale's operand, in its type: 2 m or 2 n elements, bounds 2 i and 2 i + 1 for row or column i. So a list with one of
+ * them has no scale, and none is for sums of whole numbers that stay whole (both INVALID_PROBLEM). Nobody checks that a
+ * lower bound is at most the upper one: where it is above, D is unspecified. The residual has the layout, ld and
  * batchStride of D, and may be D itself if it has D's type. GELU, SiLU, clamp and leaky ReLU are computed in floating
  * point: in the accumulator's type, or in f32 if sums of whole numbers have a D of another type (below). GELU is 0.5 x
  * (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
@@ -195,7 +202,9 @@ typedef struct VkgemmEpilogueStep {
 
 /* Scalars of a run that are in memory, where earlier work on the GPU may have written them, and what a run notes there
  * of the D that it stores. For sums in f32 and f16, and for those of i8 whose D is not i32, in one product or a batch,
- * on devices with bufferDeviceAddress: the plan reads operands by address (VkgemmPlanInfo::usesAddresses). */
+ * on devices with bufferDeviceAddress: the plan reads operands by address (VkgemmPlanInfo::usesAddresses). Anything
+ * else is refused when the plan is made (UNSUPPORTED), unknown bits too (INVALID_ARGUMENT), and a beta in memory of a
+ * problem without a C (INVALID_PROBLEM). Two runs that write one VkgemmScalars need a barrier between them. */
 typedef enum VkgemmScalarFlagBits {
     /* alpha is read, in place of VkgemmRun::alpha. If it is 0 the product counts as 0, whatever NaN A and B hold, which
      * must be given. */
@@ -206,8 +215,10 @@ typedef enum VkgemmScalarFlagBits {
     VKGEMM_SCALARS_CLAMP = 4,
     /* nonFinite is set to 1 if the run stores a NaN or an infinity, and otherwise left as it is: set it to 0 before. */
     VKGEMM_SCALARS_MONITOR = 8,
-    /* largest becomes the largest |D|, before it is rounded to D's type; an infinity and, above all, a NaN count too.
-     * Set it to 0 before. Needs vulkanMemoryModelDeviceScope where vulkanMemoryModel is enabled. */
+    /* largest becomes the largest |x| of what the run stores and of what it held before, so set it to 0 first. x is an
+     * element of D before it is rounded to D's type: of an f16 D it may be above 65504. An infinity is above all
+     * numbers, and a NaN above all else. Needs the feature vulkanMemoryModelDeviceScope where vulkanMemoryModel is
+     * enabled (UNSUPPORTED). */
     VKGEMM_SCALARS_LARGEST = 16,
     VKGEMM_SCALARS_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmScalarFlagBits;
@@ -217,7 +228,7 @@ typedef struct VkgemmScalars {
     float alpha, beta;
     float low, high;    /* low <= high; else the result of the clamp is one of them */
     uint32_t nonFinite; /* 1: a NaN or an infinity was stored; in a D of i8, a number that was one before */
-    float largest;      /* of |D| and what it was before */
+    float largest;      /* see VKGEMM_SCALARS_LARGEST; at least 0, or NaN */
 } VkgemmScalars;
 
 /* Sizes that a plan does not fix: it serves every number from 0 to the problem's, and each run states its own
@@ -234,17 +245,21 @@ typedef enum VkgemmUpToFlagBits {
     VKGEMM_UP_TO_N = 2,
     VKGEMM_UP_TO_K = 4,
     VKGEMM_UP_TO_BATCH = 8,
-    /* Not a size: a run may have leading dimensions and strides of its own (VKGEMM_RECORD_STRIDES), of any length.
-     * Those of the problem are typical ones. There are kernels for runs whose leading dimensions and strides are all
-     * multiples of 16 bytes (32 of f64), and for all others. Levels of the batch are not merged, and nothing is packed.
-     * Not with groups, operands that come packed and batchInvariant. */
+    /* Not a size: a run may have leading dimensions and strides of its own (VKGEMM_RECORD_STRIDES), of any length that
+     * VkgemmMatrix allows. Those of the problem are typical ones. There are kernels for runs whose leading dimensions
+     * and strides are all multiples of 16 bytes (32 of f64), and for all others. Levels of the batch are not merged,
+     * and no pass packs an operand, which may cost speed. With groups, operands that come packed and batchInvariant it
+     * is refused when the plan is made (UNSUPPORTED). */
     VKGEMM_UP_TO_STRIDES = 16,
     VKGEMM_UP_TO_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmUpToFlagBits;
 
-/* The leading dimensions and strides of one run, by the rules of VkgemmMatrix and VkgemmProblem: 0 is dense for the
- * sizes of the run, and VKGEMM_BROADCAST shares one matrix (not where the problem has a ratio of that operand above 1).
- * Those of C count if it is an operand of its own. Its size never changes, because VkgemmRun contains it by value. */
+/* The leading dimensions and strides of one run, in elements, by the rules of VkgemmMatrix and VkgemmProblem: 0 is
+ * dense for the sizes of the run, not the problem's stride. VKGEMM_BROADCAST shares one matrix of A, B or C, but not
+ * where the problem has a ratio of that operand above 1 (INVALID_ARGUMENT). A leading dimension below a row, or
+ * matrices of D that share elements, are refused (INVALID_PROBLEM), as are lengths that one dispatch does not reach
+ * (LIMIT): nothing is cut. Those of C are read only if it is an operand of its own. Its size never changes, because
+ * VkgemmRun contains it by value. */
 typedef struct VkgemmRunStrides {
     uint64_t lda, ldb, ldc, ldd;
     uint64_t batchStrideA, batchStrideB, batchStrideC, batchStrideD;
@@ -264,10 +279,12 @@ typedef enum VkgemmGrouping {
      * element for each row of D. `upTo` must have m. A and D are row-major. Two groups that write one row race. */
     VKGEMM_GROUPING_INDEXED = 2,
     /* Like TABLE, but the offsets of a VkgemmGroup are device addresses in bytes: matrices anywhere in memory, as
-     * arrays of pointers have them. A, B, C and D are no operands of the run, and nobody checks that an address is
-     * right: each must be a multiple of the element's size (of 4 in a block format, of 16 where rows are read 16 bytes
-     * at a time), else its group is left out. Access to that memory is not in the plan's accesses. There is no
-     * residual. */
+     * arrays of pointers have them. A, B, C and D are no operands of the run; leave them 0. An address is a multiple of
+     * the element's size (of 4 in a block format, of 16 where rows are read 16 bytes at a time), else its group is left
+     * out. Nothing else of it can be checked: a wrong one, or one of memory that was freed, reads or overwrites
+     * whatever is there. Where A and B have different types or a block format, the words of 4 bytes that hold a matrix
+     * are read whole. Access to that memory is not in the plan's accesses: its barriers are yours. There is no residual
+     * (UNSUPPORTED). */
     VKGEMM_GROUPING_ADDRESSES = 3,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;
@@ -277,12 +294,14 @@ typedef enum VkgemmGrouping {
  * that is not inside its operands, or breaks the rules below, is left out, as one is whose m or n is 0. Its size never
  * changes. */
 typedef struct VkgemmGroup {
-    uint32_t m, n, k;            /* read where `upTo` has them */
+    uint32_t m, n, k;            /* read where `upTo` has them; elsewhere the problem's, or the run's, count */
     uint32_t firstIndex;         /* INDEXED: the first of its m indices in VKGEMM_SLOT_INDICES */
     uint32_t lda, ldb, ldc, ldd; /* 0: the problem's. Where the plan reads or writes rows 16 bytes at a time (the
                                     problem's rows, leading dimension and batch stride are multiples of 16 bytes, and
                                     operandAlignment is), so must these be, and the offsets below */
-    uint64_t offsetA, offsetB, offsetC, offsetD; /* elements from the operand's beginning, or addresses */
+    uint64_t offsetA, offsetB, offsetC, offsetD; /* elements from the operand's beginning, whole blocks in a block
+                                                    format; or, with ADDRESSES, addresses in bytes. That of C is not
+                                                    read where C is D or absent */
 } VkgemmGroup;
 
 /* Values of VkgemmProblem::packedA and packedB; any other value is the key of a layout, as VkgemmPlanInfo has it. */

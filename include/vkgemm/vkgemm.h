@@ -432,7 +432,8 @@ typedef enum VkgemmRecordFlagBits {
                                          to reads by the host: those need your barrier to VK_PIPELINE_STAGE_HOST_BIT */
     VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha is 0 and means 0: the product is skipped */
     VKGEMM_RECORD_SIZES = 8,          /* m, n, k and batch are the sizes of this run, not the problem's; 0 means 0 */
-    VKGEMM_RECORD_STRIDES = 16, /* `strides` are those of this run; VkgemmProblem::upTo has VKGEMM_UP_TO_STRIDES */
+    VKGEMM_RECORD_STRIDES = 16, /* `strides` are those of this run, all of them, by its sizes; INVALID_ARGUMENT unless
+                                   VkgemmProblem::upTo has VKGEMM_UP_TO_STRIDES */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmRecordFlagBits;
 
@@ -468,7 +469,7 @@ typedef struct VkgemmRun {
     VkgemmOperand groups, indices; /* the workspace must be given as a buffer, which also needs
                                       VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
     VkgemmOperand scalars;         /* VkgemmScalars, if VkgemmProblem::scalars is not 0; it overrules alpha and beta */
-    VkgemmRunStrides strides;      /* with VKGEMM_RECORD_STRIDES, otherwise 0 */
+    VkgemmRunStrides strides;      /* with VKGEMM_RECORD_STRIDES, otherwise 0 (INVALID_ARGUMENT) */
 } VkgemmRun;
 
 /* Checks a run without recording it. The plan may be dry, or not compiled yet; of any other, SUCCESS means that

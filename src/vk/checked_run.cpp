@@ -28,14 +28,14 @@ Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     return plan::sizes_of(plan.problem);
 }
 
-// The problem of a run with strides of its own.
-Result<plan::RunProblem> strided_problem(const VkgemmPlan_T& plan, const plan::Sizes& sizes,
-                                         const VkgemmRunStrides& strides) {
-    auto completed = plan::of_run(plan.given, sizes, strides);
+// The problem of a run with strides of its own. It is filled in where it is, because it is a kilobyte.
+std::optional<Status> set_strided_problem(plan::RunProblem& out, const VkgemmPlan_T& plan, const plan::Sizes& sizes,
+                                          const VkgemmRunStrides& strides) {
+    const auto completed = plan::of_run(plan.given, sizes, strides);
     if (!completed) return completed.status();
-    plan::RunProblem out = {*completed, plan::normalise(*completed)};
-    if (auto why = plan::unfit_strides(out, plan.context->caps, plan.steps.binding)) return *why;
-    return out;
+    out.completed = *completed;
+    out.normalised = plan::normalise(out.completed);
+    return plan::unfit_strides(out, plan.context->caps, plan.steps.binding);
 }
 
 // Whether a run with the plan's own strides may have the kernels for wide ones.
@@ -83,9 +83,9 @@ std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRu
     } else if (plan->buckets.empty()) {
         out.work = work_of(*plan);
     } else if (run->flags & VKGEMM_RECORD_STRIDES) {
-        const auto problem = strided_problem(*plan, *sizes, run->strides);
-        if (!problem) return problem.status();
-        out.work = work_of(*plan, *problem, plan::are_wide(problem->normalised.problem), out.sized.emplace());
+        plan::RunProblem problem;
+        if (auto why = set_strided_problem(problem, *plan, *sizes, run->strides)) return why;
+        out.work = work_of(*plan, problem, plan::are_wide(problem.normalised.problem), out.sized.emplace());
     } else {
         const plan::RunProblem problem = plan::with_sizes(plan->normalised, plan->problem, *sizes);
         out.work = work_of(*plan, problem, is_wide(*plan, problem), out.sized.emplace());

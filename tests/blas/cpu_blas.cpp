@@ -71,3 +71,12 @@ EXPORT int test_cpu_blas_bad_calls() { return bad_calls; }
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN_NAME, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS_NAME, Int, before, after)
 #include "blas/names.def"
+#undef FORTRAN
+#undef CBLAS
+
+/// The one extension that this BLAS has. It shows by its count who computed a batch.
+EXPORT void sgemm_batch_strided_(const char*, const char*, const int32_t*, const int32_t*, const int32_t*, const float*,
+                                 const float*, const int32_t*, const int32_t*, const float*, const int32_t*,
+                                 const int32_t*, const float*, float*, const int32_t*, const int32_t*, const int32_t*) {
+    calls += 100;
+}

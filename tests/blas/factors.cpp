@@ -119,7 +119,7 @@ constexpr const char* names<double>[] = {"dgetrf_", "scipy_dgetrf_", "dgetrf_64_
 
 /// False where the device lacks the type, or memory.
 template <class T>
-bool is_on_device() {
+bool is_factored_there() {
     const int before = factor_calls();
     Factored<T, int32_t> f(random_matrix<T>(9, 9, 1));
     f.call(names<T>[0]);
@@ -131,11 +131,11 @@ constexpr int64_t sizes[][2] = {{5, 5},   {8, 8},   {9, 7},   {7, 9},    {4, 30}
 
 }  // namespace
 
-TEST_CASE("LU of f32 is computed on the device") { CHECK(is_on_device<float>()); }
+TEST_CASE("LU of f32 is computed on the device") { CHECK(is_factored_there<float>()); }
 
 TEST_CASE_TEMPLATE("getrf: every name, shapes around panels and strips", T, float, double) {
     uint64_t seed = 0;
-    const bool on_device = is_on_device<T>();
+    const bool on_device = is_factored_there<T>();
     for (const auto& [m, n] : sizes) {
         const int before = factor_calls();
         ++seed;

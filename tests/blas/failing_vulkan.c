@@ -46,6 +46,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL failing_wait(VkDevice device, uint32_t cou
     return fails("vkWaitForFences") ? failure : wait_for_fences(device, count, fences, all, timeout);
 }
 
+/* VKGEMM_TESTS_EXTENSION=1: every device claims to have the extension of native kernels, which nothing enables on
+ * drivers on which they were not verified. */
+static PFN_vkEnumerateDeviceExtensionProperties device_extensions;
+static VKAPI_ATTR VkResult VKAPI_CALL more_extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
+                                                      VkExtensionProperties* all) {
+    const uint32_t room = *count;
+    const VkResult result = device_extensions(device, layer, count, all);
+    if (layer || result != VK_SUCCESS) return result;
+    if (all && *count >= room) return VK_INCOMPLETE;
+    if (all) {
+        memset(&all[*count], 0, sizeof *all);
+        strcpy(all[*count].extensionName, VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+    }
+    ++*count;
+    return VK_SUCCESS;
+}
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
     const PFN_vkVoidFunction real = device_functions(device, name);
 #define REPLACE(function, kept, replacement) \
@@ -65,6 +82,10 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance
         real = (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr");
     }
     const PFN_vkVoidFunction function = real(instance, name);
+    if (strcmp(name, "vkEnumerateDeviceExtensionProperties") == 0 && function && getenv("VKGEMM_TESTS_EXTENSION")) {
+        device_extensions = (PFN_vkEnumerateDeviceExtensionProperties)function;
+        return (PFN_vkVoidFunction)more_extensions;
+    }
     if (strcmp(name, "vkGetDeviceProcAddr") != 0) return function;
     device_functions = (PFN_vkGetDeviceProcAddr)function;
     return (PFN_vkVoidFunction)device_function;

@@ -111,3 +111,27 @@ TEST_SUITE("failures") {
         }
     }
 }
+
+TEST_SUITE("opening") {
+    TEST_CASE("the device is opened again for f64, and keeps what was kept") {
+        const auto sgemm = entries<float>().front().call;
+        Operands<float> operands(Op::none, Op::none, 6, 7, 6, 1, 0, 1);
+        const Gemm<float> g = operands.call();
+        using Keep = void(const void*, size_t);
+        reinterpret_cast<Keep*>(blas_function("vkgemm_blas_keep"))(g.a,
+                                                                   static_cast<size_t>(g.lda * g.k) * sizeof(float));
+        sgemm(g);
+        CHECK(operands.is_right());
+        for (const uint64_t seed : {uint64_t{1}, uint64_t{2}}) {
+            Operands<double> real(Op::none, Op::transpose, 6, 7, 8, 1, 1, seed);
+            entries<double>().front().call(real.call());
+            CHECK(real.is_right());
+        }
+        sgemm(g);
+        CHECK(operands.is_right());
+        const_cast<float*>(g.a)[0] += 1;  // which a program must not do: it shows that A was not sent again
+        sgemm(g);
+        CHECK(operands.is_right());
+        CHECK(cpu_calls() == 0);
+    }
+}

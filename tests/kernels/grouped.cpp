@@ -363,7 +363,7 @@ void run_random_groups(uint64_t seed, int problems) {
 }  // namespace
 
 TEST_CASE("random groups") { run_random_groups(22, is_quick() ? 50 : 200); }
-TEST_CASE("slow random groups") { run_random_groups(23, everything() ? 20000 : 1000); }
+TEST_CASE("slow random groups") { run_random_groups(seed_or(23), everything() ? 20000 : 1000); }
 
 TEST_CASE("groups that are not inside their operands are left out") {
     const char* const all[] = {"29x36x40 batch=12 groups=table upto=mnk layout=nt",

@@ -37,6 +37,19 @@ TEST_CASE("levels: grouped-query attention, 32 heads over 8") {
     }
 }
 
+TEST_CASE("levels: a B whose blocks are no whole words begins in the middle of one") {
+    for (const char* line : {"f32*q6_k 2x3x256 batch=3 outer=2 layout=nt stride_a=1100 stride_b=0 outer_stride_a=550",
+                             "f32*mxfp4 2x3x64 batch=3 outer=2 layout=nt stride_a=400 stride_b=0 outer_stride_a=200",
+                             "f32*mxfp4 2x3x64 batch=6 outer=2 ratio_b=2 layout=nt ldb=192 outer_stride_b=64"})
+        for (const char* kernel : {"gemv_blocks_f32_1x8", "gemv_blocks_f32_2x16", "gemv_mixed_f32_4x8"})
+            for (const int way : {0, 1, 2}) {
+                Case x = case_of(kernel, line);
+                x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
+                CHECK_MESSAGE(is_planned(x), line, " has no plan");
+                CHECK(run(x) == "");
+            }
+}
+
 TEST_CASE("levels: ratios, strides in any order, shared and separate operands, C and residual") {
     for (const char* line : {
              "9x13x8 batch=6 outer=4 ratio_b=2 outer_ratio_a=2 beta=2",

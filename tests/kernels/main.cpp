@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_kernels [--one="case"] [--family=NAME] [--every=N] [--all] [--no-validation] [doctest's own arguments]
+// test_kernels [--one="case"] [--family=NAME] [--every=N] [--all] [--seed=N] [--no-validation] [doctest arguments]
 // VKGEMM_TESTS_QUICK in the environment: far fewer cases, as tools/test --quick asks for.
 #include <cstdio>
 #include <cstdlib>

@@ -322,6 +322,6 @@ void run_surface(uint64_t seed, int problems) {
 
 }  // namespace
 
-TEST_CASE("random problems over the whole surface") { run_surface(20, is_quick() ? 80 : 200); }
+TEST_CASE("random problems over the whole surface") { run_surface(seed_or(20), is_quick() ? 80 : 200); }
 // Without the colon, because SwiftShader would take an hour.
-TEST_CASE("slow random problems over the whole surface") { run_surface(21, everything() ? 100000 : 20000); }
+TEST_CASE("slow random problems over the whole surface") { run_surface(seed_or(21), everything() ? 100000 : 20000); }

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "plan/problem/problem_text.h"
+#include "plan/steps/parts.h"
 #include "support/files.h"
 #include "support/random.h"
 
@@ -47,7 +48,79 @@ Made made(const std::string& line, const DeviceCaps& caps, const Request& reques
 DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 uint64_t bytes_of(const Made& x, VkgemmSlot s) { return x.steps.slots[size_t(s)].bytes; }
 
+/// Bytes of the workspace, or of a D that parts add to, that a step touches.
+struct Touched {
+    VkgemmSlot slot;
+    uint64_t begin, end;
+    bool written;
+};
+std::vector<Touched> touched_by(const Steps& all, const Recorded& r) {
+    const Step& s = all.steps[r.step];
+    std::vector<Touched> out;
+    for (size_t i = 0; i < BIND_COUNT; ++i) {
+        const VkgemmSlot slot = s.slots[i];
+        const bool adds = slot == VKGEMM_SLOT_D && i == BIND_D && r.part->adds;
+        if (slot != VKGEMM_SLOT_WORKSPACE && !adds) continue;
+        const uint64_t begin = s.offsets[i] + r.part->offset(r.repetition, slot), bytes = all.slots[slot].bytes;
+        out.push_back({slot, begin, s.bytes[i] ? begin + s.bytes[i] : bytes, i == BIND_D});
+    }
+    return out;
+}
+
+/// Pairs of steps without a wait between them of which one writes what the other one touches, and how many steps touch
+/// something that counts.
+std::pair<int, int> hazards_of(const Steps& all) {
+    std::vector<Touched> since_wait;
+    int hazards = 0, touching = 0;
+    each_recorded(all.steps, all.parts, [&](const Recorded& r) {
+        if (r.waits) since_wait.clear();
+        const std::vector<Touched> now = touched_by(all, r);
+        touching += !now.empty();
+        for (const Touched& x : now)
+            for (const Touched& y : since_wait)
+                hazards += x.slot == y.slot && (x.written || y.written) && x.begin < y.end && y.begin < x.end;
+        since_wait.insert(since_wait.end(), now.begin(), now.end());
+    });
+    return {hazards, touching};
+}
+
 }  // namespace
+
+// The validation layer finds a missing barrier only where operands are descriptors; this is for those by address, too.
+TEST_CASE("no step touches what an earlier one writes, or writes what it reads, without a wait between them") {
+    for (const char* name : {"h200", "lavapipe"})
+        for (const char* tile : {"SPLIT=4", "PACK=4", "PACK=2,SPLIT=2", "PACK=4,SPLIT=3", "PACK=3"})
+            for (const char* line :
+                 {"64x48x2000", "33x35x500 batch=3 layout=tt", "9x13x400 batch=6 outer=4 ratio_b=2 outer_ratio_a=2",
+                  "9x13x400 batch=3 outer=4 stride_a=30000 outer_stride_a=5200 stride_b=0 residual"})
+                for (const bool addresses : {true, false}) {
+                    CAPTURE(name);
+                    CAPTURE(tile);
+                    CAPTURE(line);
+                    Request r = forced("tiled_f32_8x8");
+                    r.tile = tile, r.addresses = addresses, r.workspace_limit = 1 << 26;
+                    const auto [hazards, touching] = hazards_of(made(line, device(name), r).steps);
+                    CHECK(hazards == 0);
+                    CHECK(touching > 1);
+                }
+    DeviceCaps d = device("h200");
+    d.max_span = 3000;  // so that K is cut, and later parts add to D
+    const Result<Problem> full = complete(parse_problem("20x30x400 layout=tn lda=900 ldb=400")->problem);
+    const Normalised whole = normalise(*full);
+    Steps all;
+    for (const Normalised& n : parts_of(whole, d, Binding::addresses)) {
+        const Result<Choice> choice = select(d, n.problem, forced("tiled_f32_8x8"));
+        REQUIRE(choice);
+        Steps one = make_steps(*choice, *full, n, d, forced("tiled_f32_8x8"));
+        if (all.steps.empty())
+            all = one;
+        else
+            add_part(all, std::move(one));
+    }
+    const auto [hazards, touching] = hazards_of(all);
+    CHECK(hazards == 0);
+    CHECK(touching > 1);
+}
 
 TEST_CASE("the grid covers every tile once and stays within the device's limits") {
     for (const uint32_t limit_x : {7u, 100u, 65535u})

@@ -14,6 +14,7 @@ namespace vkgemm::test {
 namespace {
 
 bool validate = true, all = false;
+uint64_t seed = 0;  // of --seed=N; 0: it was not given
 std::optional<host::Device> the_device;
 std::vector<std::function<void()>> cleaners;
 std::vector<std::string> layer_messages;  // leaks are reported while the device is closed
@@ -40,11 +41,13 @@ void before_closing(std::function<void()> clean) { cleaners.push_back(std::move(
 
 bool validating() { return validate; }
 bool everything() { return all; }
+uint64_t seed_or(uint64_t usual) { return seed ? seed : usual; }
 
 void read_arguments(int count, char** arguments) {
     for (int i = 1; i < count; ++i) {
         if (std::string_view(arguments[i]) == "--no-validation") validate = false;
         if (std::string_view(arguments[i]) == "--all") all = true;
+        if (std::string_view(arguments[i]).starts_with("--seed=")) seed = std::strtoull(arguments[i] + 7, nullptr, 10);
     }
     std::setvbuf(stdout, nullptr, _IOLBF, 4096);  // so that progress is seen in a pipe, too
 }

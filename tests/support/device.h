@@ -11,13 +11,14 @@ namespace vkgemm::test {
 /// --no-validation was given. Ends the program with code 2 if there is no device or no layer.
 const host::Device& device();
 bool validating();
-bool everything();  // --all was given: run also the cases that are left out to save time
+bool everything();                 // --all was given: run also the cases that are left out to save time
+uint64_t seed_or(uint64_t usual);  // of random problems: that of --seed=N, if it was given
 
 /// Runs `clean` before the device is closed; whoever keeps buffers needs it. The device must be closed before the
 /// process ends, because then the driver's own statics are destroyed.
 void before_closing(std::function<void()> clean);
 
-void read_arguments(int count, char** arguments);  // --no-validation, --all
+void read_arguments(int count, char** arguments);  // --no-validation, --all, --seed=N
 
 /// Closes the device. Returns `result`, or 1 if the validation layer reported anything.
 int close_device(int result);

@@ -15,18 +15,20 @@ using vkgemm::test::has_words;
 
 namespace {
 
+std::vector<double> decoded(const ExactCase& exact, VkgemmSlot slot, const MatrixInfo& m) {
+    const auto bytes = exact.bytes(slot);
+    std::vector<double> out(m.span);
+    for (size_t i = 0; i < out.size(); ++i)
+        out[i] = vkgemm::decodeElement(m.type, &bytes[m.bytes_of(i / m.block * m.block)], i % m.block);
+    return out;
+}
+
 /// What a kernel that sums up the k that `takes` makes of a case without epilogue. All of them: a right one.
 template <class Takes>
 std::vector<std::byte> result_of(const ExactCase& exact, const Takes& takes) {
     const Resolved& r = exact.matrices();
     const MatrixInfo &a = r.a, &b = r.b, &c = r.c, &d = r.d;
-    const auto numbers = [&](VkgemmSlot slot, const MatrixInfo& m) {
-        const auto bytes = exact.bytes(slot);
-        std::vector<double> v(m.span);
-        decode(m.type, bytes.data(), 1, v);
-        return v;
-    };
-    const auto va = numbers(VKGEMM_SLOT_A, a), vb = numbers(VKGEMM_SLOT_B, b);
+    const auto va = decoded(exact, VKGEMM_SLOT_A, a), vb = decoded(exact, VKGEMM_SLOT_B, b);
     std::vector<std::byte> out = exact.bytes(VKGEMM_SLOT_D);
     std::vector<float> sums(b.cols);
     for (uint64_t batch = 0; batch < r.batch; ++batch)
@@ -81,6 +83,10 @@ TEST_CASE("what is right passes; an element that is wrong, was never written, or
         else
             CHECK(exact.verify(wrong).wrong != "");
     }
+    for (const char* line : {"iq4_nl*iq4_nl+f32->f16 3x5x2304 layout=nt", "u8*iq4_nl+f32->f16 3x5x2304 layout=nt"}) {
+        const ExactCase both(*parse_case(line));  // which cannot take back
+        CHECK(both.verify(right_result(both)).wrong == "");
+    }
     for (const char* line : {"8x8x8 alpha=0", "8x8x8 alpha=-0"}) CHECK(ExactCase(*parse_case(line)).alpha() == 0);
     const ExactCase exact(*parse_case("40x30x20 ldd=37"));
     std::vector<std::byte> gap = right_result(exact);
@@ -93,7 +99,8 @@ TEST_CASE("sums are exact in any order, and whoever leaves some k out is found")
          {"bf16*bf16 64x16x768", "bf16*bf16 32x16x4096", "bf16*bf16 1x16x4096", "bf16*bf16 16x1x4097",
           "f16*f16 24x16x1536", "f16*f16 16x16x5120 layout=tn", "f16*f16 1x1x12288", "f16*f16+f16->f16 64x64x4096",
           "f16*f16 3x5x1601 batch=3 stride_b=0", "f16*f16 16x16x128 batch=2 beta=1", "bf16*bf16 9x17x300 bias=row",
-          "f32*f32 1x1x65536", "u8*u8+i32->u8 64x64x300", "i8*i8 16x16x4096"}) {
+          "f32*f32 1x1x65536", "u8*u8+i32->u8 64x64x300", "i8*i8 16x16x4096", "f16*iq4_nl 1x70x2304 layout=nt",
+          "iq4_nl*f16 3x7x2304", "bf16*iq4_nl 3x5x768 layout=nt bias=row", "f16*mxfp4 2x5x4096 layout=nt"}) {
         CAPTURE(line);
         const auto c = parse_case(line);
         REQUIRE(c);
@@ -122,9 +129,7 @@ TEST_CASE("sums are exact in any order, and whoever leaves some k out is found")
                         CHECK((k <= lost * piece || exact.verify(result_of(exact, takes)).wrong != ""));
                     }
         }
-        std::vector<double> a(r.a.span), b(r.b.span);
-        decode(r.a.type, exact.bytes(VKGEMM_SLOT_A).data(), 1, a);
-        decode(r.b.type, exact.bytes(VKGEMM_SLOT_B).data(), 1, b);
+        const auto a = decoded(exact, VKGEMM_SLOT_A, r.a), b = decoded(exact, VKGEMM_SLOT_B, r.b);
         double most = 0, most_terms = 0;
         for (uint64_t batch = 0; batch < r.batch; ++batch)
             for (uint64_t row = 0; row < r.a.rows; ++row)

@@ -90,13 +90,16 @@ std::optional<uint64_t> first_overlap(std::span<Strides> all, uint64_t& reach, u
 std::optional<uint64_t> span_elements(const Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch) {
     if (rows == 0 || cols == 0 || batch == 0) return 0;
     const auto [outer, inner] = stored(x, rows, cols);
-    return plus(plus(times(batch - 1, x.batchStride), times(outer - 1, x.ld)), inner);
+    uint64_t span = inner;
+    if (!add_steps(span, outer - 1, x.ld) || !add_steps(span, batch - 1, x.batchStride)) return std::nullopt;
+    return span;
 }
 
 std::optional<uint64_t> span_elements(const Operand& x) {
-    const auto inner = span_elements(*x.matrix, x.rows, x.cols, x.batch);
-    if (inner == 0 || x.outer == 0) return 0;
-    return plus(inner, times(x.outer - 1, x.outer_stride));
+    auto span = span_elements(*x.matrix, x.rows, x.cols, x.batch);
+    if (span == 0 || x.outer == 0) return 0;
+    if (span && !add_steps(*span, x.outer - 1, x.outer_stride)) return std::nullopt;
+    return span;
 }
 
 }  // namespace vkgemm::plan

@@ -47,19 +47,19 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
 
 bool is_addressed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_ADDRESSES; }
 
-// Bytes of one matrix where the slot may hold many, so that the largest group fits.
-uint64_t one_matrix(Problem p, VkgemmSlot slot, uint32_t operand_alignment) {
-    p.batch = 1;
-    return requirements_of(p, operand_alignment)[slot].bytes;
-}
-
 // What a run brings. Matrices that the table has addresses of are no operands.
 void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const Problem& completed,
                const DeviceCaps& dev, uint32_t operand_alignment) {
     slots = requirements_of(completed, operand_alignment);
-    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_RESIDUAL}) {
-        if (is_addressed(completed)) slots[slot] = {};
-        if (!is_addressed(completed)) slots[slot].least = one_matrix(completed, slot, operand_alignment);
+    constexpr VkgemmSlot matrices[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D,
+                                       VKGEMM_SLOT_RESIDUAL};
+    if (is_addressed(completed)) {
+        for (const VkgemmSlot slot : matrices) slots[slot] = {};
+    } else {  // of one matrix where the slot may hold many, so that the largest group fits
+        Problem one = completed;
+        one.batch = 1;
+        const auto of_one = requirements_of(one, operand_alignment);
+        for (const VkgemmSlot slot : matrices) slots[slot].least = of_one[slot].bytes;
     }
     const uint64_t count = completed.batch;
     slots[VKGEMM_SLOT_GROUPS] = {count * sizeof(VkgemmGroup), 4, true, false};

@@ -9,14 +9,19 @@
 namespace vkgemm::tool {
 namespace {
 
+/// Has 1 and -10, and no others up to 12: neither 0 nor the negative of any.
+bool has_few(const MatrixInfo& m) { return m.type == VKGEMM_TYPE_IQ4_NL; }
+bool has_negatives(const MatrixInfo& m) { return m.type != u8 && !has_few(m); }
+/// The largest size of the numbers that random_numbers() gives.
+int largest(const MatrixInfo& m, int range) { return has_few(m) ? 10 : range; }
+
 /// Numbers from 1 to `range`, of either sign where the type has one: none is 0, so that each counts.
 std::vector<int8_t> random_numbers(const MatrixInfo& m, uint64_t matrices, int range, uint64_t seed) {
     if (m.type == VKGEMM_TYPE_MXFP4 || m.type == VKGEMM_TYPE_NVFP4) range = std::min(range, 4);  // which have no 5
-    const bool few = m.type == VKGEMM_TYPE_IQ4_NL;  // which has 1 and -10, and no others up to 12
-    std::array<int8_t, 256> number{};               // for a random byte, so that one random number does for eight
+    std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
     for (size_t i = 0; i < number.size(); ++i) {
         const auto size = static_cast<int8_t>(1 + i / 2 * static_cast<size_t>(range) / 128);
-        number[i] = static_cast<int8_t>(few ? (i % 2 ? -10 : 1) : i % 2 && m.type != u8 ? -size : size);
+        number[i] = static_cast<int8_t>(has_few(m) ? (i % 2 ? -10 : 1) : i % 2 && m.type != u8 ? -size : size);
     }
     std::vector<int8_t> v(matrices * m.rows * m.cols);
     Random random{seed};
@@ -40,6 +45,16 @@ struct Pairs {
     uint64_t active;            // one pair of so many is there at all
     std::vector<int8_t> signs;  // of B's second half by its first; empty: the types have no sign, nothing is taken back
 };
+
+/// Likewise of numbers without 0 and without negatives, which B takes back. If B cannot, all blocks but one are 0, by
+/// their scales.
+void pair_up_few(int8_t* row, const Pairs& p, uint64_t k, uint64_t block, uint64_t number) {
+    for (uint64_t i = 0; i < p.half && !p.signs.empty(); ++i) {
+        const bool alone = i % p.alone == number % p.alone;
+        row[p.last - i] = static_cast<int8_t>(alone ? -9 - row[i] : row[i]);  // 1 for -10, and -10 for 1
+    }
+    for (uint64_t i = 0; i < k && p.signs.empty(); ++i) row[i] = i / block == number % (k / block);
+}
 
 void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
     for (uint64_t i = 0; i < p.half; ++i) {
@@ -66,25 +81,34 @@ ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& lim
     };
     const int64_t sum_limit = limits.sum - ExactLimits::others;
     for (int range = 7; range >= 1; --range)
-        if (const int64_t most = static_cast<int64_t>(k) * range * range; 2 * most <= sum_limit && most <= limits.terms)
+        if (const int64_t most = static_cast<int64_t>(k) * largest(r.a, range) * largest(r.b, range);
+            2 * most <= sum_limit && most <= limits.terms)
             return numbers(range);
 
-    constexpr int range = 2, term = range * range;
-    const int64_t lonely =
-        sum_limit / (2 * term) - static_cast<int64_t>(k % 2);  // an odd k has its last without a partner
+    constexpr int range = 2;
+    const int64_t term = int64_t{largest(r.a, range)} * largest(r.b, range);
+    const int64_t left = has_few(r.a) ? 11 * largest(r.b, range) : term;  // of a pair that is alone
+    // An odd k has its last without a partner.
+    const int64_t lonely = sum_limit / (2 * left) - static_cast<int64_t>(k % 2);
     Pairs p = {.half = k / 2,
                .last = k - 1,
                .alone = without_seven(parts_of(k / 2, lonely)),
-               .active = without_seven(parts_of(k * term, limits.terms - 3 * limits.sum / 4 - 2 * term)),
+               .active = without_seven(
+                   parts_of(k * static_cast<uint64_t>(term), limits.terms - 3 * limits.sum / 4 - 2 * term)),
                .signs = {}};
-    const bool signless_a = r.a.type == u8, signless_b = r.b.type == u8;
+    const bool signless_a = !has_negatives(r.a), signless_b = !has_negatives(r.b);
     Random random{seed ^ 0x5eed};
     for (uint64_t i = 0; i < p.half && !(signless_a && signless_b); ++i)
         p.signs.push_back(signless_a || (!signless_b && random.next() & 1) ? -1 : 1);
 
     ExactNumbers v = numbers(range);
-    for (uint64_t line = 0; line < of_a * r.a.rows; ++line)
-        pair_up(&v.a[line * k], p, line / r.a.rows + line % r.a.rows * 7 + seed);
+    for (uint64_t line = 0; line < of_a * r.a.rows; ++line) {
+        const uint64_t number = line / r.a.rows + line % r.a.rows * 7 + seed;
+        if (has_few(r.a))
+            pair_up_few(&v.a[line * k], p, k, r.a.block, number);
+        else
+            pair_up(&v.a[line * k], p, number);
+    }
     for (uint64_t matrix = 0; matrix < of_b; ++matrix)
         for (uint64_t i = 0; i < p.signs.size(); ++i) {
             const int8_t* const first = &v.b[(matrix * k + i) * r.b.cols];

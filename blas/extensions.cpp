@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// What MKL and OpenBLAS have beside BLAS: gemm_batch, gemm_batch_strided, gemmt and gemm3m. All of them are calls of
+// this library's gemm, because the next BLAS may not have them. If it does, it gets calls without a product that may be
+// worth the device, and bad arguments.
+#include "blas/signatures.h"
+#include "blas/state.h"
+#include "blas/triangle.h"
+
+namespace vkgemm::blas {
+namespace {
+
+/// This library's gemm, as gemm.cpp defines it.
+template <class T, class Int>
+using FortranGemm = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*, const Int*,
+                         const T*, const Int*, const T*, T*, const Int*);
+template <class T, class Int>
+using CblasGemm = void(int, int, int, Int, Int, Int, CblasFactor<T>, CblasMatrix<T>, Int, CblasMatrix<T>, Int,
+                       CblasFactor<T>, CblasResult<T>, Int);
+
+template <class T, class Int>
+void call_gemm(FortranGemm<T, Int>* gemm, const Gemm<T>& g) {
+    const auto i = [](int64_t x) { return static_cast<Int>(x); };
+    const Int m = i(g.m), n = i(g.n), k = i(g.k), lda = i(g.lda), ldb = i(g.ldb), ldc = i(g.ldc);
+    gemm(&op_letters[static_cast<size_t>(g.op_a)], &op_letters[static_cast<size_t>(g.op_b)], &m, &n, &k, &g.alpha, g.a,
+         &lda, g.b, &ldb, &g.beta, g.c, &ldc);
+}
+template <class T, class Int>
+void call_gemm(CblasGemm<T, Int>* gemm, const Gemm<T>& g) {
+    const auto i = [](int64_t x) { return static_cast<Int>(x); };
+    gemm(cblas_column_major, cblas_ops[static_cast<size_t>(g.op_a)], cblas_ops[static_cast<size_t>(g.op_b)], i(g.m),
+         i(g.n), i(g.k), factor_of(g.alpha), g.a, i(g.lda), g.b, i(g.ldb), factor_of(g.beta), g.c, i(g.ldc));
+}
+
+template <class T>
+bool may_use_device(int64_t m, int64_t n, int64_t k) {
+    return m > 0 && n > 0 && k > 0 && may_use_device(settings(), routine_of<T>, m, n, k);
+}
+
+/// `product(i, group)` calls gemm for the i-th product of all, which is in this group; sizes of a group are the same.
+template <class T, class Int, class Whole, class Product>
+void run_batch(NextSymbol& same, const Int* m, const Int* n, const Int* k, Int groups, const Int* sizes,
+               const Whole& whole, const Product& product) {
+    bool may = false;
+    for (Int g = 0; g < groups && !may; ++g) may = may_use_device<T>(m[g], n[g], k[g]);
+    if ((!may || InsideNext::active()) && same.exists()) return whole();
+    int64_t i = 0;
+    for (Int g = 0; g < groups; ++g)
+        for (Int in_group = 0; in_group < sizes[g]; ++in_group) product(i++, g);
+}
+
+template <class T, class Whole, class Multiply>
+void run_gemmt(NextSymbol& same, const std::optional<Gemmt<T>>& p, const Whole& whole, const Multiply& multiply) {
+    const bool valid = p && is_valid(p->g);
+    const bool may = valid && may_use_device<T>((p->g.n + 1) / 2, (p->g.n + 1) / 2, p->g.k);
+    if ((!may || InsideNext::active()) && same.exists()) return whole();
+    if (!valid) return complain("gemmt has a bad argument, and no BLAS library reports it: nothing is computed");
+    multiply_triangle(*p, std::min<int64_t>(256, settings().tile), multiply);
+}
+
+template <class T>
+std::optional<Gemmt<T>> read_gemmt(std::optional<bool> upper, std::optional<Op> op_a, std::optional<Op> op_b,
+                                   Gemm<T> g) {
+    if (!upper || !op_a || !op_b) return {};
+    g.op_a = *op_a, g.op_b = *op_b;
+    return Gemmt<T>{*upper, g};
+}
+
+/// A triangle by rows is the other one of the transpose by columns: op(B)' op(A)'.
+template <class T>
+void transpose_gemmt(Gemmt<T>& p) {
+    p.upper = !p.upper;
+    std::swap(p.g.op_a, p.g.op_b), std::swap(p.g.a, p.g.b), std::swap(p.g.lda, p.g.ldb);
+}
+
+}  // namespace
+}  // namespace vkgemm::blas
+
+using namespace vkgemm::blas;
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+#define FORTRAN_REAL(Int, T, gemm, batch, strided, gemmt)                                                              \
+    EXPORT FortranGemm<T, Int> gemm;                                                                                   \
+    EXPORT void batch(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,    \
+                      const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta,             \
+                      T* const* c, const Int* ldc, const Int* groups, const Int* sizes) {                              \
+        static constinit NextSymbol same(#batch);                                                                      \
+        run_batch<T>(                                                                                                  \
+            same, m, n, k, *groups, sizes,                                                                             \
+            [&] {                                                                                                      \
+                same.get<decltype(batch)>()(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes);  \
+            },                                                                                                         \
+            [&](int64_t i, Int g) {                                                                                    \
+                gemm(op_a + g, op_b + g, m + g, n + g, k + g, alpha + g, a[i], lda + g, b[i], ldb + g, beta + g, c[i], \
+                     ldc + g);                                                                                         \
+            });                                                                                                        \
+    }                                                                                                                  \
+    EXPORT void strided(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \
+                        const T* a, const Int* lda, const Int* stride_a, const T* b, const Int* ldb,                   \
+                        const Int* stride_b, const T* beta, T* c, const Int* ldc, const Int* stride_c,                 \
+                        const Int* count) {                                                                            \
+        static constinit NextSymbol same(#strided);                                                                    \
+        run_batch<T>(                                                                                                  \
+            same, m, n, k, Int{1}, count,                                                                              \
+            [&] {                                                                                                      \
+                same.get<decltype(strided)>()(op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, \
+                                              ldc, stride_c, count);                                                   \
+            },                                                                                                         \
+            [&](int64_t i, Int) {                                                                                      \
+                gemm(op_a, op_b, m, n, k, alpha, a + i * *stride_a, lda, b + i * *stride_b, ldb, beta,                 \
+                     c + i * *stride_c, ldc);                                                                          \
+            });                                                                                                        \
+    }                                                                                                                  \
+    EXPORT void gemmt(const char* uplo, const char* op_a, const char* op_b, const Int* n, const Int* k,                \
+                      const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,     \
+                      const Int* ldc) {                                                                                \
+        static constinit NextSymbol same(#gemmt);                                                                      \
+        const Gemm<T> all{{}, {}, *n, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc};                               \
+        run_gemmt(                                                                                                     \
+            same, read_gemmt(choice(*uplo, "UL"), op_of(*op_a), op_of(*op_b), all),                                    \
+            [&] { same.get<decltype(gemmt)>()(uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },         \
+            [](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });                                                     \
+    }
+
+#define CBLAS_REAL(Int, T, gemm, batch, strided, gemmt)                                                                \
+    EXPORT CblasGemm<T, Int> gemm;                                                                                     \
+    EXPORT void batch(int order, const int* op_a, const int* op_b, const Int* m, const Int* n, const Int* k,           \
+                      const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,            \
+                      const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {                      \
+        static constinit NextSymbol same(#batch);                                                                      \
+        run_batch<T>(                                                                                                  \
+            same, m, n, k, groups, sizes,                                                                              \
+            [&] {                                                                                                      \
+                same.get<decltype(batch)>()(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups,   \
+                                            sizes);                                                                    \
+            },                                                                                                         \
+            [&](int64_t i, Int g) {                                                                                    \
+                gemm(order, op_a[g], op_b[g], m[g], n[g], k[g], alpha[g], a[i], lda[g], b[i], ldb[g], beta[g], c[i],   \
+                     ldc[g]);                                                                                          \
+            });                                                                                                        \
+    }                                                                                                                  \
+    EXPORT void strided(int order, int op_a, int op_b, Int m, Int n, Int k, T alpha, const T* a, Int lda,              \
+                        Int stride_a, const T* b, Int ldb, Int stride_b, T beta, T* c, Int ldc, Int stride_c,          \
+                        Int count) {                                                                                   \
+        static constinit NextSymbol same(#strided);                                                                    \
+        run_batch<T>(                                                                                                  \
+            same, &m, &n, &k, Int{1}, &count,                                                                          \
+            [&] {                                                                                                      \
+                same.get<decltype(strided)>()(order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b,   \
+                                              beta, c, ldc, stride_c, count);                                          \
+            },                                                                                                         \
+            [&](int64_t i, Int) {                                                                                      \
+                gemm(order, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,            \
+                     c + i * stride_c, ldc);                                                                           \
+            });                                                                                                        \
+    }                                                                                                                  \
+    EXPORT void gemmt(int order, int uplo, int op_a, int op_b, Int n, Int k, T alpha, const T* a, Int lda, const T* b, \
+                      Int ldb, T beta, T* c, Int ldc) {                                                                \
+        static constinit NextSymbol same(#gemmt);                                                                      \
+        auto p = read_gemmt(choice(uplo, cblas_upper, cblas_lower), op_of(op_a), op_of(op_b),                          \
+                            Gemm<T>{{}, {}, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                            \
+        if (order != cblas_row_major && order != cblas_column_major) p.reset();                                        \
+        if (p && order == cblas_row_major) transpose_gemmt(*p);                                                        \
+        run_gemmt(                                                                                                     \
+            same, p,                                                                                                   \
+            [&] { same.get<decltype(gemmt)>()(order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },  \
+            [](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });                                                     \
+    }
+
+// gemm3m has the arguments of gemm, and is gemm, also where the next BLAS computes it.
+#define FORTRAN_COMPLEX(Int, T, gemm, gemm3m)                                                                         \
+    EXPORT FortranGemm<T, Int> gemm;                                                                                  \
+    EXPORT void gemm3m(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \
+                       const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) { \
+        gemm(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                               \
+    }
+#define CBLAS_COMPLEX(Int, T, gemm, gemm3m)                                                                           \
+    EXPORT CblasGemm<T, Int> gemm;                                                                                    \
+    EXPORT void gemm3m(int order, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
+                       const void* b, Int ldb, const void* beta, void* c, Int ldc) {                                  \
+        gemm(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                        \
+    }
+
+#define EACH_TYPE(STYLE, Int, before, after)                                                                        \
+    STYLE##_REAL(Int, float, before##sgemm##after, before##sgemm_batch##after, before##sgemm_batch_strided##after,  \
+                 before##sgemmt##after) STYLE##_REAL(Int, double, before##dgemm##after, before##dgemm_batch##after, \
+                                                     before##dgemm_batch_strided##after, before##dgemmt##after)     \
+        STYLE##_COMPLEX(Int, std::complex<float>, before##cgemm##after, before##cgemm3m##after)                     \
+            STYLE##_COMPLEX(Int, std::complex<double>, before##zgemm##after, before##zgemm3m##after)
+#define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN, Int, before, after)
+#define CBLAS(Int, before, after) EACH_TYPE(CBLAS, Int, before, after)
+#include "blas/names.def"
+#undef EACH_TYPE
+#undef FORTRAN
+#undef CBLAS
