@@ -2,7 +2,8 @@
 // Few rows by a B of a block format: D is BM x BN per work group, with BM all of its rows. It grows from `gemv_mixed`.
 // An invocation takes pieces of 64 elements, which are whole words in most formats. Blocks are no whole vectors, and
 // neighbours that read a piece each touch many lines of the cache. With STAGES 2 they copy neighbouring words to shared
-// memory first: that pays for one row alone, because the shared memory is wanted for A otherwise.
+// memory first: that pays for one row alone, because the shared memory is wanted for A otherwise. With DEPTH 4 an
+// invocation has four pieces side by side, which are whole vectors.
 //
 //             B, k ->                                       A, as f32
 //           +-----------+-----------+-----+-----------+     +-----------------------------+
@@ -17,17 +18,18 @@
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
 #include "pieces.glsl"
+#include "piece_quads.glsl"
 
-const uint TEAMS = WG / TEAM, STEP = TEAM * 64, SIDE = 8;  // invocations of a team side by side
-const uint ROW_A = GEMV_BLOCKS_ROW(TEAM), ALL_A = BM * ROW_A, PARTS = (WG * R * BM + 3) / 4;
+const uint TEAMS = WG / TEAM, STEP = TEAM * DEPTH * 64, SIDE = 8;  // invocations of a team side by side
+const uint ROW_A = GEMV_BLOCKS_ROW(TEAM * DEPTH), ALL_A = BM * ROW_A, PARTS = (WG * R * BM + 3) / 4;
 const uint COPIES = (BM * STEP / 8 + WG - 1) / WG;  // octets of A that an invocation copies
 
 shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
 Octet copied[COPIES];
-// Words of B that an invocation copies: COPY of them side by side in a column, every COLUMNS-th column.
-const uint COPY = WG < 32 ? WG : 32, COLUMNS = WG / COPY;
-const uint B_COPIES = (COLUMN_WORDS + COPY - 1) / COPY, B_COLUMNS = (BN + COLUMNS - 1) / COLUMNS;
-uint copied_words[STAGED ? B_COPIES * B_COLUMNS : 1];
+// What an invocation copies of its column of B, if that is staged: every COPY-th unit of one or four words.
+const uint COPY = WG / BN, UNITS = (COLUMN_WORDS + UNIT - 1) / UNIT;
+const uint B_COPIES = (UNITS + COPY - 1) / COPY;
+uvec4 copied_units[STAGED ? B_COPIES : 1];
 float sums[R * BM];
 
 // The byte at which the step that begins at k0 begins in this column, as word_of_b counts them. All steps of a column
@@ -37,30 +39,29 @@ uint begin_of(uint col, uint k0) {
            k0 / PIECE_BLOCK * PIECE_BYTES;
 }
 
-// The words of B of the step that begins at k0, whose last one may reach past k_end: there the last word is read again.
-void load_staged(uint col0, uint k0) {
-    const uint copier = gl_LocalInvocationIndex % COPY, row = gl_LocalInvocationIndex / COPY;
-    const uint from = min(k0, k_end - 64);
-    [[unroll]] for (uint c = 0; c < B_COLUMNS; ++c) {
-        const uint begin = begin_of(col0 + min(row + c * COLUMNS, BN - 1), from);
-        if (k0 + STEP < k_end) {
-            [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-                copied_words[c * B_COPIES + i] =
-                    word_of_b(begin, i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, COLUMN_WORDS - 1));
-        } else {
-            const uint blocks = (k_end - from + PIECE_BLOCK - 1) / PIECE_BLOCK;
-            const uint last = ((begin & 3) + blocks * PIECE_BYTES + 3) / 4 - 1;
-            [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-                copied_words[c * B_COPIES + i] = word_of_b(begin, min(copier + i * COPY, last));
-        }
+// Which unit of a column's step an invocation copies as its i-th.
+uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, UNITS - 1); }
+
+// The units of the step that begins at k0, of the column that begins at this byte. The last step may reach past k_end:
+// there the last unit is read again.
+void load_staged(uint column, uint k0) {
+    const uint copier = gl_LocalInvocationIndex % COPY, from = min(k0, k_end - 64);
+    const uint begin = (column + from / PIECE_BLOCK * PIECE_BYTES) & ~3u;
+    if (k0 + STEP < k_end) {
+        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
+            copied_units[i] = unit_of_b(begin + 4 * UNIT * unit_of(copier, i));
+    } else {
+        const uint end = column + (k_end + PIECE_BLOCK - 1) / PIECE_BLOCK * PIECE_BYTES;
+        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
+            copied_units[i] = unit_of_b(min(begin + 4 * UNIT * (copier + i * COPY), (end - 1) & ~(4 * UNIT - 1)));
     }
 }
 void store_staged() {
-    const uint copier = gl_LocalInvocationIndex % COPY, row = gl_LocalInvocationIndex / COPY;
-    [[unroll]] for (uint c = 0; c < B_COLUMNS; ++c) {
-        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-            b_step[min(row + c * COLUMNS, BN - 1) * COLUMN + min(copier + i * COPY, COLUMN_WORDS - 1)] =
-                copied_words[c * B_COPIES + i];
+    const uint copier = gl_LocalInvocationIndex % COPY, column = gl_LocalInvocationIndex / COPY * COLUMN;
+    [[unroll]] for (uint i = 0; i < B_COPIES; ++i) {
+        const uint w = column + UNIT * unit_of(copier, i);
+        if (UNIT == 4) b_step[w / 4] = copied_units[i];
+        else b_step[w / 4][w % 4] = copied_units[i].x;
     }
 }
 
@@ -69,51 +70,69 @@ uint column_of(uint team, uint r) { return team + r * TEAMS; }
 
 // The pieces of the step that begins at k0, straight from memory; past the end the last ones.
 void load_pieces(uint col0, uint team, uint lane, uint k0) {
-    [[unroll]] for (uint r = 0; r < R; ++r)
-        take_piece(r, 0, begin_of(col0 + column_of(team, r), 0), min(k0 / 64 + lane, args.k / 64 - 1));
+    [[unroll]] for (uint r = 0; r < R; ++r) {
+        const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;
+        if (UNIT == 1) {
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS; ++i)
+                next[r * SPAN_WORDS + i] = piece_word_at(
+                    false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1), i % PIECE_WORDS);
+        } else {
+            const uint begin = column + min(first, args.k / 64 - DEPTH) / DEPTH * SPAN_BYTES;
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS / UNIT; ++i) {
+                const uvec4 unit = unit_of_b(begin + 4 * UNIT * i);
+                [[unroll]] for (uint j = 0; j < UNIT; ++j) next[r * SPAN_WORDS + UNIT * i + j] = unit[j];
+            }
+        }
+    }
 }
 
-// The octets of A of the step that begins at k0; later, where they are stored, they are 0 past the end.
+// Makes the pieces of what store_staged or load_pieces fetched.
+void take_pieces(uint team, uint lane, uint phase[R]) {
+    [[unroll]] for (uint i = 0; i < R * DEPTH * PIECE_WORDS; ++i) {
+        const uint r = i / (DEPTH * PIECE_WORDS), p = i / PIECE_WORDS % DEPTH, q = i % PIECE_WORDS;
+        if (STAGED) piece[i] = piece_word_at(true, column_of(team, r) * COLUMN, phase[r], lane * DEPTH + p, q);
+        else piece[i] = UNIT == 1 ? next[i] : piece_word_at(true, r * SPAN_WORDS, 0, p, q);
+    }
+}
+
+// The octets of A of the step that begins at k0; past the end the last one.
 void load_a_step(uint row0, uint k0) {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = min(e / (STEP / 8), BM - 1);
         copied[i] = octet_from(true, index_a(row0 + v, min(k0 + e % (STEP / 8) * 8, k_end - 8)));
     }
 }
-void store_a_step(uint k0) {
+void store_a_step() {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);
         if (v >= BM) continue;
         [[unroll]] for (uint part = 0; part < 2; ++part)
-            a_step[v * ROW_A + 2 * q + q / 8 + part] =
-                mix(vec4(0), finished_quad(true, copied[i], part), bvec4(k0 + 8 * q < k_end));
+            a_step[v * ROW_A + 2 * q + q / (8 * DEPTH) + part] = finished_quad(true, copied[i], part);
     }
 }
 
-void take_next() {
-    [[unroll]] for (uint i = 0; i < R * PIECE_WORDS; ++i) piece[i] = next[i];
-}
-
-// Adds the products of the pieces with what store_a_step stored. Those of a piece past the end do not count.
-void multiply(uint lane, bool counts) {
+// Adds the products of piece p of each column, the step's `place`-th, with what store_a_step stored.
+void multiply(uint p, uint place) {
+    const uint in_block = DEPTH == 4 ? p : place;  // which of 4, at least
     [[unroll]] for (uint g = 0; g < 16 / GROUP_QUADS; ++g) {
         float group_sums[R * BM];
         [[unroll]] for (uint i = 0; i < R * BM; ++i) group_sums[i] = 0;
         [[unroll]] for (uint i = 0; i < GROUP_QUADS; ++i) {
             const uint t = g * GROUP_QUADS + i;
             vec4 four[R];
-            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = piece_quad(r, lane, t);
+            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = piece_quad(r * DEPTH + p, in_block, t);
             [[unroll]] for (uint v = 0; v < BM; ++v) {
-                const vec4 x = a_step[v * ROW_A + piece_place(lane, t)];
+                const vec4 x = a_step[v * ROW_A + piece_place(place, t)];
                 [[unroll]] for (uint r = 0; r < R; ++r)
                     [[unroll]] for (uint j = 0; j < 4; ++j)
                         group_sums[r * BM + v] = fma(four[r][j], x[j], group_sums[r * BM + v]);
             }
         }
         [[unroll]] for (uint r = 0; r < R; ++r) {
-            const vec2 factors = piece_factors(r, lane, g);
+            const vec2 factors = piece_factors(r * DEPTH + p, in_block, g);
             [[unroll]] for (uint v = 0; v < BM; ++v)
-                sums[r * BM + v] += mix(0, group_sums[r * BM + v] * factors.x * factors.y, counts);
+                sums[r * BM + v] = TWO_FACTORS ? fma(group_sums[r * BM + v] * factors.x, factors.y, sums[r * BM + v])
+                                               : fma(group_sums[r * BM + v], factors.x, sums[r * BM + v]);
         }
     }
 }
@@ -125,23 +144,24 @@ void main() {
     const uint lane = tid / (SIDE * TEAMS) * SIDE + tid % SIDE;
     [[unroll]] for (uint i = 0; i < R * BM; ++i) sums[i] = 0;
     if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
-        if (STAGED) load_staged(col0, k_begin);
+        const uint copied_column = begin_of(col0 + tid / COPY, 0);
+        if (STAGED) load_staged(copied_column, k_begin);
         else load_pieces(col0, team, lane, k_begin);
         load_a_step(row0, k_begin);
+        uint phase[R];  // bytes of the first word of each column before its first block
+        [[unroll]] for (uint r = 0; r < R; ++r)
+            phase[r] = ODD_WORDS == 0 ? 0 : begin_of(col0 + column_of(team, r), k_begin) & 3;
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
-            store_a_step(k0);
+            store_a_step();
             if (STAGED) store_staged();
-            else take_next();
+            else take_pieces(team, lane, phase);
             barrier();  // the step is complete
-            if (STAGED) load_staged(col0, k0 + STEP);
+            if (STAGED) load_staged(copied_column, k0 + STEP);
             else load_pieces(col0, team, lane, k0 + STEP);
             load_a_step(row0, k0 + STEP);
-            if (STAGED) {
-                [[unroll]] for (uint r = 0; r < R; ++r)
-                    take_piece(r, column_of(team, r) * COLUMN, begin_of(col0 + column_of(team, r), k_begin) & 3, lane);
-                take_next();
-            }
-            multiply(lane, k0 + 64 * lane < k_end);
+            if (STAGED) take_pieces(team, lane, phase);
+            [[unroll]] for (uint p = 0; p < DEPTH; ++p)
+                if (k0 + 64 * (lane * DEPTH + (UNIT == 1 ? p : 0)) < k_end) multiply(p, lane * DEPTH + p);
             barrier();  // every invocation has read it
         }
     }

@@ -41,6 +41,7 @@ Octet octet_of(bool of_a, uint block, uint place) {
     [[unroll]] for (uint q = 0; q < 3; ++q) x.high[q] = x.scale[q] = 0;
     uint code = 0, words = 3;  // the first word with codes, from the block's own on, and how many there are
     if (in_chunks(of_a) && (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_F16 || type == VKGEMM_TYPE_BF16)) {
+        x.past = 0;
         const uvec4 first = sixteen(of_a, begin);
         [[unroll]] for (uint q = 0; q < 4; ++q) x.code[q] = first[q];
         if (type == VKGEMM_TYPE_F32) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Block formats in pieces of 64 elements: the words that hold one, and its numbers, four at a time (quads).
+// Block formats in pieces of 64 elements: the words that hold one. piece_quads.glsl makes numbers of them.
 // formats.glsl has the meaning of the codes. A piece of blocks of 32 is two blocks, of those of 256 a quarter of one,
 // whose scales come with each piece. Pieces begin on words, except in formats whose 64 elements are not whole words:
 // there a piece may begin in the middle of one, and the last entry of piece[] tells.
@@ -28,166 +28,72 @@ const uint PIECE_WORDS = IS(Q8_0)   ? 17
                          : IS(Q6_K) ? 22
                          : IS(MXFP4) ? 10
                                      : 9;
-const uint GROUP_QUADS = IS(NVFP4) || IS(Q6_K) ? 4 : 8;  // quads that share their factors, or more
-const bool BY_HALVES = IS_K;  // first all low halves of the codes' bytes, then all high ones; else word by word
-
 const uint BLOCK = IS_K ? 256 : IS(NVFP4) ? 64 : 32, BLOCK_BYTES = PIECE_BYTES / (PIECE_BLOCK / BLOCK);
 
+// An invocation has DEPTH pieces side by side in each of R columns. Where all columns begin on 16 bytes (CHUNKS_B), it
+// loads them, or what it stages, UNIT words at a time.
+const uint R = BN / (WG / TEAM), SPAN_BYTES = DEPTH * 64 / PIECE_BLOCK * PIECE_BYTES;  // of whole blocks
+const bool STAGED = STAGES > 1;  // B goes through shared memory
+const uint UNIT_OF_SPAN = DEPTH == 1 ? 1 : SPAN_BYTES % 16 == 0 ? 4 : SPAN_BYTES % 8 == 0 ? 2 : 1;
+const uint UNIT = ALIGNED / CHUNKS_B % 2 == 0 ? 1 : STAGES > 1 ? 4 : UNIT_OF_SPAN;
+const uint SPAN_WORDS = UNIT == 1 ? DEPTH * PIECE_WORDS : STAGES > 1 ? 1 : SPAN_BYTES / 4;
+
 // A step of a column in shared memory: its words, and those from one column to the next, so that pieces of four columns
-// are in banks of their own.
+// are in banks of their own, or are read 16 bytes at a time.
+const bool BY_WORDS = !IS(Q4_K) && !IS(Q5_K);  // whose pieces, and the scales before them, are multiples of 16 bytes
 const uint ODD_WORDS = PIECE_BYTES % 4 == 0 ? 0 : 1;
-const uint COLUMN_WORDS = TEAM / PIECES * PIECE_BYTES / 4 + ODD_WORDS;
-const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS_K ? 25 : 24);
-const uint R = BN / (WG / TEAM);  // columns of B that an invocation has pieces of
-const bool STAGED = STAGES > 1;   // B goes through shared memory
-shared uint b_step[STAGED ? BN * COLUMN : 1];
-uint piece[R * PIECE_WORDS], next[R * PIECE_WORDS];
+const uint STEP_BYTES = TEAM * DEPTH / PIECES * PIECE_BYTES, COLUMN_WORDS = STEP_BYTES / 4 + ODD_WORDS;
+const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS(Q6_K) ? 25 : 24);
+shared uvec4 b_step[STAGED ? (BN * COLUMN + 3) / 4 : 1];
+uint piece[R * DEPTH * PIECE_WORDS], next[R * SPAN_WORDS];
 
 // Word i of B, from the one on that holds this byte, counted from the word that holds B's first one: a repetition or a
 // group of a format whose blocks are no whole words may begin in the middle of one.
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Words { uint at[4096]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly restrict buffer Pairs { uvec2 at[]; };
+uvec2 pair_of_b(uint byte) { return Pairs(args.b).at[byte / 8]; }
 uint word_of_b(uint byte, uint i) {
     uint carry;
     const uint low = uaddCarry(args.b.x & ~3u, byte & ~3u, carry);
     return Words(uvec2(low, args.b.y + carry)).at[i];
 }
 #else
+layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_pairs_block { uvec2 at[]; } b_pairs;
+uvec2 pair_of_b(uint byte) { return b_pairs.at[(args.b.x + byte) / 8]; }
 uint word_of_b(uint byte, uint i) { return b_one.at[args.b.x / 4 + byte / 4 + i]; }
 #endif
 
-// Word q of the piece `part` of what begins at byte `begin` of a column's step, which begins at word `column` of shared
-// memory; if B is not staged, at that byte of B.
-uint step_word(uint column, uint byte, uint i) {
-    if (STAGED) return b_step[column + byte / 4 + i];
-    return word_of_b(byte, i);
+// Word q of the piece `part` of what begins at byte `begin`: of B, or, if `held`, of a column's step, which begins at
+// word `column` of shared memory, or of next[] if B is not staged.
+uint step_word(bool held, uint column, uint byte, uint i) {
+    if (!held) return word_of_b(byte, i);
+    if (!STAGED) return next[column + byte / 4 + i];
+    const uint w = column + byte / 4;
+    return BY_WORDS ? b_step[(w + i) / 4][(w + i) % 4] : b_step[w / 4 + i / 4][i % 4];
 }
-uint piece_word(uint column, uint begin, uint part, uint q) {
-    if (IS(Q4_K)) return q < 4 ? step_word(column, begin, q) : step_word(column, begin + 32 * part, q);
-    if (IS(Q5_K)) return q < 12 ? step_word(column, begin, q) : step_word(column, begin + 32 * part, q);
+uint piece_word(bool held, uint column, uint begin, uint part, uint q) {
+    if (IS(Q4_K)) return q < 4 ? step_word(held, column, begin, q) : step_word(held, column, begin + 32 * part, q);
+    if (IS(Q5_K)) return q < 12 ? step_word(held, column, begin, q) : step_word(held, column, begin + 32 * part, q);
     if (IS(Q6_K)) {  // codes, h, scales, d, and where the block begins
-        if (q < 9) return step_word(column, begin + 32 * part, q);
-        if (q < 18) return step_word(column, begin + 32 * (part / 2), 32 + q - 9);
-        if (q < 20) return step_word(column, begin + 192 + 8 * (part / 2) + 2 * (part & 1), q - 18);
-        return q == 20 ? step_word(column, begin, 52) : begin;
+        if (q < 9) return step_word(held, column, begin + 32 * part, q);
+        if (q < 18) return step_word(held, column, begin + 32 * (part / 2), 32 + q - 9);
+        if (q < 20) return step_word(held, column, begin + 192 + 8 * (part / 2) + 2 * (part & 1), q - 18);
+        return q == 20 ? step_word(held, column, begin, 52) : begin;
     }
-    return IS(MXFP4) && q == 9 ? begin : step_word(column, begin, q);
+    return IS(MXFP4) && q == 9 ? begin : step_word(held, column, begin, q);
 }
 
-// Takes piece p of what begins at byte `from`, as piece_word has it, as the next one of column r.
-void take_piece(uint r, uint column, uint from, uint p) {
-    const uint begin = from + p / PIECES * PIECE_BYTES;
-    [[unroll]] for (uint q = 0; q < PIECE_WORDS; ++q)
-        next[r * PIECE_WORDS + q] = piece_word(column, begin, p % PIECES, q);
+// The same of piece p of what begins at byte `from`.
+uint piece_word_at(bool held, uint column, uint from, uint p, uint q) {
+    return piece_word(held, column, from + p / PIECES * PIECE_BYTES, p % PIECES, q);
 }
 
-// Quad t: half h of the bytes of code word j. Where its elements are in the step's part of A, in vectors of
-// four with one behind every 16.
-uint word_of(uint t) { return IS(Q8_0) ? t : BY_HALVES ? t % 8 : t / 2; }
-uint half_of_bytes(uint t) { return BY_HALVES ? t / 8 : t % 2; }
-uint piece_place(uint lane, uint t) {
-    const uint j = word_of(t), h = half_of_bytes(t);
-    if (IS(Q8_0)) return lane * 17 + t;
-    if (IS(Q6_K)) return ((lane & ~1u) + h) * 17 + 8 * (lane & 1) + j;
-    if (IS_K) return lane * 17 + 8 * h + j;
-    if (IS(NVFP4)) return lane * 17 + 4 * (j / 2) + 2 * h + j % 2;
-    return lane * 17 + 8 * (j / 4) + 4 * h + j % 4;
-}
-
-uint between(uint low, uint high) { return low >> 16 | high << 16; }
-uint between(uint low, uint high, uint begin) { return (begin & 2) != 0 ? between(low, high) : low; }
-
-// The numbers in the low or the high halves of a word's bytes, less `bias`.
-vec4 nibbles_of(uint word, uint h, float bias) {
-    const uint upper = word >> 16;
-    if (h == 0)
-        return uintBitsToFloat(uvec4(word & 15u | 0x4b000000u, word & 0xf00u | 0x47000000u, upper & 15u | 0x4b000000u,
-                                     upper & 0xf00u | 0x47000000u)) -
-               (vec4(8388608, 32768, 8388608, 32768) + bias);
-    return uintBitsToFloat(uvec4(word & 0xf0u | 0x49000000u, word & 0xf000u | 0x45000000u,
-                                 upper & 0xf0u | 0x49000000u, upper & 0xf000u | 0x45000000u)) -
-           (vec4(524288, 2048, 524288, 2048) + bias);
-}
-vec4 e2m1_of(uint word, uint h) {
-    const uint even = h == 0 ? word << 12 & 0x80008000u | word << 9 & 0x0e000e00u
-                             : word << 8 & 0x80008000u | word << 5 & 0x0e000e00u;
-    const uint odd = h == 0 ? word << 4 & 0x80008000u | word << 1 & 0x0e000e00u
-                            : word & 0x80008000u | word >> 3 & 0x0e000e00u;
-    const vec2 x = unpackHalf2x16(even), y = unpackHalf2x16(odd);
-    return vec4(x.x, y.x, x.y, y.y);
-}
-#define WORD(i) piece[row * PIECE_WORDS + (i)]
-vec4 piece_quad(uint row, uint lane, uint t) {
-    const uint j = word_of(t), h = half_of_bytes(t), second = j / 4;  // block, where a piece has two
-    switch (FORMAT_B) {
-        case VKGEMM_TYPE_Q8_0: return signed_bytes(t < 8 ? between(WORD(t), WORD(t + 1)) : WORD(t + 1));
-        case VKGEMM_TYPE_Q4_0: return nibbles_of(j < 4 ? between(WORD(j), WORD(j + 1)) : WORD(j + 1), h, 8);
-        case VKGEMM_TYPE_IQ4_NL: {
-            const uint codes = (j < 4 ? between(WORD(j), WORD(j + 1)) : WORD(j + 1)) >> (4 * h);
-            return vec4(iq4_nl(codes & 15u), iq4_nl(codes >> 8 & 15u), iq4_nl(codes >> 16 & 15u),
-                        iq4_nl(codes >> 24 & 15u));
-        }
-        case VKGEMM_TYPE_Q4_1: {
-            const vec2 dm = unpackHalf2x16(WORD(5 * second));
-            return nibbles_of(WORD(1 + j + second), h, 0) * dm.x + dm.y;
-        }
-        case VKGEMM_TYPE_Q5_0:
-        case VKGEMM_TYPE_Q5_1: {
-            const bool offset = IS(Q5_1);
-            uint codes, fifth;
-            if (offset) codes = WORD(2 + j + 2 * second), fifth = WORD(1 + 6 * second);
-            else if (second == 0) codes = between(WORD(1 + j), WORD(2 + j)), fifth = between(WORD(0), WORD(1));
-            else codes = WORD(j + 3), fifth = WORD(6);
-            const uint five = codes >> (4 * h) & 0x0f0f0f0fu | fifth_bits(fifth, j % 4 + 4 * h);
-            if (!offset) return small_numbers(five, 31, 16);
-            const vec2 dm = unpackHalf2x16(WORD(6 * second));
-            return small_numbers(five, 31, 0) * dm.x + dm.y;
-        }
-        case VKGEMM_TYPE_Q4_K: {
-            const vec2 scales = k_scales(WORD(0), uvec3(WORD(1), WORD(2), WORD(3)), 2 * (lane & 3) + h);
-            return nibbles_of(WORD(4 + j), h, 0) * scales.x - scales.y;
-        }
-        case VKGEMM_TYPE_Q5_K: {
-            const uint sub = 2 * (lane & 3) + h;
-            const vec2 scales = k_scales(WORD(0), uvec3(WORD(1), WORD(2), WORD(3)), sub);
-            const uint codes = WORD(12 + j), high = WORD(4 + j);
-            return small_numbers(codes >> (4 * h) & 0x0f0f0f0fu | (high >> sub & 0x01010101u) << 4, 31, 0) * scales.x -
-                   scales.y;
-        }
-        case VKGEMM_TYPE_Q6_K: {
-            const uint begin = WORD(PIECE_WORDS - 1);
-            const uint codes = between(WORD(j), WORD(j + 1), begin) >> (4 * h);
-            const uint two = between(WORD(9 + j), WORD(10 + j), begin) >> (2 * (lane & 1) + 4 * h);
-            return small_numbers(codes & 0x0f0f0f0fu | (two & 0x03030303u) << 4, 63, 32);
-        }
-        case VKGEMM_TYPE_MXFP4: {
-            const uint by = (WORD(PIECE_WORDS - 1) & 2) + 1 + second;
-            return e2m1_of(word_between(WORD(j), WORD(j + 1), by, 1), h);
-        }
-    }
-    return e2m1_of(WORD(j + 1), h);  // nvfp4
-}
-
-// Of the quads of group g: two numbers to be multiplied by, one after the other.
-vec2 piece_factors(uint row, uint lane, uint g) {
-    switch (FORMAT_B) {
-        case VKGEMM_TYPE_Q8_0: return vec2(g == 0 ? unpackHalf2x16(WORD(0)).x : unpackHalf2x16(WORD(8)).y, 1);
-        case VKGEMM_TYPE_Q4_0:
-        case VKGEMM_TYPE_IQ4_NL: return vec2(g == 0 ? unpackHalf2x16(WORD(0)).x : unpackHalf2x16(WORD(4)).y, 1);
-        case VKGEMM_TYPE_Q5_0: return vec2(g == 0 ? unpackHalf2x16(WORD(0)).x : unpackHalf2x16(WORD(5)).y, 1);
-        case VKGEMM_TYPE_Q6_K: {
-            const uint begin = WORD(PIECE_WORDS - 1);
-            const uint both = WORD(18 + g / 2) >> (8 * ((begin & 2) + 2 * (lane & 1) & 3) + 8 * (g & 1));
-            return vec2(partat(WORD(20), begin & 2) * bitfieldExtract(int(both), 0, 8), 1);
-        }
-        case VKGEMM_TYPE_MXFP4: {
-            const uint by = (WORD(PIECE_WORDS - 1) & 2) + 17 * g;
-            const uint word = g == 0 ? WORD(0) : WORD(4);
-            return e8m0_factors(word >> (8 * (by & 3)));
-        }
-        case VKGEMM_TYPE_NVFP4: return vec2(16384, e4m3(WORD(0) >> (8 * g)));
-    }
-    return vec2(1);
+// The UNIT words of B from this byte on, and zeros.
+uvec4 unit_of_b(uint byte) {
+    if (UNIT == 1) return uvec4(word_of_b(byte, 0), 0, 0, 0);
+    if (UNIT == 2) return uvec4(pair_of_b(byte), 0, 0);
+    return sixteen(false, past(false) + byte);
 }
 
 #endif

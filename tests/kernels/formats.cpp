@@ -108,7 +108,7 @@ TEST_CASE("a format with NaN in one block; with a column-major D, which swaps A 
     });
 }
 
-TEST_CASE("gemv_blocks: slices of K, fewer rows than the tile has, and columns that are far apart") {
+TEST_CASE("gemv_blocks: slices of K, fewer rows than the tile has, columns that are far apart or on 16 bytes") {
     for_each_mixed([](const Kernel& kernel, Tally& tally) {
         if (kernel.module.family.name != "gemv_blocks") return tally.none();
         for (const auto& format : vkgemm::plan::type_info) {
@@ -118,6 +118,16 @@ TEST_CASE("gemv_blocks: slices of K, fewer rows than the tile has, and columns t
             tally(x);
             x.tile = "", x.problem.k = 512, x.problem.m = kernel.tile.BM > 1 ? kernel.tile.BM - 1 : 2;
             tally(x);
+            x = case_of_types(kernel, vkgemm::plan::f16, format.type);
+            x.problem.k = 2560;  // columns of multiples of 16 bytes, which no tile takes in whole steps
+            tally(x);
+            x.tile = "SPLIT=2", x.fill = Fill::random, x.problem.batch = 2;
+            tally(x);
+            x = case_of_types(kernel, vkgemm::plan::f16, format.type);
+            x.problem.k = 2560 + 64, x.problem.b.ld = 3072;  // the last invocation has pieces that do not exist
+            if (info(format.type).block < 256) tally(x);
+            x.fill = Fill::placed, x.problem.k = 2560, x.seed = placed_seed(x.problem.k - 1, true, 0);
+            if (format.type != VKGEMM_TYPE_NVFP4) tally(x);  // which has no NaN
         }
     });
 }

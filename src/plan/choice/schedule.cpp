@@ -8,6 +8,7 @@
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "plan/choice/layout_key.h"
+#include "plan/families/gemv_blocks.h"
 #include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
@@ -281,7 +282,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
         if (auto why = pack(schedule, schedule.b, schedule.problem.b, all[1], p.packedB, k, t, search)) return *why;
     schedule.cost *= cost.weights().passes;
     schedule.partial_offset = round_up(schedule.workspace_bytes(), region_alignment);
-    const bool wide = reads_wide(schedule.operands(), search.request);
+    bool wide = reads_wide(schedule.operands(), search.request);
+    if (k.module.family.name == family::gemv_blocks.name)  // which else reads words that neighbours do not share
+        wide = t.DEPTH == 1 || (!p.batchInvariant && has_wide_pieces(schedule, k, t, search.request));
     if (k.module.family.wants_wide && !wide)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
@@ -401,6 +404,17 @@ std::array<Operand, 4> Schedule::operands() const {
 
 bool reads_wide(const std::array<Operand, 4>& all, const Request& request) {
     return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
+}
+
+bool has_wide_pieces(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
+    const Problem& p = schedule.problem;
+    if (k.module.family.name != family::gemv_blocks.name || p.grouping != VKGEMM_GROUPING_NONE) return false;
+    if (p.b.type == VKGEMM_TYPE_Q6_K) return false;  // whose pieces begin between words
+    const TypeInfo& type = info(p.b.type);
+    const Operand b = schedule.operands()[1];
+    const uint32_t span = 64 * t.DEPTH;  // elements of an invocation
+    return type.bytes_of(uint64_t{span} * t.TEAM) % 16 == 0 && type.bytes_of(schedule.split.chunk) % 16 == 0 &&
+           is_wide(b, request.operand_alignment) && (t.DEPTH == 1 || (b.rows % span == 0 && !b.ragged));
 }
 
 Schedule resized(const Schedule& chosen, const Kernel& k, const Tile& t, const Problem& p) {

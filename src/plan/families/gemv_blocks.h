@@ -5,20 +5,23 @@
 
 namespace vkgemm::plan::family {
 
-/// Whether shaders/pieces.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale and a
-/// zero point for each group.
+/// Whether shaders/piece_quads.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale
+/// and a zero point for each group.
 constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
 
 inline constexpr Family gemv_blocks = {
     .name = "gemv_blocks",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
-             constant::STAGES,
+             constant::STAGES | constant::DEPTH,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM <= 16, "rows are at most 16", "BM", t.BM, "limit", 16);
+            r.check(t.STAGES <= 2, "B is staged at most once", "STAGES", t.STAGES, "limit", 2);
             r.multiple("invocations of a team are neighbours by eights", "TEAM", t.TEAM, "neighbours", 8);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
+            r.check(t.DEPTH == 1 || (t.DEPTH == 4 && t.STAGES == 1),
+                    "an invocation has 1 piece, or 4 if B is not staged", "DEPTH", t.DEPTH, "STAGES", t.STAGES);
             if (r.count) return;
             r.multiple("teams must share the outputs evenly", "BN", t.BN, "WG/TEAM", t.WG / t.TEAM);
             r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
@@ -26,9 +29,10 @@ inline constexpr Family gemv_blocks = {
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         // A, or at the end the sums; and with STAGES 2 B, for which q8_0 takes the most: 17 words a piece.
-        const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM), parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
+        const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
+                       parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
         const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
-        return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 4);
+        return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 16);
     },
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16) return "is for up to 16 rows";
@@ -42,7 +46,7 @@ inline constexpr Family gemv_blocks = {
         return nullptr;
     },
     .takes_groups = true,
-    .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .decode = 0.006},
+    .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
     .cpu_weight = 7.5,
 };
 
