@@ -4,6 +4,7 @@
 // worth the device, and bad arguments.
 #include "blas/signatures.h"
 #include "blas/state.h"
+#include "blas/tiles.h"
 #include "blas/triangle.h"
 
 namespace vkgemm::blas {
@@ -42,7 +43,8 @@ void run_batch(NextSymbol& same, const Int* m, const Int* n, const Int* k, Int g
                const Whole& whole, const Product& product) {
     bool may = false;
     for (Int g = 0; g < groups && !may; ++g) may = may_use_device<T>(m[g], n[g], k[g]);
-    if ((!may || InsideNext::active()) && same.exists()) return whole();
+    // Only gemm notes what is written, for the memory that is kept.
+    if ((!may || InsideNext::active()) && same.exists() && !keeps_memory()) return whole();
     int64_t i = 0;
     for (Int g = 0; g < groups; ++g)
         for (Int in_group = 0; in_group < sizes[g]; ++in_group) product(i++, g);
@@ -51,6 +53,7 @@ void run_batch(NextSymbol& same, const Int* m, const Int* n, const Int* k, Int g
 template <class T, class Whole, class Multiply>
 void run_gemmt(NextSymbol& same, const std::optional<Gemmt<T>>& p, const Whole& whole, const Multiply& multiply) {
     const bool valid = p && is_valid(p->g);
+    if (valid && p->g.n > 0) note_write(p->g.c, extent<T>(p->g.n, p->g.n, p->g.ldc));
     const bool may = valid && may_use_device<T>((p->g.n + 1) / 2, (p->g.n + 1) / 2, p->g.k);
     if ((!may || InsideNext::active()) && same.exists()) return whole();
     if (!valid) return complain("gemmt has a bad argument, and no BLAS library reports it: nothing is computed");

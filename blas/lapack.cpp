@@ -171,10 +171,12 @@ void getrf(const Symbols& symbols, const Int* m, const Int* n, T* a, const Int* 
     const Lu<T> p{*m, *n, a, *lda};
     if (!is_valid(p) || p.order() == 0) return ++counts().next_calls, whole();
     const auto found = factor_on_device(p, pivots, symbols);
-    if (found)
+    if (found) {
         *info = static_cast<Int>(*found);
-    else
+    } else {
+        note_write(a, extent<T>(p.m, p.n, p.lda));
         by_next<T>(whole);
+    }
     note<T>("getrf", p.m, p.n, p.order(), found.has_value());
 }
 
@@ -199,8 +201,8 @@ void getrs(NextSymbol& same, Trsm<T, Int>* trsm, const char* trans, const Int* n
                     .beta = T{1},
                     .c = b,
                     .ldc = *ldb};
-    if (!wants_device(g, predicted)) return by_next<T>(whole);
     note_write(b, extent<T>(order, columns, *ldb));
+    if (!wants_device(g, predicted)) return by_next<T>(whole);
     const T one{1};
     const auto solve = [&](const char* uplo, const char* unit) {
         trsm("L", uplo, op == Op::none ? "N" : "T", unit, n, nrhs, &one, a, lda, b, ldb);
@@ -226,6 +228,7 @@ void gesv(const Symbols& symbols, NextSymbol& same, Getrs<T, Int>* solve, const 
     if (!is_valid(p) || p.n == 0 || *nrhs < 0 || *ldb < p.n) return ++counts().next_calls, whole();
     const auto found = factor_on_device(p, pivots, symbols);
     if (!found) {
+        note_write(a, extent<T>(p.m, p.n, p.lda)), note_write(b, extent<T>(p.n, *nrhs, *ldb));
         by_next<T>(whole);
     } else if (*info = static_cast<Int>(*found); *info == 0 && *nrhs > 0) {
         solve("N", n, nrhs, a, lda, pivots, b, ldb, info, 1);

@@ -12,10 +12,10 @@ constexpr int64_t rounded_up(int64_t x, int64_t step) { return (x + step - 1) / 
 /// two, for the sake of the CPU's cache.
 int64_t ld_of_panels(int64_t m) { return rounded_up(m, 2048) + 8; }
 
-/// A multiple of the panel, so that none is in two strips, within 2 GiB.
+constexpr int64_t most_of_strip = int64_t{1} << 31;  // bytes
+/// A multiple of the panel, so that none is in two strips, within the most where a panel is.
 int64_t columns_of_strips(const ResidentShape& s, uint64_t element) {
-    constexpr int64_t most_bytes = int64_t{1} << 31;
-    const int64_t fit = most_bytes / (std::max<int64_t>(1, s.m) * static_cast<int64_t>(element));
+    const int64_t fit = most_of_strip / (std::max<int64_t>(1, s.m) * static_cast<int64_t>(element));
     const int64_t wanted = std::min({4 * s.tile, rounded_up(s.n, 256), fit});
     return std::max(s.panel, wanted / s.panel * s.panel);
 }
@@ -45,13 +45,13 @@ Problem ResidentMatrix::problem(bool to_panel) const {
 }
 
 Status ResidentMatrix::open() {
+    if (shape_.m > most_of_strip / static_cast<int64_t>(element_) / strip_)
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "a panel is above 2 GiB"};
     if (Status s = queue_.load(); !s) return s;
     const int64_t count = rounded_up(shape_.n, strip_) / strip_;
     const auto bytes = [&](int64_t elements) { return static_cast<uint64_t>(elements) * element_; };
     const uint64_t panel = bytes(panel_ld_ * shape_.panel), rows = bytes(count * strip_ * shape_.panel);
     const uint64_t all = bytes(shape_.m * strip_ * count) + 2 * panel + rows;
-    if (all > shape_.limit || all > engine_.device().memoryLeft())
-        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "the matrix does not fit the device"};
     for (const bool to_panel : {false, true}) {
         const auto plan = engine_.plan(problem(to_panel));
         if (!plan) return plan.status();
@@ -59,6 +59,8 @@ Status ResidentMatrix::open() {
     }
     const uint64_t space = std::max(update_->info().requiredBytes[VKGEMM_SLOT_WORKSPACE],
                                     to_panel_->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
+    if (all + space > shape_.limit || all + space > engine_.device().memoryLeft())
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "the matrix does not fit the device"};
     const auto make = [&](host::Buffer& buffer, uint64_t size, host::Memory where) -> Status {
         if (size == 0) return {};
         auto made = engine_.device().createBuffer(size, where);

@@ -18,6 +18,7 @@ enum class LogLevel { failures, summary, calls };
 
 struct Settings {
     Mode mode = Mode::automatic;
+    bool native = true;           // VKGEMM_NATIVE is not 0
     std::optional<double> min{};  // VKGEMM_BLAS_MIN
     std::string next_library{};   // VKGEMM_BLAS_CPU: a file; "": search
     /// VKGEMM_BLAS_DEVICE: "rank", "all", or as host::chooseDevice reads it; empty: the best one. Several share the

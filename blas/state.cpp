@@ -119,6 +119,8 @@ Process* create_process() {
         return found == config.end() ? nullptr : found->second.c_str();
     };
     p->settings = read_settings(variable, complaints);
+    const char* const native = std::getenv("VKGEMM_NATIVE");
+    p->settings.native = !native || std::string_view(native) != "0";
     for (const std::string& text : complaints) complain(text);
     if (p->settings.log != LogLevel::failures) std::atexit(print_summary);
     return p;
@@ -173,9 +175,7 @@ Status open_timed(Process& p, bool native, std::vector<Engine*>& engines) {
 /// f32 has native kernels only where it is computed from parts. They take an extension that must be enabled when the
 /// device is opened, and makes that take longer: 0.34 s instead of 0.19 on an NVIDIA H200.
 bool uses_native(const Settings& s, Type type) {
-    const char* const of_user = std::getenv("VKGEMM_NATIVE");
-    if (of_user && std::string_view(of_user) == "0") return false;
-    return type == f64 || s.accuracy != VKGEMM_ACCURACY_DEFAULT;
+    return s.native && (type == f64 || s.accuracy != VKGEMM_ACCURACY_DEFAULT);
 }
 
 /// Opens the devices again with native kernels, if any has them. The old ones stay open without memory.
@@ -185,7 +185,7 @@ void open_again(Process& p) {
     std::vector<Engine*> fresh;
     if (!open_timed(p, true, fresh) || fresh.size() != p.engines.size()) return;  // those that are open do it, too
     for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
-    p.engines = fresh;
+    p.engines = fresh, p.kept_plans = p.kept_bytes = 0;
 }
 
 }  // namespace
@@ -284,6 +284,7 @@ void forget(const void* address) {
     const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->forget(address);
 }
+bool keeps_memory() { return process().keeps; }
 void note_write(const void* address, uint64_t bytes) {
     if (!process().keeps) return;
     const LockedEngine locked = lock_engine({});

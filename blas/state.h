@@ -60,6 +60,7 @@ void keep(const void* address, uint64_t bytes);
 void forget(const void* address);
 /// The next BLAS is about to write this memory.
 void note_write(const void* address, uint64_t bytes);
+bool keeps_memory();  ///< keep() was called: every write is to be noted
 
 /// A tile failed. The first failure is printed. The device is not used again unless the reason is a lack of memory.
 /// Ends the use of `locked.engines`.

@@ -216,7 +216,7 @@ TEST_CASE("recording sizes that were never seen compiles and allocates nothing")
         }
 }
 
-// The counts of a plan have room for a few more. Its time is 2 to 5 us for each kernel that is chosen: tests/host_cost.
+// The counts of a plan have room for a few more. Its time: tests/host_cost.
 TEST_CASE("what a runtime plans again and records compiles nothing, and hardly allocates") {
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;

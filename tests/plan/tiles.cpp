@@ -90,6 +90,8 @@ TEST_CASE("a bad tile lists every rule that it breaks, with both numbers") {
         {"gemv_f32_16x1", "DEPTH=33", 1, {"DEPTH 33", "limit 32"}},
         {"gemv_f32_16x1", "TEAM=48", 1, {"WG 512", "TEAM 48"}},
         {"reduce_f32_64", "TEAM=8", 1, {"BN 64", "4*WG/TEAM 128"}},
+        {"gemv_blocks_f32_1x8", "BN=24", 1, {"WG 128", "BN 24"}},
+        {"gemv_blocks_f32_1x8", "BN=24,STAGES=1", 0, {}},
         {"tiled_f32_8x8", "PACK=4", 0, {}},
         {"tiled_f32_8x8", "PACK=5", 1, {"PACK 5", "limit 4"}},
     };

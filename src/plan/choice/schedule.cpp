@@ -8,7 +8,6 @@
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "plan/choice/layout_key.h"
-#include "plan/families/gemv_blocks.h"
 #include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
@@ -106,10 +105,10 @@ double cost_below(double limit, SplitK& split, const ProductCost& cost, double s
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
-std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost, const Search& search) {
+std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost, double slowdown,
+                                     const Search& search) {
     const Problem& p = schedule.problem;
-    const double before = schedule.cost,
-                 slowdown = cost.slowdown(schedule.operands(), search.request.operand_alignment);
+    const double before = schedule.cost;
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
     const double demanded = cost_below(INFINITY, schedule.split, cost, slowdown, p, search);
     if (schedule.split.slices > 1 && !schedule.split.reducer)
@@ -267,6 +266,15 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search)
                            " bytes; a workspace allows a packed copy"});
 }
 
+// How much longer each step takes because operands are not read 16 bytes at a time. Pieces are read by words that
+// neighbours share; of several side by side that holds only where 16 bytes can be read.
+double slowdown_of(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
+                   const Request& request) {
+    if (!k.module.family.reads_pieces) return cost.slowdown(schedule.operands(), request.operand_alignment);
+    const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request);
+    return t.DEPTH == 1 || wide ? 1 : k.module.family.gpu_cost.misaligned;
+}
+
 // The schedule whose product reads the operands of `mask` packed.
 Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, const Problem& p, const ProductCost& cost,
                              const Search& search) {
@@ -282,10 +290,7 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
         if (auto why = pack(schedule, schedule.b, schedule.problem.b, all[1], p.packedB, k, t, search)) return *why;
     schedule.cost *= cost.weights().passes;
     schedule.partial_offset = round_up(schedule.workspace_bytes(), region_alignment);
-    bool wide = reads_wide(schedule.operands(), search.request);
-    if (k.module.family.name == family::gemv_blocks.name)  // which else reads words that neighbours do not share
-        wide = t.DEPTH == 1 || (!p.batchInvariant && has_wide_pieces(schedule, k, t, search.request));
-    if (k.module.family.wants_wide && !wide)
+    if (k.module.family.wants_wide && !reads_wide(schedule.operands(), search.request))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
@@ -297,8 +302,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                     VKGEMM_ERROR_UNSUPPORTED,
                     {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
                      (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
-    if (auto why = choose_split_k(schedule, t, cost, search)) return *why;
-    schedule.parts = cost.parts(schedule.split, cost.slowdown(schedule.operands(), search.request.operand_alignment));
+    const double slowdown = slowdown_of(schedule, k, t, cost, search.request);
+    if (auto why = choose_split_k(schedule, t, cost, slowdown, search)) return *why;
+    schedule.parts = cost.parts(schedule.split, slowdown);
     schedule.parts.passes = (schedule.cost - schedule.parts.weighted(cost.weights())) / cost.weights().passes;
     return schedule;
 }
@@ -408,7 +414,7 @@ bool reads_wide(const std::array<Operand, 4>& all, const Request& request) {
 
 bool has_wide_pieces(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
-    if (k.module.family.name != family::gemv_blocks.name || p.grouping != VKGEMM_GROUPING_NONE) return false;
+    if (!k.module.family.reads_pieces || p.grouping != VKGEMM_GROUPING_NONE) return false;
     if (p.b.type == VKGEMM_TYPE_Q6_K) return false;  // whose pieces begin between words
     const TypeInfo& type = info(p.b.type);
     const Operand b = schedule.operands()[1];

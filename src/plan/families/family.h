@@ -115,6 +115,7 @@ struct Family {
     void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = no_rules;  // those that depend on the types
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
+    bool reads_pieces = false;               // of 64 elements of B, DEPTH of them side by side
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
     bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
                                              // elements of one byte or eight must be k-contiguous

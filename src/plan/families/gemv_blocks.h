@@ -22,6 +22,8 @@ inline constexpr Family gemv_blocks = {
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
             r.check(t.DEPTH == 1 || (t.DEPTH == 4 && t.STAGES == 1),
                     "an invocation has 1 piece, or 4 if B is not staged", "DEPTH", t.DEPTH, "STAGES", t.STAGES);
+            if (t.STAGES > 1)
+                r.multiple("invocations must share the columns of a staged B evenly", "WG", t.WG, "BN", t.BN);
             if (r.count) return;
             r.multiple("teams must share the outputs evenly", "BN", t.BN, "WG/TEAM", t.WG / t.TEAM);
             r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
@@ -45,6 +47,7 @@ inline constexpr Family gemv_blocks = {
                    "number";
         return nullptr;
     },
+    .reads_pieces = true,
     .takes_groups = true,
     .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
     .cpu_weight = 7.5,
