@@ -37,17 +37,36 @@ bool may_use_device(int64_t m, int64_t n, int64_t k) {
     return m > 0 && n > 0 && k > 0 && may_use_device(settings(), routine_of<T>, m, n, k);
 }
 
-/// `product(i, group)` calls gemm for the i-th product of all, which is in this group; sizes of a group are the same.
-template <class T, class Int, class Whole, class Product>
-void run_batch(NextSymbol& same, const Int* m, const Int* n, const Int* k, Int groups, const Int* sizes,
-               const Whole& whole, const Product& product) {
-    bool may = false;
-    for (Int g = 0; g < groups && !may; ++g) may = may_use_device<T>(m[g], n[g], k[g]);
-    // Only gemm notes what is written, for the memory that is kept.
-    if ((!may || InsideNext::active()) && same.exists() && !keeps_memory()) return whole();
-    int64_t i = 0;
-    for (Int g = 0; g < groups; ++g)
-        for (Int in_group = 0; in_group < sizes[g]; ++in_group) product(i++, g);
+/// Products of one batch: their sizes and results, for what is kept.
+template <class T, class Int>
+struct Batch {
+    const Int *m, *n, *k, *ldc, *sizes;  // of each group
+    Int groups;
+
+    template <class Each>
+    void for_each(const Each& each) const {
+        int64_t i = 0;
+        for (Int g = 0; g < groups; ++g)
+            for (Int in_group = 0; in_group < sizes[g]; ++in_group) each(i++, g);
+    }
+    bool is_worth_device() const {
+        for (Int g = 0; g < groups; ++g)
+            if (may_use_device<T>(m[g], n[g], k[g])) return true;
+        return false;
+    }
+    /// At least what is written, by rows or by columns.
+    void note(T* c, Int g) const {
+        if (m[g] > 0 && n[g] > 0) note_write(c, sizeof(T) * static_cast<uint64_t>(ldc[g]) * std::max(m[g], n[g]));
+    }
+};
+
+/// `product(i, group)` calls gemm for the i-th product of all, which is in this group, and result(i) is its C.
+template <class T, class Int, class Whole, class Product, class Result>
+void run_batch(NextSymbol& same, const Batch<T, Int>& batch, const Whole& whole, const Product& product,
+               const Result& result) {
+    if ((batch.is_worth_device() && !InsideNext::active()) || !same.exists()) return batch.for_each(product);
+    if (keeps_memory()) batch.for_each([&](int64_t i, Int g) { batch.note(result(i), g); });
+    whole();
 }
 
 template <class T, class Whole, class Multiply>
@@ -87,23 +106,24 @@ using namespace vkgemm::blas;
                       const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta,             \
                       T* const* c, const Int* ldc, const Int* groups, const Int* sizes) {                              \
         static constinit NextSymbol same(#batch);                                                                      \
-        run_batch<T>(                                                                                                  \
-            same, m, n, k, *groups, sizes,                                                                             \
+        run_batch<T, Int>(                                                                                             \
+            same, {m, n, k, ldc, sizes, *groups},                                                                      \
             [&] {                                                                                                      \
                 same.get<decltype(batch)>()(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes);  \
             },                                                                                                         \
             [&](int64_t i, Int g) {                                                                                    \
                 gemm(op_a + g, op_b + g, m + g, n + g, k + g, alpha + g, a[i], lda + g, b[i], ldb + g, beta + g, c[i], \
                      ldc + g);                                                                                         \
-            });                                                                                                        \
+            },                                                                                                         \
+            [&](int64_t i) { return c[i]; });                                                                          \
     }                                                                                                                  \
     EXPORT void strided(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \
                         const T* a, const Int* lda, const Int* stride_a, const T* b, const Int* ldb,                   \
                         const Int* stride_b, const T* beta, T* c, const Int* ldc, const Int* stride_c,                 \
                         const Int* count) {                                                                            \
         static constinit NextSymbol same(#strided);                                                                    \
-        run_batch<T>(                                                                                                  \
-            same, m, n, k, Int{1}, count,                                                                              \
+        run_batch<T, Int>(                                                                                             \
+            same, {m, n, k, ldc, count, Int{1}},                                                                       \
             [&] {                                                                                                      \
                 same.get<decltype(strided)>()(op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, \
                                               ldc, stride_c, count);                                                   \
@@ -111,7 +131,8 @@ using namespace vkgemm::blas;
             [&](int64_t i, Int) {                                                                                      \
                 gemm(op_a, op_b, m, n, k, alpha, a + i * *stride_a, lda, b + i * *stride_b, ldb, beta,                 \
                      c + i * *stride_c, ldc);                                                                          \
-            });                                                                                                        \
+            },                                                                                                         \
+            [&](int64_t i) { return c + i * *stride_c; });                                                             \
     }                                                                                                                  \
     EXPORT void gemmt(const char* uplo, const char* op_a, const char* op_b, const Int* n, const Int* k,                \
                       const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,     \
@@ -130,8 +151,8 @@ using namespace vkgemm::blas;
                       const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,            \
                       const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {                      \
         static constinit NextSymbol same(#batch);                                                                      \
-        run_batch<T>(                                                                                                  \
-            same, m, n, k, groups, sizes,                                                                              \
+        run_batch<T, Int>(                                                                                             \
+            same, {m, n, k, ldc, sizes, groups},                                                                       \
             [&] {                                                                                                      \
                 same.get<decltype(batch)>()(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups,   \
                                             sizes);                                                                    \
@@ -139,14 +160,15 @@ using namespace vkgemm::blas;
             [&](int64_t i, Int g) {                                                                                    \
                 gemm(order, op_a[g], op_b[g], m[g], n[g], k[g], alpha[g], a[i], lda[g], b[i], ldb[g], beta[g], c[i],   \
                      ldc[g]);                                                                                          \
-            });                                                                                                        \
+            },                                                                                                         \
+            [&](int64_t i) { return c[i]; });                                                                          \
     }                                                                                                                  \
     EXPORT void strided(int order, int op_a, int op_b, Int m, Int n, Int k, T alpha, const T* a, Int lda,              \
                         Int stride_a, const T* b, Int ldb, Int stride_b, T beta, T* c, Int ldc, Int stride_c,          \
                         Int count) {                                                                                   \
         static constinit NextSymbol same(#strided);                                                                    \
-        run_batch<T>(                                                                                                  \
-            same, &m, &n, &k, Int{1}, &count,                                                                          \
+        run_batch<T, Int>(                                                                                             \
+            same, {&m, &n, &k, &ldc, &count, Int{1}},                                                                  \
             [&] {                                                                                                      \
                 same.get<decltype(strided)>()(order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b,   \
                                               beta, c, ldc, stride_c, count);                                          \
@@ -154,7 +176,8 @@ using namespace vkgemm::blas;
             [&](int64_t i, Int) {                                                                                      \
                 gemm(order, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,            \
                      c + i * stride_c, ldc);                                                                           \
-            });                                                                                                        \
+            },                                                                                                         \
+            [&](int64_t i) { return c + i * stride_c; });                                                              \
     }                                                                                                                  \
     EXPORT void gemmt(int order, int uplo, int op_a, int op_b, Int n, Int k, T alpha, const T* a, Int lda, const T* b, \
                       Int ldb, T beta, T* c, Int ldc) {                                                                \
