@@ -91,7 +91,7 @@ class Estimates {
         auto& bias = bias_[static_cast<size_t>(routine)];
         bias = std::clamp(0.75 * bias + 0.25 * bias * seconds / std::max(predicted, 1e-9), 0.5, 8.0);
     }
-    /// Another routine took the next BLAS so long, which is no measure of its rate.
+    /// Another routine took the next BLAS so long, which does not measure its rate.
     void spent_by_next(double seconds) { spent_ = spent_ + seconds; }
     /// As saw_device, of a factorization.
     void saw_lu(double predicted, double seconds) {

@@ -5,18 +5,9 @@
 #include <vector>
 
 #include "blas/engine.h"
+#include "blas/failed.h"
 
 namespace vkgemm::blas {
-namespace {
-
-Status failed(VkResult result, const char* function) {
-    const bool memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
-    return {memory ? VKGEMM_ERROR_OUT_OF_MEMORY : VKGEMM_ERROR_DEVICE_LOST, result,
-            std::string(function) + ": VkResult " + std::to_string(result)};
-}
-
-}  // namespace
-
 Status Engine::make(Commands& c, Stage stage) const {
     const VkDevice device = device_.handle();
     if (!c.pool) {

@@ -3,16 +3,12 @@
 
 #include <algorithm>
 
+#include "blas/failed.h"
+
 namespace vkgemm::blas {
 namespace {
 
 constexpr uint64_t in_order_wait_limit = 60'000'000'000;  // ns
-
-Status in_order_failure(VkResult result, const char* function) {
-    const bool memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
-    return {memory ? VKGEMM_ERROR_OUT_OF_MEMORY : VKGEMM_ERROR_DEVICE_LOST, result,
-            std::string(function) + ": VkResult " + std::to_string(result)};
-}
 
 }  // namespace
 
@@ -40,18 +36,18 @@ Status InOrder::make(Slot& s) const {
         const VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
                                            VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, device_.queueFamily()};
         if (const VkResult r = vk_.vkCreateCommandPool(device, &info, nullptr, &s.pool); r != VK_SUCCESS)
-            return in_order_failure(r, "vkCreateCommandPool");
+            return failed(r, "vkCreateCommandPool");
     }
     if (!s.buffer) {
         const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, s.pool,
                                                VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
         if (const VkResult r = vk_.vkAllocateCommandBuffers(device, &info, &s.buffer); r != VK_SUCCESS)
-            return in_order_failure(r, "vkAllocateCommandBuffers");
+            return failed(r, "vkAllocateCommandBuffers");
     }
     if (s.fence) return {};
     const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
     const VkResult r = vk_.vkCreateFence(device, &info, nullptr, &s.fence);
-    return r == VK_SUCCESS ? Status{} : in_order_failure(r, "vkCreateFence");
+    return r == VK_SUCCESS ? Status{} : failed(r, "vkCreateFence");
 }
 
 Result<uint64_t> InOrder::submit(const std::function<Status(VkCommandBuffer)>& commands) {
@@ -62,22 +58,21 @@ Result<uint64_t> InOrder::submit(const std::function<Status(VkCommandBuffer)>& c
     const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                          VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     if (const VkResult r = vk_.vkResetCommandPool(device_.handle(), slot.pool, 0); r != VK_SUCCESS)
-        return in_order_failure(r, "vkResetCommandPool");
+        return failed(r, "vkResetCommandPool");
     if (const VkResult r = vk_.vkBeginCommandBuffer(slot.buffer, &begin); r != VK_SUCCESS)
-        return in_order_failure(r, "vkBeginCommandBuffer");
+        return failed(r, "vkBeginCommandBuffer");
     barrier(slot.buffer);
     if (Status s = commands(slot.buffer); !s) return s;
     const VkMemoryBarrier to_host{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT,
                                   VK_ACCESS_HOST_READ_BIT};
     vk_.vkCmdPipelineBarrier(slot.buffer, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                              &to_host, 0, nullptr, 0, nullptr);
-    if (const VkResult r = vk_.vkEndCommandBuffer(slot.buffer); r != VK_SUCCESS)
-        return in_order_failure(r, "vkEndCommandBuffer");
+    if (const VkResult r = vk_.vkEndCommandBuffer(slot.buffer); r != VK_SUCCESS) return failed(r, "vkEndCommandBuffer");
     VkSubmitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     info.commandBufferCount = 1, info.pCommandBuffers = &slot.buffer;
     if (const VkResult r = vk_.vkQueueSubmit(device_.queue(), 1, &info, slot.fence); r != VK_SUCCESS)
-        return in_order_failure(r, "vkQueueSubmit");
+        return failed(r, "vkQueueSubmit");
     return ++submitted_;
 }
 

@@ -93,7 +93,7 @@ struct GpuCost {
     double reread = 0;            // a further read of A or B by the next row or column of tiles, as a part of the first
     bool overlaps = false;        // steps hide memory traffic, or it hides them; else both are added
     double misaligned = 1;        // factor on a step if neither A nor B can be read in 16-byte chunks
-    double not_whole = 0;         // added to that factor if m, n or k is no multiple of the tile
+    double not_whole = 0;         // added to that factor if m, n or k is not a multiple of the tile
     double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
     double decode = 0;            // an element of A or B that is decoded in a step
