@@ -32,23 +32,38 @@ ResidentMatrix::ResidentMatrix(Engine& engine, const ResidentShape& shape)
       panel_ld_(ld_of_panels(shape.m)),
       queue_(engine.device()) {}
 
-/// D = A B, or C + A B: panel x rows. Where only the order changes, alpha is 0.
-Problem ResidentMatrix::problem(Way way) const {
+/// D = A B, or C + A B: panel x rows. Where only the order changes, it is C alone.
+Problem ResidentMatrix::problem(Way way, const Extent& extent) const {
     const auto size = [](int64_t x) { return static_cast<uint64_t>(x); };
-    Problem p{.m = size(panel_ld_), .n = size(shape_.panel), .k = size(shape_.panel)};
-    p.a = {shape_.type, columnMajor, size(panel_ld_), 0};
-    p.b = {shape_.type, rowMajor, size(strip_), 0};
-    p.d = {shape_.type, rowMajor, size(strip_), 0};
-    p.upTo = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N;
+    Problem p{.m = size(extent.rows), .n = size(extent.columns), .k = size(extent.depth)};
+    const auto of_panel = [&](int64_t ld) { return Matrix{shape_.type, columnMajor, size(ld), 0}; };
+    const Matrix of_strip{shape_.type, rowMajor, size(strip_), 0};
+    p.a = of_panel(way == Way::solve ? shape_.panel : panel_ld_);
+    p.b = of_strip;
+    p.d = way == Way::to_panel || way == Way::fetch ? of_panel(panel_ld_) : of_strip;
+    if (way == Way::to_panel || way == Way::fetch) p.c = of_strip, p.cSource = VKGEMM_C_SEPARATE;
+    if (way == Way::send) p.c = of_panel(panel_ld_), p.cSource = VKGEMM_C_SEPARATE;
+    if (way == Way::update) p.cSource = VKGEMM_C_IS_D;
     if (shape_.type == f32) p.accuracy = shape_.accuracy;
-    switch (way) {
-        case Way::update: p.n = size(strip_), p.cSource = VKGEMM_C_IS_D; return p;
-        case Way::to_panel: p.c = p.d, p.d = p.a, p.cSource = VKGEMM_C_SEPARATE; break;
-        case Way::from_panel: p.c = p.a, p.cSource = VKGEMM_C_SEPARATE; break;
-        case Way::solve: p.m = size(shape_.panel), p.n = size(strip_), p.a.ld = p.m; break;
-    }
-    p.upTo |= VKGEMM_UP_TO_K;
     return p;
+}
+
+/// The largest of each way choose the kernels, so that few are compiled.
+Result<uint64_t> ResidentMatrix::choose_kernels() {
+    const int64_t panel = shape_.panel, m = shape_.m;
+    const Extent extents[] = {{m - panel, std::min(strip_, shape_.n - panel), panel},
+                              {m - panel, panel, panel},
+                              {panel, std::min(strip_, shape_.n - panel), panel},
+                              {m, panel, 1},
+                              {m, panel, 1}};
+    uint64_t space = 0;
+    for (size_t i = 0; i < largest_.size(); ++i) {
+        const auto plan = engine_.plan(problem(static_cast<Way>(i), extents[i]));
+        if (!plan) return plan.status();
+        largest_[i] = *plan;
+        space = std::max(space, (*plan)->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
+    }
+    return space;
 }
 
 Status ResidentMatrix::open() {
@@ -59,14 +74,9 @@ Status ResidentMatrix::open() {
     const auto bytes = [&](int64_t elements) { return static_cast<uint64_t>(elements) * element_; };
     const uint64_t panel = bytes(panel_ld_ * shape_.panel), rows = bytes(count * strip_ * shape_.panel),
                    square = bytes(shape_.panel * shape_.panel);
-    uint64_t space = 0;
-    for (const Way way : {Way::update, Way::to_panel, Way::from_panel, Way::solve}) {
-        const auto plan = engine_.plan(problem(way));
-        if (!plan) return plan.status();
-        plans_[static_cast<size_t>(way)] = *plan;
-        space = std::max(space, (*plan)->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
-    }
-    const uint64_t all = bytes(shape_.m * strip_ * count) + 2 * panel + rows + square + space;
+    const auto space = choose_kernels();
+    if (!space) return space.status();
+    const uint64_t all = bytes(shape_.m * strip_ * count) + 2 * panel + rows + square + *space;
     if (all > shape_.limit || all > engine_.device().memoryLeft())
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "the matrix does not fit the device"};
     const auto make = [&](host::Buffer& buffer, uint64_t size, host::Memory where) -> Status {
@@ -87,7 +97,7 @@ Status ResidentMatrix::open() {
         if (Status s = make(panels_[turn], panel, host::Memory::host); !s) return s;
     }
     if (Status s = make(gathered_, rows, host::Memory::device); !s) return s;
-    if (Status s = make(workspace_, space, host::Memory::device); !s) return s;
+    if (Status s = make(workspace_, *space, host::Memory::device); !s) return s;
     if (Status s = make(solver_, square, host::Memory::device); !s) return s;
     return make(inverse_, square, host::Memory::host);
 }
@@ -107,19 +117,24 @@ Operand ResidentMatrix::in_strip(const Part& p, int64_t row, int64_t rows) const
     return strips_[p.strip].buffer.operand(place(row, p.begin), bytes);
 }
 
-Status ResidentMatrix::multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent) const {
+Status ResidentMatrix::multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent) {
+    const Problem sized = problem(way, extent);
+    const VkgemmPlanInfo kernel = largest_[static_cast<size_t>(way)]->info();
+    const Context& context = engine_.device().context();
+    auto plan = context.createPlan(
+        sized, {.kernel = kernel.kernel, .tile = kernel.tile, .workspaceLimit = workspace_.size()});
+    if (!plan) plan = context.createPlan(sized, {.workspaceLimit = workspace_.size()});  // too small for that one
+    if (!plan) return plan.status();
+    plans_.push_back(*std::move(plan));
     queue_.barrier(commands);  // the workspace is that of the last one
     run.workspace = workspace_.operand();
-    run.sizes = Sizes{.m = static_cast<uint64_t>(extent.rows),
-                      .n = static_cast<uint64_t>(extent.columns),
-                      .k = static_cast<uint64_t>(extent.depth)};
-    return plans_[static_cast<size_t>(way)]->record(commands, run);
+    return plans_.back().record(commands, run);
 }
 
-Status ResidentMatrix::arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn) const {
+Status ResidentMatrix::arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn) {
     Run run{.a = factors_[1 - turn].operand(), .b = gathered_.operand(), .alpha = 0, .beta = 1};
     run.c = in_strip(part, 0, end), run.d = factors_[turn].operand();
-    if (way == Way::from_panel) std::swap(run.c, run.d);
+    if (way == Way::send) std::swap(run.c, run.d);
     return multiply(commands, way, run, {end, part.columns(), 1});
 }
 
@@ -135,7 +150,7 @@ Status ResidentMatrix::send(int64_t first, int64_t count) {
     const size_t turn = turn_of(first);
     const auto sent = queue_.submit([&](VkCommandBuffer commands) -> Status {
         copy_panel(commands, panels_[turn], factors_[turn], 0, shape_.m, count);
-        return arrange(commands, Way::from_panel, parts(first, first + count).front(), shape_.m, turn);
+        return arrange(commands, Way::send, parts(first, first + count).front(), shape_.m, turn);
     });
     if (sent) numbers_[turn] = *sent;
     return sent.status();
@@ -146,7 +161,7 @@ Status ResidentMatrix::fetch(int64_t first, int64_t end) {
     const size_t turn = turn_of(first);
     const auto fetched = queue_.submit([&](VkCommandBuffer commands) -> Status {
         const Part part = parts(begin, end).front();
-        if (Status s = arrange(commands, Way::to_panel, part, shape_.m, turn); !s) return s;
+        if (Status s = arrange(commands, Way::fetch, part, shape_.m, turn); !s) return s;
         queue_.barrier(commands);
         return copy_panel(commands, factors_[turn], panels_[turn], 0, shape_.m, part.columns()), Status{};
     });
@@ -156,7 +171,7 @@ Status ResidentMatrix::fetch(int64_t first, int64_t end) {
 
 /// The rows that the pivots select come up, and those that they displace go down. Then U = L^-1 x the first ones.
 Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& step,
-                                          const std::vector<Part>& parts) const {
+                                          const std::vector<Part>& parts) {
     std::vector<VkBufferCopy> regions;
     const auto bytes = [&](const Part& p) { return static_cast<uint64_t>(p.columns()) * element_; };
     for (const Part& p : parts) {
@@ -185,7 +200,7 @@ Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& 
 }
 
 /// Rows below the step's -= panel x U, in place or into the next panel.
-Status ResidentMatrix::subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part) const {
+Status ResidentMatrix::subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part) {
     const int64_t row = step.first + step.width, rows = shape_.m - row;
     const size_t turn = turn_of(step.first);
     Run run{.a = factors_[turn].operand(in_panel(row, 0)), .b = in_strip(part, step.first, step.width), .alpha = -1,
@@ -223,7 +238,7 @@ Status ResidentMatrix::step(int64_t first, int64_t width, int64_t next, const Ro
         const size_t turn = turn_of(row);
         const auto above = queue_.submit([&](VkCommandBuffer commands) -> Status {
             const Part part = parts(row, row + next).front();
-            if (Status s = arrange(commands, Way::to_panel, part, row, turn); !s) return s;
+            if (Status s = arrange(commands, Way::fetch, part, row, turn); !s) return s;
             queue_.barrier(commands);
             return copy_panel(commands, factors_[turn], panels_[turn], 0, row, next), Status{};
         });

@@ -71,7 +71,13 @@ class ResidentMatrix {
     struct Extent {
         int64_t rows, columns, depth;
     };
-    enum class Way { update, to_panel, from_panel, solve };
+    enum class Way {
+        update,    // a strip -= panel x rows
+        to_panel,  // the same of the next panel's columns, which go into a panel
+        solve,     // U = L^-1 x rows
+        send,      // from a panel to a strip, as they are
+        fetch      // the other way
+    };
 
     size_t turn_of(int64_t column) const { return static_cast<size_t>(column / shape_.panel % 2); }
     uint64_t place(int64_t row, int64_t column) const {
@@ -87,14 +93,15 @@ class ResidentMatrix {
     std::vector<Part> parts(int64_t begin, int64_t end) const;
     /// So many rows of a part from `row` on.
     Operand in_strip(const Part& p, int64_t row, int64_t rows) const;
-    Problem problem(Way way) const;
-    Status multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent) const;
+    Problem problem(Way way, const Extent& extent) const;
+    Result<uint64_t> choose_kernels();
+    Status multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent);
     /// The rows of a part that are above `end`, from the strip to factors_[turn] or back.
-    Status arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn) const;
+    Status arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn);
     void copy_panel(VkCommandBuffer commands, const host::Buffer& from, const host::Buffer& to, int64_t row,
                     int64_t end, int64_t columns) const;
-    Status exchange_and_solve(VkCommandBuffer commands, const Step& step, const std::vector<Part>& parts) const;
-    Status subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part) const;
+    Status exchange_and_solve(VkCommandBuffer commands, const Step& step, const std::vector<Part>& parts);
+    Status subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part);
     Status submit_panel(const Step& step, int64_t next, int64_t solved);
 
     Engine& engine_;
@@ -107,7 +114,8 @@ class ResidentMatrix {
     host::Buffer inverse_, solver_;                 // of the host, and of the device
     host::Buffer gathered_;                         // rows that became pivots
     host::Buffer workspace_;
-    std::array<const Plan*, 4> plans_{};  // by Way
+    std::array<const Plan*, 5> largest_{};  // by Way
+    std::vector<Plan> plans_;               // of submissions
     uint64_t panel_number_ = 0;           // of a submission
     std::array<uint64_t, 2> numbers_{};   // of the last ones that use panels_
 };
