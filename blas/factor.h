@@ -29,8 +29,8 @@ class Lap {
 ///   int64_t factor(int64_t m, int64_t n, T* a, int64_t lda, Int* pivots)   as getrf; returns info
 ///   void solve(const Level3<T>&)                                           trsm
 ///   void multiply(const Gemm<T>&)
-/// A always is a state from which the CPU can go on: columns that are done have their final values, apart from exchanges
-/// of rows in later panels, and all others are as they came.
+/// A always is a state from which the CPU can go on: columns that are done have their final values, apart from the
+/// exchanges of rows of later panels, and all others are as they came.
 template <class T, class Int, class Next>
 class Factorization {
    public:

@@ -121,8 +121,8 @@ Status ResidentMatrix::multiply(VkCommandBuffer commands, Way way, Run run, cons
     const Problem sized = problem(way, extent);
     const VkgemmPlanInfo kernel = largest_[static_cast<size_t>(way)]->info();
     const Context& context = engine_.device().context();
-    auto plan = context.createPlan(
-        sized, {.kernel = kernel.kernel, .tile = kernel.tile, .workspaceLimit = workspace_.size()});
+    auto plan =
+        context.createPlan(sized, {.kernel = kernel.kernel, .tile = kernel.tile, .workspaceLimit = workspace_.size()});
     if (!plan) plan = context.createPlan(sized, {.workspaceLimit = workspace_.size()});  // too small for that one
     if (!plan) return plan.status();
     plans_.push_back(*std::move(plan));
@@ -170,8 +170,7 @@ Status ResidentMatrix::fetch(int64_t first, int64_t end) {
 }
 
 /// The rows that the pivots select come up, and those that they displace go down. Then U = L^-1 x the first ones.
-Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& step,
-                                          const std::vector<Part>& parts) {
+Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& step, const std::vector<Part>& parts) {
     std::vector<VkBufferCopy> regions;
     const auto bytes = [&](const Part& p) { return static_cast<uint64_t>(p.columns()) * element_; };
     for (const Part& p : parts) {
@@ -191,9 +190,8 @@ Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& 
         queue_.copy(commands, strip, strip, regions);
     }
     for (const Part& p : parts) {
-        const Run run{.a = solver_.operand(),
-                      .b = gathered_.operand(gathered_at(p)),
-                      .d = in_strip(p, step.first, step.width)};
+        const Run run{
+            .a = solver_.operand(), .b = gathered_.operand(gathered_at(p)), .d = in_strip(p, step.first, step.width)};
         if (Status s = multiply(commands, Way::solve, run, {step.width, p.columns(), step.width}); !s) return s;
     }
     return {};
@@ -203,7 +201,9 @@ Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& 
 Status ResidentMatrix::subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part) {
     const int64_t row = step.first + step.width, rows = shape_.m - row;
     const size_t turn = turn_of(step.first);
-    Run run{.a = factors_[turn].operand(in_panel(row, 0)), .b = in_strip(part, step.first, step.width), .alpha = -1,
+    Run run{.a = factors_[turn].operand(in_panel(row, 0)),
+            .b = in_strip(part, step.first, step.width),
+            .alpha = -1,
             .beta = 1};
     run.d = in_strip(part, row, rows);
     if (way == Way::to_panel) run.c = run.d, run.d = factors_[1 - turn].operand(in_panel(row, 0));

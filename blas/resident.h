@@ -86,9 +86,7 @@ class ResidentMatrix {
     uint64_t in_panel(int64_t row, int64_t column) const {
         return static_cast<uint64_t>(column * panel_ld_ + row) * element_;
     }
-    uint64_t gathered_at(const Part& p) const {
-        return p.strip * place(shape_.panel, 0) + place(0, p.begin);
-    }
+    uint64_t gathered_at(const Part& p) const { return p.strip * place(shape_.panel, 0) + place(0, p.begin); }
     /// Columns [begin, end) of the matrix.
     std::vector<Part> parts(int64_t begin, int64_t end) const;
     /// So many rows of a part from `row` on.
@@ -116,8 +114,8 @@ class ResidentMatrix {
     host::Buffer workspace_;
     std::array<const Plan*, 5> largest_{};  // by Way
     std::vector<Plan> plans_;               // of submissions
-    uint64_t panel_number_ = 0;           // of a submission
-    std::array<uint64_t, 2> numbers_{};   // of the last ones that use panels_
+    uint64_t panel_number_ = 0;             // of a submission
+    std::array<uint64_t, 2> numbers_{};     // of the last ones that use panels_
 };
 
 }  // namespace vkgemm::blas
