@@ -222,15 +222,22 @@ Status Engine::send(const Load& load, const host::Buffer& to) {
         const uint64_t bytes = std::min(load.copied - offset, static_cast<uint64_t>(end - begin) * column);
         const auto piece = free_piece(std::max(piece_bytes_, column));
         if (!piece) return piece.status();
+        std::byte* const mapped = (*piece)->buffer.mapped().data();
+        const Workers::Work pack = [&](int64_t from, int64_t until) {
+            load.pack.columns(mapped + static_cast<uint64_t>(from) * column, load.ld, begin + from, begin + until);
+        };
+        workers_.begin(end - begin, bytes, pack);
+        Status sent;
+        {
+            const Timer timer(spent_.submit);
+            sent = send_held(VK_NULL_HANDLE);
+        }
         {
             const Timer timer(spent_.pack);
-            load.pack.columns((*piece)->buffer.mapped().data(), load.ld, begin, end);
+            workers_.end();
         }
-        const Timer timer(spent_.submit);
-        if (Status s = send_held(VK_NULL_HANDLE); !s) return s;
-        const Copy copied{(*piece)->buffer.handle(), to.handle(), offset, bytes};
-        const auto fill = [&](VkCommandBuffer commands) -> Status { return copy(commands, copied), Status{}; };
-        if (Status s = record((*piece)->commands, fill); !s) return s;
+        if (!sent) return sent;
+        (*piece)->copy = {(*piece)->buffer.handle(), to.handle(), offset, bytes};
         held_ = *piece;
         spent_.uploaded += bytes;
     }
@@ -273,6 +280,8 @@ Result<Engine::Piece*> Engine::free_piece(uint64_t bytes) {
 Status Engine::send_held(VkSemaphore signal) {
     Piece* const piece = std::exchange(held_, nullptr);
     if (!piece) return {};
+    const auto fill = [&](VkCommandBuffer commands) -> Status { return copy(commands, piece->copy), Status{}; };
+    if (Status s = record(piece->commands, fill); !s) return s;
     if (Status s = submit(up, piece->commands, VK_NULL_HANDLE, signal, piece->fence); !s) return broken_ = true, s;
     piece->pending = true, piece->number = ++copies_;
     return {};

@@ -30,7 +30,7 @@ struct Origin {
     auto operator<=>(const Origin&) const = default;
 };
 
-/// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time.
+/// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time, on any thread.
 struct Pack {
     std::function<void(std::byte* to, int64_t ld, int64_t begin, int64_t end)> columns{};  // `begin` goes to `to`
     int64_t count = 0;  // of columns; 0: there is no operand
@@ -149,11 +149,16 @@ class Engine {
         host::Buffer buffer{};
         uint64_t used = 0;  // number of the last product that uses it
     };
+    struct Copy {
+        VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
+        uint64_t offset = 0, bytes = 0;  // offset: in `to`
+    };
     /// Mapped memory that columns of an operand are packed into, and the copy of them to the device.
     struct Piece {
         host::Buffer buffer{};
         Commands commands{};
         VkFence fence = VK_NULL_HANDLE;
+        Copy copy{};
         uint64_t number = 0;   // of its copy, counted from 1
         bool pending = false;  // it was submitted, and the fence not waited for
     };
@@ -166,10 +171,6 @@ class Engine {
         host::Buffer* result = nullptr;  // one of results_, for unpack
         Unpack unpack{};
         int64_t ld = 0;
-    };
-    struct Copy {
-        VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
-        uint64_t offset = 0, bytes = 0;  // offset: in `to`
     };
     struct Functions {
 #define X(name) PFN_##name name = nullptr;
@@ -193,7 +194,8 @@ class Engine {
     /// The block that holds the operand, which is sent if it was not there.
     Result<Block*> operand(const Load& load);
     Status prepare_d(const Work& work, const Load& d, Flight& flight);
-    /// Packs and copies the operand piece by piece. The last copy is held back until send_held.
+    /// Packs and copies the operand piece by piece, one being packed while the one before is submitted. The last copy
+    /// is held back until send_held.
     Status send(const Load& load, const host::Buffer& to);
     Status send_held(VkSemaphore signal);
     Result<Piece*> free_piece(uint64_t bytes);
@@ -231,7 +233,7 @@ class Engine {
     std::vector<Flight*> free_flights_;
     std::deque<Flight*> in_flight_;  // numbers retired_ to next_
     std::list<Piece> pieces_;
-    Piece* held_ = nullptr;  // recorded, not yet submitted
+    Piece* held_ = nullptr;  // packed, not yet submitted
     uint64_t copies_ = 0;
     std::list<host::Buffer> results_;
     std::vector<host::Buffer*> free_results_;
