@@ -124,17 +124,17 @@ class Engine {
     /// Keeps what `other` keeps. Its memory is freed, and it must not be used any more.
     void take_over(Engine& other);
 
-    /// Rises when a call has made plans or buffers, so that its time says little about the next one.
+    /// Rises when a call has compiled kernels or made buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
-    size_t plans() const { return plans_.size() + other_plans_.size(); }
-    uint64_t products() const { return next_; }  // of all calls
+    uint64_t compiled() const { return compiled_; }  // plans whose kernels were not there
+    uint64_t products() const { return next_; }      // of all calls
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
     void reset_spent(bool traced);
 
    private:
     Engine(host::Device device, const EngineOptions& use);
-    using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t, uint32_t>;
+    using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t>;
 
     enum Stage : size_t { up, multiply, down };
     static constexpr size_t stages = 3;
@@ -183,6 +183,8 @@ class Engine {
     Status make(VkFence& fence) const;
     Status make(Flight& flight) const;
     Result<const Plan*> plan_for(const TileProduct& product);
+    /// Of the problem alone, with the time that it takes.
+    Result<Plan> make_plan(const Problem& problem);
     Status reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where);
     /// What an operand needs: `bytes` of the device, of which `copied` are sent.
     struct Load {
@@ -243,7 +245,7 @@ class Engine {
     std::map<const void*, uint64_t> kept_;
     Workers workers_;
     bool broken_ = false;
-    uint64_t created_ = 0;
+    uint64_t created_ = 0, compiled_ = 0;
     Spent spent_{};
     bool traced_ = false;
     double seconds_per_tick_ = 0;

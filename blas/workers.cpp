@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
-
-#include "blas/stream.h"
+#ifdef __SSE2__
+#    include <emmintrin.h>
+#endif
 
 namespace vkgemm::blas {
 namespace {
@@ -63,7 +64,6 @@ void Workers::end() {
 void Workers::take_pieces() {
     for (int64_t begin = next_.fetch_add(piece_); begin < count_; begin = next_.fetch_add(piece_))
         (*work_)(begin, std::min(count_, begin + piece_));
-    finish_stores();
 }
 
 void Workers::serve() {
