@@ -45,7 +45,7 @@ TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
                 put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
                 ggml::Work work;
                 REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
-                CHECK(work.apart == 64 + gap);
+                CHECK(work.products.roundedApart == 64 + gap);
                 std::vector<std::byte> want = x.d.bytes;
                 const std::vector<double> y = x.y.numbers();
                 for (uint64_t i = 0; i < y.size(); ++i)
@@ -78,7 +78,7 @@ TEST_CASE("rows that are not rounded") {
     const auto apart = [](const ggml::MulMat& x) {
         ggml::Work work;
         CHECK(adapter().prepare(x, work) == Reason::SERVED);
-        return work.apart;
+        return work.products.roundedApart;
     };
     CHECK(apart(diagonal(f16, 8, 0).product()) == 0);   // few
     CHECK(apart(diagonal(f16, 16, 2).product()) == 0);  // not in fours
@@ -118,7 +118,7 @@ TEST_CASE("where rows are rounded") {
         const auto one = new_adapter({.rounds = rounds});
         ggml::Work work;
         REQUIRE(one->prepare(diagonal(f16, 16, 0).product(), work) == Reason::SERVED);
-        CHECK((work.apart != 0) == (rounds == Rounds::ALWAYS));
+        CHECK((work.products.roundedRows != 0) == (rounds == Rounds::ALWAYS));
         CHECK((work.roundedBytes != 0) == (rounds == Rounds::ALWAYS));
     }
 }
