@@ -410,11 +410,11 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
     if (rounds) {
         const Rounding& rounding = state_->rounding;
         const VkgemmOperand& from = work.run.a;
-        rounding.record(
-            commands,
-            {rounding.addressOf(from.buffer) + from.offset, rounding.addressOf(rounded.buffer) + run.a.offset,
-             static_cast<uint32_t>(p.k / 4), static_cast<uint32_t>(work.products.roundedApart / 4), p.a.type == VKGEMM_TYPE_BF16},
-            static_cast<uint32_t>(work.products.roundedRows));
+        rounding.record(commands,
+                        {rounding.addressOf(from.buffer) + from.offset,
+                         rounding.addressOf(rounded.buffer) + run.a.offset, static_cast<uint32_t>(p.k / 4),
+                         static_cast<uint32_t>(work.products.roundedApart / 4), p.a.type == VKGEMM_TYPE_BF16},
+                        static_cast<uint32_t>(work.products.roundedRows));
     }
     if (isGrouped || rounds) state_->rounding.recordBarrier(commands);
     bool isFirst = true;

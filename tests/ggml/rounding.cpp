@@ -91,6 +91,27 @@ TEST_CASE("rows that are not rounded") {
     CHECK(apart(x) == 0);
 }
 
+TEST_CASE("weights of f32 have their rows rounded where ggml rounds both") {
+    const Buffers& b = buffers();
+    for (const bool rounds : {false, true}) {
+        const Rounding x = diagonal(f32, 33, 4);
+        put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+        ggml::MulMat product = x.product();
+        product.isRounding = rounds;
+        ggml::Work work;
+        REQUIRE(adapter().prepare(product, work) == Reason::SERVED);
+        CHECK(work.products.roundedRows == (rounds ? 33 : 0));
+        CHECK(work.products.problem.accuracy == (rounds ? VKGEMM_ACCURACY_NARROW : VKGEMM_ACCURACY_F32_SPLIT_ROWS));
+        std::vector<std::byte> want = x.d.bytes;
+        const std::vector<double> y = x.y.numbers();
+        for (uint64_t i = 0; i < y.size(); ++i)
+            encode(f32, rounds ? rounded(f16, y[i]) : y[i], &want[x.d.at(i % 64, i / 64, 0, 0)]);
+        Reason reason{};
+        CHECK(run(product, want, reason) == "");
+        CHECK(reason == Reason::SERVED);
+    }
+}
+
 TEST_CASE("rows that an earlier product rounded are not rounded again") {
     const Rounding x = diagonal(f16, 16, 0);
     const Buffers& b = buffers();
