@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,18 @@ Status Engine::load() {
 Status Engine::check(Type type) const {
     const TileProduct small{.type = type, .m = 1, .n = 1, .k = 1};
     return device_.context().createPlan(problem_for(small, accuracy_), {.flags = VKGEMM_PLAN_DRY}).status();
+}
+
+bool Engine::has_native_kernels() const {
+    const auto list_of = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(
+        device_.getInstanceProcAddr()(device_.instance(), "vkEnumerateDeviceExtensionProperties"));
+    uint32_t count = 0;
+    if (!list_of || list_of(device_.physicalDevice(), nullptr, &count, nullptr) != VK_SUCCESS) return false;
+    std::vector<VkExtensionProperties> all(count);
+    if (list_of(device_.physicalDevice(), nullptr, &count, all.data()) < 0) return false;
+    return std::ranges::any_of(all, [](const VkExtensionProperties& e) {
+        return std::string_view(e.extensionName) == VK_NVX_BINARY_IMPORT_EXTENSION_NAME;
+    });
 }
 
 Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where) {
@@ -440,6 +453,15 @@ Result<double> Engine::time(const TileProduct& p) {
         device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
     if (!times) return times.status();
     return *std::ranges::min_element(times->seconds);
+}
+
+void Engine::take_over(Engine& other) {
+    kept_ = other.kept_;
+    if (!other.finish()) return;  // the device may still use its memory
+    other.blocks_.clear(), other.results_.clear(), other.free_results_.clear();
+    other.memory_used_ = 0, other.workspace_ = {};
+    for (Piece& p : other.pieces_) p.buffer = {};
+    other.plans_.clear(), other.other_plans_.clear();
 }
 
 void Engine::keep(const void* address, uint64_t bytes) { kept_[address] = bytes; }
