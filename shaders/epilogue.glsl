@@ -82,6 +82,7 @@ out_t after_step(uint step, uint row, uint col, out_t x, out_t residual) {
     else if (step == VKGEMM_STEP_CLAMP_ROW || step == VKGEMM_STEP_CLAMP_COL)
         x = clamped(step == VKGEMM_STEP_CLAMP_ROW ? row : col, x);
     else if (step == VKGEMM_STEP_RESIDUAL) x += residual;
+    else if (step == VKGEMM_STEP_DRELU) x = residual <= out_t(0) ? out_t(0) : x;  // NaN is not below 0
     else x = activated(step, x);
     return x;
 }
@@ -99,8 +100,9 @@ acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) 
 
 // C and the residual at an element of D, or 0 where they do not count. If beta is 0, C is not read, because it may hold
 // NaN. Both after read_scalars().
-const bool HAS_RESIDUAL = STEP_0 == VKGEMM_STEP_RESIDUAL || STEP_1 == VKGEMM_STEP_RESIDUAL ||
-                          STEP_2 == VKGEMM_STEP_RESIDUAL || STEP_3 == VKGEMM_STEP_RESIDUAL;
+#define READS_RESIDUAL(step) (step == VKGEMM_STEP_RESIDUAL || step == VKGEMM_STEP_DRELU)
+const bool HAS_RESIDUAL =
+    READS_RESIDUAL(STEP_0) || READS_RESIDUAL(STEP_1) || READS_RESIDUAL(STEP_2) || READS_RESIDUAL(STEP_3);
 bool reads_c() { return USE_C != 0 && beta != out_t(0); }
 uint index_c(uint row, uint col) {
     return batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);

@@ -13,7 +13,6 @@
 #include "blas/lu.h"
 #include "blas/order.h"
 #include "blas/packing.h"
-#include "blas/stream.h"
 #include "blas/tiles.h"
 #include "blas/workers.h"
 
@@ -334,19 +333,6 @@ TEST_CASE("cache: rates") {
     CHECK(found->down == doctest::Approx(4e10));
     CHECK(found->operations == doctest::Approx(5e13));
     for (const char* bad : {"", "1 2 3", "1 2 3 0", "1 2 -3 4", "1 nan 3 4", "1 2 inf 4", "x"}) CHECK(!read_rates(bad));
-}
-
-TEST_CASE("copies past the cache have every byte and no other") {
-    std::vector<char> from(3000), to(3000);
-    for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(i * 7 + i / 256 + 1);
-    for (const size_t bytes : {0u, 1u, 63u, 511u, 512u, 575u, 576u, 1000u, 2048u})
-        for (const size_t begin : {0u, 1u, 16u, 63u, 64u}) {
-            std::ranges::fill(to, char(0));
-            stream_copy(to.data() + begin, from.data() + 5, bytes);
-            finish_stores();
-            for (size_t i = 0; i < to.size(); ++i)
-                REQUIRE(to[i] == (i >= begin && i < begin + bytes ? from[i - begin + 5] : 0));
-        }
 }
 
 TEST_CASE("order: tiles grow as a square, then column by column, each once") {
