@@ -43,7 +43,7 @@ out4_t finish_d4(uint row, uint col, acc4_t sum) {
     read_scalars();
     out4_t value, c = out4_t(0), residual = out4_t(0);
     if (ONE_BY_ONE_C == 0 && reads_c()) c = c_at4(index_c(r, first));
-    if (ONE_BY_ONE_RESIDUAL == 0 && HAS_RESIDUAL) residual = residual_at4(index_d(r, first));
+    if (ONE_BY_ONE_RESIDUAL == 0 && RESIDUALS != 0) residual = residual_at4(index_d(r, first));
     uint size = 0;
     [[unroll]] for (uint j = 0; j < 4; ++j) {
         const bool inside_d = IN_FOURS ? in_d : is_in_d(row, col + j);
