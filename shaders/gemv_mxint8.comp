@@ -4,7 +4,7 @@
 // while they are copied to shared memory; four products of codes are one packed dot product, which is exact.
 //
 //     A's row        | 32 elements      | 32 elements      | ...       2^e <= largest of them < 2^(e + 1)
-//     shared memory  | 8 words of codes | scale | sum of codes |       code = x / 2^(e - 6), to even, at most 127
+//     shared memory  | 8 words of codes | scale | sum of codes |       code = x / 2^(e - 6), to even, -128 to 127
 //
 //     D = sum over blocks of  scale of A * (scale of B * (dot - bias * sum) - offset of B * sum)
 //
@@ -69,9 +69,10 @@ void store_block(uint row, uint block, vec4 x[8]) {
     [[unroll]] for (uint w = 0; w < 2; ++w) {
         uvec4 codes;
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-            const ivec4 c = ivec4(clamp(roundEven(x[4 * w + j] * inverse), -127.0, 127.0));
-            sum += c.x + c.y + c.z + c.w;
-            codes[j] = uint(c.x & 255 | (c.y & 255) << 8 | (c.z & 255) << 16 | c.w << 24);
+            // The low bits of 1.5 * 2^23 plus a number are that number, rounded.
+            const uvec4 c = min(floatBitsToUint(fma(x[4 * w + j], vec4(inverse), vec4(12582912))), uvec4(0x4b40007fu));
+            codes[j] = c.x & 255 | (c.y & 255) << 8 | (c.z & 255) << 16 | c.w << 24;
+            sum = dotPacked4x8EXT(int(codes[j]), 0x01010101) + sum;
         }
         a_step[at + 2 * (block & 1) + w] = codes;
     }

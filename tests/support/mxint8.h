@@ -17,7 +17,7 @@ inline double largest_of_32(const std::vector<double>& x, uint64_t at) {
     return largest;
 }
 
-/// Each 32 elements of a row as whole numbers from -127 to 127 times a power of two, of which the largest takes at least
+/// Each 32 elements of a row as whole numbers from -128 to 127 times a power of two, of which the largest takes at least
 /// 64; all NaN if one of them is NaN or infinite, all 0 if none reaches 2^-120.
 inline std::vector<double> as_mxint8(const plan::Problem& p, const std::vector<double>& a) {
     std::vector<double> out = a;
@@ -30,7 +30,7 @@ inline std::vector<double> as_mxint8(const plan::Problem& p, const std::vector<d
                 for (uint64_t i = at; i < at + 32; ++i)
                     out[i] = std::isnan(largest) ? NAN
                              : step == 0         ? 0
-                                                 : std::clamp(std::nearbyint(a[i] / step), -127.0, 127.0) * step;
+                                                 : std::clamp(std::nearbyint(a[i] / step), -128.0, 127.0) * step;
             }
     return out;
 }
