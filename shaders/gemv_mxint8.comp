@@ -27,7 +27,8 @@ const bool SHORT = ALIGNED / CHUNKS_A % 2 != 0 && FORMAT_A != VKGEMM_TYPE_F32;  
 const uint PER_BLOCK = SHORT ? 4 : 8;
 uvec4 copied[PER_BLOCK * COPIES];
 
-uint place_of(uint piece) { return piece / DEPTH * LANE_A + piece % DEPTH * 5; }
+// Where a piece begins, the p-th of its invocation.
+uint place_of(uint piece, uint p) { return piece / DEPTH * LANE_A + p * 5; }
 
 float element_of_a(uint i) {
     const uint begin = past(true) + i * (FORMAT_A == VKGEMM_TYPE_F32 ? 4 : 2), bits = word(true, begin / 4);
@@ -64,7 +65,7 @@ void store_block(uint row, uint block, vec4 x[8]) {
     const uint exponent = largest >> 23;
     const float inverse = exponent < 7 ? 0 : uintBitsToFloat((260 - exponent) << 23);
     const uint scale = exponent < 7 ? 0 : exponent == 255 ? 0x7fc00000u : (exponent - 6) << 23;
-    const uint at = row + place_of(block / 2);
+    const uint at = row + place_of(block / 2, block / 2 % DEPTH);
     int sum = 0;
     [[unroll]] for (uint w = 0; w < 2; ++w) {
         uvec4 codes;
@@ -105,12 +106,14 @@ void multiply(uint p, uint place) {
             [[unroll]] for (uint j = 0; j < 8; ++j)
                 codes[2 * r + j / 4][j % 4] = piece_codes(r * DEPTH + p, in_block, h, j);
         }
-        const uint block = block_of(place, h), half_block = block & 1;
+        // Which half of A's piece these elements are multiplied by, and of which piece: q6_k has halves of two by turns.
+        const uint half_a = IS(Q6_K) ? in_block & 1 : h;
+        const uint first_a = place_of(place, p) + (IS(Q6_K) && DEPTH == 1 ? LANE_A : 5) * (h - half_a);
         [[unroll]] for (uint v = 0; v < BM; ++v) {
-            const uint at = v * ROW_A + place_of(block / 2);
-            const uvec4 low = a_step[at + 2 * half_block], high = a_step[at + 2 * half_block + 1], both = a_step[at + 4];
-            const float scale = uintBitsToFloat(both[half_block]);
-            const int sum = int(both[2 + half_block]);
+            const uint at = v * ROW_A + first_a;
+            const uvec4 low = a_step[at + 2 * half_a], high = a_step[at + 2 * half_a + 1], both = a_step[at + 4];
+            const float scale = uintBitsToFloat(both[half_a]);
+            const int sum = int(both[2 + half_a]);
             [[unroll]] for (uint r = 0; r < R; ++r) {
                 const int first = four_dots(codes[2 * r], low), second = four_dots(codes[2 * r + 1], high);
                 const float total = BY_SIXTEEN ? float(first) * factors[r].x + float(second) * factors[r].y

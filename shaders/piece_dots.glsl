@@ -52,7 +52,4 @@ vec2 dot_factors(uint row, uint p, uint h) {
     return vec2(h == 0 ? unpackHalf2x16(WORD(0)).x : unpackHalf2x16(WORD(second)).y, 0);
 }
 
-// Which block of 32 of A these elements are multiplied by, counted from the step's first.
-uint block_of(uint place, uint h) { return IS(Q6_K) ? 2 * ((place & ~1u) + h) + (place & 1) : 2 * place + h; }
-
 #endif
