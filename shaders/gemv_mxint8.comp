@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Few rows of a float by a B of a block format, in whole numbers: for accuracy=mxint8. It is `gemv_blocks` with another
-// A. Each 32 elements of a row are rounded to 8 bits and share a power of two (MXINT8 of the OCP's microscaling formats),
-// while they are copied to shared memory; four products of codes are one packed dot product, which is exact.
+// A. Each 32 elements of a row are rounded to 8 bits and share a power of two (MXINT8 of the OCP's microscaling
+// formats), while they are copied to shared memory; four products of codes are one packed dot product, which is exact.
 //
 //     A's row        | 32 elements      | 32 elements      | ...       2^e <= largest of them < 2^(e + 1)
 //     shared memory  | 8 words of codes | scale | sum of codes |       code = x / 2^(e - 6), to even, -128 to 127
 //
 //     D = sum over blocks of  scale of A * (scale of B * (dot - bias * sum) - offset of B * sum)
 //
-// A block of A with an infinity or NaN has a scale of NaN. One whose largest element is below 2^-120 counts as 0, so that
-// no scale is subnormal.
+// A block of A with an infinity or NaN has a scale of NaN. One whose largest element is below 2^-120 counts as 0, so
+// that no scale is subnormal.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_PACKED_DOTS
@@ -106,7 +106,7 @@ void multiply(uint p, uint place) {
             [[unroll]] for (uint j = 0; j < 8; ++j)
                 codes[2 * r + j / 4][j % 4] = piece_codes(r * DEPTH + p, in_block, h, j);
         }
-        // Which half of A's piece these elements are multiplied by, and of which piece: q6_k has halves of two by turns.
+        // Which half of A's piece these elements are multiplied by, and where it is: q6_k has halves of two by turns.
         const uint half_a = IS(Q6_K) ? in_block & 1 : h;
         const uint first_a = place_of(place, p) + (IS(Q6_K) && DEPTH == 1 ? LANE_A : 5) * (h - half_a);
         [[unroll]] for (uint v = 0; v < BM; ++v) {

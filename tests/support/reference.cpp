@@ -44,7 +44,8 @@ Bounded product(const Problem& p, double alpha, const Operands& in, Place at, co
         const double b = in.b[begin_b + position(p.b, 0, i, at.col)];
         sum += static_cast<long double>(a) * static_cast<long double>(b);
         sizes += std::fabs(a * b);
-        if (rounds_a) narrowed += largest_of_32(in.a, begin_a + position(p.a, 0, at.row, i / 32 * 32)) * std::fabs(b) / 127;
+        if (rounds_a)
+            narrowed += largest_of_32(in.a, begin_a + position(p.a, 0, at.row, i / 32 * 32)) * std::fabs(b) / 127;
         if (p.accuracy >= VKGEMM_ACCURACY_NARROW)  // both may be rounded to f16, up or down
             narrowed += 2.1 * 0x1p-10 * std::fabs(a * b) + 0x1p-24 * (std::fabs(a) + std::fabs(b));
     }

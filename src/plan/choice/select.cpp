@@ -25,8 +25,7 @@ std::string types_of(const Module& m) {
 
 // What a family that is less exact does, and every accuracy of a problem that allows it.
 std::string less_exact(VkgemmAccuracy least) {
-    if (least == VKGEMM_ACCURACY_MXINT8)
-        return concat({"rounds A to 8 bits; needs accuracy=", accuracy_name(least)});
+    if (least == VKGEMM_ACCURACY_MXINT8) return concat({"rounds A to 8 bits; needs accuracy=", accuracy_name(least)});
     if (least == VKGEMM_ACCURACY_NARROW)
         return concat({"rounds A and B for the matrix units; needs accuracy=", accuracy_name(least), " or ",
                        accuracy_name(VKGEMM_ACCURACY_MXINT8)});

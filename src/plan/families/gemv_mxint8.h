@@ -24,7 +24,7 @@ constexpr Family make_gemv_mxint8() {
         if (!is_rounded(p.a.type)) return "is for an A of f32, f16 or bf16";
         return has_dots(p.b.type) ? nullptr : "is for a B of the block formats from q8_0 to q6_k";
     };
-    f.gpu_cost.mac = 0.006, f.gpu_cost.decode = 0.006, f.gpu_cost.bytes_per_cycle = 25;
+    f.gpu_cost.mac = 0.008, f.gpu_cost.decode = 0.006, f.gpu_cost.bytes_per_cycle = 25;
     return f;
 }
 inline constexpr Family gemv_mxint8 = make_gemv_mxint8();

@@ -37,8 +37,7 @@ constexpr FeatureSet native_needs = need::buffer_address | need::binary_import;
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
     return to_read(a) | to_read(b) | to_write(d) | to_sum(accumulate) |
            (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
-           (family.uses_packed_dots ? need::integer_dot : 0) |
-           (family.wants_addresses ? need::buffer_address : 0) |
+           (family.uses_packed_dots ? need::integer_dot : 0) | (family.wants_addresses ? need::buffer_address : 0) |
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 

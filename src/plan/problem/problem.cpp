@@ -294,9 +294,9 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_formats(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     if (p.accuracy >= VKGEMM_ACCURACY_NARROW) {
         if (!is_mixed(p))
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                           concat({"the accuracy ", accuracy_name(p.accuracy), " is for A and B of different types, not for two of ",
-                                   info(p.a.type).name, "; leave it at its default"})};
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"the accuracy ", accuracy_name(p.accuracy),
+                                                             " is for A and B of different types, not for two of ",
+                                                             info(p.a.type).name, "; leave it at its default"})};
     } else if (p.accuracy != VKGEMM_ACCURACY_DEFAULT)
         for (const Type t : {p.a.type, p.b.type, p.accumulate, p.d.type})
             if (t != f32)
