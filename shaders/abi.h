@@ -117,7 +117,6 @@ struct uvec2 {
 #define PACK_CELLS(BM, BN, BYTES) ((BM) * ((BN) + 1) * ((BYTES) > 4 ? 2 : 1))
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
-
 // What STEP_n and FORMAT_* may hold: VKGEMM_STEP_*, VKGEMM_TYPE_*. C++ has them as enums.
 #ifndef __cplusplus
 #    include "../include/vkgemm/tables.h"

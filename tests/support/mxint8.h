@@ -17,8 +17,8 @@ inline double largest_of_32(const std::vector<double>& x, uint64_t at) {
     return largest;
 }
 
-/// Each 32 elements of a row as whole numbers from -128 to 127 times a power of two, of which the largest takes at least
-/// 64; all NaN if one of them is NaN or infinite, all 0 if none reaches 2^-120.
+/// Each 32 elements of a row as whole numbers from -128 to 127 times a power of two, of which the largest takes at
+/// least 64; all NaN if one of them is NaN or infinite, all 0 if none reaches 2^-120.
 inline std::vector<double> as_mxint8(const plan::Problem& p, const std::vector<double>& a) {
     std::vector<double> out = a;
     for (uint64_t z = 0; z < p.batch * p.outerBatch; ++z)
