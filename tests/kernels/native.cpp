@@ -91,7 +91,9 @@ VkResult loaded(const std::vector<uint8_t>& code) {
 
 TEST_SUITE_BEGIN("native");
 
-TEST_CASE("the driver refuses cubins that are cut off, and those of another architecture") {
+// Not those that are cut off: driver 580.159.04 reads beyond their end. The checksum of packed code refuses them before
+// (tests/spirv/bytes.cpp).
+TEST_CASE("the driver refuses cubins of another architecture, and what is none") {
     if (!device().context().checkKernel({.kernel = native}, nullptr)) {
         MESSAGE("the device has no native kernels");
         return;
@@ -106,10 +108,6 @@ TEST_CASE("the driver refuses cubins that are cut off, and those of another arch
         std::vector<uint8_t> foreign = *code;
         foreign[architecture] = other;
         CHECK(loaded(foreign) != VK_SUCCESS);
-    }
-    for (const size_t bytes : {size_t{64}, code->size() / 2, code->size() - 4096}) {
-        CAPTURE(bytes);
-        CHECK(loaded({code->begin(), code->begin() + ptrdiff_t(bytes)}) != VK_SUCCESS);
     }
     CHECK(loaded(std::vector<uint8_t>(4096, 0xab)) != VK_SUCCESS);
     CHECK(loaded(*code) == VK_SUCCESS);  // and goes on
