@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // How a product travels: submissions that wait for each other on the device and not on the host.
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
 #include "blas/engine.h"
 #include "blas/failed.h"
 
@@ -106,27 +102,6 @@ Status Engine::submit(Stage stage, const Commands& commands, VkSemaphore after, 
     // A semaphore may be left signalled, so the device is not to be used again, whatever it was.
     if (r != VK_SUCCESS) return {VKGEMM_ERROR_DEVICE_LOST, r, "vkQueueSubmit: VkResult " + std::to_string(r)};
     return {};
-}
-
-bool Engine::has_native_kernels() const {
-    const auto list_of = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(
-        device_.getInstanceProcAddr()(device_.instance(), "vkEnumerateDeviceExtensionProperties"));
-    uint32_t count = 0;
-    if (!list_of || list_of(device_.physicalDevice(), nullptr, &count, nullptr) != VK_SUCCESS) return false;
-    std::vector<VkExtensionProperties> all(count);
-    if (list_of(device_.physicalDevice(), nullptr, &count, all.data()) < 0) return false;
-    return std::ranges::any_of(all, [](const VkExtensionProperties& e) {
-        return std::string_view(e.extensionName) == VK_NVX_BINARY_IMPORT_EXTENSION_NAME;
-    });
-}
-
-void Engine::take_over(Engine& other) {
-    kept_ = other.kept_;
-    if (!other.finish()) return;  // the device may still use its memory
-    other.blocks_.clear(), other.results_.clear(), other.free_results_.clear();
-    other.memory_used_ = 0, other.workspace_ = {};
-    for (Piece& p : other.pieces_) p.buffer = {};
-    other.plans_.clear(), other.other_plans_.clear();
 }
 
 void Engine::reset_spent(bool traced) {

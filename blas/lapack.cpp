@@ -111,10 +111,12 @@ bool wants_device(const Lu<T>& p, const Next& next, double& predicted) {
 }
 
 void log_lu(const LuSpent& s, double seconds) {
-    char line[200];
+    char line[240];
+    const auto ms = [](double x) { return x * 1e3; };
     std::snprintf(line, sizeof line,
-                  "%.3f ms: send %.3f, panels %.3f, exchanges %.3f, solves %.3f, wait %.3f, rows %.3f", seconds * 1e3,
-                  s.send * 1e3, s.panels * 1e3, s.exchanges * 1e3, s.solves * 1e3, s.waits * 1e3, s.rows * 1e3);
+                  "%.3f ms: open %.3f, send %.3f, panels %.3f, submit %.3f, columns %.3f, wait %.3f, exchanges %.3f",
+                  ms(seconds), ms(s.open), ms(s.send), ms(s.panels), ms(s.submit), ms(s.columns), ms(s.wait),
+                  ms(s.exchanges));
     complain(line);
 }
 

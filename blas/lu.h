@@ -54,40 +54,30 @@ struct RowMoves {
     }
 };
 
-/// `to` gets the transpose, row by row: `rows` rows with a leading dimension of `to_ld`.
-template <class T>
-void transpose(const T* from, int64_t ld, int64_t rows, int64_t columns, T* to, int64_t to_ld) {
-    constexpr int64_t block = 16;  // two lines of the cache in either direction, of f64
-    for (int64_t c = 0; c < columns; c += block)
-        for (int64_t r = 0; r < rows; r += block)
-            for (int64_t i = r; i < std::min(rows, r + block); ++i)
-                for (int64_t j = c; j < std::min(columns, c + block); ++j) to[i * to_ld + j] = from[i + j * ld];
-}
-
-/// Operations of the whole factorization, and of its parts with panels of `width` columns.
+/// Operations of the whole factorization, and of its panels, which have `width` columns; bytes that travel.
 struct LuCost {
-    double all = 0, panels = 0, solves = 0, up = 0, down = 0;  // bytes for the last two
+    double all = 0, panels = 0, up = 0, down = 0;
 };
 inline LuCost cost_of_lu(int64_t rows, int64_t columns, int64_t panel, size_t element) {
     const double m = static_cast<double>(rows), n = static_cast<double>(columns), k = std::min(m, n),
                  width = static_cast<double>(panel), bytes = static_cast<double>(element);
-    const double lower = m * k - k * k / 2, upper = n * k - k * k / 2;  // elements of L and U
+    const double lower = m * k - k * k / 2;  // elements of L
     return {.all = 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3,
             .panels = lower * width,
-            .solves = upper * width,
-            .up = bytes * (m * n + lower + upper),
-            .down = bytes * (lower + upper)};
+            .up = bytes * (m * n + lower),
+            .down = bytes * m * n};
 }
 
-/// Shares of the rate of the next BLAS's gemm that its LAPACK reaches. On 16 cores with 0.85 TFLOP/s in f64 dgetrf of
-/// n = 20,000 made 0.56 TFLOP/s, and a panel of 20,000 x 256 took 15 ms: 0.09 TFLOP/s. That of trsm is assumed.
-inline constexpr double share_of_lu = 0.65, share_of_panel = 0.1, share_of_solve = 0.5;
+/// Shares of the rate of the next BLAS's gemm that its LAPACK reaches. On 16 cores with 0.7 to 0.85 TFLOP/s in f64
+/// dgetrf made 0.48 and 0.57 TFLOP/s for n = 20,000 and 0.4 for n = 4,000, and panels of 128 columns 0.045; sgetrf
+/// 1.06 of 1.9, and 0.074.
+inline constexpr double share_of_lu = 0.6, share_of_panel = 0.05;
 
 inline double next_seconds_of_lu(const LuCost& c, double next_rate) { return c.all / (share_of_lu * next_rate); }
 /// As if nothing overlapped.
 inline double device_seconds_of_lu(const LuCost& c, const Rates& r, double next_rate, double steps) {
-    return c.panels / (share_of_panel * next_rate) + c.solves / (share_of_solve * next_rate) + c.up / r.up +
-           c.down / r.down + c.all / r.operations + 2 * steps * r.latency;
+    return c.panels / (share_of_panel * next_rate) + c.up / r.up + c.down / r.down + c.all / r.operations +
+           2 * steps * r.latency;
 }
 
 }  // namespace vkgemm::blas

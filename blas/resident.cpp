@@ -7,6 +7,8 @@ namespace vkgemm::blas {
 namespace {
 
 constexpr int64_t rounded_up(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
+/// Operands begin on 16 bytes and more.
+constexpr int64_t aligned_down(int64_t column) { return column / 4 * 4; }
 
 /// A leading dimension of panels that serves all matrices of about this size, so that they share plans. Not a power of
 /// two, for the sake of the CPU's cache.
@@ -30,18 +32,38 @@ ResidentMatrix::ResidentMatrix(Engine& engine, const ResidentShape& shape)
       panel_ld_(ld_of_panels(shape.m)),
       queue_(engine.device()) {}
 
-/// D -= A B, where A is a panel and B a block of rows: D in its strip, or the next panel.
-Problem ResidentMatrix::problem(bool to_panel) const {
+/// D = A B, or C + A B: panel x rows. Where only the order changes, it is C alone.
+Problem ResidentMatrix::problem(Way way, const Extent& extent) const {
     const auto size = [](int64_t x) { return static_cast<uint64_t>(x); };
-    Problem p{.m = size(panel_ld_), .n = size(to_panel ? shape_.panel : strip_), .k = size(shape_.panel)};
-    p.a = {shape_.type, columnMajor, size(panel_ld_), 0};
-    p.b = {shape_.type, rowMajor, size(strip_), 0};
-    p.d = {shape_.type, rowMajor, size(strip_), 0};
-    p.cSource = VKGEMM_C_IS_D;
-    if (to_panel) p.c = p.d, p.d = p.a, p.cSource = VKGEMM_C_SEPARATE;
+    Problem p{.m = size(extent.rows), .n = size(extent.columns), .k = size(extent.depth)};
+    const auto of_panel = [&](int64_t ld) { return Matrix{shape_.type, columnMajor, size(ld), 0}; };
+    const Matrix of_strip{shape_.type, rowMajor, size(strip_), 0};
+    p.a = of_panel(way == Way::solve ? shape_.panel : panel_ld_);
+    p.b = of_strip;
+    p.d = way == Way::to_panel || way == Way::fetch ? of_panel(panel_ld_) : of_strip;
+    if (way == Way::to_panel || way == Way::fetch) p.c = of_strip, p.cSource = VKGEMM_C_SEPARATE;
+    if (way == Way::send) p.c = of_panel(panel_ld_), p.cSource = VKGEMM_C_SEPARATE;
+    if (way == Way::update) p.cSource = VKGEMM_C_IS_D;
     if (shape_.type == f32) p.accuracy = shape_.accuracy;
-    p.upTo = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N;
     return p;
+}
+
+/// The largest of each way choose the kernels, so that few are compiled.
+Result<uint64_t> ResidentMatrix::choose_kernels() {
+    const int64_t panel = shape_.panel, m = shape_.m;
+    const Extent extents[] = {{m - panel, std::min(strip_, shape_.n - panel), panel},
+                              {m - panel, panel, panel},
+                              {panel, std::min(strip_, shape_.n - panel), panel},
+                              {m, panel, 1},
+                              {m, panel, 1}};
+    uint64_t space = 0;
+    for (size_t i = 0; i < largest_.size(); ++i) {
+        const auto plan = engine_.plan(problem(static_cast<Way>(i), extents[i]));
+        if (!plan) return plan.status();
+        largest_[i] = *plan;
+        space = std::max(space, (*plan)->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
+    }
+    return space;
 }
 
 Status ResidentMatrix::open() {
@@ -50,16 +72,12 @@ Status ResidentMatrix::open() {
     if (Status s = queue_.load(); !s) return s;
     const int64_t count = rounded_up(shape_.n, strip_) / strip_;
     const auto bytes = [&](int64_t elements) { return static_cast<uint64_t>(elements) * element_; };
-    const uint64_t panel = bytes(panel_ld_ * shape_.panel), rows = bytes(count * strip_ * shape_.panel);
-    const uint64_t all = bytes(shape_.m * strip_ * count) + 2 * panel + rows;
-    for (const bool to_panel : {false, true}) {
-        const auto plan = engine_.plan(problem(to_panel));
-        if (!plan) return plan.status();
-        (to_panel ? to_panel_ : update_) = *plan;
-    }
-    const uint64_t space = std::max(update_->info().requiredBytes[VKGEMM_SLOT_WORKSPACE],
-                                    to_panel_->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
-    if (all + space > shape_.limit || all + space > engine_.device().memoryLeft())
+    const uint64_t panel = bytes(panel_ld_ * shape_.panel), rows = bytes(count * strip_ * shape_.panel),
+                   square = bytes(shape_.panel * shape_.panel);
+    const auto space = choose_kernels();
+    if (!space) return space.status();
+    const uint64_t all = bytes(shape_.m * strip_ * count) + 2 * panel + rows + square + *space;
+    if (all > shape_.limit || all > engine_.device().memoryLeft())
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "the matrix does not fit the device"};
     const auto make = [&](host::Buffer& buffer, uint64_t size, host::Memory where) -> Status {
         if (size == 0) return {};
@@ -74,137 +92,170 @@ Status ResidentMatrix::open() {
         strips_[s].count = std::min(strip_, shape_.n - strips_[s].first);
         if (Status done = make(strips_[s].buffer, bytes(shape_.m * strip_), host::Memory::device); !done) return done;
     }
-    for (host::Buffer* b : {&factors_[0], &factors_[1]})
-        if (Status s = make(*b, panel, host::Memory::device); !s) return s;
-    if (Status s = make(upper_, rows, host::Memory::device); !s) return s;
-    if (Status s = make(workspace_, space, host::Memory::device); !s) return s;
-    if (Status s = make(panel_, panel, host::Memory::host); !s) return s;
-    return make(rows_, rows, host::Memory::host);
+    for (size_t turn = 0; turn < 2; ++turn) {
+        if (Status s = make(factors_[turn], panel, host::Memory::device); !s) return s;
+        if (Status s = make(panels_[turn], panel, host::Memory::host); !s) return s;
+    }
+    if (Status s = make(gathered_, rows, host::Memory::device); !s) return s;
+    if (Status s = make(workspace_, *space, host::Memory::device); !s) return s;
+    if (Status s = make(solver_, square, host::Memory::device); !s) return s;
+    return make(inverse_, square, host::Memory::host);
 }
 
-Status ResidentMatrix::send_rows(const Strip& strip, const PackRows& pack, int64_t begin, int64_t end,
-                                 uint64_t staging) {
-    pack(rows_.mapped().data() + staging, strip_, strip.first, strip.count, begin, end);
-    const VkBufferCopy region{staging, place(begin, 0), static_cast<uint64_t>((end - begin) * strip_) * element_};
-    return queue_
-        .submit([&](VkCommandBuffer commands) -> Status {
-            return queue_.copy(commands, rows_.handle(), strip.buffer.handle(), {&region, 1}), Status{};
-        })
-        .status();
-}
-
-Status ResidentMatrix::send(const PackRows& pack) {
-    // Half of the memory is packed into while the other half is copied.
-    const int64_t at_once = std::max<int64_t>(1, static_cast<int64_t>(strips_.size()) * shape_.panel / 2);
-    uint64_t number = 0;
-    for (const Strip& strip : strips_)
-        for (int64_t begin = 0; begin < shape_.m; begin += at_once) {
-            if (number > 1)
-                if (Status s = queue_.wait(number - 1); !s) return s;
-            const uint64_t staging = number % 2 * place(at_once, 0);
-            if (Status s = send_rows(strip, pack, begin, std::min(shape_.m, begin + at_once), staging); !s) return s;
-            ++number;
-        }
-    return queue_.finish();  // what is packed into is used for other things
-}
-
-std::vector<ResidentMatrix::Part> ResidentMatrix::parts(int64_t from_column) const {
+std::vector<ResidentMatrix::Part> ResidentMatrix::parts(int64_t begin, int64_t end) const {
     std::vector<Part> all;
     for (size_t s = 0; s < strips_.size(); ++s) {
-        const int64_t first = std::max(from_column, strips_[s].first), end = strips_[s].first + strips_[s].count;
-        if (first < end)
-            all.push_back(
-                {rows_.mapped().data() + rows_at(s) + place(0, first - strips_[s].first), strip_, first, end - first});
+        const Strip& strip = strips_[s];
+        const int64_t from = std::max(begin, strip.first), until = std::min(end, strip.first + strip.count);
+        if (from < until) all.push_back({s, from - strip.first, until - strip.first});
     }
     return all;
 }
 
-Status ResidentMatrix::exchange(int64_t first, int64_t width, const RowMoves& moves) {
-    const int64_t rows = shape_.m - first - width;
-    const auto submitted = queue_.submit([&](VkCommandBuffer commands) -> Status {
-        std::vector<VkBufferCopy> regions;
-        for (int64_t c = 0; c < width && rows > 0; ++c) {  // L below the rows of this step, from row 0 of factors_
-            const uint64_t column = static_cast<uint64_t>(c * panel_ld_) * element_;
-            regions.push_back(
-                {column + static_cast<uint64_t>(width) * element_, column, static_cast<uint64_t>(rows) * element_});
-        }
-        queue_.copy(commands, panel_.handle(), factors_[turn_].handle(), regions);
-        for (size_t s = 0; s < strips_.size(); ++s) {
-            const Strip& strip = strips_[s];
-            const int64_t begin = std::max(first + width, strip.first) - strip.first;
-            if (begin >= strip.count) continue;
-            const uint64_t bytes = static_cast<uint64_t>(strip.count - begin) * element_;
-            regions.clear();
-            for (size_t i = 0; i < moves.up.size(); ++i)
-                regions.push_back(
-                    {place(first + moves.up[i], begin), rows_at(s) + place(static_cast<int64_t>(i), begin), bytes});
-            queue_.copy(commands, strip.buffer.handle(), rows_.handle(), regions);
-        }
-        queue_.barrier(commands);
-        for (const Strip& strip : strips_) {
-            const int64_t begin = std::max(first + width, strip.first) - strip.first;
-            if (begin >= strip.count) continue;
-            const uint64_t bytes = static_cast<uint64_t>(strip.count - begin) * element_;
-            regions.clear();
-            for (const auto& [from, to] : moves.down)
-                regions.push_back({place(first + from, begin), place(first + to, begin), bytes});
-            queue_.copy(commands, strip.buffer.handle(), strip.buffer.handle(), regions);
-        }
-        return {};
-    });
-    if (submitted) rows_number_ = *submitted;
-    return submitted.status();
+Operand ResidentMatrix::in_strip(const Part& p, int64_t row, int64_t rows) const {
+    const uint64_t bytes = place(rows - 1, 0) + static_cast<uint64_t>(p.columns()) * element_;
+    return strips_[p.strip].buffer.operand(place(row, p.begin), bytes);
 }
 
-/// Of `count` columns of a strip, from `row` on.
-Run ResidentMatrix::run_of(size_t strip, int64_t row, int64_t column, int64_t count) const {
-    return {.a = factors_[turn_].operand(),
-            .b = upper_.operand(rows_at(strip) + place(0, column)),
-            .d = strips_[strip].buffer.operand(place(row, column)),
-            .workspace = workspace_.operand(),
-            .alpha = -1,
-            .beta = 1,
-            .sizes = Sizes{.m = static_cast<uint64_t>(shape_.m - row),
-                           .n = static_cast<uint64_t>(count),
-                           .k = static_cast<uint64_t>(shape_.panel)}};
-}
-
-Status ResidentMatrix::multiply(VkCommandBuffer commands, const Plan& plan, const Run& run) const {
+Status ResidentMatrix::multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent) {
+    const Problem sized = problem(way, extent);
+    const VkgemmPlanInfo kernel = largest_[static_cast<size_t>(way)]->info();
+    const Context& context = engine_.device().context();
+    auto plan =
+        context.createPlan(sized, {.kernel = kernel.kernel, .tile = kernel.tile, .workspaceLimit = workspace_.size()});
+    if (!plan) plan = context.createPlan(sized, {.workspaceLimit = workspace_.size()});  // too small for that one
+    if (!plan) return plan.status();
+    plans_.push_back(*std::move(plan));
     queue_.barrier(commands);  // the workspace is that of the last one
-    return plan.record(commands, run);
+    run.workspace = workspace_.operand();
+    return plans_.back().record(commands, run);
 }
 
-Status ResidentMatrix::update(int64_t first, int64_t width, int64_t next) {
-    // A narrow panel is the last one. Its columns are multiplied twice, so that operands begin on 16 bytes.
-    const int64_t row = first + width, begin = next < shape_.panel ? row : row + next;
-    const size_t from = static_cast<size_t>(row / strip_);  // the strip of the next panel
-    const auto panel = queue_.submit([&](VkCommandBuffer commands) -> Status {
-        const VkBufferCopy all{rows_at(from), rows_at(from), rows_.size() - rows_at(from)};
-        queue_.copy(commands, rows_.handle(), upper_.handle(), {&all, 1});
-        Run run = run_of(from, row, row - strips_[from].first, next);
-        run.c = run.d, run.d = factors_[1 - turn_].operand();
-        if (Status s = multiply(commands, *to_panel_, run); !s) return s;
+Status ResidentMatrix::arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn) {
+    Run run{.a = factors_[1 - turn].operand(), .b = gathered_.operand(), .alpha = 0, .beta = 1};
+    run.c = in_strip(part, 0, end), run.d = factors_[turn].operand();
+    if (way == Way::send) std::swap(run.c, run.d);
+    return multiply(commands, way, run, {end, part.columns(), 1});
+}
+
+void ResidentMatrix::copy_panel(VkCommandBuffer commands, const host::Buffer& from, const host::Buffer& to, int64_t row,
+                                int64_t end, int64_t columns) const {
+    std::vector<VkBufferCopy> regions;
+    for (int64_t c = 0; c < columns && row < end; ++c)
+        regions.push_back({in_panel(row, c), in_panel(row, c), static_cast<uint64_t>(end - row) * element_});
+    queue_.copy(commands, from.handle(), to.handle(), regions);
+}
+
+Status ResidentMatrix::send(int64_t first, int64_t count) {
+    const size_t turn = turn_of(first);
+    const auto sent = queue_.submit([&](VkCommandBuffer commands) -> Status {
+        copy_panel(commands, panels_[turn], factors_[turn], 0, shape_.m, count);
+        return arrange(commands, Way::send, parts(first, first + count).front(), shape_.m, turn);
+    });
+    if (sent) numbers_[turn] = *sent;
+    return sent.status();
+}
+
+Status ResidentMatrix::fetch(int64_t first, int64_t end) {
+    const int64_t begin = aligned_down(first);
+    const size_t turn = turn_of(first);
+    const auto fetched = queue_.submit([&](VkCommandBuffer commands) -> Status {
+        const Part part = parts(begin, end).front();
+        if (Status s = arrange(commands, Way::fetch, part, shape_.m, turn); !s) return s;
         queue_.barrier(commands);
-        std::vector<VkBufferCopy> columns;
-        for (int64_t c = 0; c < next; ++c) {
-            const uint64_t at = static_cast<uint64_t>(c * panel_ld_) * element_;
-            columns.push_back({at, at, static_cast<uint64_t>(shape_.m - row) * element_});
-        }
-        return queue_.copy(commands, factors_[1 - turn_].handle(), panel_.handle(), columns), Status{};
+        return copy_panel(commands, factors_[turn], panels_[turn], 0, shape_.m, part.columns()), Status{};
     });
-    if (!panel) return panel.status();
-    panel_number_ = *panel;
-    const auto others = queue_.submit([&](VkCommandBuffer commands) -> Status {
-        for (size_t s = from; s < strips_.size(); ++s) {
-            const int64_t column = std::max(begin, strips_[s].first) - strips_[s].first;
-            if (column >= strips_[s].count) continue;
-            if (Status done = multiply(commands, *update_, run_of(s, row, column, strips_[s].count - column)); !done)
-                return done;
-        }
-        return {};
+    if (fetched) numbers_[turn] = *fetched;
+    return fetched.status();
+}
+
+/// The rows that the pivots select come up, and those that they displace go down. Then U = L^-1 x the first ones.
+Status ResidentMatrix::exchange_and_solve(VkCommandBuffer commands, const Step& step, const std::vector<Part>& parts) {
+    std::vector<VkBufferCopy> regions;
+    const auto bytes = [&](const Part& p) { return static_cast<uint64_t>(p.columns()) * element_; };
+    for (const Part& p : parts) {
+        const VkBuffer strip = strips_[p.strip].buffer.handle();
+        regions.clear();
+        for (size_t i = 0; i < step.moves.up.size(); ++i)
+            regions.push_back({place(step.first + step.moves.up[i], p.begin),
+                               gathered_at(p) + place(static_cast<int64_t>(i), 0), bytes(p)});
+        queue_.copy(commands, strip, gathered_.handle(), regions);
+    }
+    queue_.barrier(commands);
+    for (const Part& p : parts) {
+        const VkBuffer strip = strips_[p.strip].buffer.handle();
+        regions.clear();
+        for (const auto& [from, to] : step.moves.down)
+            regions.push_back({place(step.first + from, p.begin), place(step.first + to, p.begin), bytes(p)});
+        queue_.copy(commands, strip, strip, regions);
+    }
+    for (const Part& p : parts) {
+        const Run run{
+            .a = solver_.operand(), .b = gathered_.operand(gathered_at(p)), .d = in_strip(p, step.first, step.width)};
+        if (Status s = multiply(commands, Way::solve, run, {step.width, p.columns(), step.width}); !s) return s;
+    }
+    return {};
+}
+
+/// Rows below the step's -= panel x U, in place or into the next panel.
+Status ResidentMatrix::subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part) {
+    const int64_t row = step.first + step.width, rows = shape_.m - row;
+    const size_t turn = turn_of(step.first);
+    Run run{.a = factors_[turn].operand(in_panel(row, 0)),
+            .b = in_strip(part, step.first, step.width),
+            .alpha = -1,
+            .beta = 1};
+    run.d = in_strip(part, row, rows);
+    if (way == Way::to_panel) run.c = run.d, run.d = factors_[1 - turn].operand(in_panel(row, 0));
+    return multiply(commands, way, run, {rows, part.columns(), step.width});
+}
+
+Status ResidentMatrix::submit_panel(const Step& step, int64_t next, int64_t solved) {
+    const int64_t row = step.first + step.width;
+    const size_t turn = turn_of(step.first);
+    const auto panel = queue_.submit([&](VkCommandBuffer commands) -> Status {
+        const VkBufferCopy square{0, 0, inverse_.size()};
+        queue_.copy(commands, inverse_.handle(), solver_.handle(), {&square, 1});
+        copy_panel(commands, panels_[turn], factors_[turn], row, shape_.m, step.width);
+        if (next == 0) return {};
+        queue_.barrier(commands);
+        if (Status s = exchange_and_solve(commands, step, parts(row, solved)); !s) return s;
+        if (Status s = subtract(commands, Way::to_panel, step, parts(row, row + next).front()); !s) return s;
+        queue_.barrier(commands);
+        return copy_panel(commands, factors_[1 - turn], panels_[1 - turn], row, shape_.m, next), Status{};
     });
-    turn_ = 1 - turn_;
-    return others.status();
+    if (panel) panel_number_ = *panel;
+    return panel.status();
+}
+
+Status ResidentMatrix::step(int64_t first, int64_t width, int64_t next, const RowMoves& moves) {
+    const Step step{first, width, moves};
+    const int64_t row = first + width, n = shape_.n;
+    // Of the next panel, and up to three more.
+    const int64_t solved = next == 0 ? aligned_down(row) : std::min(n, row + rounded_up(next, 4));
+    if (Status s = submit_panel(step, next, solved); !s) return s;
+    if (next > 0) {
+        const size_t turn = turn_of(row);
+        const auto above = queue_.submit([&](VkCommandBuffer commands) -> Status {
+            const Part part = parts(row, row + next).front();
+            if (Status s = arrange(commands, Way::fetch, part, row, turn); !s) return s;
+            queue_.barrier(commands);
+            return copy_panel(commands, factors_[turn], panels_[turn], 0, row, next), Status{};
+        });
+        if (!above) return above.status();
+        numbers_[turn] = *above;
+    }
+    if (row + next >= n) return {};
+    return queue_
+        .submit([&](VkCommandBuffer commands) -> Status {
+            if (const auto others = parts(solved, n); !others.empty())
+                if (Status s = exchange_and_solve(commands, step, others); !s) return s;
+            if (row == shape_.m) return {};
+            for (const Part& part : parts(aligned_down(row + next), n))
+                if (Status s = subtract(commands, Way::update, step, part); !s) return s;
+            return {};
+        })
+        .status();
 }
 
 }  // namespace vkgemm::blas

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A matrix on the device while it is factored: the trailing part stays there from step to step; a panel of columns and
-// a block of rows travel.
+// A matrix on the device while it is factored: it stays there from step to step; panels of columns travel.
 //
 // It is stored by rows, so that a row that changes its place is one copy, in strips of columns, so that each strip is
-// within reach of a shader. Panels are stored by columns, as LAPACK wants them.
+// within reach of a shader. Panels are stored by columns, as LAPACK wants them; the device changes the order.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "blas/engine.h"
@@ -16,7 +16,7 @@ namespace vkgemm::blas {
 struct ResidentShape {
     Type type = f64;
     int64_t m = 0, n = 0;
-    int64_t panel = 256;  // columns of a panel; a multiple of 4
+    int64_t panel = 128;  // columns of a panel; a multiple of 4
     int64_t tile = 2048;  // columns of a strip are four times as many
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
     uint64_t limit = UINT64_MAX;  // bytes of the device that it may take
@@ -29,30 +29,28 @@ class ResidentMatrix {
 
     /// Makes what is needed. UNSUPPORTED if the matrix is larger than it may be.
     Status open();
-    /// Sends all of it. `pack` writes rows [begin, end) of columns [first, first + count), by rows of `ld` elements.
-    using PackRows =
-        std::function<void(std::byte* to, int64_t ld, int64_t first, int64_t count, int64_t begin, int64_t end)>;
-    Status send(const PackRows& pack);
 
-    /// The panel of the step, in memory of the host: rows from the step's first row on, by columns.
-    std::byte* panel() const { return panel_.mapped().data(); }
+    /// Columns travel through two panels in memory of the host, by turns: where those from `first` on are, which is
+    /// within one panel. All rows, by columns.
+    std::byte* panel(int64_t first) const {
+        return panels_[turn_of(first)].mapped().data() + in_panel(0, first % shape_.panel);
+    }
     int64_t panel_ld() const { return panel_ld_; }
+    /// Until nothing that was asked for uses that panel any more.
+    Status wait(int64_t first) { return queue_.wait(numbers_[turn_of(first)]); }
+    /// All columns of a panel, from panel() to the device.
+    Status send(int64_t first, int64_t count);
+    /// Columns [first, end), which are in one panel, from the device to panel().
+    Status fetch(int64_t first, int64_t end);
 
-    /// The rows that a step's pivots select, in memory of the host, by rows: columns [first, first + count).
-    struct Part {
-        std::byte* rows;
-        int64_t ld, first, count;
-    };
-    std::vector<Part> parts(int64_t from_column) const;
-
-    /// A step, whose panel has `width` columns from `first` on, and is factored. The rows of its columns further right
-    /// come to parts(); rows of the device change their places. wait_rows() ends it.
-    Status exchange(int64_t first, int64_t width, const RowMoves& moves);
-    Status wait_rows() { return queue_.wait(rows_number_); }
-    /// Trailing part -= panel x parts(), which the host has changed. Columns of the next panel come to panel() first.
-    /// wait_panel() is for them. `next` is their count, above 0.
-    Status update(int64_t first, int64_t width, int64_t next);
-    Status wait_panel() { return queue_.wait(panel_number_); }
+    /// L^-1 of a step, by columns of shape.panel elements. The host writes it before step().
+    std::byte* inverse() const { return inverse_.mapped().data(); }
+    /// A step. The panel has `width` columns from `first` on and is factored, in panel(). Rows change their places, the
+    /// first ones become a part of U, and the trailing part -= panel x these; at first in the columns of the next
+    /// panel, of which there are `next`. They come to panel(): the rows below the step's until wait_next(), the others
+    /// until wait().
+    Status step(int64_t first, int64_t width, int64_t next, const RowMoves& moves);
+    Status wait_next() { return queue_.wait(panel_number_); }
     Status finish() { return queue_.finish(); }
 
    private:
@@ -60,14 +58,49 @@ class ResidentMatrix {
         int64_t first = 0, count = 0;  // columns
         host::Buffer buffer{};         // m rows of strip_ elements
     };
+    /// Columns [begin, end) of a strip.
+    struct Part {
+        size_t strip;
+        int64_t begin, end;
+        int64_t columns() const { return end - begin; }
+    };
+    struct Step {
+        int64_t first, width;
+        const RowMoves& moves;
+    };
+    struct Extent {
+        int64_t rows, columns, depth;
+    };
+    enum class Way {
+        update,    // a strip -= panel x rows
+        to_panel,  // the same of the next panel's columns, which go into a panel
+        solve,     // U = L^-1 x rows
+        send,      // from a panel to a strip, as they are
+        fetch      // the other way
+    };
+
+    size_t turn_of(int64_t column) const { return static_cast<size_t>(column / shape_.panel % 2); }
     uint64_t place(int64_t row, int64_t column) const {
         return static_cast<uint64_t>(row * strip_ + column) * element_;
     }
-    uint64_t rows_at(size_t strip) const { return strip * static_cast<uint64_t>(shape_.panel * strip_) * element_; }
-    Problem problem(bool to_panel) const;
-    Status multiply(VkCommandBuffer commands, const Plan& plan, const Run& run) const;
-    Run run_of(size_t strip, int64_t row, int64_t column, int64_t count) const;
-    Status send_rows(const Strip& strip, const PackRows& pack, int64_t begin, int64_t end, uint64_t staging);
+    uint64_t in_panel(int64_t row, int64_t column) const {
+        return static_cast<uint64_t>(column * panel_ld_ + row) * element_;
+    }
+    uint64_t gathered_at(const Part& p) const { return p.strip * place(shape_.panel, 0) + place(0, p.begin); }
+    /// Columns [begin, end) of the matrix.
+    std::vector<Part> parts(int64_t begin, int64_t end) const;
+    /// So many rows of a part from `row` on.
+    Operand in_strip(const Part& p, int64_t row, int64_t rows) const;
+    Problem problem(Way way, const Extent& extent) const;
+    Result<uint64_t> choose_kernels();
+    Status multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent);
+    /// The rows of a part that are above `end`, from the strip to factors_[turn] or back.
+    Status arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn);
+    void copy_panel(VkCommandBuffer commands, const host::Buffer& from, const host::Buffer& to, int64_t row,
+                    int64_t end, int64_t columns) const;
+    Status exchange_and_solve(VkCommandBuffer commands, const Step& step, const std::vector<Part>& parts);
+    Status subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part);
+    Status submit_panel(const Step& step, int64_t next, int64_t solved);
 
     Engine& engine_;
     const ResidentShape shape_;
@@ -75,12 +108,14 @@ class ResidentMatrix {
     const int64_t strip_, panel_ld_;
     InOrder queue_;
     std::vector<Strip> strips_;
-    host::Buffer panel_, rows_;        // of the host
-    host::Buffer factors_[2], upper_;  // of the device: panels by turns, and rows_
+    std::array<host::Buffer, 2> panels_, factors_;  // of the host, and of the device
+    host::Buffer inverse_, solver_;                 // of the host, and of the device
+    host::Buffer gathered_;                         // rows that became pivots
     host::Buffer workspace_;
-    const Plan *update_ = nullptr, *to_panel_ = nullptr;
-    size_t turn_ = 0;  // factors_[turn_] has the factored panel, the other one gets the next
-    uint64_t rows_number_ = 0, panel_number_ = 0;
+    std::array<const Plan*, 5> largest_{};  // by Way
+    std::vector<Plan> plans_;               // of submissions
+    uint64_t panel_number_ = 0;             // of a submission
+    std::array<uint64_t, 2> numbers_{};     // of the last ones that use panels_
 };
 
 }  // namespace vkgemm::blas

@@ -82,26 +82,6 @@ void boundRows(Products& x) {
     p.upTo = VKGEMM_UP_TO_M;
 }
 
-// Rows of f32 beside weights of 16 bits become rows of their type, which are packed, for kernels that want one type;
-// beside blocks they become f16, which such kernels would round them to. ggml's kernels for VK_NV_cooperative_matrix2
-// have them rounded like that, too, and bf16 weights have it everywhere. The answer is the leading dimension before, 0
-// if it was left.
-uint64_t roundRows(const MulMat& x, VkgemmType to, Products& out) {
-    VkgemmProblem& p = out.problem;
-    if (x.src1.type != VKGEMM_TYPE_F32 || x.isPrecise || p.grouping != VKGEMM_GROUPING_NONE) return 0;
-    if (p.batch > 1 || out.parts > 1 || p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR) return 0;
-    if (out.rows < fewestRounded || out.rows > Rounding::mostRows || out.rows * p.a.ld > INT32_MAX) return 0;
-    if (p.k % 8 || p.a.ld % 4 || x.src1.offset % 16) return 0;
-    const uint64_t apart = p.a.ld;
-    p.a.type = to, p.a.ld = p.k;
-    if (x.src0.type == to) p.accuracy = VKGEMM_ACCURACY_DEFAULT;
-    return apart;
-}
-VkgemmType roundedType(VkgemmType weights) {
-    if (weights == VKGEMM_TYPE_BF16) return weights;
-    return weights == VKGEMM_TYPE_F16 || blockSize(weights).elements > 1 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_DEFAULT;
-}
-
 // Where the parts of the scratch memory are: the workspace first, and then what a product with groups needs.
 struct Places {
     uint64_t table, lists, end;
@@ -277,6 +257,14 @@ void makePlan(VkgemmContext context, const Options& chosen, const Products& x, C
 
 VkgemmOperand operandOf(const Tensor& x) { return {x.buffer, x.offset, 0, 0}; }
 
+// From the first byte of a matrix of weights to behind the last one's.
+uint64_t bytesOf(const Tensor& x) {
+    const BlockSize block = blockSize(x.type);
+    uint64_t last = (x.ne[0] / block.elements - 1) * x.nb[0] + block.bytes;
+    for (size_t i = 1; i < x.ne.size(); ++i) last += (x.ne[i] - 1) * x.nb[i];
+    return last;
+}
+
 }  // namespace
 
 // Null: there are too many.
@@ -341,9 +329,9 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     const Reason fits = product.ids ? describeExperts(product, work.products) : describe(product, work.products);
     if (fits != Reason::SERVED) return fits;
     if (product.ids && (!state_->experts.works() || product.src0.ne[2] > Experts::mostExperts)) return Reason::EXPERTS;
-    const VkgemmType rounded = roundedType(product.src0.type);
+    const VkgemmType rounded = roundedType(product);
     if ((rounded == VKGEMM_TYPE_F16 && state_->roundsF16) || (rounded == VKGEMM_TYPE_BF16 && state_->roundsBf16))
-        work.apart = roundRows(product, rounded, work.products);
+        roundRows(product, rounded, work.products);
     boundRows(work.products);
     CachedPlan* plan = nullptr;
     {
@@ -373,8 +361,11 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
         run.m = work.products.rows, run.n = p.n, run.k = p.k, run.batch = p.batch;
     }
     work.scratchBytes = work.plan->workspaceBytes;
-    if (product.ids) work.ids = *product.ids, work.scratchBytes = placesOf(work).end;
-    if (work.apart) work.roundedBytes = p.m * p.k * 2;
+    if (product.ids) {
+        work.ids = *product.ids, work.experts = product.src0.ne[2], work.scratchBytes = placesOf(work).end;
+        run.b.size = bytesOf(product.src0);
+    }
+    if (work.products.roundedRows) work.roundedBytes = p.m / std::max(p.indicesPerRow, 1u) * p.k * 2;
     return Reason::SERVED;
 }
 
@@ -393,7 +384,7 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
         run.groups = {scratch.buffer, scratch.offset + places.table, p.batch * sizeof(VkgemmGroup), 0};
         run.indices = {scratch.buffer, scratch.offset + places.lists, p.m * sizeof(uint32_t), 0};
     }
-    if (work.apart) run.a = {rounded.buffer, rounded.offset, work.roundedBytes, 0};
+    if (work.products.roundedRows) run.a = {rounded.buffer, rounded.offset, work.roundedBytes, 0};
     const auto eachRun = [&](auto&& call) {
         return forEachPart(work.products, [&](uint64_t a, uint64_t b, uint64_t d) {
             VkgemmRun one = run;
@@ -411,19 +402,21 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
         const VkgemmMatrix& b = p.b;
         experts.record(commands,
                        {experts.addressOf(work.ids.buffer) + work.ids.offset, base + run.groups.offset,
-                        base + run.indices.offset, b.batchStride, static_cast<uint32_t>(p.batch),
+                        base + run.indices.offset, b.batchStride, static_cast<uint32_t>(work.experts),
                         static_cast<uint32_t>(work.ids.ne[0]), static_cast<uint32_t>(work.ids.ne[1]),
                         static_cast<uint32_t>(work.ids.nb[0] / 4), static_cast<uint32_t>(work.ids.nb[1] / 4)});
     }
-    if (work.apart && !work.isRounded) {
+    const bool rounds = work.products.roundedRows && !work.isRounded;
+    if (rounds) {
         const Rounding& rounding = state_->rounding;
         const VkgemmOperand& from = work.run.a;
-        rounding.record(
-            commands,
-            {rounding.addressOf(from.buffer) + from.offset, rounding.addressOf(rounded.buffer) + run.a.offset,
-             static_cast<uint32_t>(p.k / 4), static_cast<uint32_t>(work.apart / 4), p.a.type == VKGEMM_TYPE_BF16},
-            static_cast<uint32_t>(work.products.rows));
+        rounding.record(commands,
+                        {rounding.addressOf(from.buffer) + from.offset,
+                         rounding.addressOf(rounded.buffer) + run.a.offset, static_cast<uint32_t>(p.k / 4),
+                         static_cast<uint32_t>(work.products.roundedApart / 4), p.a.type == VKGEMM_TYPE_BF16},
+                        static_cast<uint32_t>(work.products.roundedRows));
     }
+    if (isGrouped || rounds) state_->rounding.recordBarrier(commands);
     bool isFirst = true;
     eachRun([&](VkgemmRun& one) {
         if (!isFirst && run.workspace.buffer) one.flags |= VKGEMM_RECORD_BARRIER_BEFORE;  // they share the workspace

@@ -48,7 +48,7 @@ struct Work {
     Products products{};
     VkgemmRun run{};
     Tensor ids{};               ///< of MUL_MAT_ID
-    uint64_t apart = 0;         ///< elements from one row of src1 to the next if it is rounded first; 0: it is not
+    uint64_t experts = 0;       ///< likewise
     uint64_t scratchBytes = 0;  ///< 0: none. Its offset must be a multiple of 256
     uint64_t roundedBytes = 0;  ///< for the rounded rows, likewise
     bool isRounded = false;     ///< set by the caller: the rounded rows are there from an earlier product

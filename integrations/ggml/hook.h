@@ -128,6 +128,7 @@ class vkgemm_node {
         product.src1 = vkgemm_tensor(ctx, dst->src[1]);
         product.dst = vkgemm_tensor(ctx, dst);
         product.isPrecise = dst->op_params[0] == GGML_PREC_F32;
+        product.isRounding = ctx->device->coopmat2;
         vkgemm::ggml::Tensor ids;
         if (dst->op == GGML_OP_MUL_MAT_ID) {
             ids = vkgemm_tensor(ctx, dst->src[2]);

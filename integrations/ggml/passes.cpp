@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "vkgemm_ggml/passes.h"
 
+#include <algorithm>
+
 namespace vkgemm::ggml {
 namespace {
 
@@ -17,16 +19,23 @@ static_assert(sizeof(Rounding::Arguments) == 32);
 }  // namespace
 
 Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses)
-    : Pass(info, hasAddresses, expertsCode, sizeof(Arguments)) {}
+    : Pass(info, hasAddresses, expertsCode, sizeof(Arguments), mostInvocations) {}
 Rounding::Rounding(const VkgemmContextInfo& info, bool hasAddresses)
-    : Pass(info, hasAddresses, roundCode, sizeof(Arguments)) {}
+    : Pass(info, hasAddresses, roundCode, sizeof(Arguments), mostInvocations) {}
 
-Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes)
+Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes,
+           uint32_t mostInvocations)
     : device_(info.device) {
     VkDevice device = info.device;
     const auto find =
         reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
-    if (!find || !hasAddresses) return;
+    const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
+        info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
+    if (!find || !getProperties || !hasAddresses) return;
+    VkPhysicalDeviceProperties properties{};
+    getProperties(info.physicalDevice, &properties);
+    invocations_ = std::min({mostInvocations, properties.limits.maxComputeWorkGroupInvocations,
+                             properties.limits.maxComputeWorkGroupSize[0]});
     bool found = true;
     const auto get = [&]<class Function>(Function& to, const char* name) {
         to = reinterpret_cast<Function>(find(device, name));
@@ -57,13 +66,15 @@ Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uin
                                              code.data()};
     VkShaderModule shader = VK_NULL_HANDLE;
     if (createShaderModule(device, &module, nullptr, &shader) != VK_SUCCESS) return;
+    const VkSpecializationMapEntry entry = {0, 0, sizeof invocations_};
+    const VkSpecializationInfo constants = {1, &entry, sizeof invocations_, &invocations_};
     const VkPipelineShaderStageCreateInfo stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                    nullptr,
                                                    0,
                                                    VK_SHADER_STAGE_COMPUTE_BIT,
                                                    shader,
                                                    "main",
-                                                   nullptr};
+                                                   &constants};
     const VkComputePipelineCreateInfo pipeline = {
         VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, nullptr, 0, stage, layout_, VK_NULL_HANDLE, -1};
     if (createComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_) != VK_SUCCESS)
@@ -85,6 +96,9 @@ void Pass::record(VkCommandBuffer commands, const void* arguments, uint32_t byte
     cmdBindPipeline_(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
     cmdPushConstants_(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, arguments);
     cmdDispatch_(commands, x, y, 1);
+}
+
+void Pass::recordBarrier(VkCommandBuffer commands) const {
     const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
                                      VK_ACCESS_SHADER_READ_BIT};
     cmdPipelineBarrier_(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
@@ -96,7 +110,7 @@ void Experts::record(VkCommandBuffer commands, const Arguments& arguments) const
 }
 
 void Rounding::record(VkCommandBuffer commands, const Arguments& arguments, uint32_t rows) const {
-    Pass::record(commands, &arguments, sizeof arguments, (arguments.fours + 255) / 256, rows);
+    Pass::record(commands, &arguments, sizeof arguments, (arguments.fours + invocations() - 1) / invocations(), rows);
 }
 
 }  // namespace vkgemm::ggml

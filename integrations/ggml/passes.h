@@ -19,16 +19,22 @@ class Pass {
     /// The pipeline was made.
     bool works() const { return pipeline_ != VK_NULL_HANDLE; }
     VkDeviceAddress addressOf(VkBuffer buffer) const;
+    /// Makes what passes wrote visible to the product that follows.
+    void recordBarrier(VkCommandBuffer commands) const;
 
    protected:
-    /// `hasAddresses`: bufferDeviceAddress is enabled on the device.
-    Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes);
+    /// `hasAddresses`: bufferDeviceAddress is enabled on the device. A work group has `mostInvocations`, or as many as
+    /// the device allows.
+    Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes,
+         uint32_t mostInvocations);
     ~Pass();
-    /// Records x times y work groups and the barrier after them.
+    uint32_t invocations() const { return invocations_; }
+    /// Records x times y work groups, without a barrier.
     void record(VkCommandBuffer commands, const void* arguments, uint32_t bytes, uint32_t x, uint32_t y) const;
 
    private:
     VkDevice device_;
+    uint32_t invocations_ = 0;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
     PFN_vkGetBufferDeviceAddress getBufferDeviceAddress_ = nullptr;
@@ -44,6 +50,7 @@ class Pass {
 class Experts : public Pass {
    public:
     static constexpr uint32_t mostExperts = 1024;  ///< experts.comp counts them in shared memory
+    static constexpr uint32_t mostInvocations = 1024;
     struct Arguments {
         uint64_t ids, table, lists, apart;
         uint32_t experts, slots, tokens, slotWords, tokenWords;
@@ -56,7 +63,7 @@ class Experts : public Pass {
 /// Rounds rows of f32 to f16 or bf16 (round.comp).
 class Rounding : public Pass {
    public:
-    static constexpr uint32_t mostRows = 65535;  ///< as many work groups as every device takes
+    static constexpr uint32_t mostInvocations = 256;
     struct Arguments {
         uint64_t from, to;  ///< addresses, multiples of 16 and of 8
         uint32_t fours;     ///< of a row, and of `to` from one row to the next

@@ -257,7 +257,7 @@ Reason describeExperts(const MulMat& x, Products& out) {
     if (p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR || p.d.layout != VKGEMM_LAYOUT_ROW_MAJOR) return Reason::STRIDES;
     const auto apart = inElements(w.type, w.nb[2]);
     if (!apart || (w.ne[2] > 1 && *apart == 0)) return Reason::STRIDES;
-    p.batch = w.ne[2];
+    p.batch = tokens == 1 ? slots : w.ne[2];
     p.b.batchStride = w.ne[2] > 1 ? *apart : 0;
     p.upTo = VKGEMM_UP_TO_M;
     p.grouping = VKGEMM_GROUPING_INDEXED;
@@ -268,6 +268,29 @@ Reason describeExperts(const MulMat& x, Products& out) {
     if (!alignment) return Reason::ALIGNMENT;
     out.alignment = *alignment;
     return Reason::SERVED;
+}
+
+VkgemmType roundedType(const MulMat& x) {
+    const VkgemmType weights = x.src0.type;
+    if (weights == VKGEMM_TYPE_BF16) return weights;
+    if (weights == VKGEMM_TYPE_F32 && !x.isRounding) return VKGEMM_TYPE_DEFAULT;
+    const bool isF16 = isOneOf(weights, {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) || blockSize(weights).elements > 1;
+    return isF16 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_DEFAULT;
+}
+
+void roundRows(const MulMat& x, VkgemmType to, Products& out) {
+    VkgemmProblem& p = out.problem;
+    const bool isGrouped = p.grouping != VKGEMM_GROUPING_NONE;
+    if (x.src1.type != VKGEMM_TYPE_F32 || x.isPrecise || p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR) return;
+    // No pass decodes the blocks of groups, so their kernels gain nothing.
+    if (isGrouped ? blockSize(x.src0.type).elements > 1 : p.batch > 1 || out.parts > 1) return;
+    if ((isGrouped ? x.src1.ne[2] : out.rows) < fewestRounded) return;
+    const uint64_t rows = isGrouped ? p.m / p.indicesPerRow : out.rows;
+    if (rows > mostRounded || rows * p.a.ld > INT32_MAX) return;
+    if (p.k % 8 || p.a.ld % 4 || x.src1.offset % 16) return;
+    out.roundedRows = rows, out.roundedApart = p.a.ld;
+    p.a.type = to, p.a.ld = p.k;
+    p.accuracy = x.src0.type == to ? VKGEMM_ACCURACY_DEFAULT : VKGEMM_ACCURACY_NARROW;
 }
 
 }  // namespace vkgemm::ggml

@@ -261,11 +261,11 @@ TEST_SUITE("failures") {
             const char* function;
             int result, most;
             bool ends;
-        } rows[] = {// 24 submissions send A, then each step has three
+        } rows[] = {// 12 submissions send A, then each step has three
                     {"vkAllocateMemory", -2, 9, true},
                     {"vkMapMemory", -1, 1, true},
-                    {"vkQueueSubmit", -4, 56, false},
-                    {"vkWaitForFences", -4, 56, false}};
+                    {"vkQueueSubmit", -4, 48, false},
+                    {"vkWaitForFences", -4, 48, false}};
         for (const auto& row : rows)
             for (int after = 0; after <= row.most; after += row.most > 9 ? 4 : 1) {
                 std::fflush(nullptr);

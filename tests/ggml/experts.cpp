@@ -20,7 +20,8 @@ constexpr uint32_t no_expert = 0xffffffff;
 struct Mixture {
     Filled w, y, d, ids;
     std::vector<uint32_t> chosen;  // slot by slot, token by token; a number that is no expert's leaves dst as it is
-    MulMat product() const { return {w.tensor, y.tensor, d.tensor, &ids.tensor, false}; }
+    bool is_rounding = false;
+    MulMat product() const { return {w.tensor, y.tensor, d.tensor, &ids.tensor, false, is_rounding}; }
 };
 
 Lie with_gap(Random& random, size_t dimension, uint64_t most) {
@@ -30,10 +31,14 @@ Lie with_gap(Random& random, size_t dimension, uint64_t most) {
 }
 
 Mixture any_mixture(Random& random) {
-    constexpr Type types[] = {f32, f16, q8_0, q4_k};
+    constexpr Type types[] = {f32, f16, bf16, q8_0, q4_k};
     const Type type = types[random.below(std::size(types))];
-    const uint64_t block = blockElements(type), k = block == 1 ? 1 + random.below(40) : block * (1 + random.below(2));
-    const uint64_t m = 1 + random.below(20), experts = 1 + random.below(9), tokens = 1 + random.below(12);
+    const uint64_t block = blockElements(type);
+    const uint64_t k = block > 1          ? block * (1 + random.below(2))
+                       : random.one_in(2) ? 8 + 8 * random.below(5)
+                                          : 1 + random.below(40);
+    const uint64_t m = 1 + random.below(20), experts = 1 + random.below(9);
+    const uint64_t tokens = random.one_in(4) ? 1 : 1 + random.below(40);
     const uint64_t slots = 1 + random.below(std::min<uint64_t>(experts, 4));
     const Buffers& b = buffers();
     // Gaps between matrices of experts and between rows: both are views that an index list can state. ids is often a
@@ -42,7 +47,8 @@ Mixture any_mixture(Random& random) {
               Filled(f32, {k, random.one_in(2) ? 1 : slots, tokens, 1}, with_gap(random, 1, 4), b.y.handle()),
               Filled(f32, {m, slots, tokens, 1}, {}, b.d.handle()),
               Filled(f32, {slots, tokens, 1, 1}, with_gap(random, 1, 5), b.ids.handle()),
-              {}};
+              {},
+              random.one_in(2)};
     x.w.fill(random), x.y.fill(random);
     std::vector<uint32_t> all(experts);
     std::iota(all.begin(), all.end(), 0);
@@ -84,6 +90,7 @@ bool is_mixture_allowed(Reason reason, const MulMat& x) {
 TEST_CASE("random tensors: MUL_MAT_ID") {
     constexpr uint64_t cases = 200;
     std::map<Reason, uint64_t> seen;
+    uint64_t rounded = 0, of_one_token = 0;
     for (uint64_t seed = 1; seed <= cases; ++seed) {
         Random random(seed);
         const Mixture x = any_mixture(random);
@@ -95,9 +102,15 @@ TEST_CASE("random tensors: MUL_MAT_ID") {
         CHECK_MESSAGE(is_mixture_allowed(reason, x.product()), "seed ", seed, ": ", ggml::textOf(reason), ";",
                       text_of(x.product()));
         ++seen[reason];
+        ggml::Work work;
+        const bool is_served = adapter().prepare(x.product(), work) == Reason::SERVED;
+        rounded += is_served && work.products.roundedRows != 0;
+        of_one_token += is_served && x.d.tensor.ne[2] == 1;
     }
     for (const auto& [reason, count] : seen) MESSAGE(count, " of ", cases, ": ", std::string(ggml::textOf(reason)));
     CHECK(seen[Reason::SERVED] * 10 > cases * 7);
+    CHECK(rounded > 10);
+    CHECK(of_one_token > 10);
 }
 
 }  // namespace vkgemm::test

@@ -45,7 +45,7 @@ TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
                 put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
                 ggml::Work work;
                 REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
-                CHECK(work.apart == 64 + gap);
+                CHECK(work.products.roundedApart == 64 + gap);
                 std::vector<std::byte> want = x.d.bytes;
                 const std::vector<double> y = x.y.numbers();
                 for (uint64_t i = 0; i < y.size(); ++i)
@@ -78,7 +78,7 @@ TEST_CASE("rows that are not rounded") {
     const auto apart = [](const ggml::MulMat& x) {
         ggml::Work work;
         CHECK(adapter().prepare(x, work) == Reason::SERVED);
-        return work.apart;
+        return work.products.roundedApart;
     };
     CHECK(apart(diagonal(f16, 8, 0).product()) == 0);   // few
     CHECK(apart(diagonal(f16, 16, 2).product()) == 0);  // not in fours
@@ -89,6 +89,27 @@ TEST_CASE("rows that are not rounded") {
     CHECK(apart(x) == 0);
     x.isPrecise = false, x.src1.offset += 4;
     CHECK(apart(x) == 0);
+}
+
+TEST_CASE("weights of f32 have their rows rounded where ggml rounds both") {
+    const Buffers& b = buffers();
+    for (const bool rounds : {false, true}) {
+        const Rounding x = diagonal(f32, 33, 4);
+        put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+        ggml::MulMat product = x.product();
+        product.isRounding = rounds;
+        ggml::Work work;
+        REQUIRE(adapter().prepare(product, work) == Reason::SERVED);
+        CHECK(work.products.roundedRows == (rounds ? 33 : 0));
+        CHECK(work.products.problem.accuracy == (rounds ? VKGEMM_ACCURACY_NARROW : VKGEMM_ACCURACY_F32_SPLIT_ROWS));
+        std::vector<std::byte> want = x.d.bytes;
+        const std::vector<double> y = x.y.numbers();
+        for (uint64_t i = 0; i < y.size(); ++i)
+            encode(f32, rounds ? rounded(f16, y[i]) : y[i], &want[x.d.at(i % 64, i / 64, 0, 0)]);
+        Reason reason{};
+        CHECK(run(product, want, reason) == "");
+        CHECK(reason == Reason::SERVED);
+    }
 }
 
 TEST_CASE("rows that an earlier product rounded are not rounded again") {
@@ -118,7 +139,7 @@ TEST_CASE("where rows are rounded") {
         const auto one = new_adapter({.rounds = rounds});
         ggml::Work work;
         REQUIRE(one->prepare(diagonal(f16, 16, 0).product(), work) == Reason::SERVED);
-        CHECK((work.apart != 0) == (rounds == Rounds::ALWAYS));
+        CHECK((work.products.roundedRows != 0) == (rounds == Rounds::ALWAYS));
         CHECK((work.roundedBytes != 0) == (rounds == Rounds::ALWAYS));
     }
 }

@@ -64,16 +64,16 @@ void put_all(const MatrixInfo& m, std::byte* bytes, const Value& value) {
     });
 }
 
-/// The same for an operand in blocks, which lie along k: along the rows of A and the columns of B.
+/// The same for an operand in blocks, which lie along k: along the rows of A and the columns of B. The values lie by
+/// rows, so they are read row by row, also where the blocks go down the columns.
 template <class Value>
 void put_blocks(const MatrixInfo& m, std::byte* bytes, const Value& value) {
     std::vector<double> values(m.block);
     const bool along_rows = m.col_step == 1;
-    const uint64_t lines = along_rows ? m.rows : m.cols, length = along_rows ? m.cols : m.rows;
+    const uint64_t down = along_rows ? 1 : m.block, across = along_rows ? m.block : 1;  // elements of a block
     for (uint64_t matrix = 0; matrix < m.matrices(); ++matrix)
-        for (uint64_t line = 0; line < lines; ++line)
-            for (uint64_t k = 0; k < length; k += m.block) {
-                const uint64_t row = along_rows ? line : k, col = along_rows ? k : line;
+        for (uint64_t row = 0; row < m.rows; row += down)
+            for (uint64_t col = 0; col < m.cols; col += across) {
                 for (uint64_t i = 0; i < m.block; ++i)
                     values[i] = value(matrix, row + (along_rows ? 0 : i), col + (along_rows ? i : 0));
                 encodeBlock(m.type, values,
@@ -226,6 +226,9 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
             }
             case VKGEMM_STEP_RESIDUAL:
                 value += residual(batch, row, col);
+                break;
+            case VKGEMM_STEP_DRELU:
+                if (residual(batch, row, col) <= 0) value = slack = 0;
                 break;
             case VKGEMM_STEP_RELU:
             case VKGEMM_STEP_CLAMP:
