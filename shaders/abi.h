@@ -107,6 +107,7 @@ struct uvec2 {
 // gemv_mixed, in vectors of four: a row of the small operand's step, one more behind every eight for the banks.
 #define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
 #define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)  // likewise a row of A's step in gemv_blocks, behind every sixteen
+#define GEMV_MXINT8_LANE(DEPTH) (5 * (DEPTH) | 1)  // what an invocation of gemv_mxint8 multiplies of a row of A
 // coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; later D.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
     ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
@@ -116,7 +117,6 @@ struct uvec2 {
 #define PACK_CELLS(BM, BN, BYTES) ((BM) * ((BN) + 1) * ((BYTES) > 4 ? 2 : 1))
 #define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
-
 // What STEP_n and FORMAT_* may hold: VKGEMM_STEP_*, VKGEMM_TYPE_*. C++ has them as enums.
 #ifndef __cplusplus
 #    include "../include/vkgemm/tables.h"

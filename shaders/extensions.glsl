@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The GLSL extensions of all shaders. A shader includes this file first, directly or through gemm.glsl. A shader that
-// uses the matrix units defines VKGEMM_MATRIX_UNITS before that. CMakeLists.txt tries exactly these lines on the
-// compiler.
+// uses the matrix units defines VKGEMM_MATRIX_UNITS before that, one with packed dot products VKGEMM_PACKED_DOTS.
+// CMakeLists.txt tries exactly these lines on the compiler.
 #ifndef VKGEMM_EXTENSIONS_GLSL
 #define VKGEMM_EXTENSIONS_GLSL
 #extension GL_EXT_control_flow_attributes : require
@@ -21,6 +21,9 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_bfloat16 : require
 #pragma use_vulkan_memory_model
+#endif
+#ifdef VKGEMM_PACKED_DOTS
+#extension GL_EXT_integer_dot_product : require
 #endif
 #ifdef VKGEMM_TRACE
 #extension GL_KHR_shader_subgroup_basic : require

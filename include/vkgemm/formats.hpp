@@ -234,7 +234,9 @@ inline void putScales(Type type, std::byte* b, std::span<const double> scale, st
     const double deepest = *std::max_element(least.begin(), least.end());
     if (const Group g = groupOf(type); g.bits) {
         const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
-        return encode(stored, most, b), encode(stored, most > 0 ? std::nearbyint(deepest / most) : 0, b + g.scaleBytes);
+        // Of 8 bits always -1: not 0, so that whoever ignores it is found, and from -127 to 127 everything still fits.
+        const double zero = g.bits == 8 ? -1 : most > 0 ? std::nearbyint(deepest / most) : 0;
+        return encode(stored, most, b), encode(stored, zero, b + g.scaleBytes);
     }
     switch (type) {
         case VKGEMM_TYPE_I4:  // without scales

@@ -136,6 +136,12 @@ typedef enum VkgemmAccuracy {
      * units multiply: to the one of 16 bits that A or B has, otherwise to f16, where numbers beyond 65504 become
      * infinite. Sums are as exact as by default. Without it elements are multiplied as they are. */
     VKGEMM_ACCURACY_NARROW = 3,
+    /* As NARROW, and a float beside a block format may be rounded to MXINT8 where it has few rows: each 32 elements
+     * along k are whole numbers of 8 bits times a power of two, and products are summed in whole numbers. An element is
+     * off by up to 1/127 of the largest of its 32. One infinity or NaN among the 32 makes NaN of every element of D
+     * that they count for; 32 elements below 2^-120 count as 0. The formats from q8_0 to q6_k have such kernels; others
+     * are multiplied as by NARROW (docs/accuracy.md). */
+    VKGEMM_ACCURACY_MXINT8 = 4,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 

@@ -76,7 +76,7 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
     if (auto why = check_matrix(from->d, "d.type", "d.layout")) return *why;
     if (auto why = check_enum("cSource", from->cSource, 0, VKGEMM_C_SEPARATE)) return *why;
     if (auto why = check_enum("accumulate", from->accumulate, 0, last_type)) return *why;
-    if (auto why = check_enum("accuracy", from->accuracy, 0, VKGEMM_ACCURACY_NARROW)) return *why;
+    if (auto why = check_enum("accuracy", from->accuracy, 0, VKGEMM_ACCURACY_MXINT8)) return *why;
     if (from->epilogueCount > VKGEMM_MAX_EPILOGUE_STEPS)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"epilogueCount is ", from->epilogueCount, ", above the limit of ",

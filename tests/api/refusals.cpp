@@ -149,6 +149,7 @@ TEST_CASE("mixed types, block formats and their sizes that are refused") {
         {"f16*q4_k 8x8x256", VKGEMM_ERROR_UNSUPPORTED, {"B must be column-major", "'t'"}},
         {"f16*q8_0 8x8x64 layout=nt upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary", "blocks", "upTo"}},
         {"f16*f16 8x8x8 accuracy=narrow", VKGEMM_ERROR_UNSUPPORTED, {"narrow", "two of f16", "default"}},
+        {"f16*f16 8x8x8 accuracy=mxint8", VKGEMM_ERROR_UNSUPPORTED, {"mxint8", "two of f16", "default"}},
         {"f16*q8_0 8x8x64 layout=nt accuracy=f32_split", VKGEMM_ERROR_UNSUPPORTED, {"f32_split", "f16", "default"}},
     };
     for (const auto& row : rows) {

@@ -119,8 +119,8 @@ TEST_CASE("the table of kernels") {
         const std::string family = k.family;
         const bool converts = family == "convert";
         CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || converts || family.starts_with("pack")));
-        CHECK((k.a == VKGEMM_TYPE_DEFAULT) ==
-              (converts || family == "gemv_blocks" || name.find("_mixed") != std::string::npos));
+        CHECK((k.a == VKGEMM_TYPE_DEFAULT) == (converts || family == "gemv_blocks" || family == "gemv_mxint8" ||
+                                               name.find("_mixed") != std::string::npos));
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }
     VkgemmKernelInfo k{};

@@ -417,6 +417,6 @@ TEST_CASE("LU: what it computes and moves") {
     CHECK(tall.down == doctest::Approx(4 * 10000));
     const Rates rates{.latency = 1e-5, .up = 1e10, .down = 1e10, .operations = 1e13};
     const double seconds = device_seconds_of_lu(square, rates, 1e12, 10);
-    CHECK(seconds == doctest::Approx(5e7 / 1e11 + 12e-4 + 8e-4 + 2e9 / 3e13 + 2e-4));
-    CHECK(next_seconds_of_lu(square, 1e12) == doctest::Approx(2e9 / 3 / 0.65e12));
+    CHECK(seconds == doctest::Approx(5e7 / 5e10 + 12e-4 + 8e-4 + 2e9 / 3e13 + 2e-4));
+    CHECK(next_seconds_of_lu(square, 1e12) == doctest::Approx(2e9 / 3 / 0.6e12));
 }

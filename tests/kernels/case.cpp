@@ -13,9 +13,9 @@
 namespace vkgemm::test {
 namespace {
 
-constexpr std::array<std::string_view, 7> fills = {"exact", "special", "random", "wide",
-                                                   "great", "digits",  "placed"};  // by Fill
-constexpr std::array<std::string_view, 3> aliases = {"none", "c", "residual"};     // by Alias
+constexpr std::array<std::string_view, 8> fills = {"exact", "special", "random", "wide",
+                                                   "great", "digits",  "placed", "scaled"};  // by Fill
+constexpr std::array<std::string_view, 3> aliases = {"none", "c", "residual"};               // by Alias
 std::optional<Fill> fill_named(std::string_view name) {
     for (size_t i = 0; i < fills.size(); ++i)
         if (name == fills[i]) return static_cast<Fill>(i);

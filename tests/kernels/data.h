@@ -30,7 +30,7 @@ inline uint64_t vector_length(const plan::Problem& p, VkgemmSlot slot) {
 
 inline bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
     if (fill == Fill::digits) return accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
-    return fill == Fill::random || fill == Fill::wide || fill == Fill::great;
+    return fill == Fill::random || fill == Fill::wide || fill == Fill::great || fill == Fill::scaled;
 }
 
 /// The operands of one case on the host. What the problem forbids to read stays poison.
@@ -73,6 +73,7 @@ struct Data {
         if (x.alias != Alias::none) d = x.alias == Alias::c ? c : residual;
         if (x.fill == Fill::wide) widen(p);
         if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
+        if (x.fill == Fill::scaled) a.change(of_row);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
         if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
     }
@@ -105,6 +106,13 @@ struct Data {
     template <int power, bool is_b = false>
     static double first_times(double value, uint64_t row, uint64_t col) {
         return times(value, (is_b ? row : col) == 0 ? power : 0);
+    }
+
+    static double of_row(double value, uint64_t row, uint64_t k) {
+        constexpr int powers[] = {90, -125, 0, -118, 1};
+        if (row % 6 == 5) return 0;
+        if (row % 6 == 4 && k % 3 == 0) return std::copysign(2 - 0x1p-9, value);  // 127.9 when the largest is 64 to 128
+        return std::ldexp(value, powers[row % 6]);
     }
 
     void pick_digits(Random& random, uint64_t depth, bool of_b) {

@@ -258,20 +258,20 @@ void for_each_grouped(const Each& each) {
         const plan::Module& m = k.module;
         if (!m.is_product() || !m.family.takes_groups || !is_chosen(k) || !fits(k)) continue;
         if (is_quick() && ran++ % 4) continue;
-        const bool narrow = m.is_mixed() && m.family.uses_matrix_units;
+        const VkgemmAccuracy accuracy = m.family.accuracy;
         const auto types = [&](plan::Type a, plan::Type b) {
             return typesText(a, b, m.accumulate, m.d == plan::scaled ? plan::f16 : m.d) +
-                   (narrow ? " accuracy=narrow " : " ");
+                   (accuracy ? plan::concat({" accuracy=", plan::accuracy_name(accuracy), " "}) : " ");
         };
         const char* const tile = m.family.name == "simt" ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4" : nullptr;
         if (!m.is_mixed()) each(k, types(m.a, m.b), tile);
         if (m.is_mixed()) each(k, types(plan::f32, plan::f16), tile);
         if (m.is_mixed()) each(k, types(plan::f32, VKGEMM_TYPE_Q8_0), tile);
-        if (m.family.name == "gemv_blocks") each(k, types(plan::f16, VKGEMM_TYPE_Q6_K), tile);
+        if (m.family.reads_pieces) each(k, types(plan::f16, VKGEMM_TYPE_Q6_K), tile);
     }
 }
 
-/// With accuracy=narrow the words come after the sizes.
+/// Words behind the types, for an accuracy, come after the sizes.
 std::string line_of(std::string types, const char* sizes) {
     const size_t space = types.find(' ');
     return types.substr(0, space + 1) + sizes + types.substr(space);

@@ -218,7 +218,7 @@ Case widened(Case x) {
     if (!kernel) return x;
     plan::Problem& p = x.problem;
     const uint32_t to = grain_of(kernel->module);
-    const bool blocks = kernel->module.family.name == "gemv_blocks";
+    const bool blocks = kernel->module.family.reads_pieces;
     if (blocks || kernel->module.family.name == "gemv_mixed") {  // which take nothing else
         p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
         p.k = rounded_up(p.k, blocks ? 64 : 32);
@@ -256,7 +256,7 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     const bool is_mixed = kernel.module.is_mixed();
     x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a,
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
-    if (kernel.module.family.name == "gemv_blocks") x.problem.b.type = VKGEMM_TYPE_Q8_0;  // which needs a format
+    if (kernel.module.family.reads_pieces) x.problem.b.type = VKGEMM_TYPE_Q8_0;     // which needs a format
     constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn
     x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % std::size(results)] : kernel.module.d;
     x.problem.accumulate = kernel.module.accumulate;

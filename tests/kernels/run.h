@@ -25,8 +25,10 @@ namespace vkgemm::test {
 ///            by rows
 ///   placed   whole numbers, but at one k every third row of A, or every third column of B, from the first on, holds a
 ///            NaN or an infinity, and the other operand holds 1 there; placed_seed chooses which, where and what
-/// wide, great and digits are for f32 only, placed for floating-point types.
-enum class Fill { exact, special, random, wide, great, digits, placed };
+///   scaled   random numbers, but those of every row of A times a power of two of its own: some rows are 0, some count
+///            as 0 for accuracy=mxint8, and in some it has to cut numbers off at its largest
+/// wide, great, digits and scaled are for f32 only (scaled for an A of f32), placed for floating-point types.
+enum class Fill { exact, special, random, wide, great, digits, placed, scaled };
 
 /// The seed of Fill::placed that puts `special` (0: NaN, 1: infinity, 2: -infinity) at `k` of A or of B.
 constexpr uint64_t placed_seed(uint64_t k, bool in_b, unsigned special) { return 6 * k + 3 * in_b + special; }

@@ -12,7 +12,7 @@
 
 #include "kernels/rows.h"
 #include "kernels/tally.h"
-#include "plan/families/gemv_blocks.h"
+#include "plan/families/gemv_mxint8.h"
 #include "support/random.h"
 
 using namespace vkgemm::test;
@@ -55,7 +55,13 @@ std::vector<std::vector<Rows>> rows_by_family() {
 }
 
 bool is_gemv(const Kernel& k) { return k.module.family.name.starts_with("gemv"); }
-bool wants_blocks(const Kernel& k) { return k.module.family.name == "gemv_blocks"; }  // as B of a row-major D
+bool wants_blocks(const Kernel& k) { return k.module.family.reads_pieces; }  // as B of a row-major D
+
+bool suits_blocks(const Kernel& k, const Problem& p) {
+    namespace family = vkgemm::plan::family;
+    if (!k.module.family.uses_packed_dots) return family::has_pieces(p.b.type);
+    return family::has_dots(p.b.type) && family::is_rounded(p.a.type);
+}
 
 void draw_types(Random& random, Draw& d, const Kernel& k) {
     Problem& p = d.base.problem;
@@ -69,7 +75,7 @@ void draw_types(Random& random, Draw& d, const Kernel& k) {
         if (vkgemm::plan::is_decoded(type.type) && !(m.family.uses_matrix_units && type.type == vkgemm::plan::bf16))
             types.push_back(type.type);
     do p.a.type = random.pick(types), p.b.type = random.pick(types);
-    while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && !vkgemm::plan::family::has_pieces(p.b.type)));
+    while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && !suits_blocks(k, p)));
     d.grain_k = std::max({info(p.a.type).block, info(p.b.type).block, wants_blocks(k) ? 64u : is_gemv(k) ? 32u : 1u});
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units) p = normalised("304x304x304");
         p.a.type = kernel.module.is_mixed() ? f16 : kernel.module.a;
         p.b.type = kernel.module.is_mixed() ? f32 : kernel.module.b;
-        if (kernel.module.family.name == "gemv_blocks") p.b.type = VKGEMM_TYPE_Q8_0;
+        if (kernel.module.family.reads_pieces) p.b.type = VKGEMM_TYPE_Q8_0;
         p.accumulate = kernel.module.accumulate;
         p.c.type = p.d.type = kernel.module.d == scaled ? f16 : kernel.module.d;
         p.accuracy = kernel.module.family.accuracy;

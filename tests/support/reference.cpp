@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/mxint8.h"
 #include "support/numbers.h"
 
 namespace vkgemm::test {
@@ -37,12 +38,15 @@ Bounded product(const Problem& p, double alpha, const Operands& in, Place at, co
     const uint64_t begin_a = position(p, 0, at.batch, 0, 0), begin_b = position(p, 1, at.batch, 0, 0);
     long double sum = whole_bias(p, in, at);
     double sizes = 0, narrowed = 0;
+    const bool rounds_a = p.accuracy == VKGEMM_ACCURACY_MXINT8 && !plan::info(p.b.type).is_plain();
     for (uint64_t i = 0; i < p.k; ++i) {
         const double a = in.a[begin_a + position(p.a, 0, at.row, i)];
         const double b = in.b[begin_b + position(p.b, 0, i, at.col)];
         sum += static_cast<long double>(a) * static_cast<long double>(b);
         sizes += std::fabs(a * b);
-        if (p.accuracy == VKGEMM_ACCURACY_NARROW)  // both may be rounded to f16, up or down
+        if (rounds_a)
+            narrowed += largest_of_32(in.a, begin_a + position(p.a, 0, at.row, i / 32 * 32)) * std::fabs(b) / 127;
+        if (p.accuracy >= VKGEMM_ACCURACY_NARROW)  // both may be rounded to f16, up or down
             narrowed += 2.1 * 0x1p-10 * std::fabs(a * b) + 0x1p-24 * (std::fabs(a) + std::fabs(b));
     }
     // mixed: a product with a block's scale, and a decoded element that was rounded once
@@ -206,9 +210,10 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
         return {p.a.type == p.b.type ? widest : 127, static_cast<int64_t>(largest(p.d.type))};
     }
     // Two parts leave out the product of the second ones, which must therefore be 0.
-    const bool as_f16 = p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS || p.accuracy == VKGEMM_ACCURACY_NARROW;
-    const int digits_in = std::min(
-        {plan::info(p.a.type).exact_bits, plan::info(p.b.type).exact_bits, plan::info(as_f16 ? f16 : f32).exact_bits});
+    const bool as_f16 = p.accuracy >= VKGEMM_ACCURACY_F32_SPLIT_ROWS;
+    const int in_bytes = p.accuracy == VKGEMM_ACCURACY_MXINT8 ? 6 : 24;  // a block may have 64 as its largest
+    const int digits_in = std::min({plan::info(p.a.type).exact_bits, plan::info(p.b.type).exact_bits,
+                                    plan::info(as_f16 ? f16 : f32).exact_bits, in_bytes});
     // The shaders round a D of bf16 once, to even, so that it is exact as well.
     // So is one of i8, which saturates.
     const Type sums = plan::finished_in(p), narrow = p.d.type == bf16 || p.d.type == i8 ? sums : p.d.type;

@@ -267,11 +267,13 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search)
 }
 
 // How much longer each step takes because operands are not read 16 bytes at a time. Pieces are read by words that
-// neighbours share; of several side by side that holds only where 16 bytes can be read.
+// neighbours share; of several side by side that holds only where 16 bytes can be read, and those of more than 48 bytes
+// (q8_0) touch so many lines of the cache that an H200 takes as long as with words.
 double slowdown_of(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
                    const Request& request) {
     if (!k.module.family.reads_pieces) return cost.slowdown(schedule.operands(), request.operand_alignment);
-    const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request);
+    const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request) &&
+                      info(schedule.problem.b.type).bytes_of(64) <= 48;
     return t.DEPTH == 1 || wide ? 1 : k.module.family.gpu_cost.misaligned;
 }
 

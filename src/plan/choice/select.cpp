@@ -25,8 +25,10 @@ std::string types_of(const Module& m) {
 
 // What a family that is less exact does, and every accuracy of a problem that allows it.
 std::string less_exact(VkgemmAccuracy least) {
+    if (least == VKGEMM_ACCURACY_MXINT8) return concat({"rounds A to 8 bits; needs accuracy=", accuracy_name(least)});
     if (least == VKGEMM_ACCURACY_NARROW)
-        return concat({"rounds A and B for the matrix units; needs accuracy=", accuracy_name(least)});
+        return concat({"rounds A and B for the matrix units; needs accuracy=", accuracy_name(least), " or ",
+                       accuracy_name(VKGEMM_ACCURACY_MXINT8)});
     std::string out;
     for (int a = least; a <= VKGEMM_ACCURACY_F32_SPLIT_ROWS; ++a)
         out += concat({(out.empty() ? "" : " or "), "accuracy=", accuracy_name(VkgemmAccuracy(a))});

@@ -120,6 +120,7 @@ struct Family {
     bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
                                              // elements of one byte or eight must be k-contiguous
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
+    bool uses_packed_dots = false;           // the device must have shaderIntegerDotProduct
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
     bool takes_converted = false;            // A and B of other types, which a first pass converts to the module's
     bool takes_groups = false;               // its modules have the variant for groups of a table

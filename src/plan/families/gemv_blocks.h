@@ -9,6 +9,12 @@ namespace vkgemm::plan::family {
 /// and a zero point for each group.
 constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
 
+/// Shared memory for B, for which q8_0 takes the most: 17 words a piece.
+constexpr uint64_t staged_bytes(const Tile& t) {
+    const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
+    return t.STAGES > 1 ? 4 * column * t.BN : 16;
+}
+
 inline constexpr Family gemv_blocks = {
     .name = "gemv_blocks",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
@@ -30,11 +36,10 @@ inline constexpr Family gemv_blocks = {
                     t.BN * t.TEAM / t.WG * t.BM, "limit", 64);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        // A, or at the end the sums; and with STAGES 2 B, for which q8_0 takes the most: 17 words a piece.
+        // A, or at the end the sums
         const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
                        parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
-        const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
-        return 4 * e.accumulator * (a > parts ? a : parts) + (t.STAGES > 1 ? 4 * column * t.BN : 16);
+        return 4 * e.accumulator * (a > parts ? a : parts) + staged_bytes(t);
     },
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16) return "is for up to 16 rows";

@@ -37,7 +37,7 @@ constexpr FeatureSet native_needs = need::buffer_address | need::binary_import;
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
     return to_read(a) | to_read(b) | to_write(d) | to_sum(accumulate) |
            (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
-           (family.wants_addresses ? need::buffer_address : 0) |
+           (family.uses_packed_dots ? need::integer_dot : 0) | (family.wants_addresses ? need::buffer_address : 0) |
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 
@@ -75,9 +75,9 @@ bool Module::has_result_of(const Problem& p) const {
 bool Module::has_types_of(const Problem& p) const {
     const bool same_sums = has_result_of(p);
     // What pack_fragments_mixed has rounded to f16 is multiplied by kernels of f16.
-    if (family.packs_fragments && p.accuracy == VKGEMM_ACCURACY_NARROW)
+    if (family.packs_fragments && p.accuracy >= VKGEMM_ACCURACY_NARROW)
         return same_sums && a == f16 && p.a.type != bf16 && p.b.type != bf16;
-    if (takes_converted() && p.accuracy == VKGEMM_ACCURACY_NARROW) return same_sums && a == narrow_type(p);
+    if (takes_converted() && p.accuracy >= VKGEMM_ACCURACY_NARROW) return same_sums && a == narrow_type(p);
     return same_sums && (is_mixed() ? plan::is_mixed(p) && is_decoded(p.a.type) && is_decoded(p.b.type)
                                     : a == p.a.type && b == p.b.type);
 }

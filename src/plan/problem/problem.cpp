@@ -284,7 +284,7 @@ Problem transposed(Problem p) {
 }  // namespace
 
 std::string_view accuracy_name(VkgemmAccuracy a) {
-    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows", "narrow"};
+    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows", "narrow", "mxint8"};
     return names[size_t(a)];
 }
 
@@ -293,11 +293,11 @@ Result<Problem> complete(Problem p) {
     for (uint64_t* count : {&p.outerBatch, &p.ratioA, &p.ratioB, &p.outerRatioA, &p.outerRatioB})
         if (*count == 0) *count = 1;
     if (std::string why = check_formats(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    if (p.accuracy == VKGEMM_ACCURACY_NARROW) {
+    if (p.accuracy >= VKGEMM_ACCURACY_NARROW) {
         if (!is_mixed(p))
-            return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                           concat({"the accuracy narrow is for A and B of different types, not for two of ",
-                                   info(p.a.type).name, "; leave it at its default"})};
+            return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"the accuracy ", accuracy_name(p.accuracy),
+                                                             " is for A and B of different types, not for two of ",
+                                                             info(p.a.type).name, "; leave it at its default"})};
     } else if (p.accuracy != VKGEMM_ACCURACY_DEFAULT)
         for (const Type t : {p.a.type, p.b.type, p.accumulate, p.d.type})
             if (t != f32)

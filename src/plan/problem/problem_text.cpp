@@ -198,8 +198,9 @@ struct Reader {
     }
     std::optional<Status> accuracy(string_view v, size_t at) {
         std::vector<string_view> known;
-        for (const VkgemmAccuracy a : {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT,
-                                       VKGEMM_ACCURACY_F32_SPLIT_ROWS, VKGEMM_ACCURACY_NARROW}) {
+        for (const VkgemmAccuracy a :
+             {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT, VKGEMM_ACCURACY_F32_SPLIT_ROWS,
+              VKGEMM_ACCURACY_NARROW, VKGEMM_ACCURACY_MXINT8}) {
             if (v == accuracy_name(a)) return out.problem.accuracy = a, std::nullopt;
             known.push_back(accuracy_name(a));
         }

@@ -125,8 +125,10 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     const double extra = is_mixed(p) ? 5 : 1;
     const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + extra) * unit;
     if (steps >= 1) return INFINITY;
-    // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds.
-    const double narrow = p.accuracy == VKGEMM_ACCURACY_NARROW ? 2 * 0x1p-10 + 0x1p-20 : 0;
+    // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds. mxint8: one of
+    // them to 1/127 of the largest of its block, and the other as it is.
+    const bool in_bytes = kernel && kernel->module.family.accuracy == VKGEMM_ACCURACY_MXINT8;
+    const double narrow = in_bytes ? 1.0 / 127 : p.accuracy >= VKGEMM_ACCURACY_NARROW ? 2 * 0x1p-10 + 0x1p-20 : 0;
     const double sum =
         steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
     return sum + rounding * (k + sum);

@@ -35,6 +35,8 @@ std::string accuracy_word(VkgemmAccuracy accuracy) {
             return " accuracy=f32_split_rows";
         case VKGEMM_ACCURACY_NARROW:
             return " accuracy=narrow";
+        case VKGEMM_ACCURACY_MXINT8:
+            return " accuracy=mxint8";
         default:
             return "";
     }

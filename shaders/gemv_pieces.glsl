@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// What the families of few rows by a B of a block format share: how B comes in pieces, and the loop over K. gemv_blocks
+// has the picture. A family has hooks for its own side of A, which it defines after this file.
+#ifndef VKGEMM_GEMV_PIECES_GLSL
+#define VKGEMM_GEMV_PIECES_GLSL
+#include "pieces.glsl"
+
+const uint TEAMS = WG / TEAM, STEP = TEAM * DEPTH * 64, SIDE = 8;  // invocations of a team side by side
+const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four for everybody's sums
+
+// What an invocation copies of its column of B, if that is staged: every COPY-th unit of one or four words.
+const uint COPY = WG / BN, UNITS = (COLUMN_WORDS + UNIT - 1) / UNIT;
+const uint B_COPIES = (UNITS + COPY - 1) / COPY;
+uvec4 copied_units[STAGED ? B_COPIES : 1];
+float sums[R * BM];
+
+// The hooks. The rows of A of the step that begins at k0, past the end the last elements: on their way, then in shared
+// memory.
+void load_a_step(uint row0, uint k0);
+void store_a_step();
+// Adds the products of piece p of each column, the step's `place`-th, with what store_a_step stored.
+void multiply(uint p, uint place);
+// Sum `at` of all invocations, in the same shared memory, after the last step.
+void put_part(uint at, float sum);
+float part_at(uint at);
+
+// The byte at which the step that begins at k0 begins in this column, as word_of_b counts them. All steps of a column
+// begin as many bytes past a word. Past the last column the last one is read, for sums that are not stored.
+uint begin_of(uint col, uint k0) {
+    return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
+           k0 / PIECE_BLOCK * PIECE_BYTES;
+}
+
+// Which unit of a column's step an invocation copies as its i-th.
+uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, UNITS - 1); }
+
+// The units of the step that begins at k0, of the column that begins at this byte. The last step may reach past k_end:
+// there the last unit is read again.
+void load_staged(uint column, uint k0) {
+    const uint copier = gl_LocalInvocationIndex % COPY, from = min(k0, k_end - 64);
+    const uint begin = (column + from / PIECE_BLOCK * PIECE_BYTES) & ~3u;
+    if (k0 + STEP < k_end) {
+        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
+            copied_units[i] = unit_of_b(begin + 4 * UNIT * unit_of(copier, i));
+    } else {
+        const uint end = column + (k_end + PIECE_BLOCK - 1) / PIECE_BLOCK * PIECE_BYTES;
+        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
+            copied_units[i] = unit_of_b(min(begin + 4 * UNIT * (copier + i * COPY), (end - 1) & ~(4 * UNIT - 1)));
+    }
+}
+void store_staged() {
+    const uint copier = gl_LocalInvocationIndex % COPY, column = gl_LocalInvocationIndex / COPY * COLUMN;
+    [[unroll]] for (uint i = 0; i < B_COPIES; ++i) {
+        const uint w = column + UNIT * unit_of(copier, i);
+        if (UNIT == 4) b_step[w / 4] = copied_units[i];
+        else b_step[w / 4][w % 4] = copied_units[i].x;
+    }
+}
+
+// Column r of an invocation, of the tile.
+uint column_of(uint team, uint r) { return team + r * TEAMS; }
+
+// The pieces of the step that begins at k0, straight from memory; past the end the last ones.
+void load_pieces(uint col0, uint team, uint lane, uint k0) {
+    [[unroll]] for (uint r = 0; r < R; ++r) {
+        const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;
+        if (UNIT == 1) {
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS; ++i)
+                next[r * SPAN_WORDS + i] = piece_word_at(
+                    false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1), i % PIECE_WORDS);
+        } else {
+            const uint begin = column + min(first, args.k / 64 - DEPTH) / DEPTH * SPAN_BYTES;
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS / UNIT; ++i) {
+                const uvec4 unit = unit_of_b(begin + 4 * UNIT * i);
+                [[unroll]] for (uint j = 0; j < UNIT; ++j) next[r * SPAN_WORDS + UNIT * i + j] = unit[j];
+            }
+        }
+    }
+}
+
+// Makes the pieces of what store_staged or load_pieces fetched.
+void take_pieces(uint team, uint lane, uint phase[R]) {
+    [[unroll]] for (uint i = 0; i < R * DEPTH * PIECE_WORDS; ++i) {
+        const uint r = i / (DEPTH * PIECE_WORDS), p = i / PIECE_WORDS % DEPTH, q = i % PIECE_WORDS;
+        if (STAGED) piece[i] = piece_word_at(true, column_of(team, r) * COLUMN, phase[r], lane * DEPTH + p, q);
+        else piece[i] = UNIT == 1 ? next[i] : piece_word_at(true, r * SPAN_WORDS, 0, p, q);
+    }
+}
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint tid = gl_LocalInvocationIndex, team = tid / SIDE % TEAMS;
+    const uint lane = tid / (SIDE * TEAMS) * SIDE + tid % SIDE;
+    [[unroll]] for (uint i = 0; i < R * BM; ++i) sums[i] = 0;
+    if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
+        const uint copied_column = begin_of(col0 + tid / COPY, 0);
+        if (STAGED) load_staged(copied_column, k_begin);
+        else load_pieces(col0, team, lane, k_begin);
+        load_a_step(row0, k_begin);
+        uint phase[R];  // bytes of the first word of each column before its first block
+        [[unroll]] for (uint r = 0; r < R; ++r)
+            phase[r] = ODD_WORDS == 0 ? 0 : begin_of(col0 + column_of(team, r), k_begin) & 3;
+        for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
+            store_a_step();
+            if (STAGED) store_staged();
+            else take_pieces(team, lane, phase);
+            barrier();  // the step is complete
+            if (STAGED) load_staged(copied_column, k0 + STEP);
+            else load_pieces(col0, team, lane, k0 + STEP);
+            load_a_step(row0, k0 + STEP);
+            if (STAGED) take_pieces(team, lane, phase);
+            [[unroll]] for (uint p = 0; p < DEPTH; ++p)
+                if (k0 + 64 * (lane * DEPTH + (UNIT == 1 ? p : 0)) < k_end) multiply(p, lane * DEPTH + p);
+            barrier();  // every invocation has read it
+        }
+    }
+    [[unroll]] for (uint i = 0; i < R * BM; ++i) {
+        const uint at = (column_of(team, i / BM) * BM + i % BM) * TEAM + lane;
+        put_part(at, sums[i]);
+    }
+    barrier();  // all parts are written
+    for (uint e = tid; e < BN * BM; e += WG) {
+        float sum = 0;
+        for (uint i = 0; i < TEAM; ++i) {
+            const uint at = e * TEAM + (i + e) % TEAM;
+            sum += part_at(at);
+        }
+        store_d(row0 + e % BM, col0 + e / BM, sum);
+    }
+}
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// gemv_blocks in whole numbers, with A rounded to MXINT8: the rules that the shader gemv_mxint8 relies on.
+#pragma once
+#include "plan/families/gemv_blocks.h"
+
+namespace vkgemm::plan::family {
+
+/// Whether shaders/piece_dots.glsl has the codes of a format as signed bytes: not those that look values up in a table.
+constexpr bool has_dots(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_Q6_K; }
+
+constexpr bool is_rounded(Type a) { return a == f32 || a == f16 || a == bf16; }
+
+constexpr Family make_gemv_mxint8() {
+    Family f = gemv_blocks;
+    f.name = "gemv_mxint8";
+    f.accuracy = VKGEMM_ACCURACY_MXINT8, f.uses_packed_dots = true;
+    f.shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
+        const uint64_t a = uint64_t{t.BM} * t.TEAM * GEMV_MXINT8_LANE(t.DEPTH),
+                       parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
+        return 16 * std::max(a, parts) + staged_bytes(t);
+    };
+    f.refuses = [](const Problem& p) -> const char* {
+        if (const char* why = gemv_blocks.refuses(p)) return why;
+        if (!is_rounded(p.a.type)) return "is for an A of f32, f16 or bf16";
+        return has_dots(p.b.type) ? nullptr : "is for a B of the block formats from q8_0 to q6_k";
+    };
+    f.gpu_cost.mac = 0.008, f.gpu_cost.decode = 0.006, f.gpu_cost.bytes_per_cycle = 25;
+    return f;
+}
+inline constexpr Family gemv_mxint8 = make_gemv_mxint8();
+
+}  // namespace vkgemm::plan::family
