@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // D, and the operands of the epilogue, each of which has D's type unless its FORMAT_* says another. gemm.glsl includes
 // this. NAME_at(i) is element i of C, the bias, the scale or the residual. put_d(i, x) writes an element of D,
-// put_d4(i, x) four of them, where i is a multiple of 4.
+// put_d4(i, x) four of them, where i is a multiple of 4. NAME_at4(i) are four elements of a C or residual of D's type.
 #ifndef VKGEMM_ELEMENTS_GLSL
 #define VKGEMM_ELEMENTS_GLSL
 
@@ -48,6 +48,8 @@ OPERAND(bias_i32, i32, BIND_BIAS, readonly)  // added to the sum before anything
     }
 READ_OPERANDS(X)
 #undef X
+vec4 c_at4(uint i) { return vec4(0); }  // none has D's type
+vec4 residual_at4(uint i) { return vec4(0); }
 
 // To the nearest whole number, of two the even one; NaN becomes 0.
 ivec4 saturated(vec4 x) { return ivec4(clamp(mix(roundEven(x), vec4(0), isnan(x)), -128.0, 127.0)); }
@@ -77,6 +79,8 @@ READ_OPERANDS(X)
 #undef X
 void put_d(uint i, acc_t x) { ONE(d, i) = STORE(TYPE_D, x); }
 void put_d4(uint i, acc4_t x) { SET_FOUR(d, TYPE_D, args.d, i, x) }
+acc4_t c_at4(uint i) { return LOAD4(TYPE_D, FOUR(c, i)); }
+acc4_t residual_at4(uint i) { return LOAD4(TYPE_D, FOUR(residual, i)); }
 
 #ifdef SUMS_IN_F32
 

@@ -74,17 +74,16 @@ out_t clamped(uint line, out_t x) { return isnan(x) ? x : clamp(x, scale_at(2 * 
 out_t clamped(uint line, out_t x) { return x; }
 #endif
 
-out_t after_step(uint step, uint row, uint col, out_t x) {
+out_t after_step(uint step, uint row, uint col, out_t x, out_t residual) {
     if (step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_BIAS_COL)
         x += bias_at(step == VKGEMM_STEP_BIAS_ROW ? row : col);
     else if (step == VKGEMM_STEP_SCALE_ROW || step == VKGEMM_STEP_SCALE_COL || step == VKGEMM_STEP_SCALE_ALL)
         x *= scale_at(step == VKGEMM_STEP_SCALE_ROW ? row : step == VKGEMM_STEP_SCALE_COL ? col : 0);
     else if (step == VKGEMM_STEP_CLAMP_ROW || step == VKGEMM_STEP_CLAMP_COL)
         x = clamped(step == VKGEMM_STEP_CLAMP_ROW ? row : col, x);
-    else if (step == VKGEMM_STEP_RESIDUAL || step == VKGEMM_STEP_DRELU) {
-        const out_t other = residual_at(batch * args.batch_d + row * args.ldd + col);
-        x = step == VKGEMM_STEP_RESIDUAL ? x + other : other <= out_t(0) ? out_t(0) : x;  // NaN is not below 0
-    } else x = activated(step, x);
+    else if (step == VKGEMM_STEP_RESIDUAL) x += residual;
+    else if (step == VKGEMM_STEP_DRELU) x = residual <= out_t(0) ? out_t(0) : x;  // NaN is not below 0
+    else x = activated(step, x);
     return x;
 }
 
@@ -99,14 +98,33 @@ float times_alpha(uint row, uint col, int sum) {
 acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) : alpha * sum; }
 #endif
 
-// The element of D at (row, col), which must be inside, after read_scalars(). If beta is 0, C is not read, because it
-// may hold NaN.
-out_t finished(uint row, uint col, acc_t sum) {
+// C and the residual at an element of D, or 0 where they do not count. If beta is 0, C is not read, because it may hold
+// NaN. Both after read_scalars().
+// Sums, for glslc's optimiser loses constants that || and && are made of.
+#define READS_RESIDUAL(step) ((step == VKGEMM_STEP_RESIDUAL ? 1 : 0) + (step == VKGEMM_STEP_DRELU ? 1 : 0))
+const uint RESIDUALS = READS_RESIDUAL(STEP_0) + READS_RESIDUAL(STEP_1) + READS_RESIDUAL(STEP_2) + READS_RESIDUAL(STEP_3);
+bool reads_c() { return USE_C != 0 && beta != out_t(0); }
+uint index_c(uint row, uint col) {
+    return batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);
+}
+uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd + col; }  // and of the residual
+out_t c_of(uint row, uint col) {
+    out_t c = out_t(0);
+    if (reads_c()) c = c_at(index_c(row, col));
+    return c;
+}
+out_t residual_of(uint row, uint col) {
+    out_t residual = out_t(0);
+    if (RESIDUALS != 0) residual = residual_at(index_d(row, col));
+    return residual;
+}
+
+// The element of D at (row, col), which must be inside, after read_scalars().
+out_t finished(uint row, uint col, acc_t sum, out_t c, out_t residual) {
     out_t x = times_alpha(row, col, sum);
-    if (USE_C != 0 && beta != out_t(0))
-        x += beta * c_at(batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col));
-    x = after_step(STEP_0, row, col, x);
-    x = after_step(STEP_1, row, col, x);
-    x = after_step(STEP_2, row, col, x);
-    return after_step(STEP_3, row, col, x);
+    if (reads_c()) x += beta * c;
+    x = after_step(STEP_0, row, col, x, residual);
+    x = after_step(STEP_1, row, col, x, residual);
+    x = after_step(STEP_2, row, col, x, residual);
+    return after_step(STEP_3, row, col, x, residual);
 }

@@ -3,47 +3,67 @@
 #ifndef VKGEMM_STORE_GLSL
 #define VKGEMM_STORE_GLSL
 
-uint index_d(uint row, uint col) { return batch * args.batch_d + row * args.ldd + col; }
-
 uint index_partial(uint row, uint col) { return ((slice * args.batch + batch) * args.m + row) * args.n + col; }
+
+bool is_in_d(uint row, uint col) { return inside(row, col, args.m, args.n) && HAS_ROW(row); }
 
 // Writes one element of D; outside D nothing is written.
 void store_d(uint row, uint col, acc_t sum) {
-    const bool in_d = inside(row, col, args.m, args.n) && HAS_ROW(row);
+    const bool in_d = is_in_d(row, col);
     if (PARTIAL != 0) {
         if (in_d) ONE_FROM(partial, args.d, index_partial(row, col)) = STORE(ACC, sum);
     } else {
         read_scalars();
-        const uint r = in_d ? ROW_OF_D(row) : 0;
-        const out_t value = finished(r, in_d ? col : 0, sum);
+        const uint r = in_d ? ROW_OF_D(row) : 0, at = in_d ? col : 0;
+        const out_t value = finished(r, at, sum, c_of(r, at), residual_of(r, at));
         if (in_d) put_d(index_d(r, col), value);
         monitor(in_d ? size_of(value) : 0);
     }
 }
 
-// Writes four neighbouring columns; col is a multiple of 4. Where D is wide, all of them are inside it or none is.
-void store_d4(uint row, uint col, acc4_t sum) {
-    if (PARTIAL != 0 && WHOLE != 0) {  // so n is a multiple of 4
+// The same for four neighbouring columns; col is a multiple of 4. Where D is wide, all of them are inside it or none is.
+const bool IN_FOURS = (ALIGNED & WIDE_D) != 0;
+const uint ONE_BY_ONE_C = TRANS_C + FORMAT_C + (~ALIGNED & (WIDE_C | WIDE_D));  // 0: they are read by fours
+const uint ONE_BY_ONE_RESIDUAL = FORMAT_RESIDUAL + (~ALIGNED & WIDE_D);
+
+void store_partial4(uint row, uint col, acc4_t sum) {
+    if (WHOLE != 0) {  // so n is a multiple of 4
         SET_FOUR(partial, ACC, args.d, index_partial(row, col), sum)
-    } else if (PARTIAL != 0) {
-        [[unroll]] for (uint j = 0; j < 4; ++j)
-            if (inside(row, col + j, args.m, args.n) && HAS_ROW(row))
-                ONE_FROM(partial, args.d, index_partial(row, col + j)) = STORE(ACC, sum[j]);
     } else {
-        const bool wide = (ALIGNED & WIDE_D) != 0, has_row = HAS_ROW(row);
-        const bool in_d = inside(row, col, args.m, args.n) && has_row;
-        const uint r = in_d ? ROW_OF_D(row) : 0;
-        read_scalars();
-        uint size = 0;
-        out4_t value;
-        [[unroll]] for (uint j = 0; j < 4; ++j) {
-            const bool inside_d = wide ? in_d : inside(row, col + j, args.m, args.n) && has_row;
-            value[j] = finished(r, inside_d ? col + j : 0, sum[j]);
-            if (!wide && inside_d) put_d(index_d(r, col + j), value[j]);
-            size = max(size, inside_d ? size_of(value[j]) : 0);
-        }
-        monitor(size);
-        if (wide && in_d) put_d4(index_d(r, col), value);
+        [[unroll]] for (uint j = 0; j < 4; ++j)
+            if (is_in_d(row, col + j))
+                ONE_FROM(partial, args.d, index_partial(row, col + j)) = STORE(ACC, sum[j]);
+    }
+}
+
+// Finishes four elements. Where D is wide, it is the caller who writes them.
+out4_t finish_d4(uint row, uint col, acc4_t sum) {
+    const bool in_d = is_in_d(row, col);
+    const uint r = in_d ? ROW_OF_D(row) : 0, first = in_d ? col : 0;
+    read_scalars();
+    out4_t value, c = out4_t(0), residual = out4_t(0);
+    if (ONE_BY_ONE_C == 0 && reads_c()) c = c_at4(index_c(r, first));
+    if (ONE_BY_ONE_RESIDUAL == 0 && RESIDUALS != 0) residual = residual_at4(index_d(r, first));
+    uint size = 0;
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const bool inside_d = IN_FOURS ? in_d : is_in_d(row, col + j);
+        const uint at = inside_d ? col + j : 0;
+        if (ONE_BY_ONE_C != 0) c[j] = c_of(r, at);
+        if (ONE_BY_ONE_RESIDUAL != 0) residual[j] = residual_of(r, at);
+        value[j] = finished(r, at, sum[j], c[j], residual[j]);
+        if (!IN_FOURS && inside_d) put_d(index_d(r, col + j), value[j]);
+        size = max(size, inside_d ? size_of(value[j]) : 0);
+    }
+    monitor(size);
+    return value;
+}
+
+void store_d4(uint row, uint col, acc4_t sum) {
+    if (PARTIAL != 0) {
+        store_partial4(row, col, sum);
+    } else {
+        const out4_t value = finish_d4(row, col, sum);
+        if (IN_FOURS && is_in_d(row, col)) put_d4(index_d(ROW_OF_D(row), col), value);
     }
 }
 
