@@ -199,7 +199,6 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     // fast one. Both curves are straight lines far from 0. Scales may double it.
     const Type finished = r_.is_scaled() ? f32 : r_.accumulate;
     const double off = 16 * std::ldexp(1, -static_cast<int>(type_info(finished).exactBits)) + 0x1p-11;
-    const auto allow = [&] { slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1); };
     for (const Step& s : p_.epilogue) {
         switch (s.kind) {
             case VKGEMM_STEP_BIAS_ROW:
@@ -235,7 +234,7 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
                 value = applied(s, value);
                 break;
             default:  // a curve
-                allow();
+                slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1);
                 value = applied(s, value);
                 break;
         }
