@@ -39,13 +39,17 @@ bool check_learning(Renderer& r, double floor) {
         r.scene.draw(r.graph, 1, split, whole);
         return r.screenshot();
     };
+    const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     const Picture counted = draw(1, false);
+    r.graph.read_back("count", r.scene.counted, read);
+    r.now();
+    const double seen = static_cast<double>(read.read<Counted>()[0].m) / static_cast<double>(counted.rgba.size());
     const double all = psnr(counted, draw(1, true)), reference = psnr(counted, draw(0, false));
     std::printf(
         "texture: %.1f dB, and %.1f dB before; counted pixels beside every pixel: %.1f dB; beside the "
-        "reference: %.1f dB\n",
-        after, before, all, reference);
-    return after >= floor && before <= floor - 10 && all > 45 && reference > 25;
+        "reference: %.1f dB; %.2f %% of the pixels see a surface\n",
+        after, before, all, reference, 100 * seen);
+    return after >= floor && before <= floor - 10 && all > 45 && reference > 25 && std::abs(seen - 0.6596) < 0.002;
 }
 
 }  // namespace renderer_test
