@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The renderer's device and its memory. An error ends the program: code 3 if the device is lost, otherwise 1.
+// The renderer's device and its memory, in Vulkan-Hpp: what goes out of scope is destroyed, and an error is an
+// exception, vk::DeviceLostError if the device is lost.
 #pragma once
-#include <vk_mem_alloc.h>
 #include <volk.h>
-
+// After volk, which is the loader.
+#include <vk_mem_alloc.h>
+#define VULKAN_HPP_ENABLE_DYNAMIC_LOADER_TOOL 0
+#define VULKAN_HPP_HANDLE_ERROR_OUT_OF_DATE_AS_SUCCESS  // an old swapchain is made anew (window.cpp)
 #include <bit>
-#include <cstdint>
 #include <map>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
+#include <memory>
 #include <vkgemm/vkgemm.hpp>
+#include <vulkan/vulkan_raii.hpp>
 
 namespace renderer {
 
-[[noreturn]] void fail(const std::string& text, int code = 1);
+[[noreturn]] void fail(const std::string& text);
 void check(VkResult result, const char* what);
 void check(const vkgemm::Status& status);
 template <class T>
@@ -29,56 +29,22 @@ struct Purpose {
     bool f32 = false;  // the network's weights and activations; otherwise f16
     std::vector<vkgemm::Problem> problems{};
     std::vector<const char*> instance_extensions{}, device_extensions{};
-    VkQueueFlags queue = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;  // a family with these, and of them no other
+    vk::QueueFlags queue = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;  // of these, no others
+    unsigned* messages = nullptr;  // how many a validation layer had, if one is loaded
 };
 
-struct Gpu {
-    static constexpr VkShaderStageFlags stages = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_VERTEX_BIT;
-    const bool f32;
-    VkInstance instance = VK_NULL_HANDLE;
-    VkPhysicalDevice physical = VK_NULL_HANDLE;
-    VkPhysicalDeviceProperties properties{};
-    VkDevice device = VK_NULL_HANDLE;
-    VkQueue queue = VK_NULL_HANDLE;
-    uint32_t family = 0;
-    VmaAllocator allocator = VK_NULL_HANDLE;
-    vkgemm::Context context{};
-    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;  // 7 storage buffers, the depth image; pushed
-    VkPipelineLayout layout = VK_NULL_HANDLE;           // of every pipeline of the renderer
-    std::map<std::string, VkPipeline> pipelines{};
-    std::map<uint64_t, const char*> names{};          // of buffers and images, by handle
-    std::vector<VkImageMemoryBarrier2> new_images{};  // whose layout the next frame sets
-    VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
-    unsigned messages = 0;  // of a validation layer, if one is loaded
-
-    /// Opens the first device, also with what the problems need, and lends it to vkgemm.
-    explicit Gpu(const Purpose& purpose);
-    Gpu(const Gpu&) = delete;
-    Gpu& operator=(const Gpu&) = delete;
-    ~Gpu();
-    void wait_idle() const { check(vkDeviceWaitIdle(device), "vkDeviceWaitIdle"); }
-    /// The shader of that name in this folder; the caller destroys it.
-    VkShaderModule shader(const std::string& name) const;
-    /// Its pipeline, which is made at its first use.
-    VkPipeline compute(const std::string& name);
-
-   private:
-    void make_instance(std::vector<const char*> extensions);
-    void make_device(const Purpose& purpose);
-    void make_layout();
-};
-
+/// A range of a buffer, which lives as long as the last copy.
 struct Buffer {
-    VkBuffer handle = VK_NULL_HANDLE;
+    vk::Buffer handle{};
     VkDeviceSize bytes = 0, offset = 0;
     void* mapped = nullptr;  // for readback
+    std::shared_ptr<void> owner{};
+
     vkgemm::Operand operand(VkDeviceSize from = 0) const {
         return {.buffer = handle, .offset = offset + from, .size = bytes - from};
     }
     /// A part of it, which passes touch like a buffer of its own.
-    Buffer part(VkDeviceSize from, VkDeviceSize size) const {
-        return {.handle = handle, .bytes = size, .offset = offset + from};
-    }
+    Buffer part(VkDeviceSize from, VkDeviceSize size) const { return {handle, size, offset + from, nullptr, owner}; }
     template <class T>
     std::span<const T> read() const {
         return {static_cast<const T*>(mapped), bytes / sizeof(T)};
@@ -87,26 +53,49 @@ struct Buffer {
 
 /// The depth buffer, always in the layout GENERAL, so that the graph has no layouts to track.
 struct Image {
-    VkImage handle = VK_NULL_HANDLE;
-    VkImageView view = VK_NULL_HANDLE;
-    VkExtent2D size{};
+    vk::Image handle{};
+    vk::Extent2D size{};
+    std::shared_ptr<void> owner{};
+    vk::raii::ImageView view{nullptr};
 };
 
-/// What was made from an arena is destroyed with it: the network has one, and the screen has another, which a resize
-/// replaces. VMA has the memory.
-class Arena {
-   public:
-    explicit Arena(Gpu& of) : gpu_(of) {}
-    Arena(const Arena&) = delete;
-    Arena& operator=(const Arena&) = delete;
-    ~Arena();
+struct Gpu {
+    static constexpr vk::ShaderStageFlags stages = vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex;
+    const bool f32;
+    vk::raii::Context loader;
+    vk::raii::Instance instance{nullptr};
+    vk::raii::DebugUtilsMessengerEXT messenger{nullptr};
+    vk::raii::PhysicalDevice physical{nullptr};
+    vk::PhysicalDeviceProperties properties{};
+    vk::raii::Device device{nullptr};
+    vk::raii::Queue queue{nullptr};
+    uint32_t family = 0;
+    vkgemm::Context context{};
+    VmaAllocator allocator = nullptr;
+    vk::raii::DescriptorSetLayout set_layout{nullptr};  // 7 storage buffers, the depth image; pushed
+    vk::raii::PipelineLayout layout{nullptr};           // of every pipeline of the renderer
+    std::map<std::string, vk::raii::Pipeline> pipelines{};
+    std::map<uint64_t, const char*> names{};            // of buffers and images, by handle
+    std::vector<vk::ImageMemoryBarrier2> new_images{};  // whose layout the next frame sets
+
+    /// Opens the first device, also with what the problems need, and lends it to vkgemm.
+    explicit Gpu(const Purpose& purpose);
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+    ~Gpu() { vmaDestroyAllocator(allocator); }
+    /// Waits until nothing runs; also if the device is lost.
+    void finish() const noexcept { device.getDispatcher()->vkDeviceWaitIdle(*device); }
     Buffer buffer(const char* name, VkDeviceSize bytes, bool readable = false);
-    Image depth_image(const char* name, VkExtent2D size);
+    Image depth_image(const char* name, vk::Extent2D size);
+    /// The shader of that name in this folder.
+    vk::raii::ShaderModule shader(const std::string& name) const;
+    /// Its pipeline, which is made at its first use.
+    vk::Pipeline compute(const std::string& name);
 
    private:
-    Gpu& gpu_;
-    std::vector<std::pair<VkBuffer, VmaAllocation>> buffers_{};
-    std::vector<std::pair<Image, VmaAllocation>> images_{};
+    void make_instance(const Purpose& purpose);
+    void make_device(const Purpose& purpose);
+    void make_layout();
 };
 
 }  // namespace renderer

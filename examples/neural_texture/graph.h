@@ -8,35 +8,31 @@
 
 namespace renderer {
 
+using Access = vk::AccessFlagBits2;
+using Stage = vk::PipelineStageFlagBits2;
+
 /// A range of a buffer, or an image, and how a pass touches it.
 struct Use {
     uint64_t handle = 0;
-    VkBuffer buffer = VK_NULL_HANDLE;   // null: an image
-    VkImageView view = VK_NULL_HANDLE;  // null: a buffer
+    vk::Buffer buffer{};                // null: an image
+    vk::ImageView view{};               // null: a buffer
     VkDeviceSize offset = 0, size = 0;  // of an image: 0 and its bytes
-    VkAccessFlags2 access = 0;
-    VkPipelineStageFlags2 stage = 0;
+    vk::AccessFlags2 access{};
+    vk::PipelineStageFlags2 stage{};
 
     bool reads() const;
     bool writes() const;
     /// Whether the later of both has to wait for the earlier.
     bool conflicts(const Use& other) const;
 };
-constexpr VkPipelineStageFlags2 in_compute = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
-Use use(const Buffer& b, VkAccessFlags2 access, VkPipelineStageFlags2 stage = in_compute);
-Use use(const Image& i, VkAccessFlags2 access, VkPipelineStageFlags2 stage = in_compute);
-inline Use reads(const Buffer& what) { return use(what, VK_ACCESS_2_SHADER_STORAGE_READ_BIT); }
-inline Use reads(const Image& what) { return use(what, VK_ACCESS_2_SHADER_SAMPLED_READ_BIT); }
-inline Use writes(const Buffer& what) { return use(what, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT); }
-inline Use updates(const Buffer& what) {
-    return use(what, VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
-}
-inline Use copied_from(const Buffer& what) {
-    return use(what, VK_ACCESS_2_TRANSFER_READ_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
-}
-inline Use copied_to(const Buffer& what) {
-    return use(what, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
-}
+Use use(const Buffer& b, vk::AccessFlags2 access, vk::PipelineStageFlags2 stage = Stage::eComputeShader);
+Use use(const Image& i, vk::AccessFlags2 access, vk::PipelineStageFlags2 stage = Stage::eComputeShader);
+inline Use reads(const Buffer& what) { return use(what, Access::eShaderStorageRead); }
+inline Use reads(const Image& what) { return use(what, Access::eShaderSampledRead); }
+inline Use writes(const Buffer& what) { return use(what, Access::eShaderStorageWrite); }
+inline Use updates(const Buffer& what) { return use(what, Access::eShaderStorageRead | Access::eShaderStorageWrite); }
+inline Use copied_from(const Buffer& what) { return use(what, Access::eTransferRead, Stage::eAllTransfer); }
+inline Use copied_to(const Buffer& what) { return use(what, Access::eTransferWrite, Stage::eAllTransfer); }
 
 /// 32-bit words of push constants from numbers.
 std::vector<uint32_t> words(auto... value) { return {std::bit_cast<uint32_t>(value)...}; }
@@ -58,7 +54,9 @@ using Times = std::vector<Time>;  // in the order of the frame
 
 class Graph {
    public:
-    using Record = std::function<void(VkCommandBuffer)>;
+    using Commands = vk::raii::CommandBuffer;
+    using Record = std::function<void(const Commands&)>;
+    static constexpr uint32_t most_times = 256;
 
     explicit Graph(Gpu& of) : gpu_(of) {}
     /// Passes that follow belong to this part of the frame: "train", "shade".
@@ -75,9 +73,9 @@ class Graph {
 
     /// Records all passes, with their barriers, and forgets them. A timestamp ends each part, or each pass with
     /// `time_each`; returns what ended.
-    Times record(VkCommandBuffer commands, VkQueryPool queries, uint32_t query_count);
+    Times record(const Commands& commands, const vk::raii::QueryPool& queries);
     /// Fills in the times of a submission that has ended, and adds up those of the same name.
-    Times finish(const Times& recorded, VkQueryPool queries) const;
+    Times finish(const Times& recorded, const vk::raii::QueryPool& queries) const;
 
     bool time_each = false, print_next = false;  // print_next: print what `record` records next
 
@@ -88,10 +86,10 @@ class Graph {
         std::vector<Use> uses;
         Record record;
         std::vector<uint64_t> waits_for{};  // handles of what passes before it touch
-        VkMemoryBarrier2 barrier{};         // before it, if it waits
+        vk::MemoryBarrier2 barrier{};       // before it, if it waits
     };
     void place_barriers();
-    void bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vector<Use>& uses,
+    void bind(const Commands& commands, vk::Pipeline pipeline, const std::vector<Use>& uses,
               const std::vector<uint32_t>& push) const;
     std::string names(const std::vector<uint64_t>& handles) const;
     void print(const Pass& pass) const;

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "renderer.h"
 #include "window.h"
@@ -24,7 +25,7 @@ struct Report {
     unsigned frames = 0, frames_said = 0;
     Clock::time_point said = Clock::now();
 
-    void note(const Finished& f, VkExtent2D size, bool last) {
+    void note(const Finished& f, vk::Extent2D size, bool last) {
         ++frames;
         for (const Time& t : f.times) milliseconds[t.name] += t.milliseconds;
         if (f.trained) curve.push_back(f);
@@ -68,11 +69,11 @@ void run(Renderer& r) {
     for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
         const uint32_t event = middle ? o.inject : nothing;
-        VkExtent2D size = window ? window->size() : r.scene.extent;
-        if (event == resize) size = {o.size.width / 2, o.size.height / 2};
+        vk::Extent2D size = window ? window->size() : r.scene.extent;
+        if (event == resize) size = vk::Extent2D(o.size.width / 2, o.size.height / 2);
         const bool minimised = event == minimise || size.width == 0 || size.height == 0;
         r.lost = event == lose;
-        if (!minimised && (size.width != r.scene.extent.width || size.height != r.scene.extent.height)) r.resize(size);
+        if (!minimised && size != r.scene.extent) r.resize(size);
         if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
         const uint32_t before =
             std::exchange(step, r.add_frame(step, 0.9f + static_cast<float>(frame) / 60, minimised));
@@ -91,13 +92,14 @@ using Names = std::map<std::string, uint32_t>;
 
 /// Fills `o`; returns an exit code if the program ends here.
 std::optional<int> parse(Options& o, int count, char** arguments) {
-    CLI::App app("Trains a network to know a texture while it draws with it.", "neural_texture");
+    CLI::App app("Trains a network to know a texture while it draws with it.", "vkgemm_example_neural_texture");
     std::array<uint32_t, 2> size{o.size.width, o.size.height};
     app.option_defaults()->always_capture_default()->take_last();
     app.add_option("--steps", o.steps, "training steps")->check(CLI::Range(0u, 10'000'000u));
     app.add_option("--steps-per-frame", o.steps_per_frame, "of them in one frame")->check(CLI::Range(1u, 1000u));
     app.add_option("--batch", o.settings.batch, "points of a training step, a multiple of 64")
-        ->check(CLI::Range(64u, 1u << 20));
+        ->check(CLI::Range(64u, 1u << 20))
+        ->check([](const std::string& n) { return std::strtoul(n.c_str(), nullptr, 0) % 64 ? n + " is none" : ""; });
     app.add_option("--width", o.settings.width, "of the hidden layers")->check(CLI::IsMember({64, 128}));
     app.add_option("--material", o.settings.material, "what the network learns")
         ->option_text("brick, marble or sdf [brick]")
@@ -108,7 +110,8 @@ std::optional<int> parse(Options& o, int count, char** arguments) {
         ->check(CLI::Range(16u, 8192u));
     app.add_flag("--whole-screen", o.whole_screen, "run the network on every pixel, not only where there is a surface");
     app.add_flag("--f32", o.settings.f32, "weights and activations in f32, for devices without 16-bit storage");
-    app.add_option("--out", o.out, "write frames, the contact sheet and the curve of the loss to this folder");
+    app.add_option("--out", o.out,
+                   "folder for frames, the contact sheet and the curve of the loss; made if it is not there");
     app.add_flag("--graph", o.graph, "print the passes of the first frame");
     app.add_flag("--window", o.window, "show the frames in a window, until Escape");
     app.add_option("--inject", o.inject, "what happens half-way, for tests; lose: the device")
@@ -119,31 +122,37 @@ std::optional<int> parse(Options& o, int count, char** arguments) {
     } catch (const CLI::ParseError& e) {
         return app.exit(e) ? 2 : 0;
     }
-    if (o.settings.batch % 64) fail("--batch takes a multiple of 64, not " + std::to_string(o.settings.batch), 2);
-    o.size = {.width = size[0], .height = size[1]};
+    o.size = vk::Extent2D(size[0], size[1]);
+    if (!o.out.empty()) std::filesystem::create_directories(o.out);
     return {};
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
+int main(int count, char** arguments) try {
     Options o;
     if (const auto code = parse(o, count, arguments)) return *code;
-    Purpose purpose{.f32 = o.settings.f32, .problems = Network::problems(o.settings, o.size.width * o.size.height)};
+    unsigned messages = 0;
+    Purpose purpose{.f32 = o.settings.f32,
+                    .problems = Network::problems(o.settings, o.size.width * o.size.height),
+                    .messages = &messages};
     if (o.window) {
         purpose.instance_extensions = Window::extensions();
         purpose.device_extensions = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
     }
-    unsigned messages = 0;
     {
         Gpu gpu(purpose);
-        std::printf("%s, %s, batches of %u points, layers of %u\n", gpu.properties.deviceName, gpu.f32 ? "f32" : "f16",
-                    o.settings.batch, o.settings.width);
+        std::printf("%s, %s, batches of %u points, layers of %u\n", gpu.properties.deviceName.data(),
+                    gpu.f32 ? "f32" : "f16", o.settings.batch, o.settings.width);
         Renderer r(gpu, o);
         run(r);
-        gpu.wait_idle();
-        messages = gpu.messages;
     }
     if (messages) std::printf("%u messages of the validation layer\n", messages);
     return messages ? 1 : 0;
+} catch (const vk::DeviceLostError& e) {
+    std::fprintf(stderr, "neural_texture: the device is lost (%s); start the program again\n", e.what());
+    return 3;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "neural_texture: %s\n", e.what());
+    return 1;
 }

@@ -120,31 +120,30 @@ Network::Network(Gpu& gpu, const Settings& s)
       first_feature(layers.back().first_bias + s.width),
       parameter_count(first_feature + levels * features * table_size),
       fixed_point(std::min(std::ldexp(1.0f, 32 - static_cast<int>(std::bit_width(s.batch))), std::ldexp(1.0f, 20))),
-      slices(slices_of(s)),
-      memory_(gpu) {
+      slices(slices_of(s)) {
     constexpr VkDeviceSize word = sizeof(float);
     const VkDeviceSize batch = s.batch;
-    parameters = memory_.buffer("parameters", parameter_count * word);
-    moments_ = memory_.buffer("moments", parameter_count * 2 * word);
-    copy = memory_.buffer("network", bytes(parameter_count));
-    losses = memory_.buffer("losses", batch / 64 * 2 * word);
-    targets_ = memory_.buffer("targets", bytes(batch * outputs));
-    layer_gradients = memory_.buffer("gradients of layers", slices * first_feature * word);
-    feature_gradients = memory_.buffer("gradients of features", (parameter_count - first_feature) * word);
-    ones_ = memory_.buffer("ones", bytes(batch / slices));
+    parameters = gpu.buffer("parameters", parameter_count * word);
+    moments_ = gpu.buffer("moments", parameter_count * 2 * word);
+    copy = gpu.buffer("network", bytes(parameter_count));
+    losses = gpu.buffer("losses", batch / 64 * 2 * word);
+    targets_ = gpu.buffer("targets", bytes(batch * outputs));
+    layer_gradients = gpu.buffer("gradients of layers", slices * first_feature * word);
+    feature_gradients = gpu.buffer("gradients of features", (parameter_count - first_feature) * word);
+    ones_ = gpu.buffer("ones", bytes(batch / slices));
     uint64_t workspace = 0;
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
             i == 0 ? VkDeviceSize{stride_of(s.batch)} * layers[0].in : batch * layers[i - 1].out;
-        x_[i] = memory_.buffer(activation_names[i], bytes(elements));
-        dx_[i] = memory_.buffer(gradient_names[i], bytes(elements));
+        x_[i] = gpu.buffer(activation_names[i], bytes(elements));
+        dx_[i] = gpu.buffer(gradient_names[i], bytes(elements));
         if (i == count) break;
         forward_[i] = make_plan(gpu, layers[i].forward(s.batch), workspace);
         weight_[i] = make_plan(gpu, layers[i].weight(), workspace);
         bias_[i] = make_plan(gpu, layers[i].bias(), workspace);
         input_[i] = make_plan(gpu, layers[i].input(), workspace);
     }
-    workspace_ = memory_.buffer("workspace", workspace);
+    workspace_ = gpu.buffer("workspace", workspace);
 }
 
 void Network::reset(Graph& graph) {
@@ -241,23 +240,23 @@ std::pair<double, double> Network::mean_loss(std::span<const float> read) const 
     return {loss / settings.batch, -10 * std::log10(squares / 3 / settings.batch)};
 }
 
-Inference::Inference(Gpu& gpu, const Network& of, Arena& memory, uint32_t rows) : of_(of), rows_(rows) {
+Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows_(rows) {
     const uint32_t most = gpu.properties.limits.maxComputeWorkGroupCount[0];
     if (divide_up(rows, 64) > most)
         fail(std::to_string(rows) + " points need " + std::to_string(divide_up(rows, 64)) +
              " work groups, and the device has " + std::to_string(most) + " at most; take a smaller --size or --batch");
-    points = memory.buffer("uv", VkDeviceSize{stride_of(rows)} * 2 * sizeof(float));
+    points = gpu.buffer("uv", VkDeviceSize{stride_of(rows)} * 2 * sizeof(float));
     const VkDeviceSize hidden = of.bytes(VkDeviceSize{rows} * of.settings.width);
-    x_[0] = memory.buffer("encoded", of.bytes(VkDeviceSize{stride_of(rows)} * of.layers[0].in));
-    x_[1] = x_[3] = memory.buffer("hidden a", hidden);
-    x_[2] = memory.buffer("hidden b", hidden);
-    x_[4] = output = memory.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
+    x_[0] = gpu.buffer("encoded", of.bytes(VkDeviceSize{stride_of(rows)} * of.layers[0].in));
+    x_[1] = x_[3] = gpu.buffer("hidden a", hidden);
+    x_[2] = gpu.buffer("hidden b", hidden);
+    x_[4] = output = gpu.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
     uint64_t workspace = 0;
     for (uint32_t i = 0; i < Network::count; ++i) {
         all_[i] = make_plan(gpu, of.layers[i].forward(rows), workspace);
         counted_[i] = make_plan(gpu, of.layers[i].infer(rows), workspace);
     }
-    workspace_ = memory.buffer("draw workspace", workspace);
+    workspace_ = gpu.buffer("draw workspace", workspace);
 }
 
 void Inference::run(Graph& graph, const Buffer* counted) const {

@@ -73,7 +73,6 @@ class Network {
    private:
     void adam(Graph& graph, uint32_t step, float rate);
 
-    Arena memory_;
     Buffer moments_, targets_, ones_, workspace_;
     Activations x_, dx_;  // and their gradients
     Plans forward_, weight_, bias_, input_;
@@ -82,7 +81,7 @@ class Network {
 /// What a frame or a picture needs to run the network: activations for `rows` points, and plans. A resize replaces it.
 class Inference {
    public:
-    Inference(Gpu& gpu, const Network& of, Arena& memory, uint32_t rows);
+    Inference(Gpu& gpu, const Network& of, uint32_t rows);
     /// Adds the passes from `points` to `output`: for all rows, or for as many as `counted` says on the GPU.
     void run(Graph& graph, const Buffer* counted) const;
 

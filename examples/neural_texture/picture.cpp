@@ -51,8 +51,7 @@ void Picture::paste(uint32_t x, uint32_t y, const Picture& other) {
 void Picture::save(const std::string& file) const {
     const int w = static_cast<int>(width), h = static_cast<int>(height);
     stbi_write_png_compression_level = 12;
-    if (!stbi_write_png(file.c_str(), w, h, 4, rgba.data(), w * 4))
-        fail("cannot write " + file + "; does its folder exist?");
+    if (!stbi_write_png(file.c_str(), w, h, 4, rgba.data(), w * 4)) fail("cannot write " + file);
 }
 
 Picture contact_sheet(const std::vector<Snapshot>& all) {

@@ -6,11 +6,6 @@
 #include <tuple>
 
 namespace renderer {
-namespace {
-
-constexpr uint32_t queries = 256;  // timestamps of a frame, at most
-
-}  // namespace
 
 Renderer::Renderer(Gpu& g, const Options& o)
     : options(o),
@@ -18,28 +13,18 @@ Renderer::Renderer(Gpu& g, const Options& o)
       graph(g),
       network(g, o.settings),
       scene(g, network),
-      memory_(g),
-      texture_(g, network, memory_, side * side) {
-    const VkCommandPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                       .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                       .queueFamilyIndex = gpu.family};
-    check(vkCreateCommandPool(gpu.device, &pool, nullptr, &pool_), "vkCreateCommandPool");
-    const VkCommandBufferAllocateInfo commands{
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = pool_, .commandBufferCount = 1};
-    const VkFenceCreateInfo fence{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    const VkSemaphoreCreateInfo semaphore{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-    const VkQueryPoolCreateInfo times{
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = queries};
+      texture_(g, network, side * side),
+      pool_(g.device, {vk::CommandPoolCreateFlagBits::eResetCommandBuffer, g.family}) {
     for (Frame& f : frames_) {
-        check(vkAllocateCommandBuffers(gpu.device, &commands, &f.commands), "vkAllocateCommandBuffers");
-        check(vkCreateFence(gpu.device, &fence, nullptr, &f.fence), "vkCreateFence");
-        check(vkCreateSemaphore(gpu.device, &semaphore, nullptr, &f.acquired), "vkCreateSemaphore");
-        check(vkCreateQueryPool(gpu.device, &times, nullptr, &f.queries), "vkCreateQueryPool");
-        f.losses = memory_.buffer("losses for the host", network.losses.bytes, true);
-        f.counted = memory_.buffer("count for the host", sizeof(Counted), true);
+        f.commands = std::move(gpu.device.allocateCommandBuffers({*pool_, vk::CommandBufferLevel::ePrimary, 1})[0]);
+        f.fence = gpu.device.createFence({});
+        f.acquired = gpu.device.createSemaphore({});
+        f.queries = gpu.device.createQueryPool({{}, vk::QueryType::eTimestamp, Graph::most_times});
+        f.losses = gpu.buffer("losses for the host", network.losses.bytes, true);
+        f.counted = gpu.buffer("count for the host", sizeof(Counted), true);
     }
-    pictures_ = memory_.buffer("pictures", VkDeviceSize{side} * side * 4 * sizeof(uint32_t));
-    pictures_read_ = memory_.buffer("pictures for the host", pictures_.bytes, true);
+    pictures_ = gpu.buffer("pictures", VkDeviceSize{side} * side * 4 * sizeof(uint32_t));
+    pictures_read_ = gpu.buffer("pictures for the host", pictures_.bytes, true);
     std::vector<uint32_t> grid;  // the points of pictures of the texture
     for (uint32_t i = 0; i < side * side; ++i)
         for (const uint32_t at : {i % side, i / side})
@@ -51,24 +36,19 @@ Renderer::Renderer(Gpu& g, const Options& o)
     now();
 }
 
-Renderer::~Renderer() {
-    for (const Frame& f : frames_) {
-        vkDestroyQueryPool(gpu.device, f.queries, nullptr);
-        vkDestroySemaphore(gpu.device, f.acquired, nullptr);
-        vkDestroyFence(gpu.device, f.fence, nullptr);
-    }
-    vkDestroyCommandPool(gpu.device, pool_, nullptr);
+void Renderer::resize(vk::Extent2D size) {
+    gpu.finish();
+    scene.resize(size);
 }
 
-void Renderer::resize(VkExtent2D size) {
-    gpu.wait_idle();
-    scene.resize(size);
+void Renderer::wait_for(const Frame& f) const {
+    if (gpu.device.waitForFences(*f.fence, true, UINT64_MAX) != vk::Result::eSuccess) fail("waitForFences");
 }
 
 const Finished* Renderer::wait() {
     Frame& f = current();
     if (!std::exchange(f.submitted, false)) return nullptr;
-    check(vkWaitForFences(gpu.device, 1, &f.fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+    wait_for(f);
     Finished& all = f.finished;
     all.times = graph.finish(all.times, f.queries);
     if (all.trained) std::tie(all.loss, all.psnr) = network.mean_loss(f.losses.read<float>());
@@ -92,35 +72,29 @@ uint32_t Renderer::add_frame(uint32_t step, float time, bool minimised) {
     return last;
 }
 
-void Renderer::submit(VkSemaphore before, VkSemaphore after) {
+void Renderer::submit(vk::Semaphore before, vk::Semaphore after) {
     submit(current(), before, after);
     skip();
 }
 
-void Renderer::submit(Frame& f, VkSemaphore before, VkSemaphore after) {
-    check(vkResetFences(gpu.device, 1, &f.fence), "vkResetFences");
-    const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    check(vkBeginCommandBuffer(f.commands, &begin), "vkBeginCommandBuffer");
-    f.finished.times = graph.record(f.commands, f.queries, queries);
-    check(vkEndCommandBuffer(f.commands), "vkEndCommandBuffer");
-    const VkPipelineStageFlags copies = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const VkSubmitInfo info{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                            .waitSemaphoreCount = before ? 1u : 0u,
-                            .pWaitSemaphores = &before,
-                            .pWaitDstStageMask = &copies,
-                            .commandBufferCount = 1,
-                            .pCommandBuffers = &f.commands,
-                            .signalSemaphoreCount = after ? 1u : 0u,
-                            .pSignalSemaphores = &after};
-    check(lost ? VK_ERROR_DEVICE_LOST : vkQueueSubmit(gpu.queue, 1, &info, f.fence), "vkQueueSubmit");
+void Renderer::submit(Frame& f, vk::Semaphore before, vk::Semaphore after) {
+    gpu.device.resetFences(*f.fence);
+    f.commands.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+    f.finished.times = graph.record(f.commands, f.queries);
+    f.commands.end();
+    if (lost) throw vk::DeviceLostError("submit");
+    const vk::PipelineStageFlags copies = vk::PipelineStageFlagBits::eTransfer;
+    vk::SubmitInfo info({}, {}, *f.commands);
+    if (before) info.setWaitSemaphores(before).setWaitDstStageMask(copies);
+    if (after) info.setSignalSemaphores(after);
+    gpu.queue.submit(info, *f.fence);
     f.submitted = true;
 }
 
 Times Renderer::now() {
     Frame& f = frames_[in_flight];
-    submit(f, VK_NULL_HANDLE, VK_NULL_HANDLE);
-    check(vkWaitForFences(gpu.device, 1, &f.fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+    submit(f, {}, {});
+    wait_for(f);
     return graph.finish(f.finished.times, f.queries);
 }
 
@@ -144,8 +118,7 @@ Snapshot Renderer::snapshot(uint32_t step) {
 }
 
 Picture Renderer::screenshot() {
-    Arena own(gpu);
-    const Buffer pixels = own.buffer("screenshot", scene.screen.bytes, true);
+    const Buffer pixels = gpu.buffer("screenshot", scene.screen.bytes, true);
     graph.part("screenshot");
     graph.read_back("screenshot", scene.screen, pixels);
     now();

@@ -13,16 +13,16 @@ enum Event : uint32_t { nothing, resize, minimise, lose };
 struct Options {
     Settings settings{};
     uint32_t steps = 2000, steps_per_frame = 1, inject = nothing;
-    VkExtent2D size{.width = 1280, .height = 720};
+    vk::Extent2D size{1280, 720};
     std::string out{};
     bool whole_screen = false, graph = false, window = false;
 };
 
 struct Frame {
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    VkFence fence = VK_NULL_HANDLE;
-    VkSemaphore acquired = VK_NULL_HANDLE;
-    VkQueryPool queries = VK_NULL_HANDLE;
+    vk::raii::CommandBuffer commands{nullptr};
+    vk::raii::Fence fence{nullptr};
+    vk::raii::Semaphore acquired{nullptr};
+    vk::raii::QueryPool queries{nullptr};
     Buffer losses{}, counted{};
     Finished finished{};
     bool submitted = false, drawn = false;
@@ -34,8 +34,8 @@ class Renderer {
     static constexpr uint32_t in_flight = 2;
 
     Renderer(Gpu& gpu, const Options& options);
-    ~Renderer();
-    void resize(VkExtent2D size);
+    ~Renderer() { gpu.finish(); }
+    void resize(vk::Extent2D size);
     Frame& current() { return frames_[next_]; }
     /// Waits until the current frame's last submission has ended; null if there was none.
     const Finished* wait();
@@ -44,7 +44,7 @@ class Renderer {
     uint32_t add_frame(uint32_t step, float time, bool minimised);
     /// Records the graph's passes and submits them, behind `before` and with `after`, which may be null. Then the other
     /// frame is current.
-    void submit(VkSemaphore before = VK_NULL_HANDLE, VkSemaphore after = VK_NULL_HANDLE);
+    void submit(vk::Semaphore before = {}, vk::Semaphore after = {});
     void skip() { next_ = (next_ + 1) % in_flight; }
     /// Does the graph's passes outside any frame, waits for them, and returns their times.
     Times now();
@@ -60,12 +60,12 @@ class Renderer {
     bool lost = false;  // a submission ends as on a device that is lost
 
    private:
-    void submit(Frame& frame, VkSemaphore before, VkSemaphore after);
+    void submit(Frame& frame, vk::Semaphore before, vk::Semaphore after);
+    void wait_for(const Frame& frame) const;
 
-    Arena memory_;
     Inference texture_;  // for pictures of it
     Buffer pictures_, pictures_read_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    vk::raii::CommandPool pool_;
     std::array<Frame, in_flight + 1> frames_{};  // the last one is for now()
     uint32_t next_ = 0;
 };

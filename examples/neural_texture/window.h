@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A window and its swapchain, if the program was built with GLFW; otherwise --window is refused.
+// A window, of GLFW, and its swapchain.
 #pragma once
 #include "renderer.h"
 
@@ -11,27 +11,26 @@ class Window {
    public:
     /// The extensions of the instance that a window needs.
     static std::vector<const char*> extensions();
-    Window(Gpu& gpu, VkExtent2D size);
+    Window(Gpu& gpu, vk::Extent2D size);
     ~Window();
     bool closed();
     /// Of the window's pixels, now; 0 x 0 while it is minimised.
-    VkExtent2D size();
+    vk::Extent2D size();
     /// Adds the copy of the screen to the graph, submits the frame, and shows it. A swapchain that is out of date is
     /// made anew; the frame is then not shown.
     void present(Renderer& renderer);
 
    private:
     void make_swapchain();
-    void destroy_semaphores();
-    void copy(VkCommandBuffer commands, const Scene& from, VkImage to) const;
+    void copy(const Graph::Commands& commands, const Scene& from, vk::Image to) const;
 
     Gpu& gpu_;
     GLFWwindow* window_ = nullptr;
-    VkSurfaceKHR surface_ = VK_NULL_HANDLE;
-    VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
-    VkExtent2D extent_{};
-    std::vector<VkImage> images_{};
-    std::vector<VkSemaphore> drawn_{};  // by image
+    vk::raii::SurfaceKHR surface_{nullptr};
+    vk::raii::SwapchainKHR swapchain_{nullptr};
+    vk::Extent2D extent_{};
+    std::vector<vk::Image> images_{};
+    std::vector<vk::raii::Semaphore> drawn_{};  // by image
 };
 
 }  // namespace renderer

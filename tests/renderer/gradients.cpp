@@ -32,12 +32,11 @@ std::vector<Kind> kinds(const Network& n) {
 
 struct Check {
     Renderer& r;
-    Arena memory{r.gpu};
-    Buffer losses = memory.buffer("losses for the host", r.network.losses.bytes, true);
-    Buffer values = memory.buffer("values for the host", r.network.parameters.bytes, true);
-    Buffer copies = memory.buffer("network for the host", r.network.copy.bytes, true);
-    Buffer layers = memory.buffer("gradients for the host", r.network.layer_gradients.bytes, true);
-    Buffer sums = memory.buffer("sums for the host", r.network.feature_gradients.bytes, true);
+    Buffer losses = r.gpu.buffer("losses for the host", r.network.losses.bytes, true);
+    Buffer values = r.gpu.buffer("values for the host", r.network.parameters.bytes, true);
+    Buffer copies = r.gpu.buffer("network for the host", r.network.copy.bytes, true);
+    Buffer layers = r.gpu.buffer("gradients for the host", r.network.layer_gradients.bytes, true);
+    Buffer sums = r.gpu.buffer("sums for the host", r.network.feature_gradients.bytes, true);
     uint32_t step = 20;  // of the batch
 
     /// Of one of the two equal batches that were added up.

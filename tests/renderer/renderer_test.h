@@ -10,7 +10,8 @@ using namespace renderer;
 /// Returns whether all gradients agree with finite differences.
 bool check_gradients(Renderer& r);
 /// Trains all steps. Returns whether the texture then has `floor` dB, untrained weights at least 10 dB less, and the
-/// network draws the same picture if it runs on the pixels that were counted and if it runs on all.
+/// network draws the same picture if it runs on the pixels that were counted, of which there are as many as the torus
+/// and the plane have, and if it runs on all.
 bool check_learning(Renderer& r, double floor);
 /// Prints times; of frames only if the queue has graphics.
 void bench(Renderer& r, bool frames);

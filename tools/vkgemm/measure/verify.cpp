@@ -202,10 +202,8 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     for (const Step& s : p_.epilogue) {
         switch (s.kind) {
             case VKGEMM_STEP_BIAS_ROW:
-                add_bias(row);
-                break;
             case VKGEMM_STEP_BIAS_COL:
-                add_bias(col);
+                add_bias(s.kind == VKGEMM_STEP_BIAS_ROW ? row : col);
                 break;
             case VKGEMM_STEP_SCALE_ROW:
                 value *= vector_value(VKGEMM_SLOT_SCALE, row);
