@@ -14,26 +14,26 @@ namespace {
 constexpr uint64_t workspace_limit = 512u << 20;  // packed operands of 4096 x 4096 f64 take 256 MiB
 constexpr uint64_t left_to_others = 256u << 20;   // bytes of the device
 constexpr uint64_t wait_limit = 60'000'000'000;   // ns
+constexpr double quick = 1e-3;                    // seconds: a plan that compiles nothing takes less
+constexpr size_t most_plans = 2000;               // between calls
 
-/// Plans are made for these sizes, so that few serve all: a power of two up to 256, then a multiple of 256. Leading
-/// dimensions are of that size, too.
+/// Leading dimensions and memory are of these sizes, so that memory serves many: a power of two up to 256, then a
+/// multiple of 256. Rows then begin on 16 bytes.
 uint64_t capacity(uint64_t size) {
-    constexpr uint64_t least = 64;  // rows of 16 bytes and more, for every type
+    constexpr uint64_t least = 64;
     return size <= 256 ? std::max(least, std::bit_ceil(size)) : (size + 255) / 256 * 256;
 }
 
 uint64_t bytes_of(Type type) { return type == f64 ? 8 : 4; }
 
+/// Of these sizes alone: a plan for sizes that vary would have kernels for all ranges of sizes, compiled for seconds.
 Problem problem_for(const TileProduct& p, VkgemmAccuracy accuracy) {
-    Problem problem{.m = capacity(p.m), .n = capacity(p.n), .k = capacity(p.k)};
-    problem.a = {p.type, p.a, p.a == columnMajor ? problem.m : problem.k, 0};
-    problem.b = {p.type, p.b, p.b == columnMajor ? problem.k : problem.n, 0};
-    problem.d = {p.type, columnMajor, problem.m, 0};
+    Problem problem{.m = p.m, .n = p.n, .k = p.k};
+    problem.a = {p.type, p.a, capacity(p.a == columnMajor ? p.m : p.k), 0};
+    problem.b = {p.type, p.b, capacity(p.b == columnMajor ? p.k : p.n), 0};
+    problem.d = {p.type, columnMajor, capacity(p.m), 0};
     problem.cSource = VKGEMM_C_IS_D;
     if (p.type == f32) problem.accuracy = accuracy;
-    if (p.m != problem.m) problem.upTo |= VKGEMM_UP_TO_M;
-    if (p.n != problem.n) problem.upTo |= VKGEMM_UP_TO_N;
-    if (p.k != problem.k) problem.upTo |= VKGEMM_UP_TO_K;
     return problem;
 }
 
@@ -132,16 +132,23 @@ Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where)
     return {};
 }
 
+Result<Plan> Engine::make_plan(const Problem& problem) {
+    const double before = spent_.make;
+    auto plan = [&] {
+        const Timer timer(spent_.make);
+        return device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
+    }();
+    if (spent_.make - before > quick) ++created_, ++compiled_;
+    return plan;
+}
+
 Result<const Plan*> Engine::plan_for(const TileProduct& p) {
-    const Problem problem = problem_for(p, accuracy_);
-    const Key key{p.type, p.a, p.b, problem.m, problem.n, problem.k, problem.upTo};
+    const Key key{p.type, p.a, p.b, p.m, p.n, p.k};
     auto known = plans_.find(key);
     if (known == plans_.end()) {
-        const Timer timer(spent_.make);
-        auto plan = device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
+        auto plan = make_plan(problem_for(p, accuracy_));
         if (!plan) return plan.status();
         known = plans_.emplace(key, *std::move(plan)).first;
-        ++created_;
     }
     return &known->second;
 }
@@ -151,10 +158,9 @@ Result<const Plan*> Engine::plan(const Problem& problem) {
     if (!text) return text.status();
     auto known = other_plans_.find(*text);
     if (known == other_plans_.end()) {
-        auto plan = device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
+        auto plan = make_plan(problem);
         if (!plan) return plan.status();
         known = other_plans_.emplace(*text, *std::move(plan)).first;
-        ++created_;
     }
     return &known->second;
 }
@@ -222,15 +228,22 @@ Status Engine::send(const Load& load, const host::Buffer& to) {
         const uint64_t bytes = std::min(load.copied - offset, static_cast<uint64_t>(end - begin) * column);
         const auto piece = free_piece(std::max(piece_bytes_, column));
         if (!piece) return piece.status();
+        std::byte* const mapped = (*piece)->buffer.mapped().data();
+        const Workers::Work pack = [&](int64_t from, int64_t until) {
+            load.pack.columns(mapped + static_cast<uint64_t>(from) * column, load.ld, begin + from, begin + until);
+        };
+        workers_.begin(end - begin, bytes, pack);
+        Status sent;
+        {
+            const Timer timer(spent_.submit);
+            sent = send_held(VK_NULL_HANDLE);
+        }
         {
             const Timer timer(spent_.pack);
-            load.pack.columns((*piece)->buffer.mapped().data(), load.ld, begin, end);
+            workers_.end();
         }
-        const Timer timer(spent_.submit);
-        if (Status s = send_held(VK_NULL_HANDLE); !s) return s;
-        const Copy copied{(*piece)->buffer.handle(), to.handle(), offset, bytes};
-        const auto fill = [&](VkCommandBuffer commands) -> Status { return copy(commands, copied), Status{}; };
-        if (Status s = record((*piece)->commands, fill); !s) return s;
+        if (!sent) return sent;
+        (*piece)->copy = {(*piece)->buffer.handle(), to.handle(), offset, bytes};
         held_ = *piece;
         spent_.uploaded += bytes;
     }
@@ -273,6 +286,8 @@ Result<Engine::Piece*> Engine::free_piece(uint64_t bytes) {
 Status Engine::send_held(VkSemaphore signal) {
     Piece* const piece = std::exchange(held_, nullptr);
     if (!piece) return {};
+    const auto fill = [&](VkCommandBuffer commands) -> Status { return copy(commands, piece->copy), Status{}; };
+    if (Status s = record(piece->commands, fill); !s) return s;
     if (Status s = submit(up, piece->commands, VK_NULL_HANDLE, signal, piece->fence); !s) return broken_ = true, s;
     piece->pending = true, piece->number = ++copies_;
     return {};
@@ -315,17 +330,18 @@ Status Engine::enqueue(const Work& work) {
     const auto copied = [&](bool plain, uint64_t rows, uint64_t columns, uint64_t ld) {
         return size * (plain ? span_of(rows, columns, ld) : span_of(columns, rows, ld));
     };
-    const auto load = [&](VkgemmSlot slot, const Origin& origin, const Pack& pack, uint64_t ld, uint64_t bytes) {
-        return Load{origin, pack, static_cast<int64_t>(ld), info.requiredBytes[slot], bytes, size};
+    const auto load = [&](const Origin& origin, const Pack& pack, uint64_t ld, uint64_t columns, uint64_t bytes) {
+        return Load{origin, pack, static_cast<int64_t>(ld), size * ld * capacity(columns), bytes, size};
     };
+    const bool a_plain = p.a == columnMajor, b_plain = p.b == columnMajor;
     const uint64_t copies = copies_;
-    const auto a = operand(
-        load(VKGEMM_SLOT_A, work.a, work.pack_a, problem.a.ld, copied(p.a == columnMajor, p.m, p.k, problem.a.ld)));
+    const auto a =
+        operand(load(work.a, work.pack_a, problem.a.ld, a_plain ? p.k : p.m, copied(a_plain, p.m, p.k, problem.a.ld)));
     if (!a) return a.status();
-    const auto b = operand(
-        load(VKGEMM_SLOT_B, work.b, work.pack_b, problem.b.ld, copied(p.b == columnMajor, p.k, p.n, problem.b.ld)));
+    const auto b =
+        operand(load(work.b, work.pack_b, problem.b.ld, b_plain ? p.n : p.k, copied(b_plain, p.k, p.n, problem.b.ld)));
     if (!b) return b.status();
-    const Load d = load(VKGEMM_SLOT_D, {}, work.pack_d, problem.d.ld, size * span_of(p.m, p.n, problem.d.ld));
+    const Load d = load({}, work.pack_d, problem.d.ld, p.n, size * span_of(p.m, p.n, problem.d.ld));
     if (Status s = prepare_d(work, d, flight); !s) return s;
     const uint64_t space = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
     if (space > workspace_.size()) {
@@ -337,8 +353,7 @@ Status Engine::enqueue(const Work& work) {
                   .d = d_->buffer.operand(),
                   .workspace = workspace_.operand(),
                   .alpha = work.alpha,
-                  .beta = work.beta,
-                  .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
+                  .beta = work.beta};
     const bool downloads = flight.result != nullptr, uploads = held_ || copies_ != copies;
     const Copy back{d_->buffer.handle(), downloads ? flight.result->handle() : VK_NULL_HANDLE, 0, d.copied};
     const Timer timer(spent_.submit);
@@ -420,6 +435,7 @@ Status Engine::finish() {
             if (Status s = wait(p.fence); !s && done) done = s;
     retired_ = next_;
     memory_limit_ = memory_share_;  // others may have given memory back
+    if (plans_.size() > most_plans && done) plans_.clear();
     for (const auto& f : flights_) f->unpack = {};
     d_ = nullptr;
     for (Block& b : blocks_) {
@@ -447,8 +463,7 @@ Result<double> Engine::time(const TileProduct& p) {
     const Run run{.a = buffers[0].operand(),
                   .b = buffers[1].operand(),
                   .d = buffers[2].operand(),
-                  .workspace = buffers[3].operand(),
-                  .sizes = Sizes{.m = p.m, .n = p.n, .k = p.k}};
+                  .workspace = buffers[3].operand()};
     const auto times =
         device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
     if (!times) return times.status();

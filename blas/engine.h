@@ -30,7 +30,7 @@ struct Origin {
     auto operator<=>(const Origin&) const = default;
 };
 
-/// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time.
+/// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time, on any thread.
 struct Pack {
     std::function<void(std::byte* to, int64_t ld, int64_t begin, int64_t end)> columns{};  // `begin` goes to `to`
     int64_t count = 0;  // of columns; 0: there is no operand
@@ -124,17 +124,17 @@ class Engine {
     /// Keeps what `other` keeps. Its memory is freed, and it must not be used any more.
     void take_over(Engine& other);
 
-    /// Rises when a call has made plans or buffers, so that its time says little about the next one.
+    /// Rises when a call has compiled kernels or made buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
-    size_t plans() const { return plans_.size() + other_plans_.size(); }
-    uint64_t products() const { return next_; }  // of all calls
+    uint64_t compiled() const { return compiled_; }  // plans whose kernels were not there
+    uint64_t products() const { return next_; }      // of all calls
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
     void reset_spent(bool traced);
 
    private:
     Engine(host::Device device, const EngineOptions& use);
-    using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t, uint32_t>;
+    using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t>;
 
     enum Stage : size_t { up, multiply, down };
     static constexpr size_t stages = 3;
@@ -149,11 +149,16 @@ class Engine {
         host::Buffer buffer{};
         uint64_t used = 0;  // number of the last product that uses it
     };
+    struct Copy {
+        VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
+        uint64_t offset = 0, bytes = 0;  // offset: in `to`
+    };
     /// Mapped memory that columns of an operand are packed into, and the copy of them to the device.
     struct Piece {
         host::Buffer buffer{};
         Commands commands{};
         VkFence fence = VK_NULL_HANDLE;
+        Copy copy{};
         uint64_t number = 0;   // of its copy, counted from 1
         bool pending = false;  // it was submitted, and the fence not waited for
     };
@@ -167,10 +172,6 @@ class Engine {
         Unpack unpack{};
         int64_t ld = 0;
     };
-    struct Copy {
-        VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
-        uint64_t offset = 0, bytes = 0;  // offset: in `to`
-    };
     struct Functions {
 #define X(name) PFN_##name name = nullptr;
         VKGEMM_BLAS_FUNCTIONS(X)
@@ -182,6 +183,8 @@ class Engine {
     Status make(VkFence& fence) const;
     Status make(Flight& flight) const;
     Result<const Plan*> plan_for(const TileProduct& product);
+    /// Of the problem alone, with the time that it takes.
+    Result<Plan> make_plan(const Problem& problem);
     Status reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where);
     /// What an operand needs: `bytes` of the device, of which `copied` are sent.
     struct Load {
@@ -193,7 +196,8 @@ class Engine {
     /// The block that holds the operand, which is sent if it was not there.
     Result<Block*> operand(const Load& load);
     Status prepare_d(const Work& work, const Load& d, Flight& flight);
-    /// Packs and copies the operand piece by piece. The last copy is held back until send_held.
+    /// Packs and copies the operand piece by piece, one being packed while the one before is submitted. The last copy
+    /// is held back until send_held.
     Status send(const Load& load, const host::Buffer& to);
     Status send_held(VkSemaphore signal);
     Result<Piece*> free_piece(uint64_t bytes);
@@ -231,7 +235,7 @@ class Engine {
     std::vector<Flight*> free_flights_;
     std::deque<Flight*> in_flight_;  // numbers retired_ to next_
     std::list<Piece> pieces_;
-    Piece* held_ = nullptr;  // recorded, not yet submitted
+    Piece* held_ = nullptr;  // packed, not yet submitted
     uint64_t copies_ = 0;
     std::list<host::Buffer> results_;
     std::vector<host::Buffer*> free_results_;
@@ -241,7 +245,7 @@ class Engine {
     std::map<const void*, uint64_t> kept_;
     Workers workers_;
     bool broken_ = false;
-    uint64_t created_ = 0;
+    uint64_t created_ = 0, compiled_ = 0;
     Spent spent_{};
     bool traced_ = false;
     double seconds_per_tick_ = 0;

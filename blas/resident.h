@@ -16,7 +16,7 @@ namespace vkgemm::blas {
 struct ResidentShape {
     Type type = f64;
     int64_t m = 0, n = 0;
-    int64_t panel = 256;  // columns of a panel; a multiple of 4
+    int64_t panel = 128;  // columns of a panel; a multiple of 4
     int64_t tile = 2048;  // columns of a strip are four times as many
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
     uint64_t limit = UINT64_MAX;  // bytes of the device that it may take

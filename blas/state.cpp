@@ -231,8 +231,8 @@ void keep_rates(const LockedEngine& locked, Type type, const Rates& rates) {
 }
 void keep_pipelines(const LockedEngine& locked) noexcept try {
     Process& p = process();
-    if (!locked.engine() || p.settings.cache.empty() || locked.engine()->plans() == p.kept_plans) return;
-    p.kept_plans = locked.engine()->plans();
+    if (!locked.engine() || p.settings.cache.empty() || locked.engine()->compiled() == p.kept_plans) return;
+    p.kept_plans = locked.engine()->compiled();
     const auto data = locked.engine()->device().pipelineCacheData();
     if (!data || data->size() == p.kept_bytes) return;
     p.kept_bytes = data->size();

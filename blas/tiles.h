@@ -101,16 +101,14 @@ class Tiles {
         const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta);
         const auto real = [](T x) { return static_cast<double>(std::real(x)); };
         for (int64_t l = 0; l < g.k; l += depth_) {
-            Work work = product(engine, g, l, std::min(depth_, g.k - l));
+            Work work = product(g, l, std::min(depth_, g.k - l));
             work.is_first = l == 0;
             work.alpha = scale_a ? 1 : real(g.alpha);
             work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
             if (work.is_first && g.beta != T{})
-                work.pack_d = {[&engine, g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
-                                   share(engine, until - from, g.m, [&](int64_t j, int64_t end) {
-                                       pack_c(g.c + (from + j) * g.ldc, g.ldc, g.m, end - j, scale_c ? g.beta : T{1},
-                                              real_at(to) + j * ld, ld);
-                                   });
+                work.pack_d = {[g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                                   pack_c(g.c + from * g.ldc, g.ldc, g.m, until - from, scale_c ? g.beta : T{1},
+                                          real_at(to), ld);
                                },
                                g.n};
             if (l + depth_ >= g.k)
@@ -127,7 +125,7 @@ class Tiles {
     }
 
     /// The product of columns of op(A) and rows of op(B) from `l` on.
-    static Work product(Engine& engine, const Gemm<T>& g, int64_t l, int64_t k) {
+    static Work product(const Gemm<T>& g, int64_t l, int64_t k) {
         constexpr uint64_t parts = real_rows<T>;
         const bool a_plain = g.op_a == Op::none, b_plain = g.op_b == Op::none;
         const T factor = is_real(g.alpha) ? T{1} : g.alpha;
@@ -144,19 +142,13 @@ class Tiles {
         work.a = {a, g.lda, a_rows, a_columns, form_of<T>(true, g.op_a), {1, 0}, extent<T>(a_rows, a_columns, g.lda)};
         work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
         if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
-        work.pack_a = {[&engine, g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
-                           share(engine, until - from, a_rows, [&](int64_t c, int64_t end) {
-                               pack_a(a + (from + c) * g.lda, g.lda, a_rows, end - c, g.op_a, factor,
-                                      real_at(to) + real_rows<T> * c * ld, ld);
-                           });
+        work.pack_a = {[g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                           pack_a(a + from * g.lda, g.lda, a_rows, until - from, g.op_a, factor, real_at(to), ld);
                        },
                        a_columns, parts};
         const int64_t each = b_plain ? 1 : real_rows<T>;
-        work.pack_b = {[&engine, g, b, b_rows, each](std::byte* to, int64_t ld, int64_t from, int64_t until) {
-                           share(engine, until - from, b_rows, [&](int64_t c, int64_t end) {
-                               pack_b(b + (from + c) * g.ldb, g.ldb, b_rows, end - c, g.op_b,
-                                      real_at(to) + each * c * ld, ld);
-                           });
+        work.pack_b = {[g, b, b_rows](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                           pack_b(b + from * g.ldb, g.ldb, b_rows, until - from, g.op_b, real_at(to), ld);
                        },
                        b_columns, static_cast<uint64_t>(each)};
         return work;

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
-
-#include "blas/stream.h"
+#ifdef __SSE2__
+#    include <emmintrin.h>
+#endif
 
 namespace vkgemm::blas {
 namespace {
@@ -40,14 +41,10 @@ void Workers::start() {
     }
 }
 
-void Workers::run(int64_t count, uint64_t bytes, const std::function<void(int64_t, int64_t)>& work) {
-    if (count <= 0) return;
-    if (bytes < least_shared) {
-        work(0, count);
-        return finish_stores();
-    }
+void Workers::begin(int64_t count, uint64_t bytes, const Work& work) {
+    work_ = &work, count_ = std::max<int64_t>(0, count), next_ = 0, piece_ = std::max<int64_t>(1, count_);
+    if (bytes < least_shared || count_ == 0) return;
     if (!started_) start();
-    work_ = &work, count_ = count, next_ = 0;
     piece_ = std::max<int64_t>(1, static_cast<int64_t>(static_cast<uint64_t>(count) * piece_bytes / bytes));
     open_ = true;
     ++generation_;
@@ -55,6 +52,9 @@ void Workers::run(int64_t count, uint64_t bytes, const std::function<void(int64_
         { const std::lock_guard lock(mutex_); }  // whoever has not seen the new generation waits by now
         wake_.notify_all();
     }
+}
+
+void Workers::end() {
     take_pieces();
     open_ = false;
     for (unsigned turn = 0; busy_ > 0; ++turn) pause(turn);
@@ -64,7 +64,6 @@ void Workers::run(int64_t count, uint64_t bytes, const std::function<void(int64_
 void Workers::take_pieces() {
     for (int64_t begin = next_.fetch_add(piece_); begin < count_; begin = next_.fetch_add(piece_))
         (*work_)(begin, std::min(count_, begin + piece_));
-    finish_stores();
 }
 
 void Workers::serve() {

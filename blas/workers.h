@@ -19,9 +19,13 @@ class Workers {
     /// So many objects share the cores. To be called before run().
     void share_with(size_t workers) { sharing_ = static_cast<unsigned>(workers); }
 
+    using Work = std::function<void(int64_t begin, int64_t end)>;
     /// Calls work(begin, end) for ranges that together are [0, count), on several threads if there are at least
-    /// `least_shared` bytes in all. What it wrote is visible to the device. `work` must not throw.
-    void run(int64_t count, uint64_t bytes, const std::function<void(int64_t begin, int64_t end)>& work);
+    /// `least_shared` bytes in all. `work` must not throw.
+    void run(int64_t count, uint64_t bytes, const Work& work) { begin(count, bytes, work), end(); }
+    /// The same in two parts: the other threads start, and the one that calls joins them. `work` must live until end().
+    void begin(int64_t count, uint64_t bytes, const Work& work);
+    void end();
 
    private:
     static constexpr unsigned most_threads = 16;
@@ -36,7 +40,7 @@ class Workers {
     bool started_ = false;
     // The work. A thread counts itself busy, and reads the work only if it is open afterwards; run() closes it, and
     // waits until nobody is busy.
-    const std::function<void(int64_t, int64_t)>* work_ = nullptr;
+    const Work* work_ = nullptr;
     int64_t count_ = 0, piece_ = 0;
     std::atomic<int64_t> next_ = 0;
     std::atomic<bool> open_ = false;

@@ -81,8 +81,10 @@ out_t after_step(uint step, uint row, uint col, out_t x) {
         x *= scale_at(step == VKGEMM_STEP_SCALE_ROW ? row : step == VKGEMM_STEP_SCALE_COL ? col : 0);
     else if (step == VKGEMM_STEP_CLAMP_ROW || step == VKGEMM_STEP_CLAMP_COL)
         x = clamped(step == VKGEMM_STEP_CLAMP_ROW ? row : col, x);
-    else if (step == VKGEMM_STEP_RESIDUAL) x += residual_at(batch * args.batch_d + row * args.ldd + col);
-    else x = activated(step, x);
+    else if (step == VKGEMM_STEP_RESIDUAL || step == VKGEMM_STEP_DRELU) {
+        const out_t other = residual_at(batch * args.batch_d + row * args.ldd + col);
+        x = step == VKGEMM_STEP_RESIDUAL ? x + other : other <= out_t(0) ? out_t(0) : x;  // NaN is not below 0
+    } else x = activated(step, x);
     return x;
 }
 

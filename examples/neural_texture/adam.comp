@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One step of Adam for every parameter, and all of them again in the type of the products. Gradients of weights come
-// from products in f32, one for each slice of the batch; those of biases and features from atomics in fixed point. All
-// are set to 0 for the next step, which adds to them. With rate 0 there is no step. An invocation has four parameters.
+// One step of Adam for every parameter, and all of them again in the type of the products. Gradients of layers come from
+// products in f32, one for each slice of the batch; those of features from atomics in fixed point. All are set to 0 for
+// the next step, which adds to them. With rate 0 there is no step. An invocation has four parameters.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -9,20 +9,25 @@ layout(local_size_x = 256) in;
 struct Moments {
     vec4 first, second;
 };
-layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // weights first, then biases, then features
+layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // layers first, then features
 layout(std430, binding = 1) buffer AllMoments { Moments moments[]; };
-layout(std430, binding = 2) buffer WeightGradients { vec4 gradient[]; };  // by layer and slice
-layout(std430, binding = 3) buffer Sums { ivec4 sum[]; };                 // of biases and features
+layout(std430, binding = 2) buffer LayerGradients { vec4 gradient[]; };  // by range and slice
+layout(std430, binding = 3) buffer FeatureSums { ivec4 sum[]; };
 layout(std430, binding = 4) writeonly buffer Network { REAL4 network[]; };
 shared vec4 part[256];
-layout(push_constant) uniform Push { uint count, weights, width, slices; float rate, correction1, correction2, unit; };
+layout(push_constant) uniform Push {
+    uint count, slices;
+    float rate, correction1, correction2, unit;
+    uint first[9];  // of the weights of each layer, of the biases of each, of the features
+};
 
-// The sum over the slices of the four weights from 4 i on, in a fixed order. Sixteen invocations, 16 apart, each add up
-// every sixteenth slice; the first of them returns the sum.
-vec4 gradient_of_weights(uint i) {
+// The sum over the slices of the four gradients from 4 i on, in a fixed order. Sixteen invocations, 16 apart, each add
+// up every sixteenth slice; the first of them returns the sum.
+vec4 gradient_of_layers(uint i) {
     const uint t = gl_LocalInvocationID.x;
-    uint begin = 0, size = 2 * levels * width;  // of the layer's weights
-    for (uint next = 1; 4 * i >= begin + size; ++next) begin += size, size = (next < 3 ? width : outputs) * width;
+    uint range = 0;
+    while (4 * i >= first[range + 1]) ++range;
+    const uint begin = first[range], size = first[range + 1] - begin;
     vec4 g = vec4(0);
     for (uint s = t / 16; s < slices; s += 16) {
         const uint at = (slices * begin + s * size - begin) / 4 + i;
@@ -35,18 +40,17 @@ vec4 gradient_of_weights(uint i) {
 }
 
 void main() {
-    const uint t = gl_LocalInvocationID.x, groups_of_weights = weights / 64;
-    const bool of_weights = gl_WorkGroupID.x < groups_of_weights;
-    const uint i = of_weights ? gl_WorkGroupID.x * 16 + t % 16
-                              : weights / 4 + (gl_WorkGroupID.x - groups_of_weights) * 256 + t;
+    const uint t = gl_LocalInvocationID.x, first_feature = first[8], groups_of_layers = first_feature / 64;
+    const bool of_layers = gl_WorkGroupID.x < groups_of_layers;
+    const uint at = (gl_WorkGroupID.x - groups_of_layers) * 256 + t;  // among the features
+    const uint i = of_layers ? gl_WorkGroupID.x * 16 + t % 16 : first_feature / 4 + at;
     if (4 * i >= count) return;
     vec4 g = vec4(0);
     bvec4 moves = bvec4(true);
-    if (of_weights) {
-        g = gradient_of_weights(i);
+    if (of_layers) {
+        g = gradient_of_layers(i);
         if (t >= 16) return;
     } else {
-        const uint at = i - weights / 4;
         const ivec4 s = sum[at];
         moves = notEqual(s, ivec4(0));  // otherwise no point of the batch was near this feature
         if (!any(moves) && rate != 0.0) return;

@@ -100,8 +100,9 @@ void Graph::bind(VkCommandBuffer commands, VkPipeline pipeline, const std::vecto
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu_.layout, 0,
                               static_cast<uint32_t>(writes.size()), writes.data());
-    vkCmdPushConstants(commands, gpu_.layout, Gpu::stages, 0, static_cast<uint32_t>(push.size() * sizeof push[0]),
-                       push.data());
+    if (!push.empty())
+        vkCmdPushConstants(commands, gpu_.layout, Gpu::stages, 0, static_cast<uint32_t>(push.size() * sizeof push[0]),
+                           push.data());
 }
 
 /// The node of a matrix product: its accesses, in the words of synchronization2, come from vkgemm.
@@ -112,6 +113,12 @@ void Graph::product(const std::string& name, const vkgemm::Plan& plan, const vkg
     pass(
         name, std::move(uses), [&plan, run](VkCommandBuffer commands) { check(plan.record(commands, run)); },
         plan.info().kernel);
+}
+
+void Graph::fill(const Buffer& buffer, uint32_t value) {
+    pass("fill", {copied_to(buffer)}, [=](VkCommandBuffer commands) {
+        vkCmdFillBuffer(commands, buffer.handle, buffer.offset, buffer.bytes, value);
+    });
 }
 
 void Graph::write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset) {

@@ -68,6 +68,7 @@ class Graph {
     void compute(const std::string& name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
                  const Groups& groups);
     void product(const std::string& name, const vkgemm::Plan& plan, const vkgemm::Run& run);
+    void fill(const Buffer& buffer, uint32_t value);
     void write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset = 0);
     /// Copies `from` to the host, which reads `to` after the fence.
     void read_back(const char* name, const Buffer& from, const Buffer& to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Half the squared error of the network against the reference, its gradient (the sum over the batch, not the mean, so
-// that f16 needs no scale), and the gradient of the last bias. One invocation for each point.
+// Half the squared error of the network against the reference, and its gradient (the sum over the batch, not the mean,
+// so that f16 needs no scale). One invocation for each point.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -8,10 +8,8 @@ layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
 layout(std430, binding = 1) readonly buffer Targets { EIGHT target[]; };
 layout(std430, binding = 2) writeonly buffer Gradients { EIGHT dy[]; };
-layout(std430, binding = 3) buffer BiasGradients { int sum[]; };
-layout(std430, binding = 4) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
-layout(push_constant) uniform Push { uint first_bias; float fixed_point; };
-shared float total[outputs + 2][64];  // columns of the error, and its squares
+layout(std430, binding = 3) writeonly buffer Losses { vec2 loss[]; };  // of 64 points: all outputs, the colour alone
+shared vec2 total[64];
 
 void main() {
     const uint i = gl_GlobalInvocationID.x, t = gl_LocalInvocationID.x;
@@ -21,16 +19,12 @@ void main() {
     [[unroll]] for (uint c = 0; c < outputs; ++c) {
         e[c] -= wanted[c];
         squares += vec2(0.5, c < 3 ? 1.0 : 0.0) * e[c] * e[c];
-        total[c][t] = e[c];
     }
     dy[i] = eight_of(e);
-    total[outputs][t] = squares.x, total[outputs + 1][t] = squares.y;
+    total[t] = squares;
     for (uint left = 32; left > 0; left /= 2) {
         barrier();
-        if (t < left)
-            for (uint c = 0; c < outputs + 2; ++c) total[c][t] += total[c][t + left];
+        if (t < left) total[t] += total[t + left];
     }
-    barrier();
-    if (t < outputs) atomicAdd(sum[first_bias + t], int(round(total[t][0] * fixed_point)));
-    if (t == 0) loss[gl_WorkGroupID.x] = vec2(total[outputs][0], total[outputs + 1][0]);
+    if (t == 0) loss[gl_WorkGroupID.x] = total[0];
 }

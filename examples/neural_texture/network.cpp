@@ -71,11 +71,22 @@ vkgemm::Problem Layer::weight() const {
     return p;
 }
 
-/// dX = dY W^T
+/// db += 1^T dY, the sum of the rows, with one row of ones for all slices.
+vkgemm::Problem Layer::bias() const {
+    vkgemm::Problem p = weight();
+    p.m = 1;
+    p.a = {.type = p.a.type, .batchStride = vkgemm::broadcast};
+    p.d.batchStride = settings.width;
+    return p;
+}
+
+/// dX = dY W^T, and 0 where the ReLU that gave X was 0; the encoding has none.
 vkgemm::Problem Layer::input() const {
     const vkgemm::Matrix x = activations(settings.batch);
-    return {
+    vkgemm::Problem p{
         .m = settings.batch, .n = in, .k = out, .a = {.type = x.type}, .b = {.layout = vkgemm::columnMajor}, .d = x};
+    if (!first) p.epilogue.add({.kind = VKGEMM_STEP_DRELU});
+    return p;
 }
 
 std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
@@ -89,24 +100,24 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
         l.number = std::to_string(i + 1);
         parameters += l.weights();
     }
-    for (Layer& l : all) l.first_bias = std::exchange(parameters, parameters + l.out);
+    for (Layer& l : all) l.first_bias = std::exchange(parameters, parameters + s.width);
     return all;
 }
 
 std::vector<vkgemm::Problem> Network::problems(const Settings& s, uint32_t rows) {
     std::vector<vkgemm::Problem> all;
     for (const Layer& l : layers_of(s))
-        for (const vkgemm::Problem& p : {l.forward(s.batch), l.weight(), l.input(), l.forward(rows), l.infer(rows)})
+        for (const vkgemm::Problem& p :
+             {l.forward(s.batch), l.weight(), l.bias(), l.input(), l.forward(rows), l.infer(rows)})
             all.push_back(p);
     return all;
 }
 
-// Features begin where a buffer may be bound. The fixed point leaves room for a sum of 1/2 for each point in 31 bits.
+// The fixed point leaves room for a sum of 1/2 for each point in 31 bits.
 Network::Network(Gpu& gpu, const Settings& s)
     : settings(s),
       layers(layers_of(s)),
-      weights(layers[0].first_bias),
-      first_feature(divide_up(layers.back().first_bias + outputs, 64) * 64),
+      first_feature(layers.back().first_bias + s.width),
       parameter_count(first_feature + levels * features * table_size),
       fixed_point(std::min(std::ldexp(1.0f, 32 - static_cast<int>(std::bit_width(s.batch))), std::ldexp(1.0f, 20))),
       slices(slices_of(s)),
@@ -118,10 +129,9 @@ Network::Network(Gpu& gpu, const Settings& s)
     copy = memory_.buffer("network", bytes(parameter_count));
     losses = memory_.buffer("losses", batch / 64 * 2 * word);
     targets_ = memory_.buffer("targets", bytes(batch * outputs));
-    weight_gradients = memory_.buffer("gradients of weights", slices * weights * word);
-    sums = memory_.buffer("gradients of biases and features", (parameter_count - weights) * word);
-    bias_sums_ = sums.part(0, (first_feature - weights) * word);
-    feature_sums_ = sums.part(bias_sums_.bytes, sums.bytes - bias_sums_.bytes);
+    layer_gradients = memory_.buffer("gradients of layers", slices * first_feature * word);
+    feature_gradients = memory_.buffer("gradients of features", (parameter_count - first_feature) * word);
+    ones_ = memory_.buffer("ones", bytes(batch / slices));
     uint64_t workspace = 0;
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
@@ -131,6 +141,7 @@ Network::Network(Gpu& gpu, const Settings& s)
         if (i == count) break;
         forward_[i] = make_plan(gpu, layers[i].forward(s.batch), workspace);
         weight_[i] = make_plan(gpu, layers[i].weight(), workspace);
+        bias_[i] = make_plan(gpu, layers[i].bias(), workspace);
         input_[i] = make_plan(gpu, layers[i].input(), workspace);
     }
     workspace_ = memory_.buffer("workspace", workspace);
@@ -148,9 +159,10 @@ void Network::reset(Graph& graph) {
     std::vector<uint32_t> as_words(parameter_count);
     std::memcpy(as_words.data(), initial.data(), as_words.size() * sizeof(uint32_t));
     graph.write("initial values", parameters, std::move(as_words));
-    for (const Buffer& b : {moments_, weight_gradients, sums})
-        graph.pass("zeros", {copied_to(b)},
-                   [b](VkCommandBuffer commands) { vkCmdFillBuffer(commands, b.handle, b.offset, b.bytes, 0); });
+    const uint32_t one = settings.f32 ? std::bit_cast<uint32_t>(1.0f) : 0x3c003c00;  // two of f16
+    for (const auto& [b, value] :
+         {std::pair{moments_, 0u}, {layer_gradients, 0u}, {feature_gradients, 0u}, {ones_, one}})
+        graph.fill(b, value);
     adam(graph, 0, 0);  // this only writes the copy
 }
 
@@ -174,41 +186,43 @@ void Network::gradients(Graph& graph, uint32_t step) {
     graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
                   {.x = batch / 64});
     forward(graph, forward_, x_, workspace_);
-    graph.compute("loss", "loss",
-                  {reads(x_[count]), reads(targets_), writes(dx_[count]), updates(bias_sums_), writes(losses)},
-                  words(layers.back().first_bias - weights, fixed_point), {.x = batch / 64});
-    for (uint32_t i = count; i-- > 0;) {
+    graph.compute("loss", "loss", {reads(x_[count]), reads(targets_), writes(dx_[count]), writes(losses)}, {},
+                  {.x = batch / 64});
+    for (uint32_t i = count; i-- > 0;)
         graph.product("dX " + layers[i].number, input_[i],
                       {.a = dx_[i + 1].operand(),
                        .b = copy.operand(bytes(layers[i].first_weight)),
                        .d = dx_[i].operand(),
+                       .residual = layers[i].first ? vkgemm::Operand{} : x_[i].operand(),
                        .workspace = workspace_.operand()});
-        if (i == 0) break;
-        const Layer& before = layers[i - 1];
-        graph.compute("relu " + before.number + " backwards", "relu_backward",
-                      {reads(x_[i]), updates(dx_[i]), updates(bias_sums_)},
-                      words(batch, before.out, before.first_bias - weights, fixed_point),
-                      {.x = divide_up(batch * (before.out / 8), 1024)});
-    }
-    graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_sums_)},
+    graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
                   words(batch, stride_of(batch), step, fixed_point),
                   {.x = divide_up(batch, strip), .y = levels * table_parts});
-    for (uint32_t i = 0; i < count; ++i)
-        graph.product("dW " + layers[i].number, weight_[i],
-                      {.a = x_[i].operand(),
-                       .b = dx_[i + 1].operand(),
-                       .d = weight_gradients.operand(slices * layers[i].first_weight * sizeof(float)),
-                       .workspace = workspace_.operand(),
-                       .beta = 1});
+    for (uint32_t i = 0; i < count; ++i) {
+        const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Buffer& rows, uint32_t first) {
+            graph.product(what + layers[i].number, plan,
+                          {.a = rows.operand(),
+                           .b = dx_[i + 1].operand(),
+                           .d = layer_gradients.operand(slices * first * sizeof(float)),
+                           .workspace = workspace_.operand(),
+                           .beta = 1});
+        };
+        sum("dW ", weight_[i], x_[i], layers[i].first_weight);
+        sum("db ", bias_[i], ones_, layers[i].first_bias);
+    }
 }
 
 void Network::adam(Graph& graph, uint32_t step, float at_rate) {
     const auto t = static_cast<float>(step + 1);
-    graph.compute("adam", "adam",
-                  {updates(parameters), updates(moments_), updates(weight_gradients), updates(sums), writes(copy)},
-                  words(parameter_count, weights, settings.width, slices, at_rate, 1.0f - std::pow(0.9f, t),
-                        1.0f - std::pow(0.99f, t), 1.0f / fixed_point),
-                  {.x = weights / 64 + divide_up(parameter_count - weights, 1024)});
+    std::vector<uint32_t> push = words(parameter_count, slices, at_rate, 1.0f - std::pow(0.9f, t),
+                                       1.0f - std::pow(0.99f, t), 1.0f / fixed_point);
+    for (const Layer& l : layers) push.push_back(l.first_weight);
+    for (const Layer& l : layers) push.push_back(l.first_bias);
+    push.push_back(first_feature);
+    graph.compute(
+        "adam", "adam",
+        {updates(parameters), updates(moments_), updates(layer_gradients), updates(feature_gradients), writes(copy)},
+        push, {.x = first_feature / 64 + divide_up(parameter_count - first_feature, 1024)});
 }
 
 void Network::train(Graph& graph, uint32_t step) {

@@ -3,7 +3,8 @@
 // its bias and ReLU in the epilogue, and backwards as two products with transposed operands:
 //
 //     forward    X' = relu(X W + b)        infer the same, with rows that the GPU counts
-//     backward   dW += X^T dY   (beta 1)   dX = dY W^T
+//     backward   dW += X^T dY   (beta 1)   dX = dY W^T, 0 where X is (the derivative of ReLU, in the epilogue)
+//                db += 1^T dY
 #pragma once
 #include <array>
 
@@ -32,6 +33,7 @@ struct Layer {
     vkgemm::Problem forward(uint32_t rows) const;
     vkgemm::Problem infer(uint32_t rows) const;  // forward for so many rows at most, which the GPU counts
     vkgemm::Problem weight() const;
+    vkgemm::Problem bias() const;
     vkgemm::Problem input() const;
 };
 
@@ -60,21 +62,21 @@ class Network {
     VkDeviceSize bytes(VkDeviceSize elements) const { return elements * (settings.f32 ? 4 : 2); }
     const Settings settings;
     const std::array<Layer, count> layers;
-    const uint32_t weights, first_feature, parameter_count;  // parameters: weights, biases, then features
-    const float fixed_point;  // the unit of sums that do not depend on their order is 1 / fixed_point
-    const uint32_t slices;    // of the batch, each of which has gradients of the weights of its own
-    Buffer losses;            // two floats for 64 points: the loss, the colour's squared error
-    Buffer parameters, copy;  // in f32, and in the type of the products
-    Buffer weight_gradients;  // in f32, by layer and slice
-    Buffer sums;              // gradients of biases and features, in fixed point
+    const uint32_t first_feature, parameter_count;  // parameters: weights, biases, then features
+    const float fixed_point;   // the unit of sums that do not depend on their order is 1 / fixed_point
+    const uint32_t slices;     // of the batch, each of which has gradients of the layers of its own
+    Buffer losses;             // two floats for 64 points: the loss, the colour's squared error
+    Buffer parameters, copy;   // in f32, and in the type of the products
+    Buffer layer_gradients;    // in f32: of each layer's weights, then of each one's biases, both by slice
+    Buffer feature_gradients;  // in fixed point
 
    private:
     void adam(Graph& graph, uint32_t step, float rate);
 
     Arena memory_;
-    Buffer moments_, targets_, workspace_, bias_sums_, feature_sums_;  // the last two are parts of `sums`
-    Activations x_, dx_;                                               // and their gradients
-    Plans forward_, weight_, input_;
+    Buffer moments_, targets_, ones_, workspace_;
+    Activations x_, dx_;  // and their gradients
+    Plans forward_, weight_, bias_, input_;
 };
 
 /// What a frame or a picture needs to run the network: activations for `rows` points, and plans. A resize replaces it.

@@ -162,7 +162,10 @@ typedef enum VkgemmSlot {
  * scale's operand, in its type: 2 m or 2 n elements, bounds 2 i and 2 i + 1 for row or column i. So a list with one of
  * them has no scale, and none is for sums of whole numbers that stay whole (both INVALID_PROBLEM). Nobody checks that a
  * lower bound is at most the upper one: where it is above, D is unspecified. The residual has the layout, ld and
- * batchStride of D, and may be D itself if it has D's type. GELU, SiLU, clamp and leaky ReLU are computed in floating
+ * batchStride of D, and may be D itself if it has D's type. DRELU is the derivative of ReLU, for a product of
+ * gradients: the residual is then the ReLU's result or its argument, and an element becomes 0, even from NaN, where the
+ * residual is 0 or less; elsewhere, and where the residual is NaN, it stays what it is. A list has either this step or
+ * the residual that is added (INVALID_PROBLEM with both). GELU, SiLU, clamp and leaky ReLU are computed in floating
  * point: in the accumulator's type, or in f32 if sums of whole numbers have a D of another type (below). GELU is 0.5 x
  * (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
  *

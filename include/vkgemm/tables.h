@@ -65,6 +65,8 @@
     X(VKGEMM_STEP_LEAKY_RELU, 11, "leaky=", FLOATS, VKGEMM_SLOT_COUNT, NONE, "x above 0, otherwise low * x")           \
     X(VKGEMM_STEP_CLAMP_ROW, 12, "clamp=row", FLOATS, VKGEMM_SLOT_SCALE, M_PAIRS, "clamp=, by scale[2 row], [.. + 1]") \
     X(VKGEMM_STEP_CLAMP_COL, 13, "clamp=col", FLOATS, VKGEMM_SLOT_SCALE, N_PAIRS,                                      \
-      "clamp=, by scale[2 column], [.. + 1]")
+      "clamp=, by scale[2 column], [.. + 1]")                                                                          \
+    X(VKGEMM_STEP_DRELU, 14, "act=drelu", ANY, VKGEMM_SLOT_RESIDUAL, MATRIX,                                           \
+      "0 where residual[row][column] <= 0, else x")
 
 #endif

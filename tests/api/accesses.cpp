@@ -113,6 +113,10 @@ TEST_CASE("a run touches what its factors leave to be touched") {
           {VKGEMM_SLOT_D, writes},
           {VKGEMM_SLOT_BIAS, reads},
           {VKGEMM_SLOT_RESIDUAL, reads}}},
+        {"2x3x4 act=drelu",
+         1,
+         0,
+         {{VKGEMM_SLOT_A, reads}, {VKGEMM_SLOT_B, reads}, {VKGEMM_SLOT_D, writes}, {VKGEMM_SLOT_RESIDUAL, reads}}},
         {"2x3x0 c=d", 1, 1, {{VKGEMM_SLOT_D, both}}},
         {"0x3x4", 1, 0, {}},
     };

@@ -14,7 +14,7 @@ namespace vkgemm::test {
 
 inline bool has_residual(const plan::Problem& p) {
     return std::any_of(p.epilogue.begin(), p.epilogue.end(),
-                       [](const plan::EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
+                       [](const plan::EpilogueStep& s) { return plan::info(s.kind).operand == VKGEMM_SLOT_RESIDUAL; });
 }
 /// The step that reads the bias, or the scale; null: there is none.
 inline const plan::StepInfo* reader_of(const plan::Problem& p, VkgemmSlot slot) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Products of two kernels in turn in one command buffer: each reads what the one before it wrote, and all share one
-// workspace. On a device with native kernels one of the two is native.
+// workspace. On a device with native kernels one of the two is native. There, too, machine code that the driver must
+// refuse.
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <numeric>
 
 #include "kernels/run.h"
+#include "plan/kernels/kernels.h"
+#include "spirv/bytes.h"
 #include "support/device.h"
 #include "support/random.h"
 #include "vkgemm/elements.hpp"
@@ -67,9 +70,48 @@ host::Buffer holding(const std::vector<std::byte>& bytes) {
     return *made;
 }
 
+/// What the driver says to a module of `code`, which is destroyed again.
+VkResult loaded(const std::vector<uint8_t>& code) {
+    const VkDevice handle = device().handle();
+    const auto find = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
+    const auto create = reinterpret_cast<PFN_vkCreateCuModuleNVX>(find(handle, "vkCreateCuModuleNVX"));
+    const auto destroy = reinterpret_cast<PFN_vkDestroyCuModuleNVX>(find(handle, "vkDestroyCuModuleNVX"));
+    REQUIRE((create && destroy));
+    VkCuModuleCreateInfoNVX info = {};
+    info.sType = VK_STRUCTURE_TYPE_CU_MODULE_CREATE_INFO_NVX;
+    info.dataSize = code.size(), info.pData = code.data();
+    VkCuModuleNVX module = VK_NULL_HANDLE;
+    const VkResult result = create(handle, &info, nullptr, &module);
+    if (result == VK_SUCCESS) destroy(handle, module, nullptr);
+    return result;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("native");
+
+// Not those that are cut off: driver 580.159.04 reads beyond their end. The checksum of packed code refuses them before
+// (tests/spirv/bytes.cpp).
+TEST_CASE("the driver refuses cubins of another architecture, and what is none") {
+    if (!device().context().checkKernel({.kernel = native}, nullptr)) {
+        MESSAGE("the device has no native kernels");
+        return;
+    }
+    const auto code = spirv::unpack_bytes(plan::find_kernel(native)->module.packed());
+    REQUIRE(code);
+    CHECK(loaded(*code) == VK_SUCCESS);
+    constexpr size_t architecture = 0x31;  // in the flags of the ELF header
+    REQUIRE((*code)[architecture] == 90);
+    for (const uint8_t other : {80, 100}) {
+        CAPTURE(other);
+        std::vector<uint8_t> foreign = *code;
+        foreign[architecture] = other;
+        CHECK(loaded(foreign) != VK_SUCCESS);
+    }
+    CHECK(loaded(std::vector<uint8_t>(4096, 0xab)) != VK_SUCCESS);
+    CHECK(loaded(*code) == VK_SUCCESS);  // and goes on
+}
 
 TEST_CASE("40 products of two kernels in turn, over one workspace, each read what the one before wrote") {
     const char* const one = first_that_fits({native, "simt_f16_64x64x16"});

@@ -35,6 +35,7 @@ void give(Problem& p, VkgemmStepKind step, Type type) {
             p.cSource = VKGEMM_C_SEPARATE, p.c.type = type;
             return;
         case VKGEMM_STEP_RESIDUAL:
+        case VKGEMM_STEP_DRELU:
             p.residualType = type;
             break;
         case VKGEMM_STEP_BIAS_ROW:
@@ -47,9 +48,13 @@ void give(Problem& p, VkgemmStepKind step, Type type) {
     p.epilogue.add({step});
 }
 
+bool reads_residual(VkgemmStepKind step) {
+    return step != VKGEMM_STEP_NONE && vkgemm::plan::info(step).operand == VKGEMM_SLOT_RESIDUAL;
+}
+
 constexpr VkgemmStepKind readers[] = {VKGEMM_STEP_NONE,      VKGEMM_STEP_BIAS_ROW,  VKGEMM_STEP_BIAS_COL,
                                       VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_SCALE_ALL,
-                                      VKGEMM_STEP_RESIDUAL};
+                                      VKGEMM_STEP_RESIDUAL,  VKGEMM_STEP_DRELU};
 
 }  // namespace
 
@@ -60,7 +65,7 @@ TEST_CASE("each operand of the epilogue in each type that it may have") {
         tally.none();
         uint64_t i = 0;
         for (const VkgemmStepKind step : readers)
-            for (const Type type : types_beside(kernel, step == VKGEMM_STEP_NONE || step == VKGEMM_STEP_RESIDUAL)) {
+            for (const Type type : types_beside(kernel, step == VKGEMM_STEP_NONE || reads_residual(step))) {
                 Case x = odd_case(kernel);
                 if (i % 2) x = case_for(kernel, x.problem.m, x.problem.n / 16 * 16 + 16, x.problem.k);  // D is wide
                 give(x.problem, step, type);
@@ -102,6 +107,20 @@ TEST_CASE("leaky ReLU: below 0 the slope, NaN stays NaN") {
             x.fill = Fill::special;
             tally(x);
         }
+    });
+}
+
+TEST_CASE("the derivative of ReLU: 0 where the residual is 0 or less, also of NaN; a residual of NaN changes nothing") {
+    for_each_product([](const Kernel& kernel, Tally& tally) {
+        for (const bool on_d : {false, true})
+            for (const Fill fill : {Fill::exact, Fill::special}) {
+                Case x = odd_case(kernel);
+                Problem& p = x.problem;
+                x.fill = fill;
+                if (on_d) x.alias = Alias::residual, p.batch = 2, p.d.layout = columnMajor, p.d.ld = p.m + 3;
+                p.epilogue = {{VKGEMM_STEP_BIAS_COL}, {VKGEMM_STEP_DRELU}};
+                tally(x);
+            }
     });
 }
 

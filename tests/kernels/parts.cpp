@@ -84,7 +84,7 @@ TEST_CASE("parts: random problems") {
         p.cSource = static_cast<VkgemmC>(random.below(3));
         x.beta = p.cSource == VKGEMM_C_NONE ? 0 : 2, x.alpha = 3;
         if (random.one_in(2)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_BIAS_ROW : VKGEMM_STEP_BIAS_COL});
-        if (random.one_in(4)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
+        if (random.one_in(4)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_RESIDUAL : VKGEMM_STEP_DRELU});
         x.reach = static_cast<uint32_t>(2000 + 1000 * random.below(4));
         x.invocations = random.one_in(2) ? as_on_a_gpu : 0, x.seed = i + 1;
         if (!is_planned(x)) continue;

@@ -243,7 +243,8 @@ void set_batch(Random& random, const Draw& d, Problem& p) {
 
 void set_alias(Random& random, Case& x) {
     Problem& p = x.problem;
-    const bool residual = std::ranges::any_of(p.epilogue, [](const auto& s) { return s.kind == VKGEMM_STEP_RESIDUAL; });
+    const bool residual =
+        std::ranges::any_of(p.epilogue, [](const auto& s) { return info(s.kind).operand == VKGEMM_SLOT_RESIDUAL; });
     const auto has_type_of_d = [&](Type t) { return t == VKGEMM_TYPE_DEFAULT || t == p.d.type; };
     if (residual && has_type_of_d(p.residualType) && random.one_in(2)) {
         x.alias = Alias::residual;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
-//   harness FOLDER check [MODULES]    every tile, layout, size and epilogue of the modules with such a name
-//   harness FOLDER random COUNT [SEED] [MODULES]   so many problems that are drawn
-//   harness FOLDER time < CASES       lines of MODULE TILE LAYOUT M N K BATCH [plain|gelu|alone] [RASTER] [SLICES]
-// FOLDER holds the cubins of the modules and check.cubin, which nvcc makes of check.cu as it makes those. To build it:
-//   c++ -std=c++20 -I. -Isrc -Iinclude tests/native/*.cpp src/plan/native/*.cpp volk.c -ldl -o harness
+//   native_harness FOLDER check [MODULES]    every tile, layout, size and epilogue of the modules with such a name
+//   native_harness FOLDER random COUNT [SEED] [MODULES]   so many problems that are drawn
+//   native_harness FOLDER time < CASES   lines of [FOLDER/]MODULE TILE LAYOUT M N K BATCH [FINISH] [RASTER] [SLICES]
+// FINISH is plain, alone, c or one of `finishes`.
+// FOLDER holds the cubins of the modules and check.cubin: build/native.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -136,6 +136,11 @@ void check_random(Harness& h, uint32_t count, uint32_t seed, const std::string& 
     std::printf("random: %u right, %u wrong, seed %u\n", h.passed, h.failed, seed);
 }
 
+const std::pair<const char*, std::vector<uint32_t>> finishes[] = {
+    {"relu", {VKGEMM_STEP_RELU}},         {"bias", {VKGEMM_STEP_BIAS_COL}},
+    {"gelu", {VKGEMM_STEP_GELU}},         {"biasgelu", {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}},
+    {"residual", {VKGEMM_STEP_RESIDUAL}}, {"scales", {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL}}};
+
 void time_all(Harness& h) {
     for (std::string line; std::getline(std::cin, line);) {
         std::istringstream in(line.substr(0, line.find('#')));
@@ -143,12 +148,14 @@ void time_all(Harness& h) {
         uint32_t m, n, k, batch, raster = 8, slices = 0;
         if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
         in >> finish >> raster >> slices;
+        const size_t slash = module.find('/') + 1;
         Row row = named(rows, tile);
         row.tile.RASTER = raster;
-        Setup s = {named(modules, module), row, layout, m, n, k, batch};
-        s.slices = slices;
-        s.alone = finish == "alone";
-        if (finish == "gelu") s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+        Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
+        s.folder = module.substr(0, slash), s.slices = slices, s.finish = finish, s.scaled_d = plan::bf16;
+        s.alone = finish == "alone", s.use_c = finish == "c", s.beta = 1;
+        for (const auto& [name, steps] : finishes)
+            if (finish == name) s.steps = steps;
         h.time(s);
     }
 }
@@ -157,7 +164,7 @@ void time_all(Harness& h) {
 }  // namespace harness
 
 int main(int count, char** words) {
-    if (count < 3) harness::stop("usage: harness FOLDER check|random|time");
+    if (count < 3) harness::stop("usage: native_harness FOLDER check|random|time");
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     harness::Harness h(words[1]);
     const std::string what = words[2];

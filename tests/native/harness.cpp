@@ -69,8 +69,8 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     c.residual = take(c.stride_d * s.batch * o);
     if (s.parts() > 1)
         for (size_t i = 0; i < 2; ++i) {
-            const uint64_t rows = native::rows_of_parts(i ? s.n : s.m) * s.batch;
-            l.parts[i] = take(rows * ld_of_parts(s) * 2 * s.parts() + rows * 4);
+            const uint64_t lines = native::rows_of_parts(i ? s.n : s.m) * s.batch;
+            l.parts[i] = take(lines * ld_of_parts(s) * 2 * s.parts() + lines * 4);
         }
     l.bytes = at - begin;
     if (l.bytes > memory_.bytes) stop("too large: " + s.text());
@@ -175,13 +175,13 @@ void Harness::fill_operands(const Setup& s, const Arrangement& l, uint32_t kind)
 
 VkCuFunctionNVX Harness::kernel(const Setup& s) {
     const std::string module(s.module.name);
-    return found(module, module + "_" + s.row.name + "_" + (s.parts() > 1 ? "nt" : s.layout));
+    return found(s.folder + module, module + "_" + s.row.name + "_" + (s.parts() > 1 ? "nt" : s.layout));
 }
 
 VkCuFunctionNVX Harness::found(const std::string& module, const std::string& name) {
     for (const auto& [known, function] : kernels_)
-        if (known == name) return function;
-    return kernels_.emplace_back(name, gpu_.function(folder_ + "/" + module + ".cubin", name)).second;
+        if (known == module + name) return function;
+    return kernels_.emplace_back(module + name, gpu_.function(folder_ + "/" + module + ".cubin", name)).second;
 }
 
 void Harness::launch(const Setup& s, const Arrangement& l, VkCuFunctionNVX function) {
@@ -281,12 +281,9 @@ void Harness::time(const Setup& s) {
     std::vector<double> us;
     for (int i = 0; i < 7; ++i) gpu_.submit(), us.push_back(gpu_.microseconds() / repetitions);
     std::sort(us.begin(), us.end());
-    std::printf("%-15s %-11s %s %5u %5u %5u x%-3u %-5s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
-                std::string(s.module.name).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
-                s.alone           ? "alone"
-                : s.steps.empty() ? "plain"
-                                  : "gelu",
-                s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6, work / us[0] * 1e-6);
+    std::printf("%-20s %-11s %s %5u %5u %5u x%-3u %-8s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
+                (s.folder + std::string(s.module.name)).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
+                s.finish.c_str(), s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6, work / us[0] * 1e-6);
     std::fflush(stdout);
 }
 

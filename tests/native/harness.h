@@ -31,8 +31,9 @@ struct Setup {
     uint32_t other = 0;  // the type of C, bias, scale and residual; 0: D's
     float tolerance = 0;
     uint32_t filling = native::whole_numbers;
-    float error = 0;     // of f32 from parts, as in Case
-    bool alone = false;  // they are in the workspace already
+    float error = 0;                         // of f32 from parts, as in Case
+    bool alone = false;                      // they are in the workspace already
+    std::string folder{}, finish = "plain";  // of the cubin, inside the harness's; how a line of cases names the steps
 
     Type scaled_d = plan::f32;  // D's, of a module whose D is scaled
 

@@ -63,7 +63,7 @@ Problem draw(Random& random) {
     constexpr std::array<VkgemmStepKind, 4> of_scale = {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL,
                                                         VKGEMM_STEP_CLAMP_ROW, VKGEMM_STEP_CLAMP_COL};
     if (random.one_in(3)) p.epilogue.add({random.pick(of_scale)});
-    if (random.one_in(3)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
+    if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_RESIDUAL : VKGEMM_STEP_DRELU});
     return p;
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave nat
     none.native = Request::Native::excluded, cut.dispatch_seconds = 1, unaligned.operand_alignment = 8;
     for (const Request& r : {none, cut, unaligned}) CHECK_FALSE(is_native(device("h200_native"), r));
     for (const char* line : {"4096x4096x4096", "f16*f16+f16->f16 4096x4096x4096", "f16*f32 4096x4096x4096",
-                             "f16*f16 4096x4096x4096 batch=8 ldb=4100"})
+                             "f16*f16 4096x4096x4096 batch=8 ldb=4100", "f16*f16 4096x4096x4096 act=drelu"})
         CHECK_FALSE(is_native(device("h200_native"), {}, line));
 }
 

@@ -71,7 +71,7 @@ Problem random_problem(Random& random) {
                                      VKGEMM_STEP_CLAMP_ROW, VKGEMM_STEP_CLAMP_COL};
     if (random.one_in(2)) p.epilogue.add({biases[random.below(2)]});
     if (random.one_in(2)) p.epilogue.add({scales[random.below(std::size(scales))]});
-    if (random.one_in(2)) p.epilogue.add({VKGEMM_STEP_RESIDUAL});
+    if (random.one_in(2)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_RESIDUAL : VKGEMM_STEP_DRELU});
     if (random.one_in(2)) p.epilogue.add({VKGEMM_STEP_RELU});
     return p;
 }
@@ -278,17 +278,27 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"scale=row and scale=all", "one operand"}},
+        {"a residual to add and one for the derivative of ReLU",
+         [](Problem& p) {
+             p.epilogue = {{VKGEMM_STEP_RESIDUAL}, {VKGEMM_STEP_DRELU}};
+         },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"residual and act=drelu", "one operand"}},
+        {"a residual at addresses",
+         [](Problem& p) { p.grouping = VKGEMM_GROUPING_ADDRESSES, p.epilogue = {{VKGEMM_STEP_DRELU}}; },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"act=drelu", "addresses", "VKGEMM_GROUPING_TABLE"}},
         {"a list with an empty step",
          [](Problem& p) {
              p.epilogue = {{VKGEMM_STEP_NONE}, {VKGEMM_STEP_RELU}};
          },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"kind 0", "1 to 13"}},
+         {"kind 0", "1 to 14"}},
         {"five steps", [](Problem& p) { p.epilogue.count = 5; }, VKGEMM_ERROR_INVALID_PROBLEM, {"5", "limit is 4"}},
         {"an unknown step",
-         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(14)}}; },
+         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(15)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"14"}},
+         {"15"}},
         {"an unknown step beyond every table",
          [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(255)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,

@@ -115,6 +115,8 @@ TEST_CASE("what is at its default is left out") {
          "f16*f16+f32->f16 1x1x1 bias=col leaky=0.01 scale=all bias_type=f32"},
         {"f32*f32 1x1x1 c=separate c_type=bf16 residual residual_type=f16",
          "f32*f32+f32->f32 1x1x1 c=separate residual c_type=bf16 residual_type=f16"},
+        {"f16*f16 1x1x1 layout=nt act=drelu residual_type=bf16",
+         "f16*f16+f32->f16 1x1x1 layout=nt act=drelu residual_type=bf16"},
         {"i8*i8->i8 1x1x1 bias=row bias_type=i32 scale=col scale_type=f32",
          "i8*i8+i32->i8 1x1x1 bias=row scale=col bias_type=i32"},
         {"4x5x6 upto=sm groups=addresses", "f32*f32+f32->f32 4x5x6 upto=ms groups=addresses"},

@@ -36,19 +36,25 @@ struct Check {
     Buffer losses = memory.buffer("losses for the host", r.network.losses.bytes, true);
     Buffer values = memory.buffer("values for the host", r.network.parameters.bytes, true);
     Buffer copies = memory.buffer("network for the host", r.network.copy.bytes, true);
-    Buffer weights = memory.buffer("gradients for the host", r.network.weight_gradients.bytes, true);
-    Buffer sums = memory.buffer("sums for the host", r.network.sums.bytes, true);
+    Buffer layers = memory.buffer("gradients for the host", r.network.layer_gradients.bytes, true);
+    Buffer sums = memory.buffer("sums for the host", r.network.feature_gradients.bytes, true);
     uint32_t step = 20;  // of the batch
 
     /// Of one of the two equal batches that were added up.
     double gradient(uint32_t i) const {
         const Network& n = r.network;
         double sum = 0;
-        if (i >= n.weights) return 0.5 * sums.read<int32_t>()[i - n.weights] / static_cast<double>(n.fixed_point);
-        const auto l = std::ranges::find_if(n.layers, [i](const Layer& a) { return i < a.first_weight + a.weights(); });
-        const uint32_t first = n.slices * l->first_weight + i - l->first_weight;
+        if (i >= n.first_feature)
+            return 0.5 * sums.read<int32_t>()[i - n.first_feature] / static_cast<double>(n.fixed_point);
+        const auto of_weight = [i](const Layer& l) { return i < l.first_weight + l.weights(); };
+        const auto of_bias = [i, &n](const Layer& l) { return i < l.first_bias + n.settings.width; };
+        const auto l = std::ranges::find_if(n.layers, of_weight);
+        const bool is_weight = l != n.layers.end();
+        const Layer& found = is_weight ? *l : *std::ranges::find_if(n.layers, of_bias);
+        const uint32_t begin = is_weight ? found.first_weight : found.first_bias;
+        const uint32_t size = is_weight ? found.weights() : n.settings.width;
         for (uint32_t slice = 0; slice < n.slices; ++slice)
-            sum += static_cast<double>(weights.read<float>()[first + slice * l->weights()]);
+            sum += static_cast<double>(layers.read<float>()[n.slices * begin + slice * size + i - begin]);
         return 0.5 * sum;
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
@@ -94,8 +100,8 @@ bool check_gradients(Renderer& r) {
     for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
     r.graph.read_back("values", r.network.parameters, c.values);
     r.graph.read_back("network", r.network.copy, c.copies);
-    r.graph.read_back("gradients", r.network.weight_gradients, c.weights);
-    r.graph.read_back("gradients", r.network.sums, c.sums);
+    r.graph.read_back("gradients", r.network.layer_gradients, c.layers);
+    r.graph.read_back("gradients", r.network.feature_gradients, c.sums);
     r.now();
     unsigned wrong = 0, checked = 0;
     if (!std::ranges::equal(c.copies.read<float>(), c.values.read<float>()))

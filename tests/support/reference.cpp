@@ -77,6 +77,8 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
         }
         case VKGEMM_STEP_RESIDUAL:
             return plus(in.residual[position(p, 3, at.batch, at.row, at.col)]);
+        case VKGEMM_STEP_DRELU:
+            return in.residual[position(p, 3, at.batch, at.row, at.col)] <= 0 ? Bounded{} : x;
         case VKGEMM_STEP_RELU:
         case VKGEMM_STEP_CLAMP:
             return {applied(step, x.value), x.error};
@@ -146,6 +148,9 @@ Bounded whole_reference(const Problem& p, double alpha, double beta, const Opera
                 break;
             case VKGEMM_STEP_RESIDUAL:
                 plus(in.residual[position(p, 3, at.batch, at.row, at.col)]);
+                break;
+            case VKGEMM_STEP_DRELU:
+                if (in.residual[position(p, 3, at.batch, at.row, at.col)] <= 0) x = 0;
                 break;
             case VKGEMM_STEP_RELU:
                 x = std::max<int64_t>(x, 0);

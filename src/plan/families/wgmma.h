@@ -10,8 +10,10 @@ namespace wgmma_rules {
 /// What the epilogue of the machine code lacks.
 constexpr const char* unfinished(const Problem& p) {
     if (p.scalars & VKGEMM_SCALARS_LARGEST) return "does not find the largest |D|";
-    for (const EpilogueStep& s : p.epilogue)
+    for (const EpilogueStep& s : p.epilogue) {
         if (info(s.kind).width() > 1) return "has no clamp by row or column";
+        if (s.kind == VKGEMM_STEP_DRELU) return "has no derivative of ReLU";
+    }
     return nullptr;
 }
 }  // namespace wgmma_rules

@@ -236,8 +236,9 @@ std::string check_grouping(const Problem& p) {
         return "the number of groups cannot vary; leave it out of upTo, and let a group's m be 0 instead";
     if (p.grouping == VKGEMM_GROUPING_ADDRESSES)
         for (const EpilogueStep& s : p.epilogue)
-            if (s.kind == VKGEMM_STEP_RESIDUAL)
-                return "a table of addresses has none for a residual; use C with a beta of 1, or VKGEMM_GROUPING_TABLE";
+            if (info(s.kind).shape == StepShape::MATRIX)
+                return concat({"a table of addresses has none for a residual, which ", info(s.kind).text,
+                               " reads; use VKGEMM_GROUPING_TABLE, or to add a matrix C with a beta of 1"});
     if (p.grouping != VKGEMM_GROUPING_INDEXED) return "";
     if (!(p.upTo & VKGEMM_UP_TO_M)) return "groups with indices have m of their own; add it to upTo";
     for (const auto& [name, x] : {std::pair{"A", &p.a}, {"C", &p.c}, {"D", &p.d}})
@@ -407,7 +408,7 @@ bool is_never_cut(const Problem& p) {
 }
 
 bool adds_up_in_d(const Problem& p) {
-    const auto reads_all = [](const EpilogueStep& s) { return s.kind == VKGEMM_STEP_RESIDUAL; };
+    const auto reads_all = [](const EpilogueStep& s) { return info(s.kind).shape == StepShape::MATRIX; };
     return p.d.type == p.accumulate && !p.batchInvariant && std::ranges::none_of(p.epilogue, reads_all);
 }
 

@@ -74,9 +74,15 @@ std::optional<CublasCompute> cublas_compute(Type type) {
     }
 }
 
-/// The types of A and B, of the accumulator and of D that its documentation of cublasGemmEx lists.
+bool is_fp8(Type t) { return t == VKGEMM_TYPE_E4M3 || t == VKGEMM_TYPE_E5M2; }
+
+/// The types of A and B, of the accumulator and of D that its documentation of cublasGemmEx lists, or of cublasLtMatmul
+/// for floats of 8 bits.
 bool cublas_types(const Resolved& r) {
     const Type in = r.a.type, sum = r.accumulate, out = r.d.type;
+    if (is_fp8(in) && is_fp8(r.b.type))
+        return sum == f32 && (out == f32 || out == f16 || out == bf16) &&
+               (in == VKGEMM_TYPE_E4M3 || r.b.type == VKGEMM_TYPE_E4M3);
     if (r.b.type != in) return false;
     if (in == f32 || in == f64) return sum == in && out == in;
     if (in == f16) return (sum == f16 && out == in) || (sum == f32 && (out == in || out == f32));
@@ -159,16 +165,21 @@ std::string Cublas::unfit(const Case& c) const {
 
 Status Cublas::load(const Case& c, const OperandBytes& operands, size_t sets) {
     const Resolved r = resolve(c.problem);
-    problem_ = {.blas = blas_problem(c),
-                .type = cuda_type(r.a.type),
+    const BlasProblem blas = blas_problem(c);
+    const auto type_of = [&](const BlasMatrix& m) { return cuda_type(m.slot == VKGEMM_SLOT_A ? r.a.type : r.b.type); };
+    const uint32_t epilogue = *cublas_epilogue(c.problem);
+    problem_ = {.blas = blas,
+                .left = type_of(blas.left),
+                .right = type_of(blas.right),
                 .result = cuda_type(r.d.type),
                 .scalar = r.accumulate,
                 .compute = *cublas_compute(r.accumulate),
-                .epilogue = *cublas_epilogue(c.problem)};
+                .epilogue = epilogue,
+                .wants_lt = epilogue != 0 || is_fp8(r.a.type)};
     sets_ = sets;
     for (size_t i = 0; i < operands.size(); ++i)
         if (Status s = operands_[i].load(cuda_, operands[i], i <= VKGEMM_SLOT_D ? sets : 1); !s) return s;
-    if (!problem_.epilogue) return {};
+    if (!problem_.wants_lt) return {};
     if (!lt_) {
         auto lt = CublasLt::open(cuda_, folders_);
         if (!lt) return lt.status();
@@ -178,12 +189,12 @@ Status Cublas::load(const Case& c, const OperandBytes& operands, size_t sets) {
 }
 
 Status Cublas::launch(size_t set, const Scalar& alpha, const Scalar& beta) {
-    if (problem_.epilogue) return lt_->launch(problem_, operands_, set, alpha, beta);
+    if (problem_.wants_lt) return lt_->launch(problem_, operands_, set, alpha, beta);
     const BlasProblem& b = problem_.blas;
     const void* left = operands_[b.left.slot].copy(set);
     const void* right = operands_[b.right.slot].copy(set);
     void* out = operands_[VKGEMM_SLOT_D].copy(set);
-    const int in = problem_.type;
+    const int in = problem_.left;
     const int status =
         b.batch == 1 ? call_.GemmEx(handle_, b.left.transposed, b.right.transposed, b.rows, b.cols, b.depth,
                                     alpha.bytes, left, in, b.left.ld, right, in, b.right.ld, beta.bytes, out,
@@ -225,6 +236,10 @@ CudaType cuda_type(Type type) {
             return cuda_i32;
         case i8:
             return cuda_i8;
+        case VKGEMM_TYPE_E4M3:
+            return cuda_e4m3;
+        case VKGEMM_TYPE_E5M2:
+            return cuda_e5m2;
         default:  // f32, and what cublas_types never asks for
             return cuda_f32;
     }

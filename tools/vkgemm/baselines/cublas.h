@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLAS as a baseline: its GEMM for plain products, cuBLASLt's for those with an epilogue.
+// cuBLAS as a baseline: its GEMM for plain products, cuBLASLt's for those with an epilogue and for floats of 8 bits.
 #pragma once
 #include "baselines/baseline.h"
 #include "baselines/cuda.h"
@@ -7,7 +7,16 @@
 namespace vkgemm::tool {
 
 /// cuBLAS's numbers for types (cudaDataType_t) and for arithmetic (cublasComputeType_t).
-enum CudaType : int { cuda_f32 = 0, cuda_f64 = 1, cuda_f16 = 2, cuda_i8 = 3, cuda_i32 = 10, cuda_bf16 = 14 };
+enum CudaType : int {
+    cuda_f32 = 0,
+    cuda_f64 = 1,
+    cuda_f16 = 2,
+    cuda_i8 = 3,
+    cuda_i32 = 10,
+    cuda_bf16 = 14,
+    cuda_e4m3 = 28,
+    cuda_e5m2 = 29
+};
 enum CublasCompute : int { compute_f16 = 64, compute_f32 = 68, compute_f64 = 70, compute_i32 = 72 };
 
 CudaType cuda_type(Type type);
@@ -15,17 +24,18 @@ CudaType cuda_type(Type type);
 /// The operands of a case on the device, by VkgemmSlot.
 using CudaOperands = std::array<CudaCopies, VKGEMM_SLOT_COUNT>;
 
+/// Bits of cublasLtEpilogue_t.
+inline constexpr uint32_t epilogue_none = 1, epilogue_relu = 2, epilogue_bias = 4, epilogue_gelu = 32;
+
 /// A case in cuBLAS's terms.
 struct CublasProblem {
     BlasProblem blas;
-    CudaType type = cuda_f32, result = cuda_f32;  // of A and B; of D
-    Type scalar = f32;                            // of alpha and beta: the accumulator's
+    CudaType left = cuda_f32, right = cuda_f32, result = cuda_f32;
+    Type scalar = f32;  // of alpha and beta: the accumulator's
     CublasCompute compute = compute_f32;
-    uint32_t epilogue = 0;  // cublasLtEpilogue_t; 0: none
+    uint32_t epilogue = 0;  // bits of cublasLtEpilogue_t
+    bool wants_lt = false;  // cublasGemmEx has no such product
 };
-
-/// Bits of cublasLtEpilogue_t.
-inline constexpr uint32_t epilogue_relu = 2, epilogue_bias = 4, epilogue_gelu = 32;
 
 /// alpha or beta in the type that cuBLAS expects.
 struct Scalar {

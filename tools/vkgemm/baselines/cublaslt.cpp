@@ -90,7 +90,7 @@ struct CublasLt::Prepared {
         };
         set(desc_left_transposed, int32_t{p.blas.left.transposed});
         set(desc_right_transposed, int32_t{p.blas.right.transposed});
-        set(desc_epilogue, p.epilogue);
+        set(desc_epilogue, p.epilogue ? p.epilogue : epilogue_none);
         if (p.epilogue & epilogue_bias) set(desc_bias_pointer, bias);
         return status;
     }
@@ -145,8 +145,8 @@ Status CublasLt::prepare(const CublasProblem& p, const CudaOperands& operands) {
     const BlasProblem& b = p.blas;
     const void* bias = operands[VKGEMM_SLOT_BIAS].copy(0);
     int status = now.make_desc(p, bias);
-    if (status == 0) status = now.make_layout(now.left, b.left, p.type, b.rows, b.depth, b.batch);
-    if (status == 0) status = now.make_layout(now.right, b.right, p.type, b.depth, b.cols, b.batch);
+    if (status == 0) status = now.make_layout(now.left, b.left, p.left, b.rows, b.depth, b.batch);
+    if (status == 0) status = now.make_layout(now.right, b.right, p.right, b.depth, b.cols, b.batch);
     if (status == 0) status = now.make_layout(now.out, b.out, p.result, b.rows, b.cols, b.batch);
     if (status == 0) status = now.make_preference();
     if (status) return cublas_failed(status, "cuBLASLt's descriptors");

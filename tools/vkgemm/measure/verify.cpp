@@ -227,6 +227,9 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
             case VKGEMM_STEP_RESIDUAL:
                 value += residual(batch, row, col);
                 break;
+            case VKGEMM_STEP_DRELU:
+                if (residual(batch, row, col) <= 0) value = slack = 0;
+                break;
             case VKGEMM_STEP_RELU:
             case VKGEMM_STEP_CLAMP:
                 value = applied(s, value);
