@@ -114,6 +114,21 @@ static bool vkgemm_fused(const ggml_backend_vk_context* ctx, const ggml_cgraph* 
     return true;
 }
 
+// Whether ggml would round the rows of src1 to 8 bits, 32 at a time: the question that its own products of few rows ask.
+static bool vkgemm_is_quantised(ggml_backend_vk_context* ctx, const ggml_tensor* dst) {
+    const ggml_tensor *const w = dst->src[0], *const y = dst->src[1];
+    const bool hasIds = dst->op == GGML_OP_MUL_MAT_ID;
+    const int64_t rows = hasIds ? y->ne[2] : y->ne[1];
+    if (!ctx->device->integer_dot_product || y->type != GGML_TYPE_F32 || !ggml_is_quantized(w->type)) return false;
+    if (!ggml_is_contiguous(y) || y->ne[0] * y->ne[1] % 4 != 0) return false;
+    if (rows > mul_mat_vec_max_cols || (!hasIds && rows > 1 && y->ne[2] * y->ne[3] > 1)) return false;
+    const auto m = static_cast<uint32_t>(w->ne[1]), n = static_cast<uint32_t>(rows),
+               k = static_cast<uint32_t>(w->ne[0]);
+    if (!ggml_vk_should_use_mmvq(ctx->device, m, n, k, w->type)) return false;
+    return hasIds ? ggml_vk_get_dequantize_mul_mat_vec_id(ctx, w->type, GGML_TYPE_Q8_1, m, k) != nullptr
+                  : ggml_vk_get_dequantize_mul_mat_vec(ctx, w->type, GGML_TYPE_Q8_1, n, m, k) != nullptr;
+}
+
 /// Node `node_idx`, a MUL_MAT or a MUL_MAT_ID: records it with vkgemm, or leaves it to ggml. It lives until the node is
 /// recorded, because while both are timed it writes a timestamp then.
 class vkgemm_node {
@@ -129,6 +144,7 @@ class vkgemm_node {
         product.dst = vkgemm_tensor(ctx, dst);
         product.isPrecise = dst->op_params[0] == GGML_PREC_F32;
         product.isRounding = ctx->device->coopmat2;
+        product.isQuantising = vkgemm_is_quantised(ctx, dst);
         vkgemm::ggml::Tensor ids;
         if (dst->op == GGML_OP_MUL_MAT_ID) {
             ids = vkgemm_tensor(ctx, dst->src[2]);

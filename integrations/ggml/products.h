@@ -32,8 +32,9 @@ struct Tensor {
 struct MulMat {
     Tensor src0, src1, dst;
     const Tensor* ids = nullptr;
-    bool isPrecise = false;   ///< GGML_PREC_F32: nothing may be rounded to 16 bits
-    bool isRounding = false;  ///< ggml's own kernels would round weights of f32 to f16
+    bool isPrecise = false;     ///< GGML_PREC_F32: nothing may be rounded to 16 bits
+    bool isRounding = false;    ///< ggml's own kernels would round weights of f32 to f16
+    bool isQuantising = false;  ///< they would round src1 to 8 bits, 32 elements at a time
     /// What is added to the product, in turn, before it is written to dst. Without `ids`.
     std::array<Tensor, 2> fused{};
     uint32_t fusedCount = 0;
