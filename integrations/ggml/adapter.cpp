@@ -329,6 +329,9 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     const Reason fits = product.ids ? describeExperts(product, work.products) : describe(product, work.products);
     if (fits != Reason::SERVED) return fits;
     if (product.ids && (!state_->experts.works() || product.src0.ne[2] > Experts::mostExperts)) return Reason::EXPERTS;
+    VkgemmAccuracy& accuracy = work.products.problem.accuracy;
+    if (accuracy == VKGEMM_ACCURACY_MXINT8 && state_->options.rounds == Rounds::NEVER)
+        accuracy = VKGEMM_ACCURACY_DEFAULT;
     const VkgemmType rounded = roundedType(product);
     if ((rounded == VKGEMM_TYPE_F16 && state_->roundsF16) || (rounded == VKGEMM_TYPE_BF16 && state_->roundsBf16))
         roundRows(product, rounded, work.products);

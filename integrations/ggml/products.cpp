@@ -145,6 +145,7 @@ std::optional<uint32_t> alignmentOf(const MulMat& x, const Products& p, bool isG
 
 VkgemmAccuracy accuracyOf(const MulMat& x) {
     if (x.isPrecise) return VKGEMM_ACCURACY_DEFAULT;
+    if (x.isQuantising) return VKGEMM_ACCURACY_MXINT8;
     const uint64_t n = x.src1.ne[x.ids ? 2 : 1];
     if (x.src0.type != x.src1.type) return n < fewestRounded ? VKGEMM_ACCURACY_DEFAULT : VKGEMM_ACCURACY_NARROW;
     return x.src0.type == VKGEMM_TYPE_F32 ? VKGEMM_ACCURACY_F32_SPLIT_ROWS : VKGEMM_ACCURACY_DEFAULT;

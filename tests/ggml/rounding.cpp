@@ -74,6 +74,28 @@ TEST_CASE("rows that kernels may round are as many as ggml rounds") {
         }
 }
 
+TEST_CASE("few rows beside blocks are rounded to 8 bits where ggml's are") {
+    const Buffers& b = buffers();
+    for (const Type weights : {Type(VKGEMM_TYPE_Q4_0), Type(VKGEMM_TYPE_Q8_0), f16})
+        for (const uint64_t rows : {1u, 8u}) {
+            const Filled w(weights, {64, 64, 1, 1}, {}, b.w.handle()), y(f32, {64, rows, 1, 1}, {}, b.y.handle()),
+                d(f32, {64, rows, 1, 1}, {}, b.d.handle());
+            ggml::MulMat x{w.tensor, y.tensor, d.tensor};
+            const auto accuracy = [&](ggml::Adapter& one) {
+                ggml::Work work;
+                REQUIRE(one.prepare(x, work) == Reason::SERVED);
+                return work.products.problem.accuracy;
+            };
+            CHECK(accuracy(adapter()) == VKGEMM_ACCURACY_DEFAULT);
+            x.isQuantising = true;
+            CHECK(accuracy(adapter()) == VKGEMM_ACCURACY_MXINT8);
+            x.isPrecise = true;
+            CHECK(accuracy(adapter()) == VKGEMM_ACCURACY_DEFAULT);
+            x.isPrecise = false;
+            CHECK(accuracy(*new_adapter({.rounds = ggml::Rounds::NEVER})) == VKGEMM_ACCURACY_DEFAULT);
+        }
+}
+
 TEST_CASE("rows that are not rounded") {
     const auto apart = [](const ggml::MulMat& x) {
         ggml::Work work;
