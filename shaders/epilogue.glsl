@@ -101,8 +101,8 @@ acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) 
 // C and the residual at an element of D, or 0 where they do not count. If beta is 0, C is not read, because it may hold
 // NaN. Both after read_scalars().
 // Sums, for glslc's optimiser loses constants that || and && are made of.
-#define READS_RESIDUAL(step) ((step == VKGEMM_STEP_RESIDUAL ? 1 : 0) + (step == VKGEMM_STEP_DRELU ? 1 : 0))
-const uint RESIDUALS = READS_RESIDUAL(STEP_0) + READS_RESIDUAL(STEP_1) + READS_RESIDUAL(STEP_2) + READS_RESIDUAL(STEP_3);
+#define READS_IT(step) ((step == VKGEMM_STEP_RESIDUAL ? 1 : 0) + (step == VKGEMM_STEP_DRELU ? 1 : 0))
+const uint RESIDUALS = READS_IT(STEP_0) + READS_IT(STEP_1) + READS_IT(STEP_2) + READS_IT(STEP_3);
 bool reads_c() { return USE_C != 0 && beta != out_t(0); }
 uint index_c(uint row, uint col) {
     return batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);

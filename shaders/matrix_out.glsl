@@ -52,9 +52,9 @@ const uint COLS = 4;
 void put_part(uint q, uint i, out4_t x) { put_d4(i, x); }
 #endif
 
-// The row, and which COLS of its columns, that come e-th. Eight neighbours read 16 bytes each of shared memory together,
-// which is fastest from eight different banks: where COLS are 32 bytes there, four of them take the next row, which is
-// an odd number of 16 bytes away.
+// The row, and which COLS of its columns, that come e-th. Eight neighbours read 16 bytes each of shared memory at a
+// time, which is fastest from eight different banks: where COLS are 32 bytes there, four of them take the next row,
+// which is an odd number of 16 bytes away.
 const uint ACROSS_D = WN / COLS;
 uvec2 place_of(uint e) {
     return COLS == 4 || ACROSS_D % 4 != 0

@@ -21,7 +21,7 @@ void store_d(uint row, uint col, acc_t sum) {
     }
 }
 
-// The same for four neighbouring columns; col is a multiple of 4. Where D is wide, all of them are inside it or none is.
+// The same for four neighbouring columns; col is a multiple of 4. Where D is wide, all are inside it or none is.
 const bool IN_FOURS = (ALIGNED & WIDE_D) != 0;
 const uint ONE_BY_ONE_C = TRANS_C + FORMAT_C + (~ALIGNED & (WIDE_C | WIDE_D));  // 0: they are read by fours
 const uint ONE_BY_ONE_RESIDUAL = FORMAT_RESIDUAL + (~ALIGNED & WIDE_D);

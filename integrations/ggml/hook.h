@@ -114,7 +114,7 @@ static bool vkgemm_fused(const ggml_backend_vk_context* ctx, const ggml_cgraph* 
     return true;
 }
 
-// Whether ggml would round the rows of src1 to 8 bits, 32 at a time: the question that its own products of few rows ask.
+// Whether ggml would round the rows of src1 to 8 bits, 32 at a time: what its own products of few rows ask.
 static bool vkgemm_is_quantised(ggml_backend_vk_context* ctx, const ggml_tensor* dst) {
     const ggml_tensor *const w = dst->src[0], *const y = dst->src[1];
     const bool hasIds = dst->op == GGML_OP_MUL_MAT_ID;

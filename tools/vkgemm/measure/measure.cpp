@@ -120,7 +120,7 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
             return used(r_.d);
         case VKGEMM_SLOT_RESIDUAL:
             for (const Step& s : case_.problem.epilogue)
-                if (s.kind == VKGEMM_STEP_RESIDUAL) return used(residual_);
+                if (s.kind == VKGEMM_STEP_RESIDUAL || s.kind == VKGEMM_STEP_DRELU) return used(residual_);
             return nullptr;
         default:
             return nullptr;
