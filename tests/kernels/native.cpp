@@ -103,7 +103,7 @@ TEST_CASE("the driver refuses cubins of another architecture, and what is none")
     CHECK(loaded(*code) == VK_SUCCESS);
     constexpr size_t architecture = 0x31;  // in the flags of the ELF header
     REQUIRE((*code)[architecture] == 90);
-    for (const uint8_t other : {80, 100}) {
+    for (const uint8_t other : {uint8_t(80), uint8_t(100)}) {
         CAPTURE(other);
         std::vector<uint8_t> foreign = *code;
         foreign[architecture] = other;

@@ -4,7 +4,8 @@
 #         -DWORK=<folder of our own> -DHEADERS=<Vulkan's> -DC=... -DCXX=... -DSTRIP=<strip> -DGENERATOR=...
 #         "-DWITH=<command that runs a program on a driver>" -P weight.cmake
 cmake_minimum_required(VERSION 3.24)
-set(most_full 3300000)  # bytes of the static library, and what it adds to a program
+set(most_library 3500000) # bytes of the static library, whose symbols and relocations a program does not keep
+set(most_full 2200000)    # what it adds to a program
 set(most_f32 430000)    # what a library of f32 alone, without machine code, adds to a program
 file(MAKE_DIRECTORY ${WORK})
 
@@ -39,7 +40,7 @@ function(weigh_program out library)
 endfunction()
 
 file(SIZE ${LIBRARY} size)
-at_most("The static library" ${size} ${most_full})
+at_most("The static library" ${size} ${most_library})
 weigh_program(size ${LIBRARY})
 at_most("What it adds to a program" ${size} ${most_full})
 run(${WORK}/checker all)
