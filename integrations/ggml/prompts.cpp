@@ -13,6 +13,7 @@
 #include <llama.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -44,6 +46,7 @@ class Model {
         if (!model_) std::fprintf(stderr, "%s: cannot be loaded\n", file.c_str()), std::exit(2);
         llama_context_params context = llama_context_default_params();
         context.n_ctx = 2 * longest, context.n_batch = context.n_ubatch = longest;
+        context.n_threads = context.n_threads_batch = int32_t(std::max(std::thread::hardware_concurrency(), 1u));
         context_.reset(llama_init_from_model(model_.get(), context));
         if (!context_) std::fprintf(stderr, "%s: no context\n", file.c_str()), std::exit(2);
         entries_ = llama_vocab_n_tokens(llama_model_get_vocab(model_.get()));
