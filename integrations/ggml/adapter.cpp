@@ -186,6 +186,7 @@ struct Adapter::State {
         : context(made),
           options(chosen),
           takesAll(chosen.takesAll),
+          keepsNotes(chosen.keepsNotes),
           experts(info, hasAddresses(info.enabledFeatures)),
           rounding(info, hasAddresses(info.enabledFeatures)),
           stopwatch(info),
@@ -206,7 +207,7 @@ struct Adapter::State {
 
     VkgemmContext context;
     Options options;
-    std::atomic<bool> takesAll;
+    std::atomic<bool> takesAll, keepsNotes;
     Experts experts;
     Rounding rounding;
     bool roundsF16 = false, roundsBf16 = false;
@@ -314,6 +315,7 @@ Turn Adapter::turnOf(const MulMat& product) {
 }
 
 void Adapter::takeAll(bool takesAll) { state_->takesAll = takesAll; }
+void Adapter::keepNotes(bool keepsNotes) { state_->keepsNotes = keepsNotes; }
 
 void Adapter::stamp(VkCommandBuffer commands, const Turn& turn, bool isEnd) {
     state_->stopwatch.stamp(commands, turn.timer, isEnd);
@@ -431,7 +433,7 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
 
 void Adapter::note(const MulMat& product, const Work& work, Reason reason) {
     ++state_->totals[static_cast<size_t>(reason)];
-    if (!state_->options.keepsNotes) return;
+    if (!state_->keepsNotes) return;
     std::string line = textOf(product) + ": " + vkgemm::ggml::textOf(reason);
     if (work.plan && !work.plan->detail.empty()) line += " (" + work.plan->detail + ")";
     if (reason == Reason::SERVED && work.products.parts > 1)

@@ -79,6 +79,8 @@ class Adapter {
 
     /// Changes Options::takesAll.
     void takeAll(bool takesAll);
+    /// Changes Options::keepsNotes for what note() is told from now on.
+    void keepNotes(bool keepsNotes);
 
     /// Finds or makes the plan. Slow (it compiles pipelines) for a class of products that was not seen before.
     Reason prepare(const MulMat& product, Work& work);

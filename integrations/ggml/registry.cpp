@@ -129,6 +129,12 @@ void setSides(Sides sides) {
     for (auto& [device, adapter] : all.adapters) adapter->takeAll(sides == Sides::VKGEMM || wish().force);
 }
 
+void keepNotes(bool keepsNotes) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    for (auto& [device, adapter] : all.adapters) adapter->keepNotes(keepsNotes && wish().log);
+}
+
 Adapter* adapterOf(VkDevice device) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);

@@ -46,6 +46,8 @@ void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& feature
 /// with GGML_VKGEMM=force.
 enum class Sides : uint32_t { FASTER, GGML, VKGEMM };
 void setSides(Sides sides);
+/// With GGML_VKGEMM=log: whether products are noted from now on, which takes time for each node.
+void keepNotes(bool keepsNotes);
 /// Null if the device has none, and while ggml multiplies alone.
 Adapter* adapterOf(VkDevice device);
 /// Before vkDestroyDevice. Prints the report if GGML_VKGEMM asks for it.

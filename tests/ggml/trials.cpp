@@ -149,6 +149,17 @@ TEST_CASE("trials: the faster side multiplies") {
     CHECK(winner(*usual, many, 40) == Reason::SERVED);
     CHECK(take_turn(*usual, few, 0).reason == Reason::SLOWER);
     CHECK(usual->report().find("by vkgemm: MUL_MAT f32*f32 64x128x256\n") != std::string::npos);
+    const auto notedTimes = [&] {
+        usual->note(few, {}, Reason::TYPE);
+        const std::string report = usual->report(), line = " x MUL_MAT f32*f32 64x40x256: ";
+        const size_t at = report.find(line);
+        return at == std::string::npos ? 0 : std::stoi(report.substr(report.rfind('\n', at)));
+    };
+    CHECK(notedTimes() == 1);
+    usual->keepNotes(false);
+    CHECK(notedTimes() == 1);
+    usual->keepNotes(true);
+    CHECK(notedTimes() == 2);
     CHECK(device().messageCount() == 0);
 }
 
