@@ -117,7 +117,9 @@ std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth)
     const bool few = k.family().starts_with("gemv");
     if (few && k.tile.BM <= k.tile.BN) m = k.tile.BM;
     if (few && k.tile.BN < k.tile.BM) n = k.tile.BN;
-    const std::string types = types_of(k), sums = types.substr(types.find('+'));
+    std::string types = types_of(k);
+    if (k.info.d == VKGEMM_TYPE_DEFAULT) types.replace(types.find("->"), std::string::npos, "->f16");
+    const std::string sums = types.substr(types.find('+'));
     if (k.is_mixed()) depth = (depth + 31) / 32 * 32;
     return (k.is_mixed() ? "f16*f32" + sums : types) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
            std::to_string(depth) + accuracy_word(k.traits.accuracy);
