@@ -112,6 +112,7 @@ DEVICE void activate(uint32_t step, i32 (&v)[count], const Scalars<i32>&, float)
 template <class D>
 struct Finish {
     static constexpr bool from_whole = std::is_same_v<D, scaled>;
+    static constexpr bool is_floating = std::is_same_v<D, floating>, by_format = from_whole || is_floating;
     using V = ValueOf<D>;
     using Sum = std::conditional_t<from_whole, i32, V>;
     static constexpr int of_box = sums_of_box<D>;
@@ -157,12 +158,12 @@ struct Finish {
     }
 
     /// What a step adds or multiplies with, where it is inside D: of all elements, or of a row, or of a column.
-    template <uint32_t bytes, bool by_row, bool by_col, class W>
-    DEVICE void load(W (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
+    template <uint32_t bytes, bool by_row, bool by_col, class W, int count>
+    DEVICE void load(W (&w)[count], const Source& from, uint32_t row, uint32_t col) const {
         const uint64_t begin = from.begin + bytes * (from.first + row * from.down + col * from.across);
         const uint64_t down = by_row ? 8 * bytes * from.down : 0, across = by_col ? bytes * from.across : 0;
 #pragma unroll
-        for (int i = 0; i < of_box; ++i) {
+        for (int i = 0; i < count; ++i) {
             const int r = i % 4 / 2, c = i / 4 * 8 + i % 2, known = by_row ? (by_col ? i : i & 2) : i & ~2;
             if (i != known) {
                 w[i] = w[known];
@@ -172,9 +173,9 @@ struct Finish {
             w[i] = element_at<W, bytes>(begin + r * down + c * across, from.type, exists);
         }
     }
-    template <uint32_t bytes, class W>
-    DEVICE void load(W (&w)[of_box], const Source& from, uint32_t row, uint32_t col) const {
-        if (from_whole || (from.down && from.across))  // one for all keeps modules with many types small
+    template <uint32_t bytes, class W, int count>
+    DEVICE void load(W (&w)[count], const Source& from, uint32_t row, uint32_t col) const {
+        if (by_format || (from.down && from.across))  // one for all keeps modules with many types small
             load<bytes, true, true>(w, from, row, col);
         else if (from.across)
             load<bytes, false, true>(w, from, row, col);
@@ -182,12 +183,13 @@ struct Finish {
             load<bytes, true, false>(w, from, row, col);
     }
 
-    DEVICE void apply(uint32_t step, V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+    template <int count>
+    DEVICE void apply(uint32_t step, V (&v)[count], uint32_t row, uint32_t col, uint32_t batch) const {
         if (step >= VKGEMM_STEP_RELU && step != ADD_C) {
             activate(step, v, scalars, __uint_as_float(x.constants[SLOPE]));
             return;
         }
-        V w[of_box];
+        V w[count];
         const Source from = source(step, batch);
         const uint32_t bytes = bytes_of(from.type);
         if (from_whole && from.type == VKGEMM_TYPE_I32) return;  // the bias of whole_sums
@@ -216,7 +218,8 @@ struct Finish {
     }
 
     /// Values of a box whose first elements of this lane are at (row, col).
-    DEVICE void finish(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+    template <int count>
+    DEVICE void finish(V (&v)[count], uint32_t row, uint32_t col, uint32_t batch) const {
         if (from_whole) {
         } else if (scalars.is_nothing)
             each(v, [](V& y, int) { y = 0; });
@@ -230,42 +233,72 @@ struct Finish {
         }
         if (x.constants[SCALARS] & SCALARS_MONITOR) monitor(v, row, col);
     }
-    DEVICE void monitor(const V (&v)[of_box], uint32_t row, uint32_t col) const {
-        const uint32_t infinite = infinite_in(from_whole ? x.constants[FORMAT_D] : type_of<D>);
+    template <int count>
+    DEVICE void monitor(const V (&v)[count], uint32_t row, uint32_t col) const {
+        const uint32_t infinite = infinite_in(by_format ? x.constants[FORMAT_D] : type_of<D>);
         bool seen = false;
 #pragma unroll
-        for (int i = 0; i < of_box; ++i)
+        for (int i = 0; i < count; ++i)
             seen |= std::is_same_v<V, f32> && (bits_of(static_cast<f32>(v[i])) & 0x7fffffff) >= infinite &&
                     row + i % 4 / 2 * 8 < x.args.m && col + i / 4 * 8 + i % 2 < x.args.n;
         if (seen) scalars.memory->non_finite = 1;  // all writers write the same
     }
 
-    /// The values of a box, or of two, whose first element is at (row, col).
+    /// finish() of half a box at a time, which takes half the code.
+    DEVICE void finish_in_halves(V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+        constexpr int half = of_box / 2;
+#pragma unroll 1
+        for (int i = 0; i < 2; ++i, col += of_box) {
+            finish(reinterpret_cast<V(&)[half]>(v), row, col, batch);
+#pragma unroll
+            for (int e = 0; e < half; ++e) {
+                const V y = v[e];
+                v[e] = v[half + e], v[half + e] = y;
+            }
+        }
+    }
+
+    /// The values of a box, or of two, whose first element is at (row, col) of matrix z, of D or of the sums of slices.
     template <class To>
-    DEVICE void store(Staging& staging, const V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
+    DEVICE void store(Staging& staging, const V (&v)[of_box], uint32_t row, uint32_t col, uint32_t z) const {
         constexpr int part = sums_of_box<To>;
-        const uint64_t first = uint64_t{batch} * x.args.batch_d;
+        const bool is_partial = is_floating && x.constants[PARTIAL];
+        const uint32_t ld = is_partial ? x.args.n : x.args.ldd;
+        const uint64_t first = z * (is_partial ? uint64_t{x.args.m} * ld : x.args.batch_d);
         if (!x.d_is_mapped)
-            store_elements<To>(v, first, x.args.ldd, row + staging.lane / 4, col + staging.lane % 4 * 2);
+            store_elements<To>(v, first, ld, row + staging.lane / 4, col + staging.lane % 4 * 2);
         else if constexpr (sizeof(To) == 1)
             store_bytes(x, staging.address, staging.lane, v, row, col,
-                        address_of(x.args.d) + first + uint64_t{row} * x.args.ldd + col);
+                        address_of(x.args.d) + first + uint64_t{row} * ld + col);
         else
 #pragma unroll
             for (int i = 0; i < of_box; i += part)
-                store_values<To>(x, staging, reinterpret_cast<const V(&)[part]>(v[i]), row, col + 2 * i, batch);
+                store_values<To>(x, staging, reinterpret_cast<const V(&)[part]>(v[i]), row, col + 2 * i, z);
     }
-    DEVICE void store_scaled(Staging& staging, const V (&v)[of_box], uint32_t row, uint32_t col, uint32_t batch) const {
-        switch (x.constants[FORMAT_D]) {
+    DEVICE void store_as(uint32_t type, Staging& staging, const V (&v)[of_box], uint32_t row, uint32_t col,
+                         uint32_t z) const {
+        switch (type) {
             case VKGEMM_TYPE_F32:
-                return store<f32>(staging, v, row, col, batch);
+                return store<f32>(staging, v, row, col, z);
             case VKGEMM_TYPE_F16:
-                return store<f16>(staging, v, row, col, batch);
+                return store<f16>(staging, v, row, col, z);
             case VKGEMM_TYPE_BF16:
-                return store<bf16>(staging, v, row, col, batch);
+                return store<bf16>(staging, v, row, col, z);
             default:
-                return store<i8>(staging, v, row, col, batch);
+                if (from_whole) store<i8>(staging, v, row, col, z);
         }
+    }
+
+    /// A box of sums that become elements of the type that FORMAT_D says, or stay f32 if K is split.
+    DEVICE void finish_floating(Staging& staging, V (&v)[of_box], uint32_t row, uint32_t col,
+                                const Place& place) const {
+        const bool is_partial = x.constants[PARTIAL] != 0;
+        if (!is_partial)
+            finish_in_halves(v, row + staging.lane / 4, col + staging.lane % 4 * 2, place.batch);
+        else if (scalars.is_nothing)
+            each(v, [](V& y, int) { y = 0; });
+        store_as(is_partial ? VKGEMM_TYPE_F32 : x.constants[FORMAT_D], staging, v, row, col,
+                 is_partial ? place.slice * x.args.batch + place.batch : place.batch);
     }
 
     /// 16 rows from `row` on, 2 count columns from `col` on. A loop of boxes, not unrolled, to keep the code small: the
@@ -281,14 +314,16 @@ struct Finish {
                 whole_sums(v, sums, lane_row, lane_col);
             else
                 each(v, [&](V& y, int i) { y = sums[i]; });
-            if (!from_whole && x.constants[PARTIAL]) {
+            if constexpr (is_floating) {
+                finish_floating(staging, v, row, col, place);
+            } else if (!from_whole && x.constants[PARTIAL]) {
                 if (scalars.is_nothing) each(v, [](V& y, int) { y = 0; });
                 store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
                                   lane_row, lane_col);
             } else {
                 finish(v, lane_row, lane_col, place.batch);
                 if constexpr (from_whole)
-                    store_scaled(staging, v, row, col, place.batch);
+                    store_as(x.constants[FORMAT_D], staging, v, row, col, place.batch);
                 else
                     store<D>(staging, v, row, col, place.batch);
             }

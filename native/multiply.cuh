@@ -17,8 +17,14 @@ using f32 = float;
 using i8 = int8_t;
 using i32 = int32_t;
 using f64 = double;
+/// In place of a type of A and B: e4m3 or e5m2, which the constants FORMAT_A and FORMAT_B say.
+struct fp8 {
+    uint8_t bits;
+};
 /// In place of a type of D: f32, f16, bf16 or i8, which the constant FORMAT_D says, made from sums of whole numbers.
 struct scaled {};
+/// The same but for i8, made from sums of f32.
+struct floating {};
 
 /// What products of A's elements are added up in.
 template <class A>
@@ -81,6 +87,9 @@ struct Multiply;
              "%" #a ", %" #b ", adds, 1, 1, %" #a_turned ", %" #b_turned)
 #define BYTES(columns, count, adds, a, b) \
     MULTIPLY(i8, i32, "+r", count, "m64n" #columns "k32.s32.s8.s8", adds, "%" #a ", %" #b ", adds")
+#define FLOATS_OF_8_BITS(first, second, columns, count, adds, a, b)                                   \
+    MULTIPLY(first##_##second, f32, "+f", count, "m64n" #columns "k32.f32." #first "." #second, adds, \
+             "%" #a ", %" #b ", adds, 1, 1")
 #define EVERY_WIDTH(element)                      \
     HALVES(element, 64, 32, 32, 33, 34, 35, 36)   \
     HALVES(element, 128, 64, 64, 65, 66, 67, 68)  \
@@ -92,6 +101,16 @@ BYTES(64, 32, 32, 33, 34)
 BYTES(128, 64, 64, 65, 66)
 BYTES(192, 96, 96, 97, 98)
 BYTES(256, 128, 128, 129, 130)
+#define EVERY_WIDTH_OF_8_BITS(first, second)            \
+    struct first##_##second {};                         \
+    FLOATS_OF_8_BITS(first, second, 64, 32, 32, 33, 34) \
+    FLOATS_OF_8_BITS(first, second, 128, 64, 64, 65, 66)
+EVERY_WIDTH_OF_8_BITS(e4m3, e4m3)
+EVERY_WIDTH_OF_8_BITS(e4m3, e5m2)
+EVERY_WIDTH_OF_8_BITS(e5m2, e4m3)
+EVERY_WIDTH_OF_8_BITS(e5m2, e5m2)
+#undef EVERY_WIDTH_OF_8_BITS
+#undef FLOATS_OF_8_BITS
 #undef EVERY_WIDTH
 #undef BYTES
 #undef HALVES
@@ -108,6 +127,34 @@ DEVICE void take(Sum (&d)[count]) {
             asm volatile("" : "+d"(d[i])::"memory");
         else
             asm volatile("" : "+f"(d[i])::"memory");
+    }
+}
+
+template <class Types, int count>
+DEVICE void multiply_line(f32 (&d)[count], uint64_t a, uint64_t b) {
+    begin_multiplying();
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i)
+        Multiply<Types, count>::template run<true, true>(d, a + i * next_k(true), b + i * next_k(true), i != 0);
+    commit_products();
+    wait_for_products<0>();
+    take(d);
+}
+/// d = A B over 128 of k, of e4m3 or e5m2: bit 1 of `is_e5m2` is A's, bit 0 B's. It is done when this returns.
+template <int count>
+DEVICE void multiply_line(f32 (&d)[count], uint64_t a, uint64_t b, uint32_t is_e5m2) {
+    switch (is_e5m2) {
+        case 0:
+            multiply_line<e4m3_e4m3>(d, a, b);
+            break;
+        case 1:
+            multiply_line<e4m3_e5m2>(d, a, b);
+            break;
+        case 2:
+            multiply_line<e5m2_e4m3>(d, a, b);
+            break;
+        default:
+            multiply_line<e5m2_e5m2>(d, a, b);
     }
 }
 

@@ -26,8 +26,9 @@ struct Product {
     // where a tile is long in the making; small ones are better begun at once.
     static constexpr uint32_t lead_steps = BN == 256 ? 2 : 0;
     using Sum = SumOf<A>;
-    static constexpr bool by_warp = std::is_same_v<A, f64>;  // not by warp group: there are no such units
-    static constexpr bool shares_rows = BM == 64;            // the consumers have the same rows
+    static constexpr bool by_warp = std::is_same_v<A, f64>;   // not by warp group: there are no such units
+    static constexpr bool by_lines = std::is_same_v<A, fp8>;  // sums leave the units after every line of A and B
+    static constexpr bool shares_rows = BM == 64;             // the consumers have the same rows
     static constexpr uint32_t columns = shares_rows ? BN / 2 : BN, sums_per_thread = columns / 2;
     static_assert((BM == 64 || BM == 128) && columns % 64 == 0 && columns <= 256);
 
@@ -98,9 +99,9 @@ struct Product {
         // Of the first stage.
         const uint64_t a = descriptor(a_tile(0) + (shares_rows ? 0 : group * 64 * box_bytes), a_along_k);
         const uint64_t b = descriptor(b_tile(0) + (shares_rows ? group * columns * box_bytes : 0), b_along_k);
-        constexpr bool is_scaled = std::is_same_v<D, scaled>;
+        constexpr bool is_scaled = std::is_same_v<D, scaled>, is_floating = std::is_same_v<D, floating>;
         const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
-        const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && finish.is_plain();
+        const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && !is_floating && finish.is_plain();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
         if (group == 1 && staggered) await_announcement();
         RingPlace<STAGES> at;
@@ -109,18 +110,22 @@ struct Product {
             const Depth depth = depth_of(x, slice_of(x, work));
             if constexpr (by_warp)
                 sum_by_warp(sums, at, depth, warp, lane);
+            else if constexpr (by_lines)
+                sum_by_lines(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
             else
                 sum(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
             // Found only now, while the last products are still under way.
             const Place place = place_of<BM, BN>(x, work);
-            if constexpr (!by_warp) {
+            if constexpr (!by_warp && !by_lines) {
                 wait_for_products<0>();
                 take(sums);
                 if (depth.end > depth.begin && lane == 0) arrive(empty((at.stage + STAGES - 1) % STAGES));
             }
             const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
                            d_col = place.col + col;
-            if constexpr (is_scaled)
+            if constexpr (is_floating)
+                finish.finish_all(box, sums, d_row, d_col, place);
+            else if constexpr (is_scaled)
                 finish_scaled(x, box, sums, d_row, d_col, place);
             else if (!is_plain)
                 finish.finish_all(box, sums, d_row, d_col, place);
@@ -142,6 +147,34 @@ struct Product {
             multiply_lines(sums, a_tile(at.stage) + warp * 16 * box_bytes, b_tile(at.stage), lane);
             __syncwarp();
             if (lane == 0) arrive(empty(at.stage));
+        }
+    }
+
+    /// Adds up a slice of e4m3 or e5m2. The units keep 13 binary digits of a sum, so none stays there for more than the
+    /// 128 of k in a line: it is added to others in f32. There are registers for 128 columns in the units at a time.
+    /// While this group adds, the units work for the other.
+    DEVICE void sum_by_lines(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a,
+                             uint64_t b, uint32_t lane, bool leads) const {
+        static_assert(a_along_k && b_along_k && BK == 128);
+        constexpr uint32_t count = sums_per_thread < 64 ? sums_per_thread : 64;
+        const uint32_t types =
+            2 * (x.constants[FORMAT_A] == VKGEMM_TYPE_E5M2) + (x.constants[FORMAT_B] == VKGEMM_TYPE_E5M2);
+        const uint32_t steps = (depth.end - depth.begin + BK - 1) / BK, lead = min(lead_steps, steps);
+        const uint32_t announced = leads ? depth.begin + (lead - 1) * BK : ~0u;
+#pragma unroll
+        for (Sum& s : sums) s = 0;
+        for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
+            wait(full(at.stage), at.round);
+            const uint64_t stage = at.stage * (stage_bytes >> 4);
+#pragma unroll
+            for (uint32_t first = 0; first < sums_per_thread; first += count) {
+                Sum line[count];
+                multiply_line(line, a + stage, b + stage + (2 * first * box_bytes >> 4), types);
+#pragma unroll
+                for (uint32_t i = 0; i < count; ++i) sums[first + i] += line[i];
+            }
+            if (lane == 0) arrive(empty(at.stage));
+            if (k == announced) announce();
         }
     }
 

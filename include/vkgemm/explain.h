@@ -56,8 +56,10 @@ VKGEMM_API VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, doubl
 /* One built-in kernel: a row of src/plan/kernels/kernels.def. The strings live as long as the library is loaded. */
 typedef struct VkgemmKernelInfo {
     uint32_t structSize;
-    VkgemmType a, b, d, accumulate; /* a and b DEFAULT: any types and block formats; d DEFAULT: f32, f16, bf16 or i8 */
-    uint32_t built;                 /* 0: the shader compiler of this build could not compile it */
+    VkgemmType a, b, d,
+        accumulate;     /* a and b DEFAULT: any types and block formats; E4M3: that or E5M2, each; d DEFAULT:
+                                       f32, f16 or bf16, or, from sums of i32, i8 */
+    uint32_t built;     /* 0: the shader compiler of this build could not compile it */
     uint32_t helper;    /* 1: it only prepares operands for another kernel, or adds up the slices of K; it cannot be
                            asked for by name */
     const char* name;   /* as in VkgemmPlanOptions::kernel */

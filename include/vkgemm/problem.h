@@ -134,7 +134,8 @@ typedef enum VkgemmAccuracy {
     VKGEMM_ACCURACY_F32_SPLIT_ROWS = 2,
     /* A and B have different types, or one has a block format. Their elements may be rounded, to a type that the matrix
      * units multiply: to the one of 16 bits that A or B has, otherwise to f16, where numbers beyond 65504 become
-     * infinite. Sums are as exact as by default. Without it elements are multiplied as they are. */
+     * infinite. Sums are as exact as by default; those of e4m3 and e5m2 in a native kernel are less so
+     * (docs/accuracy.md). Without it elements are multiplied as they are. */
     VKGEMM_ACCURACY_NARROW = 3,
     /* As NARROW, and a float beside a block format may be rounded to MXINT8 where it has few rows: each 32 elements
      * along k are whole numbers of 8 bits times a power of two, and products are summed in whole numbers. An element is

@@ -51,6 +51,7 @@ Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t
     p.problem.accumulate = k.accumulate;
     if (k.a == f32 && k.b == f32 && k.d == f32)
         p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT_ROWS;  // so that every kernel serves; -1, 0 and 1 stay exact
+    if (k.a == VKGEMM_TYPE_E4M3) p.problem.accuracy = VKGEMM_ACCURACY_NARROW;
     if (transposed) p.problem.a.layout = p.problem.b.layout = columnMajor;
     if (const auto text = formatProblem(p.problem)) p.text = *text;
     Random random{seed};

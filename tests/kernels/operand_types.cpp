@@ -22,7 +22,7 @@ namespace {
 
 /// The types that each kind of operand may have beside sums of this kernel, or none.
 std::vector<Type> types_beside(const Kernel& kernel, bool matrix) {
-    if (kernel.module.d == vkgemm::plan::scaled && matrix) return {f32, f16, bf16, i8};
+    if (kernel.module.writes(i8) && matrix) return {f32, f16, bf16, i8};
     const bool floats = vkgemm::plan::info(kernel.module.accumulate).is_float && kernel.module.accumulate != f64;
     if (floats || kernel.module.d == vkgemm::plan::scaled) return {f32, f16, bf16};
     return {};
@@ -127,7 +127,7 @@ TEST_CASE("the derivative of ReLU: 0 where the residual is 0 or less, also of Na
 TEST_CASE("sums of i8 become f32, f16, bf16 and i8") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         tally.none();
-        if (kernel.module.d != vkgemm::plan::scaled) return;
+        if (!kernel.module.writes(i8)) return;
         uint64_t seed = 0;
         for (const Type d : {f32, f16, bf16, i8})
             for (const bool wide : {false, true}) {
@@ -153,8 +153,7 @@ TEST_CASE("i8 saturates, and of two nearest whole numbers takes the even one") {
     // Sums of f32 below are 0.5 times whole numbers between far below -128 and far above 127.
     size_t ran = 0;
     for (const Kernel& kernel : vkgemm::plan::kernels()) {
-        if (kernel.module.d != vkgemm::plan::scaled || !kernel.module.is_product() || !is_chosen(kernel) ||
-            !fits(kernel) || ran == 3)
+        if (!kernel.module.writes(i8) || !kernel.module.is_product() || !is_chosen(kernel) || !fits(kernel) || ran == 3)
             continue;
         ++ran;
         Case x = case_for(kernel, 40, 32, 8);

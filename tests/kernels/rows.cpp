@@ -258,7 +258,9 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
     if (kernel.module.family.reads_pieces) x.problem.b.type = VKGEMM_TYPE_Q8_0;     // which needs a format
     constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn
-    x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % std::size(results)] : kernel.module.d;
+    const size_t count = kernel.module.writes(plan::i8) ? 4 : 3;
+    x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % count] : kernel.module.d;
+    if (kernel.module.family.takes_fp8 && m % 2) x.problem.b.type = plan::e5m2;
     x.problem.accumulate = kernel.module.accumulate;
     x.problem.accuracy = kernel.module.family.accuracy;
     return widened(std::move(x));

@@ -66,9 +66,13 @@ bool suits_blocks(const Kernel& k, const Problem& p) {
 void draw_types(Random& random, Draw& d, const Kernel& k) {
     Problem& p = d.base.problem;
     const auto& m = k.module;
-    constexpr std::array<Type, 4> scaled = {vkgemm::plan::f32, vkgemm::plan::f16, vkgemm::plan::bf16, vkgemm::plan::i8};
+    std::vector<Type> results;
+    for (const auto& type : vkgemm::plan::type_info)
+        if (m.writes(type.type)) results.push_back(type.type);
     p.a.type = m.a, p.b.type = m.b, p.accumulate = m.accumulate, p.accuracy = m.family.accuracy;
-    p.c.type = p.d.type = m.d == vkgemm::plan::scaled ? random.pick(scaled) : m.d;
+    for (Type* const t : {&p.a.type, &p.b.type})
+        if (m.family.takes_fp8 && random.one_in(2)) *t = vkgemm::plan::e5m2;
+    p.c.type = p.d.type = m.d == vkgemm::plan::scaled ? random.pick(results) : m.d;
     if (!m.is_mixed()) return;
     std::vector<Type> types;
     for (const auto& type : vkgemm::plan::type_info)

@@ -42,7 +42,30 @@ void check_parts(Harness& h, const std::string& which) {
     std::printf("parts: %u right, %u wrong\n", h.passed, h.failed);
 }
 
+// Errors against sums of f64, in the measure of check_parts. The units keep 13 binary digits of 128 products, so less
+// than 2^-13 of their sum is lost of each (docs/accuracy.md).
+void check_fp8_errors(Harness& h, const std::string& which) {
+    for (const plan::Module& module : modules) {
+        if (!plan::is_fp8(module.a) || module.name.find(which) == std::string_view::npos) continue;
+        for (const uint32_t filling : {native::fractions, native::positive})
+            for (const uint32_t k : {32u, 128u, 4096u, 16384u}) {
+                Setup s = {module, named(rows, "128x256x128"), "nt", 512, 512, k};
+                s.filling = filling, s.error = (31 + 3 * 33) * 0x1p11f;
+                h.check(s);
+            }
+    }
+}
+
+/// Each pair of types and each D in turn, of a module that has several.
+void vary_types(Setup& s, uint32_t turn) {
+    constexpr Type results[] = {plan::f32, plan::f16, plan::bf16};
+    if (!s.is_fp8()) return;
+    s.fp8_a = turn & 1 ? plan::e5m2 : plan::e4m3, s.fp8_b = turn & 2 ? plan::e5m2 : plan::e4m3;
+    s.scaled_d = results[turn % 3];
+}
+
 void check_all(Harness& h, const std::string& which) {
+    uint32_t turn = 0;
     constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
                                      {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
     std::vector<plan::Module> chosen;
@@ -54,6 +77,7 @@ void check_all(Harness& h, const std::string& which) {
                 for (const auto& [m, n, k, batch] : sizes)
                     for (uint32_t d_gap : {0u, 8u, 3u}) {
                         Setup s = {module, row, layout, m, n, k, batch};
+                        vary_types(s, turn++);
                         s.gap = d_gap == 8 ? 48 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
                         h.check(s);
                         s.slices = 3;
@@ -62,7 +86,7 @@ void check_all(Harness& h, const std::string& which) {
     for (const plan::Module& module : chosen)
         for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
     std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
-    check_parts(h, which);
+    check_parts(h, which), check_fp8_errors(h, which);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
         {VKGEMM_STEP_BIAS_ROW},
@@ -87,7 +111,8 @@ void check_all(Harness& h, const std::string& which) {
                                 s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
-                                if (lists == &rounded) s.tolerance = module.d == plan::bf16 ? 1e-2f : 2e-3f;
+                                vary_types(s, turn++);
+                                if (lists == &rounded) s.tolerance = s.type_d() == plan::bf16 ? 1e-2f : 2e-3f;
                                 const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
                                 if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
                                     h.check(s);
@@ -113,11 +138,12 @@ Setup drawn(std::mt19937& random, const std::vector<plan::Module>& chosen) {
     s.gap = below(2) ? 0 : 16 * below(4), s.d_gap = below(2) ? 0 : below(9);
     if (s.k > t.BK && below(4) == 0) s.slices = 2 + below(6);
     s.alpha = below(2) ? 1 : below(2) ? 0.5f : 3;
+    if (s.is_fp8()) vary_types(s, below(12));
     if (s.slices || s.parts() > 1) return s.alpha = 1, s;
     s.use_c = below(2), s.c_turned = below(2), s.beta = below(3) ? 2.f : 0.f, s.scalars = below(3) == 0;
     s.other = below(2) ? 0 : uint32_t(below(2) ? plan::f32 : plan::bf16);
     const plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};
-    s.scaled_d = results[below(4)];
+    if (!s.is_fp8()) s.scaled_d = results[below(4)];
     const uint32_t steps[] = {VKGEMM_STEP_BIAS_ROW,  VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL,
                               VKGEMM_STEP_SCALE_ALL, VKGEMM_STEP_RESIDUAL, VKGEMM_STEP_RELU};
     for (uint32_t i = below(4); i > 0; --i) {

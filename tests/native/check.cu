@@ -3,6 +3,7 @@
 // round D.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include "native/finish.cuh"
 #include "tests/native/check.h"
@@ -15,6 +16,8 @@ __device__ float value_at(uint64_t begin, uint32_t type, uint64_t i) {
     if (type == VKGEMM_TYPE_F64) return static_cast<float>(reinterpret_cast<const double*>(begin)[i]);
     if (type == VKGEMM_TYPE_I32) return static_cast<float>(reinterpret_cast<const int*>(begin)[i]);
     if (type == VKGEMM_TYPE_I8) return reinterpret_cast<const int8_t*>(begin)[i];
+    if (type == VKGEMM_TYPE_E4M3) return float(reinterpret_cast<const __nv_fp8_e4m3*>(begin)[i]);
+    if (type == VKGEMM_TYPE_E5M2) return float(reinterpret_cast<const __nv_fp8_e5m2*>(begin)[i]);
     if (type == VKGEMM_TYPE_F16) return __half2float(reinterpret_cast<const __half*>(begin)[i]);
     return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(begin)[i]);
 }
@@ -22,6 +25,8 @@ __device__ float value_at(uint64_t begin, uint32_t type, uint64_t i) {
 __device__ uint32_t bits_of(float x, uint32_t type) {
     if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_F64) return __float_as_uint(x);
     if (type == VKGEMM_TYPE_I32 || type == VKGEMM_TYPE_I8) return static_cast<uint32_t>(static_cast<int>(x));
+    if (type == VKGEMM_TYPE_E4M3) return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3);
+    if (type == VKGEMM_TYPE_E5M2) return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2);
     if (type == VKGEMM_TYPE_F16) return __half_as_ushort(__float2half_rn(x));
     return __bfloat16_as_ushort(__float2bfloat16_rn(x));
 }
@@ -85,7 +90,7 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
             reinterpret_cast<double*>(to)[i] = x;
         else if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_I32)
             reinterpret_cast<uint32_t*>(to)[i] = bits;
-        else if (type == VKGEMM_TYPE_I8)
+        else if (type == VKGEMM_TYPE_I8 || type == VKGEMM_TYPE_E4M3 || type == VKGEMM_TYPE_E5M2)
             reinterpret_cast<uint8_t*>(to)[i] = static_cast<uint8_t>(bits);
         else
             reinterpret_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(bits);
@@ -102,7 +107,7 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
     double sum = 0, sizes = 0;
     for (uint32_t k = begin; k < end; ++k) {
         const float u = value_at(c.a, c.type_a, batch * c.stride_a + (c.a_turned ? k * c.lda + row : row * c.lda + k));
-        const float v = value_at(c.b, c.type_a, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
+        const float v = value_at(c.b, c.type_b, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
         x += u * v;
         if (c.error > 0) sum += double{u} * v, sizes += fabs(double{u} * v);
     }

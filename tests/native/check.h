@@ -13,7 +13,7 @@ struct Case {
     uint64_t a, b, c, d, bias, scale, residual;
     uint64_t lda, ldb, ldc, ldd, stride_a, stride_b, stride_c, stride_d;
     uint32_t a_turned, b_turned, c_turned, use_c;
-    uint32_t type_a, type_c, type_d, type_bias, type_scale, type_residual;
+    uint32_t type_a, type_b, type_c, type_d, type_bias, type_scale, type_residual;
     float alpha, beta, low, high, slope;
     uint32_t steps[4];
     uint32_t is_partial, slices, k_chunk;

@@ -49,7 +49,7 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     c.m = s.m, c.n = s.n, c.k = s.k, c.batch = s.batch;
     c.a_turned = s.layout[0] == 't', c.b_turned = s.layout[1] == 't', c.c_turned = s.c_turned;
     c.use_c = s.use_c && s.beta != 0;
-    c.type_a = uint32_t(s.module.a), c.type_d = uint32_t(s.type_d());
+    c.type_a = uint32_t(s.type_a()), c.type_b = uint32_t(s.type_b()), c.type_d = uint32_t(s.type_d());
     c.type_c = c.type_bias = c.type_scale = c.type_residual = s.other ? s.other : c.type_d;
     const uint32_t e = bytes_of(c.type_a), d = bytes_of(c.type_d), o = bytes_of(c.type_c);
     place(c.a, c.lda, c.stride_a, c.a_turned ? s.k : s.m, c.a_turned ? s.m : s.k, e, 16 / e, s.gap, s.batch);
@@ -97,6 +97,7 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     p.PARTIAL = c.is_partial, p.SLOPE = std::bit_cast<uint32_t>(c.slope);
     p.FORMAT_C = p.FORMAT_BIAS = p.FORMAT_SCALE = p.FORMAT_RESIDUAL = s.is_scaled() ? c.type_c : s.other;
     if (s.is_scaled() && !s.slices) p.FORMAT_D = c.type_d;
+    if (s.is_fp8()) p.FORMAT_A = c.type_a, p.FORMAT_B = c.type_b;
     abi::GemmArgs g{};
     g.m = c.m, g.n = c.n, g.k = c.k, g.batch = c.batch;
     g.lda = uint32_t(c.lda), g.ldb = uint32_t(c.ldb), g.ldc = uint32_t(c.ldc), g.ldd = uint32_t(c.ldd);
@@ -164,7 +165,7 @@ void Harness::fill_operands(const Setup& s, const Arrangement& l, uint32_t kind)
     const Case& c = l.c;
     const uint32_t of_b = s.one_b ? 1 : s.batch;
     fill_matrix(c.a, c.type_a, c.a_turned ? c.k : c.m, c.a_turned ? c.m : c.k, c.lda, c.stride_a, s.batch, kind);
-    fill_matrix(c.b, c.type_a, c.b_turned ? c.n : c.k, c.b_turned ? c.k : c.n, c.ldb, c.stride_b, of_b, kind);
+    fill_matrix(c.b, c.type_b, c.b_turned ? c.n : c.k, c.b_turned ? c.k : c.n, c.ldb, c.stride_b, of_b, kind);
     if (c.use_c)
         fill_matrix(c.c, c.type_c, c.c_turned ? c.n : c.m, c.c_turned ? c.m : c.n, c.ldc, c.stride_c, s.batch, kind);
     if (s.steps.empty()) return;

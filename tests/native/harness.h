@@ -35,17 +35,21 @@ struct Setup {
     bool alone = false;                      // they are in the workspace already
     std::string folder{}, finish = "plain";  // of the cubin, inside the harness's; how a line of cases names the steps
 
-    Type scaled_d = plan::f32;  // D's, of a module whose D is scaled
+    Type scaled_d = plan::f32;               // D's, of a module whose D is scaled
+    Type fp8_a = plan::e4m3, fp8_b = fp8_a;  // of one that multiplies both
 
-    bool is_scaled() const { return module.accumulate == plan::i32 && module.d == plan::scaled; }
+    bool is_scaled() const { return module.d == plan::scaled; }
+    bool is_fp8() const { return plan::is_fp8(module.a); }
+    Type type_a() const { return is_fp8() ? fp8_a : module.a; }
+    Type type_b() const { return is_fp8() ? fp8_b : module.b; }
     Type type_d() const { return slices ? module.accumulate : is_scaled() ? scaled_d : module.d; }
     uint32_t parts() const { return module.family.operand_split.count; }
     std::string text() const {
         std::ostringstream s;
         s << module.name << "_" << row.name << "_" << layout << " " << m << "x" << n << "x" << k << " batch " << batch
           << " gap " << gap << "/" << d_gap << " slices " << slices << " c " << use_c << c_turned << " alpha " << alpha
-          << " beta " << beta << " scalars " << scalars << " other " << other << " d " << uint32_t(type_d())
-          << " steps";
+          << " beta " << beta << " scalars " << scalars << " other " << other << " d " << uint32_t(type_d()) << " a "
+          << uint32_t(type_a()) << " b " << uint32_t(type_b()) << " steps";
         for (uint32_t x : steps) s << " " << x;
         return s.str();
     }

@@ -20,6 +20,7 @@ const plan::Module modules[] = {
     {"wgmma_f64", family, plan::Role::product, plan::f64, plan::f64, plan::f64, plan::f64, no_code},
     {"wgmma_i8", family, plan::Role::product, plan::i8, plan::i8, plan::i32, plan::i32, no_code},
     {"wgmma_i8_scaled", family, plan::Role::product, plan::i8, plan::i8, plan::scaled, plan::i32, no_code},
+    {"wgmma_fp8", family, plan::Role::product, plan::e4m3, plan::e4m3, plan::scaled, plan::f32, no_code},
     {"wgmma_f16x2", of_f16x2, plan::Role::packed_product, plan::f32, plan::f32, plan::f32, plan::f32, no_code},
     {"wgmma_bf16x3", of_bf16x3, plan::Role::packed_product, plan::f32, plan::f32, plan::f32, plan::f32, no_code},
 };

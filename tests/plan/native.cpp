@@ -130,6 +130,47 @@ TEST_CASE("blocks and mixed types are converted first, then multiplied natively,
     CHECK_FALSE(is_native(native, no_workspace, "f16*q8_0 512x4096x14336 layout=nt accuracy=narrow"));
 }
 
+TEST_CASE("e4m3 and e5m2 are multiplied natively in every pair and into every D, where narrow allows it") {
+    if (!built()) return;
+    const DeviceCaps native = device("h200_native");
+    const std::string many = " 4096x4096x4096 layout=nt accuracy=narrow";
+    for (const char* pair : {"e4m3*e4m3", "e4m3*e5m2", "e5m2*e4m3", "e5m2*e5m2"})
+        for (const char* d : {"->f32", "->f16", "->bf16"})
+            CHECK(kernels_of(native, std::string(pair) + d + many, {}) == "wgmma_fp8_128x256x128");
+    CHECK(kernels_of(native, "e4m3*e5m2->f16 4096x4096x4096 accuracy=narrow", {}) ==
+          "pack_8_64x64 wgmma_fp8_128x256x128");
+    CHECK(kernels_of(native, "e4m3*e4m3 128x128x65536 layout=nt accuracy=narrow", {}).find("reduce_f32") !=
+          std::string::npos);
+    CHECK(kernels_of(native, "e4m3*f16" + many, {}).find("convert_f16") == 0);
+    CHECK(kernels_of(native, "e4m3*e4m3 4096x4096x4096 layout=nt", {}).find("wgmma") == std::string::npos);
+    Request none;
+    none.native = Request::Native::excluded;
+    CHECK(kernels_of(native, "e4m3*e4m3" + many, none) == kernels_of(device("h200"), "e4m3*e4m3" + many, {}));
+}
+
+TEST_CASE("the kernel of fp8 is told its types, the second pass of its split K is not, and its bound is its own") {
+    if (!built()) return;
+    const DeviceCaps native = device("h200_native");
+    const auto steps = [&](const char* tile) {
+        Request request;
+        request.kernel = "wgmma_fp8_128x128x128", request.tile = tile, request.workspace_limit = 1 << 30;
+        const Problem p = completed("e5m2*e4m3->f16 256x256x4096 layout=nt accuracy=narrow bias=col act=relu");
+        const Normalised n = normalise(p);
+        return make_steps(*select(native, n.problem, request), p, n, native, request);
+    };
+    const Steps whole = steps("SPLIT=1"), split = steps("SPLIT=4");
+    const auto type = [](Type t) { return static_cast<uint32_t>(t); };
+    const ProblemConstants& one = whole.steps.at(0).constants;
+    CHECK((one.FORMAT_A == type(e5m2) && one.FORMAT_B == type(e4m3) && one.FORMAT_D == type(f16)));
+    CHECK(one.FORMAT_BIAS == type(f16));
+    const ProblemConstants &product = split.steps.at(0).constants, &second = split.steps.at(1).constants;
+    CHECK((product.FORMAT_A == type(e5m2) && product.FORMAT_B == type(e4m3) && product.FORMAT_D == 0));
+    CHECK((second.FORMAT_A | second.FORMAT_B | second.FORMAT_D | second.FORMAT_BIAS) == 0);
+    CHECK(second.STEP_0 == uint32_t(VKGEMM_STEP_BIAS_COL));
+    CHECK(whole.error_bound > 0x1p-8 * 4096);
+    CHECK(whole.error_bound < 0x1p-7 * 4096);
+}
+
 TEST_CASE("a kernel of one type says what it cannot convert, and a tile's PACK must let it") {
     const DeviceCaps h200 = device("h200");
     const auto why = [&](const std::string& line, const char* tile = "") {

@@ -46,7 +46,9 @@ Bounded product(const Problem& p, double alpha, const Operands& in, Place at, co
         sizes += std::fabs(a * b);
         if (rounds_a)
             narrowed += largest_of_32(in.a, begin_a + position(p.a, 0, at.row, i / 32 * 32)) * std::fabs(b) / 127;
-        if (p.accuracy >= VKGEMM_ACCURACY_NARROW)  // both may be rounded to f16, up or down
+        if (p.accuracy >= VKGEMM_ACCURACY_NARROW && plan::is_fp8(p.a.type) && plan::is_fp8(p.b.type))
+            narrowed += (31 + 3 * 33) * 0x1p-13 * std::fabs(a * b);  // by Hopper's units (lost_by_fp8_units)
+        else if (p.accuracy >= VKGEMM_ACCURACY_NARROW)               // both may be rounded to f16, up or down
             narrowed += 2.1 * 0x1p-10 * std::fabs(a * b) + 0x1p-24 * (std::fabs(a) + std::fabs(b));
     }
     // mixed: a product with a block's scale, and a decoded element that was rounded once
@@ -212,8 +214,10 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
     // Two parts leave out the product of the second ones, which must therefore be 0.
     const bool as_f16 = p.accuracy >= VKGEMM_ACCURACY_F32_SPLIT_ROWS;
     const int in_bytes = p.accuracy == VKGEMM_ACCURACY_MXINT8 ? 6 : 24;  // a block may have 64 as its largest
+    // 128 products of e4m3 or e5m2 must not need more than the 13 digits of Hopper's units.
+    const bool in_units = p.accuracy >= VKGEMM_ACCURACY_NARROW && plan::is_fp8(p.a.type) && plan::is_fp8(p.b.type);
     const int digits_in = std::min({plan::info(p.a.type).exact_bits, plan::info(p.b.type).exact_bits,
-                                    plan::info(as_f16 ? f16 : f32).exact_bits, in_bytes});
+                                    plan::info(as_f16 ? f16 : f32).exact_bits, in_bytes, in_units ? 3 : 24});
     // The shaders round a D of bf16 once, to even, so that it is exact as well.
     // So is one of i8, which saturates.
     const Type sums = plan::finished_in(p), narrow = p.d.type == bf16 || p.d.type == i8 ? sums : p.d.type;

@@ -169,6 +169,10 @@ DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
         if (k.module.is_product()) {
             const Module& m = k.module;
             const KernelCost cost(k, k.tile, caps);
+            if (m.family.takes_fp8) {
+                for (const Type d : {f32, f16, bf16}) add({types_key(mixed, mixed, m.accumulate, d), &k, fits, cost});
+                continue;
+            }
             add({types_key(m), &k, fits, cost});
             // pack_fragments_mixed and convert round to what it reads.
             if (m.takes_converted() || (m.family.packs_fragments && m.a == f16 && m.b == f16))

@@ -49,7 +49,7 @@ bool same_matrices(const Tile& a, const Tile& b) {
 }
 
 // The type that the kernel multiplies an operand in.
-Type factor_type(const Kernel& k, const Operand& x) { return x.name == "A" ? k.module.a : k.module.b; }
+Type factor_type(const Kernel& k, const Operand& x) { return k.module.factor_type(x.name == "B", x.matrix->type); }
 
 // What brings an operand of this type into the shape that the product wants; null: there is none.
 const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKernels& device, const Operand& x) {
@@ -135,7 +135,8 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
 // The operands that a first pass converts to the type that the kernel multiplies, as a mask.
 uint32_t converted(const Kernel& k, const Problem& p) {
     if (k.module.is_mixed()) return 0;
-    return (p.a.type != k.module.a ? 1u : 0u) | (p.b.type != k.module.b ? 2u : 0u);
+    const auto is_other = [&](bool is_b, Type t) { return t != k.module.factor_type(is_b, t); };
+    return (is_other(false, p.a.type) ? 1u : 0u) | (is_other(true, p.b.type) ? 2u : 0u);
 }
 
 // Whether a copy transposes the operand. One that is converted has elements that need it not.

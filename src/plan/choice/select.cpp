@@ -19,8 +19,9 @@ constexpr uint64_t max_dimension = (uint64_t{1} << 31) - 1;  // so that rounding
 
 std::string types_of(const Module& m) {
     const std::string of_sums = typesText(m.a, m.b, m.accumulate, m.d);
-    return (m.is_mixed() ? "mixed*mixed" : "") + of_sums.substr(m.is_mixed()) +
-           (m.d == scaled ? "f32|f16|bf16|i8" : "");
+    const std::string d = m.d != scaled ? "" : m.writes(i8) ? "f32|f16|bf16|i8" : "f32|f16|bf16";
+    if (m.family.takes_fp8) return "fp8*fp8" + of_sums.substr(of_sums.find('+')) + d;
+    return (m.is_mixed() ? "mixed*mixed" : "") + of_sums.substr(m.is_mixed()) + d;
 }
 
 // What a family that is less exact does, and every accuracy of a problem that allows it.

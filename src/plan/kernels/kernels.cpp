@@ -66,14 +66,11 @@ constexpr Kernel table[] = {
 
 }  // namespace
 
-bool Module::has_result_of(const Problem& p) const {
-    if (accumulate != p.accumulate) return false;
-    if (d != scaled) return d == p.d.type;
-    return is_scaled(p);
-}
+bool Module::has_result_of(const Problem& p) const { return accumulate == p.accumulate && writes(p.d.type); }
 
 bool Module::has_types_of(const Problem& p) const {
     const bool same_sums = has_result_of(p);
+    if (family.takes_fp8) return same_sums && is_fp8(p.a.type) && is_fp8(p.b.type);
     // What pack_fragments_mixed has rounded to f16 is multiplied by kernels of f16.
     if (family.packs_fragments && p.accuracy >= VKGEMM_ACCURACY_NARROW)
         return same_sums && a == f16 && p.a.type != bf16 && p.b.type != bf16;

@@ -20,7 +20,7 @@ enum class Role : uint8_t { product, packed_product, packer, reducer, lister };
 inline constexpr Type mixed = VKGEMM_TYPE_DEFAULT;
 constexpr bool is_decoded(Type t) { return t != f64 && t != i32; }
 
-/// In the column D of a module: f32, f16, bf16 or i8, from sums of whole numbers (is_scaled in plan/problem).
+/// In the column D of a module: f32, f16 or bf16, or i8 if sums are whole numbers (is_scaled in plan/problem).
 inline constexpr Type scaled = VKGEMM_TYPE_DEFAULT;
 
 /// What a module is made of: SPIR-V, or machine code of one architecture, whose number it is.
@@ -43,6 +43,11 @@ struct Module {
         return family.takes_converted && a == b && (a == f16 || a == bf16) && accumulate == f32;
     }
     bool has_result_of(const Problem&) const;  // the accumulator's type and D's alone
+    constexpr bool writes(Type t) const {      // as D
+        return d != scaled ? t == d : t == f32 || t == f16 || t == bf16 || (t == i8 && accumulate == i32);
+    }
+    /// The type in which it multiplies A, or B, of this type.
+    constexpr Type factor_type(bool is_b, Type operand) const { return family.takes_fp8 ? operand : is_b ? b : a; }
     bool is_product() const { return role == Role::product || role == Role::packed_product; }
     bool built() const { return embedded.count != 0; }
     /// For spirv::unpack(), or native::unpack().

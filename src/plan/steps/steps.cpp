@@ -24,7 +24,7 @@ void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
         const Type type = *epilogue_type(p, slot);
         return m.d == scaled || type != p.d.type ? static_cast<uint32_t>(type) : 0;
     };
-    if (m.d == scaled) c.FORMAT_D = static_cast<uint32_t>(p.d.type);
+    c.FORMAT_D = m.d == scaled ? static_cast<uint32_t>(p.d.type) : 0;
     c.SCALARS = p.scalars;
     if (c.USE_C) c.FORMAT_C = format(VKGEMM_SLOT_C);
     const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
@@ -76,6 +76,8 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
+    if (k.module.family.takes_fp8)
+        c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
     c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
     set_epilogue(c, k.module, p);
     return c;
@@ -113,6 +115,12 @@ std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     return s;
 }
 
+// Hopper's units line up 32 products of fp8 and the sum so far, and keep 13 binary digits after the first of the
+// largest (measured, not documented). Less than 2^-13 of that is lost of each. wgmma_fp8 takes a sum out after 128
+// products: the first 32 are no larger than max|A| max|B|, and what the others are added to is at most 32, 64 and 96
+// times as much.
+constexpr double lost_by_fp8_units = (31 + 33 * (32 + 64 + 96)) * 0x1p-13 / 128;
+
 // k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
 // is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
@@ -128,7 +136,10 @@ double error_bound_of(const Problem& p, const Kernel* kernel) {
     // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds. mxint8: one of
     // them to 1/127 of the largest of its block, and the other as it is.
     const bool in_bytes = kernel && kernel->module.family.accuracy == VKGEMM_ACCURACY_MXINT8;
-    const double narrow = in_bytes ? 1.0 / 127 : p.accuracy >= VKGEMM_ACCURACY_NARROW ? 2 * 0x1p-10 + 0x1p-20 : 0;
+    const double narrow = in_bytes                                    ? 1.0 / 127
+                          : kernel && kernel->module.family.takes_fp8 ? lost_by_fp8_units
+                          : p.accuracy >= VKGEMM_ACCURACY_NARROW      ? 2 * 0x1p-10 + 0x1p-20
+                                                                      : 0;
     const double sum =
         steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
     return sum + rounding * (k + sum);
@@ -216,7 +227,8 @@ Step reducing_step(Step& product, const Schedule& schedule) {
     Step reduce = product;
     reduce.kernel = schedule.split.reducer;
     reduce.tile = schedule.split.reducer->tile;
-    reduce.constants.WHOLE = 0;
+    reduce.constants.WHOLE = reduce.constants.FORMAT_A = reduce.constants.FORMAT_B = 0;
+    set_epilogue(reduce.constants, reduce.kernel->module, schedule.problem);
     const bool fours = schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N);
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (fours ? WIDE_A : 0u);
     reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;

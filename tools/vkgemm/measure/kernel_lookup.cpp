@@ -91,9 +91,13 @@ std::string types_of(const Kernel& k) {
 }
 
 bool has_types(const Kernel& k, const Resolved& r) {
-    const bool mixed = r.a.type != r.b.type || r.a.block != 1;
-    const bool operands = k.is_mixed() ? mixed : k.info.a == r.a.type && k.info.b == r.b.type;
-    const bool d = k.info.d == VKGEMM_TYPE_DEFAULT ? r.d.type != r.accumulate : k.info.d == r.d.type;
+    const auto is_fp8 = [](Type t) { return t == VKGEMM_TYPE_E4M3 || t == VKGEMM_TYPE_E5M2; };
+    const bool mixed = r.a.type != r.b.type || r.a.block != 1 || is_fp8(r.a.type);
+    const bool operands = k.is_mixed()       ? mixed
+                          : is_fp8(k.info.a) ? is_fp8(r.a.type) && is_fp8(r.b.type)
+                                             : k.info.a == r.a.type && k.info.b == r.b.type;
+    const bool is_whole = !type_info(k.info.accumulate).isFloat;
+    const bool d = k.info.d == VKGEMM_TYPE_DEFAULT ? !is_whole || r.d.type != r.accumulate : k.info.d == r.d.type;
     return operands && d && k.info.accumulate == r.accumulate;
 }
 
