@@ -182,6 +182,34 @@ TEST_CASE("elements of one byte are multiplied along k, so other layouts are pac
     expect(n.check("wgmma_i8_128x256x128", "i8*i8 512x768x1024 layout=nt"), VKGEMM_SUCCESS, {});
 }
 
+TEST_CASE("one function multiplies every pair of e4m3 and e5m2, whose types are arguments") {
+    if (!can_test()) return;
+    Native n;
+    expect(n.make(), VKGEMM_SUCCESS, {});
+    OwnedPlan one, other;
+    const VkgemmPlanOptions o = by_address("wgmma_fp8_128x256x128");
+    n.plan(one, "e4m3*e5m2->bf16 512x768x1024 layout=nt accuracy=narrow", o);
+    n.plan(other, "e5m2*e4m3->f32 512x768x1024 layout=nt accuracy=narrow bias=col", o);
+    CHECK(n.mock.functions == 1);
+    expect(record(one.handle, run_at(0x10000, 0x200000, 0x900000)), VKGEMM_SUCCESS, {});
+    VkgemmRun run = run_at(0x10000, 0x200000, 0x900000);
+    run.bias.address = 0x600000;
+    expect(record(other.handle, run), VKGEMM_SUCCESS, {});
+    REQUIRE(n.mock.launches.size() == 2);
+    using namespace vkgemm::native;
+    const uint32_t *const first = n.mock.launches[0].args.constants, *const second = n.mock.launches[1].args.constants;
+    CHECK(n.mock.launches[0].function == "wgmma_fp8_128x256x128_nt");
+    CHECK(n.mock.launches[0].shared_bytes == wgmma_shared_bytes(128, 256, 128, 4, 1, 2));
+    CHECK((first[FORMAT_A] == VKGEMM_TYPE_E4M3 && first[FORMAT_B] == VKGEMM_TYPE_E5M2));
+    CHECK(first[FORMAT_D] == VKGEMM_TYPE_BF16);
+    CHECK((second[FORMAT_A] == VKGEMM_TYPE_E5M2 && second[FORMAT_B] == VKGEMM_TYPE_E4M3));
+    CHECK((second[FORMAT_D] == VKGEMM_TYPE_F32 && second[FORMAT_BIAS] == VKGEMM_TYPE_F32));
+    expect(n.check("wgmma_fp8_128x256x128", "e4m3*e4m3 512x768x1024 layout=nt"), VKGEMM_ERROR_UNSUPPORTED,
+           {"accuracy=narrow"});
+    expect(n.check("wgmma_fp8_128x256x128", "e4m3*f16 512x768x1024 layout=nt accuracy=narrow"),
+           VKGEMM_ERROR_UNSUPPORTED, {"multiplies fp8*fp8+f32->f32|f16|bf16"});
+}
+
 TEST_CASE("sizes at record time make new arguments, with one function") {
     if (!can_test()) return;
     Native n;
