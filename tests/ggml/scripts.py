@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""scripts.py FOLDER: tests FOLDER/hook on a made-up tree, and FOLDER/model on a small shape."""
+"""scripts.py FOLDER: tests FOLDER/hook and FOLDER/build on a made-up tree, and FOLDER/model on a small shape."""
 import importlib.machinery
 import importlib.util
 import io
+import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -90,6 +92,88 @@ def test_hook(below, tree):
         expect(code == 1 and "no tree of ggml" in said, said)
 
 
+def write_program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+
+
+def test_build():
+    """On a copy of the scripts, with programs in place of cmake, git and tools/sdk that note how they were called."""
+    with tempfile.TemporaryDirectory() as top:
+        top = pathlib.Path(top).resolve()
+        root, tree, sdk, notes = top / "vkgemm", top / "llama.cpp", top / "sdk", top / "notes"
+        backend = tree / "ggml/src/ggml-vulkan"
+        for name in ("integrations/ggml/build", "integrations/ggml/hook", "tools/lib.sh"):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(folder.parent.parent / name, root / name)
+        note = f'echo "${{0##*/}} $* (${{VULKAN_SDK:-}})" >>{notes}\n'
+        write_program(root / "tools/sdk", note)
+        write_program(top / "bin/cmake", note + 'case "$*" in *FAIL*) exit 1 ;; esac\n')
+        write_program(top / "bin/git", note + "echo no network >&2\nexit 128\n")
+        write_program(top / "bin/ninja", "exit 1\n")
+        backend.mkdir(parents=True)
+        sdk.mkdir()
+        for name, lines in NEW.items():
+            (backend / name).write_text("\n".join(lines))
+        (tree / "CMakeLists.txt").touch()
+
+        def build(*arguments, sdk=sdk):
+            notes.write_text("")
+            environment = {**os.environ, "PATH": f"{top}/bin:{os.environ['PATH']}", "VULKAN_SDK": str(sdk or "")}
+            done = subprocess.run([str(root / "integrations/ggml/build"), *map(str, arguments)], capture_output=True,
+                                  text=True, env=environment, cwd=top)
+            return done.returncode, done.stdout + done.stderr, notes.read_text().splitlines()
+
+        folders = f"-S {tree} -B {tree}/build-vkgemm -G Ninja"
+        options = f"-DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DGGML_VULKAN=ON -DGGML_VKGEMM={root}"
+        plain = (backend / "ggml-vulkan.cpp").read_text()
+        code, said, called = build("--source", "llama.cpp", "--dry-run", "--jobs", 3)
+        expect(code == 0 and not called and (backend / "ggml-vulkan.cpp").read_text() == plain, said)
+        expect(said.splitlines() == [f"{root}/integrations/ggml/hook {tree}",
+                                     f"env VULKAN_SDK={sdk} cmake {folders} {options}",
+                                     f"env VULKAN_SDK={sdk} cmake --build {tree}/build-vkgemm --parallel 3"], said)
+        for lines in ("28 lines put into", "as it should be: 28 lines"):  # the second run changes nothing
+            code, said, called = build("--source", tree, "-DA=B", "--target", "x", "--target", "y", "--jobs", 1)
+            expect(code == 0 and lines in said, said)
+            expect(called == [f"cmake {folders} {options} -DA=B ({sdk})", f"cmake --build {tree}/build-vkgemm "
+                              f"--parallel 1 --target=x --target=y ({sdk})"], str(called))
+        code, said, called = build("--source", tree, "--build", "other", "--configure")
+        expect(code == 0 and called == [f"cmake -S {tree} -B {top}/other -G Ninja {options} ({sdk})"], str(called))
+
+        # Without VULKAN_SDK the SDK is that of tools/sdk, which has the headers of SPIRV-Headers but not the package.
+        code, said, called = build("--source", tree, "--configure", sdk=None)
+        package = tree / "build-vkgemm/spirv-headers"
+        expect(code == 0 and (package / "SPIRV-HeadersConfig.cmake").is_file(), said)
+        expect(called == ["sdk  ()", f"cmake {folders} {options} -DSPIRV-Headers_DIR={package} ({root}/.sdk)"],
+               str(called))
+
+        clone = f"--depth 1 --branch v0.5.0 https://github.com/ggml-org/llama.cpp {root}/build/ggml/llama.cpp"
+        code, said, called = build("--dry-run")
+        expect(code == 0 and clone in said.splitlines()[0], said)
+        code, said, called = build()
+        expect(code == 1 and len(called) == 1 and clone in called[0], str(called))
+        expect("could not be cloned; where there is no network, name a source tree" in said, said)
+
+        (top / "used").mkdir()
+        (top / "used/CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={sdk}\n")
+        refused = [(["--source"], "--source needs a value"), (["--what"], "unknown argument '--what'"),
+                   (["--source", tree, "--jobs", "0"], "--jobs 0: it must be"),
+                   (["--source", top / "none"], "is not a folder"),
+                   (["--source", sdk], "has no CMakeLists.txt"),
+                   (["--source", tree, "--build", top / "used"], f"was configured for {sdk}"),
+                   (["--source", tree, "-DFAIL=1"], "configuring failed"),
+                   (["--source", tree, "--target", "FAIL"], "building failed")]
+        for arguments, why in refused:
+            code, said, called = build(*arguments)
+            expect(code == 1 and why in said, said)
+        code, said, called = build("--source", tree, sdk=top / "none")
+        expect(code == 1 and "VULKAN_SDK=" in said and not called, said)
+        (backend / "CMakeLists.txt").unlink()
+        code, said, called = build("--source", tree)
+        expect(code == 1 and "the hook was not put into" in said and not called, said)
+
+
 def read_header(data):
     """Facts, tensors as (name, sizes, type, offset), and where the tensors' data begin."""
     file = io.BytesIO(data)
@@ -138,5 +222,6 @@ def test_model():
 
 test_hook("src/ggml-vulkan", OLD)
 test_hook("ggml/src/ggml-vulkan", NEW)
+test_build()
 test_model()
 print("right")
