@@ -24,9 +24,9 @@
 
 namespace vkgemm::ggml {
 
-/// Where rows of f32 beside f16 or bf16 weights are rounded to the weights' type before the product.
+/// Where rows of f32 are rounded to 16 bits before the product (roundRows).
 enum class Rounds : uint32_t {
-    NEVER,
+    NEVER,         ///< nor to 8 bits in it (MulMat::isQuantising)
     WHERE_NATIVE,  ///< where the device has native kernels for that type, with which it was measured
     ALWAYS,
 };

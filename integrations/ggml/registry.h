@@ -5,8 +5,8 @@
 //     GGML_VKGEMM=0      none: everything is ggml's
 //     GGML_VKGEMM=log    prints which products went where, and why, and the times, when the process ends
 //     GGML_VKGEMM=force  takes every product that vkgemm can multiply; nothing is timed
-//     GGML_VKGEMM=exact  rounds no f32 activations before a product with f16 or bf16 weights
-//     GGML_VKGEMM=round  rounds them on every device, not only where native kernels then multiply
+//     GGML_VKGEMM=exact  rounds f32 activations neither to 16 bits before a product nor to 8 bits in it
+//     GGML_VKGEMM=round  rounds them to 16 bits on every device, not only where native kernels then multiply
 //
 // Several words are separated by commas. `exact` wins over `round`.
 //
