@@ -33,7 +33,7 @@ struct CachedPlan {
     std::once_flag made{};        // what follows is written then
     VkgemmPlan handle = nullptr;  // null: the reason why there is none
     Reason reason = Reason::SERVED;
-    std::string detail{};  // the kernel, or the words of the refusal
+    std::string detail{};  // the kernel, or the message of the refusal
     uint64_t workspaceBytes = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Matrix products of ggml's graphs, recorded by vkgemm into the command buffer that ggml fills. It needs vkgemm and
-// Vulkan alone; hook.h is the part that knows ggml's types. This header is C++17, as ggml is.
+// Vulkan alone; hook.h translates ggml's types. This header is C++17, as ggml is.
 //
 //     const Turn turn = adapter->turnOf(product);
 //     if (turn.isTimed()) ... a barrier ..., adapter->stamp(commands, turn, false);
@@ -64,7 +64,7 @@ struct Turn {
 /// The functions are for any thread.
 class Adapter {
    public:
-    /// `info` as for vkgemmCreateContext. Null if that refuses, with its words in `error`.
+    /// `info` as for vkgemmCreateContext. Null if that refuses, with its message in `error`.
     static std::unique_ptr<Adapter> create(const VkgemmContextInfo& info, const Options& options, VkgemmError* error);
     /// First wait for every command buffer with products of this adapter.
     ~Adapter();
@@ -95,7 +95,7 @@ class Adapter {
     void note(const MulMat& product, const Work& work, Reason reason);
     uint64_t countOf(Reason reason) const;
     size_t planCount() const;
-    /// The notes as text: how many products vkgemm served, the reasons against the others, and with
+    /// The notes as text: how many products vkgemm recorded, the reasons against the others, and with
     /// Options::keepsNotes each class of products.
     std::string report() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// vkgemm-ggml-bench: products of ggml's Vulkan backend with and without vkgemm, in turns within one process.
+// vkgemm-ggml-bench: products of ggml's Vulkan backend with and without vkgemm, interleaved within one process.
 //
 //     vkgemm-ggml-bench [--device Vulkan0] [--seconds 1] [--total S] [--small] [TEXT...]
 //

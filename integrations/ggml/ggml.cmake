@@ -12,7 +12,7 @@ function(vkgemm_add_to_ggml)
     message(FATAL_ERROR "GGML_VKGEMM=${source}: the adapter has a shader, and there is no glslc that vkgemm can use; "
       "set VULKAN_SDK")
   endif()
-  # Linked only, because ggml is C++17 and vkgemm asks for C++20 of what uses it otherwise.
+  # Linked only, because a linked vkgemm requires C++20 of its users, and ggml is C++17.
   target_link_libraries(ggml-vulkan PRIVATE $<LINK_ONLY:vkgemm::ggml>)
   target_include_directories(ggml-vulkan PRIVATE ${source}/include
     $<TARGET_PROPERTY:vkgemm_ggml,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -77,7 +77,7 @@ static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_conte
         return Reason::SCRATCH;
     VkgemmOperand scratch{}, rounded{};
     // Rounded rows are kept for the products that follow with the same rows, where ggml keeps its own copy of them. An
-    // address in the adapter says whose they are, and of which type.
+    // address in the adapter marks them as its own, and their type.
     char* const mark = reinterpret_cast<char*>(&adapter) + (work.products.problem.a.type == VKGEMM_TYPE_BF16);
     auto* const owner = reinterpret_cast<vk_pipeline_struct*>(mark);
     work.isRounded = ctx->prealloc_y_last_pipeline_used == owner && ctx->prealloc_y_last_tensor_used == src1;
@@ -114,7 +114,7 @@ static bool vkgemm_fused(const ggml_backend_vk_context* ctx, const ggml_cgraph* 
     return true;
 }
 
-// Whether ggml would round the rows of src1 to 8 bits, 32 at a time: what its own products of few rows ask.
+// Whether ggml would round the rows of src1 to 8 bits, 32 at a time: the condition of its own products of few rows.
 static bool vkgemm_is_quantised(ggml_backend_vk_context* ctx, const ggml_tensor* dst) {
     const ggml_tensor *const w = dst->src[0], *const y = dst->src[1];
     const bool hasIds = dst->op == GGML_OP_MUL_MAT_ID;

@@ -122,7 +122,7 @@ void chooseBatch(Levels& levels, Products& out) {
         if (isDApart(p)) out.problem = p, x = {};
     }
     for (Level& x : levels)
-        if (x.ratio > 1) {  // a loop knows no ratio
+        if (x.ratio > 1) {  // a loop has no ratio
             Level& inner = *std::find_if(levels.begin(), levels.end(), [](const Level& y) { return y.count == 1; });
             inner = {x.ratio, x.a, 0, x.d};
             x = {x.count / x.ratio, x.a * x.ratio, x.b, x.d * x.ratio};

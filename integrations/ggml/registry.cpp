@@ -37,7 +37,7 @@ const Wish& wish() {
     return parsed;
 }
 
-// What ggml asks for in its VkApplicationInfo, which is the loader's version, and what the device has.
+// The older of the loader's version, which ggml has in its VkApplicationInfo, and the device's.
 uint32_t versionOf(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkGetInstanceProcAddr get) {
     const auto loaderVersion =
         reinterpret_cast<PFN_vkEnumerateInstanceVersion>(get(nullptr, "vkEnumerateInstanceVersion"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The adapters of a process, one for each VkDevice, as GGML_VKGEMM in the environment wants them. C++17.
+// The adapters of a process, one for each VkDevice, as GGML_VKGEMM in the environment has them. C++17.
 //
 //     GGML_VKGEMM=0      none: everything is ggml's
 //     GGML_VKGEMM=log    prints which products went where, and why, and the times, when the process ends
@@ -20,7 +20,7 @@
 
 namespace vkgemm::ggml {
 
-/// What GGML_VKGEMM asks for.
+/// The settings in GGML_VKGEMM.
 struct Wish {
     bool isOff = false, log = false, force = false, exact = false, round = false;
     std::string unknown{};  ///< the first word that is none of these
@@ -50,7 +50,7 @@ void setSides(Sides sides);
 void keepNotes(bool keepsNotes);
 /// Null if the device has none, and while ggml multiplies alone.
 Adapter* adapterOf(VkDevice device);
-/// Before vkDestroyDevice. Prints the report if GGML_VKGEMM asks for it.
+/// Before vkDestroyDevice. Prints the report with GGML_VKGEMM=log.
 void removeAdapter(VkDevice device);
 
 }  // namespace vkgemm::ggml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which side multiplies a class of products: ggml or vkgemm. Plain data and pure functions; nothing here knows Vulkan.
+// Which side multiplies a class of products: ggml or vkgemm. Plain data and pure functions, without Vulkan.
 #ifndef VKGEMM_GGML_TRIALS_H
 #define VKGEMM_GGML_TRIALS_H
 

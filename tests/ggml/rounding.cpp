@@ -156,7 +156,7 @@ TEST_CASE("rows that an earlier product rounded are not rounded again") {
 
 TEST_CASE("where rows are rounded") {
     using ggml::Rounds;
-    // The tests' device says nothing of its queues, and so has no native kernels.
+    // The tests' device states no queue flags, and so has no native kernels.
     for (const Rounds rounds : {Rounds::NEVER, Rounds::WHERE_NATIVE, Rounds::ALWAYS}) {
         const auto one = new_adapter({.rounds = rounds});
         ggml::Work work;
