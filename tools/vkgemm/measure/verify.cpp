@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "measure/exact_numbers.h"
+#include "measure/in_parallel.h"
 #include "measure/numbers.h"
 
 namespace vkgemm::tool {
@@ -65,20 +66,25 @@ void put_all(const MatrixInfo& m, std::byte* bytes, const Value& value) {
 }
 
 /// The same for an operand in blocks, which lie along k: along the rows of A and the columns of B. The values lie by
-/// rows, so they are read row by row, also where the blocks go down the columns.
+/// rows, so they are read row by row, also where the blocks go down the columns. Encoding is slow: about 1 us a block.
 template <class Value>
 void put_blocks(const MatrixInfo& m, std::byte* bytes, const Value& value) {
-    std::vector<double> values(m.block);
     const bool along_rows = m.col_step == 1;
     const uint64_t down = along_rows ? 1 : m.block, across = along_rows ? m.block : 1;  // elements of a block
-    for (uint64_t matrix = 0; matrix < m.matrices(); ++matrix)
-        for (uint64_t row = 0; row < m.rows; row += down)
+    const uint64_t of_matrix = m.rows / down;                                           // rows of blocks
+    const uint64_t least = 1000 / std::max<uint64_t>(m.cols / across, 1) + 1;
+    in_parallel(m.matrices() * of_matrix, least, [&](uint64_t first, uint64_t end) {
+        std::vector<double> values(m.block);
+        for (uint64_t i = first; i < end; ++i) {
+            const uint64_t matrix = i / of_matrix, row = i % of_matrix * down;
             for (uint64_t col = 0; col < m.cols; col += across) {
-                for (uint64_t i = 0; i < m.block; ++i)
-                    values[i] = value(matrix, row + (along_rows ? 0 : i), col + (along_rows ? i : 0));
+                for (uint64_t j = 0; j < m.block; ++j)
+                    values[j] = value(matrix, row + (along_rows ? 0 : j), col + (along_rows ? j : 0));
                 encodeBlock(m.type, values,
                             bytes + m.bytes_of(m.begin_of(matrix) + row * m.row_step + col * m.col_step));
             }
+        }
+    });
 }
 
 std::string place(uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
