@@ -34,7 +34,7 @@ _vkgemm() {
     explain:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
     explain:--json) files=1 ;;
     explain:--tile) ;;
-    inspect:--kernel) words="all $(vkgemm generate kernels 2>/dev/null)" ;;
+    inspect:--kernel) words="all native $(vkgemm generate kernels 2>/dev/null)" ;;
     inspect:--asm) files=1 ;;
     inspect:--json) files=1 ;;
     inspect:--tile) ;;

@@ -84,7 +84,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from explain' -l validate -d 'enab
 complete -c vkgemm -n '__fish_seen_subcommand_from explain' -l quiet -d 'show no progress on standard error'
 complete -c vkgemm -n '__fish_seen_subcommand_from explain' -l color -x -a 'auto always never' -d 'use colours on standard output'
 complete -c vkgemm -n '__fish_seen_subcommand_from explain' -s h -l help -d 'print this help and exit'
-complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l kernel -x -a 'all (vkgemm generate kernels)' -d 'one kernel, or all that fit the device'
+complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l kernel -x -a 'all native (vkgemm generate kernels)' -d 'one kernel, all that fit the device, or native: machine code'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l tile -x -d 'constants of the kernel’s tile to replace'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l asm -r -F -d 'write the assembly, if the driver provides it'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l json -r -F -d 'write the statistics as JSON'
