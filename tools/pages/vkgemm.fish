@@ -104,6 +104,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from cover' -s h -l help -d 'print
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l suite -r -F -a '(vkgemm generate suites)' -d 'a file with one problem per line, or a built-in suite'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l kernel -x -a 'all auto (vkgemm generate kernels)' -d 'a kernel, a family, all, or auto: the one that vkgemm chooses'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l runs -x -d 'runs of each problem on each kernel'
+complete -c vkgemm -n '__fish_seen_subcommand_from check' -l native -d 'native kernels alone, in a device that may be lost, with any driver'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l seed -x -d 'seed of the operands'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l out -r -F -d 'write the kernels that were wrong, for VKGEMM_DISABLED_KERNELS'
 complete -c vkgemm -n '__fish_seen_subcommand_from check' -l device -x -d 'device to use: its index, or part of its name or driver'
