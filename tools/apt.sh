@@ -63,10 +63,10 @@ old_headers() {
 }
 
 # private_apt DIR PACKAGE...: sets up an apt with its own lists and cache in DIR. It uses this system's mirror and
-# Debian's keys, and treats only the named packages as installed. Sets the array `apt`, and `aptdir`, and
-# `suite`, which is the system's name for its own release.
+# Debian's keys, and treats only the named packages as installed. `suites` and `components` of
+# the archive, if they are set, are used instead of testing, the system's own and main. Sets the array `apt`, and `aptdir`, and `suite`, which is the system's name for its own release.
 private_apt() {
-    local mirror key
+    local mirror key lists
     aptdir=$1; shift
     # shellcheck disable=SC2016  # the dollars are apt's
     read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
@@ -76,7 +76,8 @@ private_apt() {
     for key in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [[ -e $key ]] && break; done
     [[ -e $key ]] || die "no $key to verify Debian's archives with; install debian-archive-keyring"
     mkdir -p "$aptdir"/{state/lists/partial,cache/archives/partial}
-    printf "deb [arch=amd64 signed-by=$key] $mirror %s main\n" testing "$suite" | sort -u >"$aptdir/list"
+    read -ra lists <<<"${suites:-testing $suite}"
+    printf "deb [arch=amd64 signed-by=$key] $mirror %s ${components:-main}\n" "${lists[@]}" | sort -u >"$aptdir/list"
     printf 'Package: %s\nStatus: install ok installed\nVersion: 9:9\nArchitecture: amd64\nMulti-Arch: allowed\n\n' \
         "$@" >"$aptdir/status"
     cat >"$aptdir/conf" <<C

@@ -233,7 +233,7 @@ struct SelfTestOptions {
 struct SelfTest {
     size_t kernels = 0, products = 0;  ///< that were tested
     std::string disabledKernels{};     ///< for DeviceOptions::disabledKernels: a row for each wrong kernel of those
-    Status failure{};                  ///< of the device, where it ended the test: later kernels were not tested
+    Status failure{};                  ///< of the device, if it ended the test: later kernels were not tested
 };
 
 /// Runs kernels on small products with whole and partial tiles, whose operands are small whole numbers, for which every
@@ -245,7 +245,8 @@ Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options =
 /// The same of native kernels alone (VkgemmNativeKernels), in a device of its own that is opened with these options and
 /// closed afterwards, for it may be lost: whether they can be used on a driver on which they were not verified. If all
 /// is well (`kernels` above 0, no failure), open a device with VKGEMM_NATIVE_ANY_DRIVER and these disabledKernels; both
-/// may be kept for the next run on the same device and driver.
+/// may be kept for the next run on the same device and driver. If the device has no native kernel, `kernels` is 0 and
+/// `failure` is why it does not have the first of them. `vkgemm check --native` is this test.
 Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions& test = {});
 
 /// A device's name as rows of disabled kernels and tuned rows can hold it: up to the first '|' or '#'.

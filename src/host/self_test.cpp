@@ -189,12 +189,19 @@ Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions&
     const Result<Device> device = Device::open(options);
     if (!device) return device.status();
     SelfTestOptions of_native = test;
+    SelfTest none;
     const auto all = kernels();
-    for (uint32_t i = 0; i < all.size() && test.kernels.empty(); ++i)
-        if (const auto traits = kernelTraits(i); traits && traits->native)
-            if (device->context().checkKernel({.kernel = all[i].name}, nullptr))
-                of_native.kernels.emplace_back(all[i].name);
-    if (of_native.kernels.empty()) return SelfTest{};  // which would mean all of them
+    for (uint32_t i = 0; i < all.size() && test.kernels.empty(); ++i) {
+        const auto traits = kernelTraits(i);
+        if (!traits || !traits->native || all[i].helper) continue;
+        const Status fits = device->context().checkKernel({.kernel = all[i].name});
+        if (fits) of_native.kernels.emplace_back(all[i].name);
+        if (fits || !none.failure) continue;
+        none.failure = fits;
+        none.failure.text =
+            device->info().name + " runs no native kernel; the first of them, " + all[i].name + ": " + fits.text;
+    }
+    if (of_native.kernels.empty()) return none;  // an empty list would mean all kernels
     return selfTest(*device, of_native);
 }
 

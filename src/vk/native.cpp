@@ -23,12 +23,6 @@ using plan::Result;
 
 bool is_packer(const plan::Step& s) { return s.kernel->module.role == plan::Role::packer; }
 
-// "wgmma_f16_128x256x64_nt": n is row-major. Of a packer "_n": neighbours differ in k.
-std::string entry_point(const plan::Step& s) {
-    const char* const of_b = is_packer(s) ? "" : s.constants.TRANS_B ? "t" : "n";
-    return plan::concat({s.kernel->name, "_", (s.constants.TRANS_A ? "t" : "n"), of_b});
-}
-
 VkResult create_module(const Device& d, std::span<const uint8_t> code, VkCuModuleNVX& out) {
     VkCuModuleCreateInfoNVX info = {};
     info.sType = VK_STRUCTURE_TYPE_CU_MODULE_CREATE_INFO_NVX;
@@ -63,7 +57,7 @@ Result<VkCuModuleNVX> NativeModules::load(const plan::Module& m) {
 
 Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& step) {
     const plan::Module& m = step.kernel->module;
-    const std::string name = entry_point(step);
+    const std::string name = plan::entry_point(step);
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[&m];
     if (!entry.module) {

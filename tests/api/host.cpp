@@ -85,3 +85,16 @@ TEST_CASE("a chain that lies in memory is not pulled from under itself") {
     CHECK(chain.pNext == storage);
     CHECK(static_cast<const VkBaseInStructure*>(storage)->pNext == reinterpret_cast<void*>(second.data()));
 }
+
+TEST_CASE("native kernels are tested in a device of their own, and one without any has a reason") {
+    const auto test = vkgemm::host::testNativeKernels({.device = std::to_string(device().info().index)}, {.runs = 1});
+    REQUIRE_MESSAGE(test, test.status().text);
+    CHECK_MESSAGE(test->disabledKernels.empty(), test->disabledKernels);
+    if (test->kernels) {
+        CHECK(test->products > test->kernels);
+        CHECK_MESSAGE(test->failure.code == VKGEMM_SUCCESS, test->failure.text);
+        return;
+    }
+    CHECK(test->failure.code == VKGEMM_ERROR_UNSUPPORTED);
+    CHECK_MESSAGE(has_words(test->failure.text, "wgmma_f16_128x256x64"), test->failure.text);
+}

@@ -44,6 +44,13 @@ TEST_CASE("check: scalars in memory, types of the epilogue's operands, whole sum
            {"right"});
 }
 
+TEST_CASE("check --native: a device without native kernels is code 3, with the reason; nothing else can be named") {
+    refused(3, "check --native", {"wgmma_f16_128x256x64"});
+    refused(2, "check 8x8x8 --native", {"--native"});
+    refused(2, "check --native --kernel wgmma", {"--native", "--kernel"});
+    refused(2, "check --native --out wrong.txt", {"--native", "--out"});
+}
+
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
     const Folder folder("check_unable");
     // Of the problems one has kernels. It is u8, which few kernels serve: a driver takes up to seconds to compile one.

@@ -30,6 +30,35 @@ TEST_CASE("code 3: a driver without assembly leaves no file") {
     CHECK(!is_file("code.s.partial"));
 }
 
+TEST_CASE("inspect native: machine code needs no device") {
+    const Folder folder("inspect_native");
+    const std::string named = "inspect --kernel wgmma_f16_128x256x64";
+    const Run r = run_shell("VK_DRIVER_FILES=/nonexistent.json \"$@\"", named);
+    if (r.code != 0) {  // a build without machine code states why
+        CHECK(r.code == 3);
+        return expect(r.err, {"wgmma_f16_128x256x64: "});
+    }
+    expect(r.out, {"wgmma_f16_128x256x64_nn", "wgmma_f16_128x256x64_tt", "1 KiB", "225.1 KiB"});
+    const Json j = run(0, named + " --json -").json();
+    CHECK(j["device"].is_null());
+    REQUIRE(j["cases"].size() == 4);
+    const Json pass = j["cases"][1]["passes"][0];
+    CHECK(pass["function"] == "wgmma_f16_128x256x64_nt");
+    CHECK(pass["registers"] == 168);  // all that 384 threads can have
+    CHECK(pass["scratch_bytes"] == 0);
+    CHECK(pass["shared_bytes"] >= pass["declared_shared_bytes"]);
+    CHECK(pass["declared_shared_bytes"] > 200000);
+    CHECK(pass["code_bytes"] > 1000);
+    expect(run(0, "inspect --kernel native").out, {"wgmma_f64_128x128x16_nt", "pack_parts_f16x2_8x256_t"});
+    expect(run(3, named + " --asm code.s").err, {"--asm"});
+}
+
+TEST_CASE("inspect native: with a problem it is what the device can run") {
+    const Folder folder("inspect_native_problem");
+    expect(run(3, "inspect 'f16*f16 512x512x512' --kernel native").err, {"no kernel serves"});
+    refused(2, "inspect --kernel native --tile SPLIT=2", {"--tile", "native"});
+}
+
 TEST_SUITE_END();
 TEST_SUITE_BEGIN("compiler");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One function for each kind of text that the library and the tool read. Any bytes must be either parsed or refused
-// with a reason; what is parsed and written again must stay the same, and what follows from it must keep the documented
-// limits. If not, the text goes to standard error and the program aborts.
+// One function for each kind of text or file that the library and the tool read. Any bytes must be either parsed or
+// refused with a reason; what is parsed and written again must stay the same, and what follows from it must keep the
+// documented limits. If not, the text goes to standard error and the program aborts.
 #pragma once
 #include <string_view>
 
@@ -17,6 +17,7 @@ void capture(std::string_view text);
 void suite(std::string_view text);
 void shapes(std::string_view text);  // the first line is --type, the second --layout
 void bench(std::string_view text);   // a file of --json
+void cubin(std::string_view text);   // machine code
 #endif
 
 struct Target {
@@ -34,6 +35,7 @@ inline constexpr Target targets[] = {
     {"suite", suite},
     {"shapes", shapes},
     {"bench", bench},
+    {"cubin", cubin},
 #endif
 };
 

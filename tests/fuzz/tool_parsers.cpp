@@ -6,6 +6,7 @@
 #include "fuzz/parsers.h"
 #include "fuzz/promise.h"
 #include "tools/vkgemm/report/bench_saved.h"
+#include "tools/vkgemm/report/cubin.h"
 
 namespace vkgemm::test::fuzz {
 namespace {
@@ -51,6 +52,16 @@ void bench(std::string_view text) {
                     std::isfinite(r.roof.limit),
                 "rates are numbers");
         promise(r.m.samples.size() == r.m.times.runs, "times are of the samples");
+    }
+}
+
+void cubin(std::string_view text) {
+    current = text;
+    const auto functions = read_cubin({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    if (!functions) return promise(!functions.status().text.empty(), "a refusal says why");
+    for (const CubinFunction& f : *functions) {
+        promise(f.registers > 0, "a function has registers");
+        promise(f.name.size() < text.size(), "a name is of the file");
     }
 }
 

@@ -232,8 +232,11 @@ TEST_CASE("the table of verified drivers") {
     CHECK(is_verified(caps));
     caps.name = "NVIDIA H100 80GB HBM3";
     CHECK(is_verified(caps));
-    caps.name = "NVIDIA A100";
-    CHECK_FALSE(is_verified(caps));
+    for (const char* other : {"NVIDIA A100", "NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "NVIDIA H100 NVL",
+                              "NVIDIA H200 NVL", "NVIDIA H200 MIG 1g.18gb", "H200", ""}) {
+        caps.name = other;
+        CHECK_FALSE_MESSAGE(is_verified(caps), other);
+    }
     caps = device("h200"), caps.driver_version += 1 << 6;
     CHECK_FALSE(is_verified(caps));
     caps = device("h200"), caps.vendor = 0x1002;

@@ -34,7 +34,7 @@ _vkgemm() {
     explain:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
     explain:--json) files=1 ;;
     explain:--tile) ;;
-    inspect:--kernel) words="all $(vkgemm generate kernels 2>/dev/null)" ;;
+    inspect:--kernel) words="all native $(vkgemm generate kernels 2>/dev/null)" ;;
     inspect:--asm) files=1 ;;
     inspect:--json) files=1 ;;
     inspect:--tile) ;;
@@ -56,7 +56,7 @@ _vkgemm() {
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;
         inspect) words="--kernel --tile --asm --json --device --validate --quiet --color -h --help" ;;
         cover) words="--kernel --tile --plot --device --validate --quiet --color -h --help" ;;
-        check) words="--suite --kernel --runs --seed --out --device --validate --quiet --color -h --help" ;;
+        check) words="--suite --kernel --runs --native --seed --out --device --validate --quiet --color -h --help" ;;
         replay) words="--device --validate --quiet --color -h --help" files=1 ;;
         esac ;;
     esac

@@ -29,7 +29,7 @@ struct Judge {
 // Shared memory of a work group on Hopper: on a queue family that only computes, and on one with graphics.
 constexpr uint32_t native_shared_bytes = 232448, graphics_shared_bytes = 48128;
 
-// "driver 580.159.04 of H200, driver 580.159.04 of H100".
+// "driver 580.159.04 of NVIDIA H200, driver 580.159.04 of NVIDIA H100 80GB HBM3".
 std::string verified_text(Wording wording) {
     std::string out;
     if (wording == Wording::in_words)

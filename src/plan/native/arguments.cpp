@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "native/parts.h"
+#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "plan/native/tensor_map.h"
 
@@ -54,6 +55,12 @@ Lines parts_of(const Lines& x, const OperandSplit& split) {
 }
 
 }  // namespace
+
+std::string entry_point(const Step& s) {
+    const bool is_packer = s.kernel->module.role == Role::packer;
+    const char* const of_b = is_packer ? "" : s.constants.TRANS_B ? "t" : "n";
+    return concat({s.kernel->name, "_", (s.constants.TRANS_A ? "t" : "n"), of_b});
+}
 
 native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args) {
     const Tile& t = step.tile;

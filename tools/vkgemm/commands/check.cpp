@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "commands/check_native.h"
 #include "commands/command.h"
 #include "measure/kernel_lookup.h"
 #include "report/self_test_results.h"
@@ -15,6 +16,7 @@ namespace {
 struct Options {
     std::vector<std::string> problems;
     std::string suite, kernel = "all", out, inject_fault;
+    bool native = false;
     size_t runs = 0;  // 0: as many as runs_of() returns
     uint64_t seed = 1;
 };
@@ -213,6 +215,7 @@ Result<std::vector<DisabledRow>> old_rows(const std::string& path) {
 }
 
 int run(const Session& given, const Options& o) {
+    if (o.native) return check_native(given, o.runs ? static_cast<uint32_t>(o.runs) : 2, o.seed);
     Session session = given;
     session.use_disabled_kernels = false;  // what was found wrong once is checked again
     if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
@@ -262,27 +265,33 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand(
         "check", "compute products with known exact results many times, and compare every element");
-    command
-        ->add_option("problems", options->problems,
-                     "what to compute (default: sizes at the edges of each kernel's tile)")
-        ->type_name("PROBLEM ...");
-    command->add_option("--suite", options->suite, suite_help())->type_name("NAME|FILE");
-    command
-        ->add_option("--kernel", options->kernel,
-                     "a kernel, a family, all, or auto: the one that vkgemm chooses (default: all)")
-        ->type_name("NAME|all|auto");
+    CLI::Option* const problems =
+        command
+            ->add_option("problems", options->problems,
+                         "what to compute (default: sizes at the edges of each kernel's tile)")
+            ->type_name("PROBLEM ...");
+    CLI::Option* const suite = command->add_option("--suite", options->suite, suite_help())->type_name("NAME|FILE");
+    CLI::Option* const kernel =
+        command
+            ->add_option("--kernel", options->kernel,
+                         "a kernel, a family, all, or auto: the one that vkgemm chooses (default: all)")
+            ->type_name("NAME|all|auto");
     command
         ->add_option("--runs", options->runs,
                      "runs of each problem on each kernel (default: 10; 2 for all kernels on a CPU)")
         ->type_name("N")
         ->check(number_in(1, 1000000, true));
+    CLI::Option* const native = command->add_flag(
+        "--native", options->native, "native kernels alone, in a device that may be lost, with any driver");
+    for (CLI::Option* const other : {problems, suite, kernel}) native->excludes(other);
     command->add_option("--seed", options->seed, "seed of the operands (default: 1)")
         ->type_name("N")
         ->check(number_in(0, 1e15, true));
     command
         ->add_option("--out", options->out,
                      "write the kernels that were wrong, for VKGEMM_DISABLED_KERNELS; - is standard output")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->excludes(native);
 #ifdef VKGEMM_INJECT_FAULT
     command->add_option("--inject-fault", options->inject_fault, "for tests: change an element of this kernel's result")
         ->group("");

@@ -29,9 +29,10 @@ struct Session {
     std::shared_ptr<std::set<std::string>> logged =
         std::make_shared<std::set<std::string>>();  // messages that were shown
 
+    /// The device and the validation layer, whose messages go to standard error as they come.
+    host::DeviceOptions device_options() const;
     bool colored() const { return wants_color(color); }
-    /// Opens the device; messages of the validation layer go to standard error as they come. `inspect` as in
-    /// host::DeviceOptions.
+    /// Opens the device with these options and the rows of the environment. `inspect` as in host::DeviceOptions.
     Result<host::Device> open(bool inspect = false) const;
     /// Prints the reason to standard error; returns its exit code.
     Exit fail(const Status& failure) const;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// vkgemm inspect: what the driver compiled kernels to.
+// vkgemm inspect: what the driver compiled kernels to, and what the machine code of native ones states.
 #include <algorithm>
 #include <cmath>
 
 #include "commands/command.h"
 #include "measure/compiled.h"
 #include "measure/kernel_lookup.h"
+#include "measure/machine_code.h"
 #include "measure/rejected_kernel.h"
 
 namespace vkgemm::tool {
@@ -43,6 +44,8 @@ Table table_of(size_t name_width) {
                   {.title = "matrix"}});
 }
 
+std::string name_of(const CompiledStep& step) { return step.function.empty() ? step.kernel->name() : step.function; }
+
 /// The product, with the time of all, then the passes before and after it.
 void add_rows(Table& table, const CompiledPlan& plan) {
     for (const bool wanted : {true, false})
@@ -50,10 +53,13 @@ void add_rows(Table& table, const CompiledPlan& plan) {
             const bool product = step.kernel->is_product();
             if (product != wanted) continue;
             const ShaderStats f = shader_stats_of(step.report);
-            table.add({(product ? "" : "  + ") + step.kernel->name(), count_text(f.registers),
+            table.add({(product ? "" : "  + ") + name_of(step), count_text(f.registers),
                        spilled(count_text(f.spills), f.spills), spilled(size_text(f.scratch), f.scratch),
                        f.shared ? size_text(f.shared) : bytes_text(step.declared_shared), count_text(f.at_once),
-                       size_text(f.code), product ? seconds_text(plan.seconds) : "",
+                       size_text(f.code),
+                       !product           ? ""
+                       : plan.seconds > 0 ? seconds_text(plan.seconds)
+                                          : "-",
                        f.matrix.empty() ? "-" : f.matrix});
         }
 }
@@ -64,16 +70,18 @@ nlohmann::ordered_json optional_json(const std::optional<double>& x) {
 
 nlohmann::ordered_json step_json(const CompiledStep& step) {
     const ShaderStats f = shader_stats_of(step.report);
-    nlohmann::ordered_json j = {{"kernel", step.kernel->name()},
-                                {"tile", step.tile},
-                                {"registers", optional_json(f.registers)},
-                                {"spills", optional_json(f.spills)},
-                                {"scratch_bytes", optional_json(f.scratch)},
-                                {"shared_bytes", optional_json(f.shared)},
-                                {"declared_shared_bytes", step.declared_shared},
-                                {"at_once", optional_json(f.at_once)},
-                                {"code_bytes", optional_json(f.code)},
-                                {"matrix", f.matrix}};
+    nlohmann::ordered_json j = {
+        {"kernel", step.kernel->name()},
+        {"function", step.function.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(step.function)},
+        {"tile", step.tile},
+        {"registers", optional_json(f.registers)},
+        {"spills", optional_json(f.spills)},
+        {"scratch_bytes", optional_json(f.scratch)},
+        {"shared_bytes", optional_json(f.shared)},
+        {"declared_shared_bytes", step.declared_shared},
+        {"at_once", optional_json(f.at_once)},
+        {"code_bytes", optional_json(f.code)},
+        {"matrix", f.matrix}};
     j["statistics"] = nlohmann::ordered_json::array();
     for (const auto& s : step.report.statistics) {
         const auto digits =
@@ -85,14 +93,16 @@ nlohmann::ordered_json step_json(const CompiledStep& step) {
     return j;
 }
 
-nlohmann::ordered_json json(const host::Device& device, const std::vector<Inspected>& all) {
+/// `device`: null if none was needed.
+nlohmann::ordered_json json(const host::Device* device, const std::vector<Inspected>& all) {
     nlohmann::ordered_json j = json_head("inspect");
-    j["device"] = json_device(device.info());
-    j["inspects"] = device.inspects();
+    j["device"] = device ? json_device(device->info()) : nlohmann::ordered_json();
+    j["inspects"] = device && device->inspects();
     j["interrupted"] = interrupted();
     j["cases"] = nlohmann::ordered_json::array();
     for (const Inspected& one : all) {
         nlohmann::ordered_json c = {{"problem", one.problem}, {"compile_seconds", one.plan.seconds}};
+        if (!device) c["problem"] = c["compile_seconds"] = nullptr;
         c["passes"] = nlohmann::ordered_json::array();
         for (const CompiledStep& step : one.plan.steps) c["passes"].push_back(step_json(step));
         j["cases"].push_back(std::move(c));
@@ -100,14 +110,15 @@ nlohmann::ordered_json json(const host::Device& device, const std::vector<Inspec
     return j;
 }
 
-/// Everything that the driver reports of one plan.
+/// Everything that the driver or the machine code reports of one plan.
 void print_all(const Session& session, const CompiledPlan& plan) {
     for (const CompiledStep& step : plan.steps) {
-        print("\n" + styled(step.kernel->name(), Style::head, session.colored()) + "\n" + wrapped(step.tile, 2));
+        print("\n" + styled(name_of(step), Style::head, session.colored()) + "\n" + wrapped(step.tile, 2));
         if (step.report.statistics.empty()) continue;
         Table table({{.title = "", .width = 30}, {.title = "", .right = true, .width = 8}});
         for (const auto& s : step.report.statistics) table.add({"  " + s.name, s.text});
-        print("  as the driver reports it:\n" + table.body(session.colored()));
+        const char* const source = step.function.empty() ? "as the driver reports it" : "as its machine code states";
+        print(std::string("  ") + source + ":\n" + table.body(session.colored()));
         std::string texts;
         for (const auto& t : step.report.texts)
             texts += (texts.empty() ? "" : ", ") + t.name + " (" + bytes_text(t.text.size()) + ")";
@@ -133,6 +144,10 @@ Result<std::string> assembly(const host::Device& device, const std::vector<Inspe
                   "the driver provides no assembly" + (other.empty() ? "" : ", only " + other)};
 }
 
+constexpr const char* none_serves = "no kernel serves this problem on this device; vkgemm explain shows why";
+
+bool is_several(const std::string& kernel) { return kernel == "all" || kernel == "native"; }
+
 /// The plans to compile: kernel and problem.
 struct Job {
     std::string kernel;  // "": the one that is chosen
@@ -148,15 +163,18 @@ Result<std::vector<Job>> jobs_of(const Options& o, const host::Device& device) {
     }
     std::vector<Job> jobs;
     if (o.kernel.empty()) return jobs.push_back({"", *wanted}), jobs;
-    const bool all = o.kernel == "all";
     for (const Kernel& k : all_kernels()) {
-        if (all ? !k.is_product() || !device.context().checkKernel({.kernel = k.info.name}) : k.name() != o.kernel)
-            continue;
+        const bool named = is_several(o.kernel) ? k.is_product() && (o.kernel == "all" || k.traits.native) &&
+                                                      device.context().checkKernel({.kernel = k.info.name})
+                                                : k.name() == o.kernel;
+        if (!named) continue;
         const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, 2048, 2048, 2048));
         if (!c) return c.status();
         jobs.push_back({k.name(), *c, wanted ? workspace_limit : workspace_for(k)});
     }
-    if (jobs.empty()) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, unknown_kernel(o.kernel)};
+    if (jobs.empty() && is_several(o.kernel)) return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, none_serves};
+    if (jobs.empty())
+        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, unknown_kernel(o.kernel, {"all", "native"})};
     return jobs;
 }
 
@@ -187,10 +205,11 @@ Status Inspection::compile_one(const Job& job, size_t name_width) {
                         .workspaceLimit = job.workspace};
     auto plan = compile(device_, job.given.problem, options);
     if (!plan) {
-        if (o_.kernel != "all" || exit_code(plan.status()) == exit_vulkan) return plan.status();
+        if (!is_several(o_.kernel) || exit_code(plan.status()) == exit_vulkan) return plan.status();
         ++unfit_;
         return {};
     }
+    if (Status s = add_machine_code(device_, job.given.problem, options, *plan); !s) return s;
     all_.push_back({job.given.text, *std::move(plan)});
     if (!shown()) return {};
     Table table = table_of(name_width);
@@ -203,7 +222,8 @@ Status Inspection::compile_one(const Job& job, size_t name_width) {
 
 Status Inspection::run(const std::vector<Job>& jobs) {
     size_t name_width = 6;
-    for (const Job& job : jobs) name_width = std::max(name_width, job.kernel.size());
+    for (const Job& job : jobs)
+        name_width = std::max(name_width, job.kernel.size() + (is_native(job.kernel) ? 3 : 0));  // "_nt"
     if (shown()) {
         print(device_line(device_.info()) + "\n");
         if (!device_.inspects())
@@ -219,9 +239,7 @@ Status Inspection::run(const std::vector<Job>& jobs) {
         if (Status s = compile_one(job, name_width); !s) return s;
     }
     progress_.clear();
-    if (all_.empty() && !interrupted())
-        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                "no kernel serves this problem on this device; vkgemm explain shows why"};
+    if (all_.empty() && !interrupted()) return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, none_serves};
     if (shown() && jobs.size() == 1) print_all(session_, all_[0].plan);
     if (o_.kernel.empty() && !o_.tile.empty() && !all_.empty()) {
         const auto& steps = all_[0].plan.steps;
@@ -236,18 +254,59 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     return {};
 }
 
+/// Machine code is the same for every device: it needs none, unless another choice is to be seen.
+std::vector<const Kernel*> without_device(const Options& o) {
+    std::vector<const Kernel*> out;
+    if (!o.problem.empty() || !o.tile.empty()) return out;
+    for (const Kernel& k : all_kernels())
+        if (k.traits.native && (o.kernel == "native" || o.kernel == k.name())) out.push_back(&k);
+    return out;
+}
+
+int run_without_device(const Session& session, const Options& o, const std::vector<const Kernel*>& kernels,
+                       OutputFile& json_file) {
+    if (!o.assembly.empty())
+        return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                             "--asm writes the assembly of a driver, and machine code has none with it"});
+    std::vector<Inspected> all;
+    Table table({{.title = "function"},
+                 {.title = "regs", .right = true},
+                 {.title = "local", .right = true},
+                 {.title = "shared", .right = true},
+                 {.title = "+ launch", .right = true},
+                 {.title = "code", .right = true}});
+    for (const Kernel* k : kernels) {
+        auto steps = native_functions(*k);
+        if (!steps) return session.fail(steps.status());
+        for (CompiledStep& step : *steps) {
+            const ShaderStats f = shader_stats_of(step.report);
+            table.add({step.function, count_text(f.registers), spilled(size_text(f.scratch), f.scratch),
+                       size_text(f.shared.value_or(0) - static_cast<double>(step.declared_shared)),
+                       bytes_text(step.declared_shared), size_text(f.code)});
+            all.push_back({"", {.steps = {std::move(step)}}});
+        }
+    }
+    if (o.json != "-")
+        print("machine code for sm_" + std::to_string(kernels[0]->traits.native) + "a; no device is needed\n\n" +
+              table.header(session.colored()) + table.body(session.colored()));
+    return session.commit({{&json_file, json_text(json(nullptr, all))}}, exit_right);
+}
+
 int run(const Session& session, const Options& o) {
     if (o.kernel.empty() && o.problem.empty())
         return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                             "inspect needs --kernel NAME, --kernel all, or a PROBLEM: then the kernel that is chosen "
+                             "inspect needs --kernel NAME, all or native, or a PROBLEM: then the kernel that is chosen "
                              "for it is inspected"});
-    if (o.kernel == "all" && !o.tile.empty())
-        return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                             "--tile replaces constants of one kernel; it cannot be combined with --kernel all"});
+    if (is_several(o.kernel) && !o.tile.empty())
+        return session.fail(
+            {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+             "--tile replaces constants of one kernel; it cannot be combined with --kernel " + o.kernel});
     if (Status s = own_places({{"--json", o.json}, {"--asm", o.assembly}}); !s) return session.fail(s);
     auto json_file = OutputFile::open(o.json), assembly_file = OutputFile::open(o.assembly);
     for (const auto* file : {&json_file, &assembly_file})
         if (!*file) return session.fail(file->status());
+    if (const auto native = without_device(o); !native.empty())
+        return run_without_device(session, o, native, *json_file);
     const auto device = session.open(true);
     if (!device) return session.fail(device.status());
     const auto jobs = jobs_of(o, *device);
@@ -255,7 +314,7 @@ int run(const Session& session, const Options& o) {
 
     Inspection inspection(session, o, *device, jobs->size());
     if (Status s = inspection.run(*jobs); !s) return session.fail(s);
-    Exit code = session.commit({{&*json_file, json_text(json(*device, inspection.all()))}}, exit_right);
+    Exit code = session.commit({{&*json_file, json_text(json(&*device, inspection.all()))}}, exit_right);
     if (assembly_file->wanted()) {
         const auto text = assembly(*device, inspection.all());
         code = text ? session.commit({{&*assembly_file, *text}}, code) : worse(code, session.fail(text.status()));
@@ -272,8 +331,9 @@ CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action)
     CLI::App* c = program.add_subcommand("inspect", "show what the driver compiled: registers, spills, code size");
     c->add_option("problem", o->problem, "the problem to compile for (default: whole, aligned tiles)")
         ->type_name("PROBLEM");
-    c->add_option("--kernel", o->kernel, "one kernel, or all that fit the device (default: the one chosen for PROBLEM)")
-        ->type_name("NAME|all");
+    c->add_option("--kernel", o->kernel,
+                  "one kernel, all that fit the device, or native: machine code (default: the one chosen for PROBLEM)")
+        ->type_name("NAME|all|native");
     c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
     c->add_option("--asm", o->assembly, "write the assembly, if the driver provides it; - is standard output")
         ->type_name("FILE|-");

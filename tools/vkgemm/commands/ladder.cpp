@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// vkgemm ladder: one product, one idea more per rung, up to the kernel that the library chooses.
+// vkgemm ladder: one product, one idea more per rung, up to the kernel that the library chooses, and to matrix units.
 #include <algorithm>
 
 #include "commands/command.h"
+#include "measure/kernel_lookup.h"
 #include "report/plot.h"
 
 namespace vkgemm::tool {
@@ -13,13 +14,19 @@ constexpr const char* chosen = "";
 struct Rung {
     const char* name;
     const char* f32;
-    const char* i32;  // null: no such kernel for this type; `chosen`: the library's choice
+    const char* i32;            // null: no such kernel for this type; `chosen`: the library's choice
+    const char* accuracy = "";  // of another problem than the other rungs have; climbed only if it gets another kernel
 };
 constexpr Rung rungs[] = {
-    {"naive", "naive_f32_8x8", "naive_i32_8x8"}, {"tiled 16x16", "tiled_f32_16x16", "tiled_i32_16x16"},
-    {"tiled 32x32", "tiled_f32_32x32", nullptr}, {"tiled 16x16x64", "tiled_f32_16x16x64", "tiled_i32_16x16x64"},
-    {"vec4", "vec4_f32_64x64", nullptr},         {"vec4, multi", "vec4_f32_128x128", nullptr},
-    {"block", "block_f32_128x128", nullptr},     {"vkgemm", chosen, chosen},
+    {"naive", "naive_f32_8x8", "naive_i32_8x8"},
+    {"tiled 16x16", "tiled_f32_16x16", "tiled_i32_16x16"},
+    {"tiled 32x32", "tiled_f32_32x32", nullptr},
+    {"tiled 16x16x64", "tiled_f32_16x16x64", "tiled_i32_16x16x64"},
+    {"vec4", "vec4_f32_64x64", nullptr},
+    {"vec4, multi", "vec4_f32_128x128", nullptr},
+    {"block", "block_f32_128x128", nullptr},
+    {"vkgemm", chosen, chosen},
+    {"f32_split_rows", chosen, nullptr, " accuracy=f32_split_rows"},
 };
 
 struct Options {
@@ -52,6 +59,7 @@ Result<Case> case_of(const Options& o, VkPhysicalDeviceType kind) {
 
 struct Climbed {
     const Rung* rung;
+    Case c;
     Measurement m;
 };
 
@@ -90,7 +98,7 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
             char share[32] = "-";  // nothing was to be added
             if (best > 0) std::snprintf(share, sizeof share, "%.0f %%", 100 * m.flops_per_second() / best);
             table.add({all[i].rung->name,
-                       m.kernel,
+                       label_of(m.kernel),
                        std::to_string(m.times.runs),
                        seconds_text(m.times.median),
                        {m.flops > 0 ? rate_text(m.flops_per_second(), integer) : "-", Style::head},
@@ -100,7 +108,7 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
         } else {
             const bool wrong = !m.wrong.empty();
             table.add({all[i].rung->name,
-                       m.kernel,
+                       label_of(m.kernel),
                        "",
                        "",
                        "",
@@ -128,17 +136,57 @@ std::string plot_of(const std::vector<Climbed>& all, const Case& c, const std::s
     return svg(plot);
 }
 
-nlohmann::ordered_json json_of(const std::vector<Climbed>& all, const Case& c) {
+nlohmann::ordered_json json_of(const std::vector<Climbed>& all) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     const double best = best_of(all);
     for (size_t i = 0; i < all.size(); ++i) {
-        nlohmann::ordered_json j = json_case(c, all[i].m);
+        nlohmann::ordered_json j = json_case(all[i].c, all[i].m);
         j["rung"] = all[i].rung->name;
         if (const double gain = gain_of(all, i); gain > 0) j["gain"] = gain;
         if (all[i].m.timed() && best > 0) j["of_best"] = all[i].m.flops_per_second() / best;
         list.push_back(std::move(j));
     }
     return list;
+}
+
+/// The library's choice where the rung allows a lower accuracy: f32 from parts, on matrix units or by machine code.
+/// Nothing if that is no other kernel than `before`.
+std::optional<Case> with_accuracy(const host::Device& device, const Case& c, const Rung& rung,
+                                  const std::string& before) {
+    const auto other = parse_case(c.text + rung.accuracy);
+    if (!other) return std::nullopt;
+    const auto explained = Explanation::create(device.context(), other->problem, {.workspaceLimit = workspace_limit});
+    if (!explained) return std::nullopt;
+    const uint32_t kernel = explained->info().chosen;  // UINT32_MAX if none
+    if (kernel >= all_kernels().size() || all_kernels()[kernel].name() == before) return std::nullopt;
+    return *other;
+}
+
+/// All rungs, until one loses the device. `code` becomes the worst of theirs.
+std::vector<Climbed> climb(const Session& session, const host::Device& device, const Case& c, bool integer,
+                           Exit& code) {
+    CaseRunner runner(device, c, {});
+    std::vector<Climbed> all;
+    Progress progress(std::size(rungs), session.quiet);
+    for (const Rung& rung : rungs) {
+        const char* kernel = integer ? rung.i32 : rung.f32;
+        if (!kernel || interrupted()) continue;
+        progress.begin(c.text + ", " + rung.name);
+        const PlanOptions options =
+            *kernel ? PlanOptions{.kernel = kernel} : PlanOptions{.workspaceLimit = workspace_limit};
+        if (*rung.accuracy) {
+            const auto other = with_accuracy(device, c, rung, all.empty() ? "" : all.back().m.kernel);
+            if (!other) continue;
+            all.push_back({&rung, *other, CaseRunner(device, *other, {}).run(options)});
+        } else {
+            all.push_back({&rung, c, runner.run(options)});
+        }
+        const Measurement& m = all.back().m;
+        if (!m.wrong.empty()) code = exit_wrong;
+        if (!m.failure && exit_code(m.failure) == exit_vulkan) code = exit_vulkan;
+        if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) break;
+    }
+    return all;
 }
 
 int run(const Session& session, const Options& o) {
@@ -154,27 +202,13 @@ int run(const Session& session, const Options& o) {
     const auto c = case_of(o, device->info().kind);
     if (!c) return session.fail(c.status());
 
-    CaseRunner runner(*device, *c, {});
-    std::vector<Climbed> all;
     Exit code = exit_right;
-    {
-        Progress progress(std::size(rungs), session.quiet);
-        for (const Rung& rung : rungs) {
-            const char* kernel = o.type == "f32" ? rung.f32 : rung.i32;
-            if (!kernel || interrupted()) continue;
-            progress.begin(c->text + ", " + rung.name);
-            all.push_back({&rung, runner.run(*kernel ? PlanOptions{.kernel = kernel}
-                                                     : PlanOptions{.workspaceLimit = workspace_limit})});
-            const Measurement& m = all.back().m;
-            if (!m.wrong.empty()) code = exit_wrong;
-            if (!m.failure && exit_code(m.failure) == exit_vulkan) code = exit_vulkan;
-            if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) break;
-        }
-    }
+    const std::vector<Climbed> all = climb(session, *device, *c, o.type == "i32", code);
     const bool ran = std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() || !r.m.wrong.empty(); });
     if (!ran && !interrupted() && code == exit_right) return session.fail(all.back().m.failure);  // of all kernels
     if (o.json != "-" && o.plot != "-") {
-        print(device_line(device->info()) + "\n" + c->text + (runner.is_cold() ? ", cold\n\n" : ", hot\n\n"));
+        const bool cold = std::ranges::any_of(all, [](const Climbed& r) { return r.m.cold; });
+        print(device_line(device->info()) + "\n" + c->text + (cold ? ", cold\n\n" : ", hot\n\n"));
         print(table_of(all, o.type == "i32", session.colored()));
         const bool on_host =
             std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() && r.m.clock == host::Clock::host; });
@@ -190,7 +224,7 @@ int run(const Session& session, const Options& o) {
     json["device"] = json_device(device->info());
     json["options"] = {{"problem", c->text}};
     json["interrupted"] = interrupted();
-    json["cases"] = json_of(all, *c);
+    json["cases"] = json_of(all);
     const std::string place = device_line(device->info()) + ", vkgemm " + tool_version();
     if (interrupted()) code = exit_interrupted;
     code = session.commit({{&*file, json_text(json)}, {&*plot, plot_of(all, *c, place)}}, code);

@@ -69,6 +69,17 @@ Result<std::string> rows_of(const char* variable, const std::string& path, const
 
 }  // namespace
 
+host::DeviceOptions Session::device_options() const {
+    return {.device = device,
+            .validation = validate ? host::Validation::required : host::Validation::off,
+            .onMessage =
+                [](const host::Message& m) {
+                    warn(std::string("validation ") + (m.isError ? "error: " : "warning: ") + m.text);
+                },
+            .log = say_once,
+            .logUser = logged.get()};
+}
+
 Result<host::Device> Session::open(bool inspect) const {
     const auto rows =
         rows_of("VKGEMM_TUNED", tuned_path(), [](const char* text) { return Rows::tuned(text).status(); });
@@ -77,18 +88,9 @@ Result<host::Device> Session::open(bool inspect) const {
     const auto disabled = rows_of("VKGEMM_DISABLED_KERNELS", path ? path : "",
                                   [](const char* text) { return Rows::disabledKernels(text).status(); });
     if (!disabled) return disabled.status();
-    return host::Device::open({.device = device,
-                               .validation = validate ? host::Validation::required : host::Validation::off,
-                               .onMessage =
-                                   [](const host::Message& m) {
-                                       warn(std::string("validation ") + (m.isError ? "error: " : "warning: ") +
-                                            m.text);
-                                   },
-                               .log = say_once,
-                               .logUser = logged.get(),
-                               .tunedRows = rows->c_str(),
-                               .disabledKernels = disabled->c_str(),
-                               .inspect = inspect});
+    host::DeviceOptions options = device_options();
+    options.tunedRows = rows->c_str(), options.disabledKernels = disabled->c_str(), options.inspect = inspect;
+    return host::Device::open(options);
 }
 
 Exit Session::finish(const host::Device& opened, Exit code) const {

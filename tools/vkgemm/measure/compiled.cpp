@@ -21,7 +21,7 @@ Result<CompiledPlan> compile(const host::Device& device, const Problem& problem,
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "the plan has other dispatches than its explanation"};
     for (size_t i = 0; i < pipelines.size(); ++i) {
         const VkgemmDispatch& d = dispatches[i];
-        out.steps.push_back({&all_kernels()[d.kernelIndex], d.tile, d.sharedBytes, {}});
+        out.steps.push_back({&all_kernels()[d.kernelIndex], d.tile, d.sharedBytes});
         if (!device.inspects() || !pipelines[i]) continue;  // machine code has no VkPipeline
         auto report = device.inspect(pipelines[i]);
         if (!report) return report.status();

@@ -10,8 +10,10 @@ namespace vkgemm::tool {
 struct CompiledStep {
     const Kernel* kernel = nullptr;
     std::string tile;
-    uint64_t declared_shared = 0;  // bytes of a work group that the shader declares; drivers may take more
-    host::PipelineReport report;   // empty if the device does not inspect
+    uint64_t declared_shared = 0;   // bytes of a work group that the shader declares or a launch of machine code asks
+                                    // for; drivers may take more
+    host::PipelineReport report{};  // empty if the device does not inspect
+    std::string function{};         // of machine code; "": a shader
 };
 
 struct CompiledPlan {

@@ -33,6 +33,12 @@ constexpr Statistic words[] = {
     // NVIDIA
     {"Register Count", &ShaderStats::registers},
     {"Binary Size", &ShaderStats::code},
+    // machine code (measure/machine_code.cpp)
+    {"registers at the start", &ShaderStats::registers},
+    {"local memory", &ShaderStats::scratch},
+    {"static shared memory", &ShaderStats::shared},
+    {"dynamic shared memory", &ShaderStats::shared},
+    {"code", &ShaderStats::code},
 };
 // Turnip has no word of its own for this one, but another unit; it is told from the others by its registers' name.
 constexpr std::string_view code_size = "Code size", counted_in_words = "Registers used";

@@ -3,9 +3,11 @@
 
 #include <cstring>
 
+#include "plan/native/arguments.h"
 #include "plan/problem/factors.h"
 #include "plan/steps/steps.h"
 #include "shaders/trace.h"
+#include "spirv/bytes.h"
 
 namespace vkgemm::tool::inside {
 
@@ -46,19 +48,28 @@ Dispatch dispatch_from(const plan::Normalised& n, const plan::Steps& steps, cons
     return d;
 }
 
-}  // namespace
-
-Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem, const PlanOptions& options) {
+Result<plan::DeviceCaps> caps_of(const host::Device& device) {
     const auto described = device.context().describeDevice();
     if (!described) return described.status();
     const auto caps = plan::parse_device_caps(*described);
     if (!caps) return caps.status();
+    return *caps;
+}
+
+plan::Result<plan::Problem> completed_problem(Problem asked) {
+    if (asked.batch == 0) asked.batch = 1;  // as in VkgemmProblem
+    return plan::complete(asked);
+}
+
+}  // namespace
+
+Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem, const PlanOptions& options) {
+    const auto caps = caps_of(device);
+    if (!caps) return caps.status();
     if (caps->max_storage_buffers <= BIND_TRACE)
         return unsupported("tracing takes " + std::to_string(BIND_TRACE + 1) +
                            " storage buffers, and this device allows " + std::to_string(caps->max_storage_buffers));
-    Problem asked = problem;
-    if (asked.batch == 0) asked.batch = 1;  // as in VkgemmProblem
-    const auto completed = plan::complete(asked);
+    const auto completed = completed_problem(problem);
     if (!completed) return completed.status();
     if (plan::is_empty(*completed))
         return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "nothing to trace: m or n is 0"};
@@ -87,6 +98,33 @@ std::vector<std::byte> arguments(const Dispatch& dispatch, double alpha, double 
     plan::set_factors(args, alpha, beta, dispatch.problem.accumulate);
     const auto bytes = std::as_bytes(std::span(&args, 1)).first(plan::argument_bytes(dispatch.problem.accumulate));
     return {bytes.begin(), bytes.end()};
+}
+
+Result<std::vector<uint8_t>> machine_code(uint32_t index) {
+    const plan::Kernel& k = plan::kernels()[index];
+    if (!k.module.is_native()) return unsupported(std::string(k.name) + " is not machine code");
+    if (!k.module.built()) return unsupported(std::string(k.name) + ": " + k.module.embedded.why_missing);
+    auto code = spirv::unpack_bytes(k.module.packed());
+    if (!code) return unsupported("the machine code of " + std::string(k.module.name) + " in this program is damaged");
+    return *std::move(code);
+}
+
+Result<std::vector<std::string>> entry_points(const host::Device& device, const Problem& problem,
+                                              const PlanOptions& options) {
+    const auto caps = caps_of(device);
+    if (!caps) return caps.status();
+    const auto completed = completed_problem(problem);
+    if (!completed) return completed.status();
+    plan::Request request;
+    request.kernel = options.kernel ? options.kernel : "", request.tile = options.tile ? options.tile : "";
+    request.workspace_limit = options.workspaceLimit;
+    const plan::Normalised n = plan::normalise(*completed);
+    const auto choice = plan::select(*caps, n.problem, request);
+    if (!choice) return choice.status();
+    std::vector<std::string> all;
+    for (const plan::Step& s : plan::make_steps(*choice, *completed, n, *caps, request).steps)
+        all.push_back(s.kernel->module.is_native() ? plan::entry_point(s) : "");
+    return all;
 }
 
 }  // namespace vkgemm::tool::inside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tracing's one way into the library's sources. A user of the library needs none of this: tracing runs another shader
-// module in place of a kernel's, so it must know exactly what the library would record. inside.cpp includes the
-// sources; this header is plain data.
+// The tool's one way into the library's sources. A user of the library needs none of this: tracing runs another shader
+// module in place of a kernel's, so it must know exactly what the library would record; and inspecting reads machine
+// code. inside.cpp includes the sources; this header is plain data.
 #pragma once
 #include "trace/trace.h"
 
@@ -29,6 +29,15 @@ Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem,
 
 /// The push constants with factors that are fit for the problem.
 std::vector<std::byte> arguments(const Dispatch& dispatch, double alpha, double beta);
+
+/// The machine code of the native kernel number `index`, as the driver would get it: the cubin of its module, with the
+/// functions of other kernels too. UNSUPPORTED if this build does not have it.
+Result<std::vector<uint8_t>> machine_code(uint32_t index);
+
+/// The function of machine code that each dispatch of a plan launches; "" for a shader. Of options: kernel, tile and
+/// workspaceLimit.
+Result<std::vector<std::string>> entry_points(const host::Device& device, const Problem& problem,
+                                              const PlanOptions& options);
 
 /// Words of the buffer that a traced module writes (shaders/trace.h), which is at the binding bind_count.
 struct TraceWords {
