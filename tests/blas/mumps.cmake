@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# The programs of Debian's mumps-test, which read a sparse system and solve it, on 4 processes of OpenMPI with
+# libvkgemm_blas.so preloaded: a Laplacian in three dimensions of which all unknowns are 1. It passes if they are, each
+# process multiplied on the device, and no tile fell back.
+#   cmake "-DWITH=<tools/with and its arguments>" -DPROGRAMS=<folder> -DLIBRARY=<libvkgemm_blas.so> -DWORK=<folder>
+#         -P mumps.cmake
+cmake_minimum_required(VERSION 3.24)
+file(REMOVE_RECURSE ${WORK})
+set(side 12)
+math(EXPR plane "${side} * ${side}")
+math(EXPR unknowns "${side} * ${plane}")
+math(EXPR last "${side} - 1")
+set(entries)
+set(sums)  # of the rows, the right-hand side of ones
+set(row 0)
+foreach(z RANGE ${last})
+  foreach(y RANGE ${last})
+    foreach(x RANGE ${last})
+      math(EXPR row "${row} + 1")
+      list(APPEND entries "${row} ${row} @7@")
+      set(sum 7)
+      foreach(axis x:1 y:${side} z:${plane})
+        string(REGEX MATCH "(.):(.*)" axis ${axis})
+        set(at ${${CMAKE_MATCH_1}})
+        set(step ${CMAKE_MATCH_2})
+        if(at GREATER 0)
+          math(EXPR other "${row} - ${step}")
+          list(APPEND entries "${row} ${other} @-1@")
+          math(EXPR sum "${sum} - 1")
+        endif()
+        if(at LESS last)
+          math(EXPR other "${row} + ${step}")
+          list(APPEND entries "${row} ${other} @-1@")
+          math(EXPR sum "${sum} - 1")
+        endif()
+      endforeach()
+      list(APPEND sums "@${sum}@")
+    endforeach()
+  endforeach()
+endforeach()
+list(LENGTH entries count)
+list(JOIN entries "\n" entries)
+list(JOIN sums "\n" sums)
+set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)  # as in a container
+set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
+set(ENV{OPENBLAS_NUM_THREADS} 1)
+# solve(PROGRAM NUMBER ONE): NUMBER is how the program reads a real number, and ONE matches a 1 that it prints.
+function(solve program number one)
+  string(REGEX REPLACE "@([-0-9]+)@" "${number}" system "${unknowns}\n${count}\n${entries}\n${sums}\n")
+  file(WRITE ${WORK}/${program}.txt "${system}")
+  execute_process(COMMAND mpirun --oversubscribe --bind-to none -n 4
+    env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_MIN=8 VKGEMM_BLAS_DEVICE=rank VKGEMM_BLAS_LOG=summary
+    VKGEMM_BLAS_CACHE=off LP_NUM_THREADS=1 ${WITH} ${PROGRAMS}/${program} INPUT_FILE ${WORK}/${program}.txt
+    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 250)
+  string(REGEX MATCH "Solution is +([^\n]*)" solution "${out}")
+  string(REGEX MATCHALL "[^ ]+" solution "${CMAKE_MATCH_1}")
+  list(LENGTH solution found)
+  list(FILTER solution EXCLUDE REGEX "^${one}$")
+  string(REGEX MATCHALL "calls: [1-9][0-9]* on the device .llvmpipe" devices "${err}")
+  list(LENGTH devices devices)
+  message("${program}: ${found} unknowns, not 1: ${solution}; ${devices} of 4 processes on the device\n${err}")
+  if(failed OR NOT found EQUAL unknowns OR solution OR NOT devices EQUAL 4 OR err MATCHES "[1-9][0-9]* tiles fell back")
+    message(SEND_ERROR "exit code ${failed}: ${out}")
+  endif()
+endfunction()
+solve(dsimpletest "\\1.0" "(1[.]00000000000|0[.]99999999999)[0-9]*")
+solve(csimpletest "(\\1.0,0.0)" "[(](1[.]0000|0[.]9999)[0-9]*,-?(0[.]0+|[0-9.]+E-(0[5-9]|[1-9][0-9]))[)]")
