@@ -45,7 +45,7 @@ DEVICE bool has_ended(uint32_t barrier, uint32_t phase) {
 /// the registers that its threads began with, without a word, and spills.
 DEVICE void fail() { asm volatile("st.global.u32 [%0], %1;" ::"l"(uint64_t{1}), "r"(0) : "memory"); }
 
-/// Bounded: a wait that never ends would cost the caller the device.
+/// Bounded: a wait that never ends would hold the caller's queue. One that is given up costs the device, by a fault.
 DEVICE void wait(uint32_t barrier, uint32_t phase) {
     for (uint32_t tries = 0; !has_ended(barrier, phase); ++tries)
         if (tries == 4'000'000) fail();
