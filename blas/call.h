@@ -39,7 +39,7 @@ struct Gemm {
     int64_t ldc = 0;
 };
 
-/// What reference BLAS checks before it computes. If false, its xerbla must be called, by the next BLAS.
+/// What reference BLAS checks before it computes. If false, its xerbla must be called, by the CPU BLAS.
 template <class T>
 bool is_valid(const Gemm<T>& g) {
     const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which calls are worth the device: those that it is predicted to end sooner than the next BLAS, from what was measured
+// Which calls are worth the device: those that it is predicted to end sooner than the CPU BLAS, from what was measured
 // in this process. Pure, but for the numbers that it remembers.
 #pragma once
 #include <vulkan/vulkan_core.h>
@@ -22,14 +22,14 @@ inline double effective_size(int64_t m, int64_t n, int64_t k) {
     return 3 * x * y * z / (x * y + y * z + z * x);  // one division: every small call computes this
 }
 
-/// False: the next BLAS. True: the device if `predicts` is false, otherwise what Estimates says.
+/// False: the CPU BLAS. True: the device if `predicts` is false, otherwise what Estimates says.
 inline bool may_use_device(const Settings& s, Routine routine, int64_t m, int64_t n, int64_t k) {
     if (s.mode == Mode::never || s.disabled[static_cast<size_t>(routine)]) return false;
     return effective_size(m, n, k) >= s.min.value_or(s.mode == Mode::always ? 0 : least_size);
 }
 inline bool predicts(const Settings& s) { return s.mode == Mode::automatic && !s.min; }
 
-/// On a Vulkan driver that computes on the CPU, the next BLAS is faster as a rule; such a driver must be asked for.
+/// On a Vulkan driver that computes on the CPU, the CPU BLAS is faster as a rule; such a driver must be asked for.
 inline bool is_worth_opening(const Settings& s, VkPhysicalDeviceType kind) {
     return s.mode == Mode::always ||
            (s.mode == Mode::automatic && (kind != VK_PHYSICAL_DEVICE_TYPE_CPU || !s.devices.empty()));
@@ -80,7 +80,7 @@ inline size_t devices_worth(const Rates& r, const Cost& c, double each, size_t d
 /// What this process has seen. Any thread may use it; a lost update costs a little accuracy.
 class Estimates {
    public:
-    /// The next BLAS took so long for these operations.
+    /// The CPU BLAS took so long for these operations.
     void saw_next(Routine routine, double operations, double seconds) {
         auto& rate = next_[static_cast<size_t>(routine)];
         rate = std::max(0.99 * rate, operations / std::max(seconds, 1e-9));  // slow ones were disturbed
@@ -91,7 +91,7 @@ class Estimates {
         auto& bias = bias_[static_cast<size_t>(routine)];
         bias = std::clamp(0.75 * bias + 0.25 * bias * seconds / std::max(predicted, 1e-9), 0.5, 8.0);
     }
-    /// Another routine took the next BLAS so long, which does not measure its rate.
+    /// Another routine took the CPU BLAS so long, which does not measure its rate.
     void spent_by_next(double seconds) { spent_ = spent_ + seconds; }
     /// As saw_device, of a factorization.
     void saw_lu(double predicted, double seconds) {
@@ -106,7 +106,7 @@ class Estimates {
     /// To open the device costs about open_seconds, and nobody knows what a program will call next. So it is opened
     /// when this much was spent without it: then no program takes much longer than twice its time without the device.
     bool is_time_to_open(double next_seconds) const { return spent_ + next_seconds >= open_seconds; }
-    /// Where both are close, every 16th call goes to the next BLAS, whose rate would not be seen any more otherwise.
+    /// Where both are close, every 16th call goes to the CPU BLAS, whose rate would not be seen any more otherwise.
     bool prefers_device(double device_seconds, double next_seconds) {
         if (device_seconds > 0.9 * next_seconds) return false;
         return device_seconds < 0.5 * next_seconds || ++close_ % 16 != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Blocks of the diagonal as whole products, with memory beside: twice the operations of an update, and still sooner
-// than the next BLAS where the device is much faster. Not for triangles: what is 0 there must not meet an infinity.
+// than the CPU BLAS where the device is much faster. Not for triangles: what is 0 there must not meet an infinity.
 #pragma once
 #include <memory>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What MKL and OpenBLAS have beside BLAS: gemm_batch, gemm_batch_strided, gemmt and gemm3m. All of them are calls of
-// this library's gemm, because the next BLAS may not have them. If it does, it gets calls without a product that may be
+// this library's gemm, because the CPU BLAS may not have them. If it does, it gets calls without a product that may be
 // worth the device, and bad arguments.
 #include "blas/signatures.h"
 #include "blas/state.h"
@@ -192,7 +192,7 @@ using namespace vkgemm::blas;
             [](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });                                                     \
     }
 
-// gemm3m has the arguments of gemm, and is gemm, also where the next BLAS computes it.
+// gemm3m has the arguments of gemm, and is gemm, also where the CPU BLAS computes it.
 #define FORTRAN_COMPLEX(Int, T, gemm, gemm3m)                                                                         \
     EXPORT FortranGemm<T, Int> gemm;                                                                                  \
     EXPORT void gemm3m(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \

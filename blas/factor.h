@@ -25,7 +25,7 @@ class Lap {
     Clock::time_point last_ = Clock::now();
 };
 
-/// `Next` computes by the next LAPACK and BLAS, with the matrix where it is:
+/// `Next` computes by the CPU LAPACK and BLAS, with the matrix where it is:
 ///   int64_t factor(int64_t m, int64_t n, T* a, int64_t lda, Int* pivots)   as getrf; returns info
 ///   void solve(const Level3<T>&)                                           trsm
 ///   void multiply(const Gemm<T>&)
@@ -65,7 +65,7 @@ class Factorization {
     int64_t info() const { return info_; }
     const LuSpent& spent() const { return spent_; }
 
-    /// By the next LAPACK and BLAS.
+    /// By the CPU LAPACK and BLAS.
     void rest() {
         const int64_t c = std::min(columns_, p_.order()), right = p_.n - columns_;
         if (c > 0) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The exported functions of gemm. Each reads its arguments into a Gemm, and tries the device; what that does not
-// compute, and every call with bad arguments, goes to the next BLAS as it came, so that its owner's xerbla is called.
+// compute, and every call with bad arguments, goes to the CPU BLAS as it came, so that its owner's xerbla is called.
 #include "blas/product.h"
 #include "blas/signatures.h"
 
 namespace vkgemm::blas {
 namespace {
 
-/// `whole` computes the call as it came, by the next BLAS.
+/// `whole` computes the call as it came, by the CPU BLAS.
 template <class Style, class T, class Whole>
 void run(const std::optional<Gemm<T>>& g, NextSymbol& symbol, const Whole& whole) {
     if (InsideNext::active()) return whole();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The exported functions of LAPACK: getrf, and getrs and gesv, which use it. Where LU is worth the device its trailing
-// part stays there; everything else goes to the next LAPACK as it came.
+// part stays there; everything else goes to the CPU LAPACK as it came.
 #include <cstdio>
 
 #include "blas/factor.h"
@@ -24,7 +24,7 @@ struct Symbols {
     NextSymbol &getrf, &trsm, &gemm;
 };
 
-/// For Factorization. Calls of this library's names from inside go to the next BLAS while `inside` is true: the device
+/// For Factorization. Calls of this library's names from inside go to the CPU BLAS while `inside` is true: the device
 /// is busy with the factorization.
 template <class T, class Int>
 struct NextLapack {
@@ -64,7 +64,7 @@ ResidentShape shape_of(const Settings& s, const Engine& engine, Type type, int64
             .limit = std::min(s.budget, static_cast<uint64_t>(share))};
 }
 
-/// Where the rate of the next BLAS is not known: a product of a part of A, into other memory.
+/// Where the rate of the CPU BLAS is not known: a product of a part of A, into other memory.
 template <class T, class Next>
 void sample_next(const Lu<T>& p, const Next& next) {
     constexpr int64_t rows = 2048, columns = 1024, depth = 1024;  // 4 ms at 1 TFLOP/s
@@ -150,7 +150,7 @@ std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbo
     return lu.info();
 }
 
-/// Counts and logs a call. `whole` computes it as it came, by the next LAPACK, which may use this library's products.
+/// Counts and logs a call. `whole` computes it as it came, by the CPU LAPACK, which may use this library's products.
 template <class T, class Call>
 void by_next(const Call& whole) {
     const uint64_t before = counts().device_calls;

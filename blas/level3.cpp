@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The exported functions other than gemm: read into a Level3, and computed in blocks if a product of them is worth the
-// device. Everything else goes to the next BLAS as it came.
+// device. Everything else goes to the CPU BLAS as it came.
 #include "blas/diagonal.h"
 #include "blas/product.h"
 #include "blas/signatures.h"
@@ -70,7 +70,7 @@ void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, 
     if (!has_product(*p) || !may_use_device(*p)) {
         forward();
     } else if (const Use<kind, Style, T> use{gemm, same, on_device}; true) {
-        // The next BLAS computes the triangles, so they are small; the others cost the device twice their operations.
+        // The CPU BLAS computes the triangles, so they are small; the others cost the device twice their operations.
         const int64_t block = std::min<int64_t>(is_triangular(kind) ? 256 : 1024, s.tile);
         const auto start = Clock::now();
         Blocked<T, Use<kind, Style, T>>(use, block).run(*p);

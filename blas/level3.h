@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The other routines of level 3, as products: C is split in two by two blocks again and again. What is off the diagonal
-// is a product; what is on it, once it is small, goes to the next BLAS. All matrices are column-major. Pure.
+// is a product; what is on it, once it is small, goes to the CPU BLAS. All matrices are column-major. Pure.
 #pragma once
 #include "blas/call.h"
 

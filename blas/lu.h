@@ -68,7 +68,7 @@ inline LuCost cost_of_lu(int64_t rows, int64_t columns, int64_t panel, size_t el
             .down = bytes * m * n};
 }
 
-/// Shares of the rate of the next BLAS's gemm that its LAPACK reaches. On 16 cores with 0.7 to 0.85 TFLOP/s in f64
+/// Shares of the rate of the CPU BLAS's gemm that its LAPACK reaches. On 16 cores with 0.7 to 0.85 TFLOP/s in f64
 /// dgetrf made 0.48 and 0.57 TFLOP/s for n = 20,000 and 0.4 for n = 4,000, and panels of 128 columns 0.045; sgetrf
 /// 1.06 of 1.9, and 0.074.
 inline constexpr double share_of_lu = 0.6, share_of_panel = 0.05;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One call of gemm: by the device, by the next BLAS, or a part by each.
+// One call of gemm: by the device, by the CPU BLAS, or a part by each.
 #pragma once
 #include "blas/measure.h"
 
@@ -32,7 +32,7 @@ const Rates* rates_of() noexcept {
     return nullptr;
 }
 
-/// Whether the device is to compute the call: it may, it can, and it is predicted to end sooner than the next BLAS.
+/// Whether the device is to compute the call: it may, it can, and it is predicted to end sooner than the CPU BLAS.
 /// `predicted`: its seconds, or 0 if nothing was predicted.
 template <class T>
 bool wants_device(const Gemm<T>& g, double& predicted) {
@@ -54,7 +54,7 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     return e.prefers_device(predicted, next);
 }
 
-/// Calls `next`, and remembers its time if it tells what the next BLAS can do.
+/// Calls `next`, and remembers its time if it tells what the CPU BLAS can do.
 template <class Call>
 void call_timed(Routine routine, double operations, const Call& next) {
     const auto start = Clock::now();
@@ -62,7 +62,7 @@ void call_timed(Routine routine, double operations, const Call& next) {
     estimates().saw_next(routine, operations, seconds_since(start));
 }
 
-/// A part of the call that shows the rate of the next BLAS, if that is not known and the part is a small one: so many
+/// A part of the call that shows the rate of the CPU BLAS, if that is not known and the part is a small one: so many
 /// columns. Otherwise 0.
 template <class T>
 int64_t sample_columns(const Gemm<T>& g) {
@@ -74,7 +74,7 @@ int64_t sample_columns(const Gemm<T>& g) {
 
 enum class Outcome { small, untouched, device, next };
 
-/// Computes the call, or does nothing (small, untouched). `next(part)` computes a part of it by the next BLAS.
+/// Computes the call, or does nothing (small, untouched). `next(part)` computes a part of it by the CPU BLAS.
 template <class T, class Next>
 Outcome multiply(const Gemm<T>& g, const Next& next) {
     const Settings& s = settings();

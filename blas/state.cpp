@@ -85,7 +85,7 @@ void print_summary() {
     const uint64_t device = p.counts.device_calls, next = p.counts.next_calls, failed = p.counts.failed_tiles;
     const auto name = [](const std::string& s) { return s.empty() ? std::string("none") : s; };
     complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" + name(p.device) +
-             "), " + std::to_string(next) + " by the next BLAS (" + name(p.next_library) + "); " +
+             "), " + std::to_string(next) + " by the CPU BLAS (" + name(p.next_library) + "); " +
              std::to_string(failed) + " tiles fell back");
     const std::unique_lock engines(p.engine_mutex, std::try_to_lock);
     if (engines && p.engines.size() > 1) {
@@ -101,7 +101,7 @@ void print_summary() {
                      text_for_summary(measured->rates));
     for (size_t i = 0; i < routine_count; ++i)
         if (const double rate = p.estimates.next_rate(static_cast<Routine>(i)); rate > 0)
-            complain(std::string(routine_names[i]) + " of the next BLAS: " + std::to_string(rate * 1e-9) + " GFLOP/s");
+            complain(std::string(routine_names[i]) + " of the CPU BLAS: " + std::to_string(rate * 1e-9) + " GFLOP/s");
 }
 
 Process* create_process() {
@@ -200,7 +200,7 @@ void complain(const std::string& text) {
 
 void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_device) {
     complain(what + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
-             (on_device ? " on the device" : " by the next BLAS"));
+             (on_device ? " on the device" : " by the CPU BLAS"));
 }
 
 void log_spent(const Spent& s, double seconds) {
@@ -299,8 +299,8 @@ void report_failure(const LockedEngine&, const Engine* engine, const Status& sta
         p.devices = p.engines.size();
         if (p.engines.empty()) p.unusable = true;
     }
-    const char* const by = stays               ? "the next BLAS computes this tile"
-                           : p.engines.empty() ? "the next BLAS computes from now on"
+    const char* const by = stays               ? "the CPU BLAS computes this tile"
+                           : p.engines.empty() ? "the CPU BLAS computes from now on"
                                                : "the other devices compute from now on";
     if (!p.complained.exchange(true))
         complain(status.text + "; " + by + "; further failures are counted (VKGEMM_BLAS_LOG=summary)");
@@ -314,7 +314,7 @@ void set_support(Type type, Support support, const Status& why) {
     Process& p = process();
     const Support before = (type == f64 ? p.support_f64 : p.support_f32).exchange(support);
     if (support == Support::no && before != support && p.settings.log != LogLevel::failures)
-        complain(std::string(type == f64 ? "f64" : "f32") + " goes to the next BLAS: " + why.text);
+        complain(std::string(type == f64 ? "f64" : "f32") + " goes to the CPU BLAS: " + why.text);
 }
 
 bool is_usable() { return !process().unusable; }

@@ -45,7 +45,7 @@ void keep_rates(const LockedEngine& locked, Type type, const Rates& rates);
 /// Keeps the pipelines if there are new ones.
 void keep_pipelines(const LockedEngine& locked) noexcept;
 
-/// A call is counted as one of the first two. A tile that failed on the device is computed by the next BLAS.
+/// A call is counted as one of the first two. A tile that failed on the device is computed by the CPU BLAS.
 struct Counts {
     std::atomic<uint64_t> device_calls = 0, next_calls = 0, failed_tiles = 0;
 };
@@ -58,7 +58,7 @@ LockedEngine lock_engine(std::optional<Type> type);
 /// Engine::keep and forget, for vkgemm_blas_keep.
 void keep(const void* address, uint64_t bytes);
 void forget(const void* address);
-/// The next BLAS is about to write this memory.
+/// The CPU BLAS is about to write this memory.
 void note_write(const void* address, uint64_t bytes);
 bool keeps_memory();  ///< keep() was called: every write is to be noted
 
@@ -72,7 +72,7 @@ void set_support(Type type, Support support, const Status& why = {});
 /// False once the device failed, is not there or is not wanted.
 bool is_usable();
 
-/// While this exists, calls on this thread go to the next BLAS, which may call names of this library itself.
+/// While this exists, calls on this thread go to the CPU BLAS, which may call names of this library itself.
 class InsideNext {
    public:
     InsideNext();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One call, tile by tile, on one device or several. A tile of C is written when it is complete; a tile that fails has
-// not been written, and the next BLAS computes it.
+// not been written, and the CPU BLAS computes it.
 #pragma once
 #include <chrono>
 #include <exception>

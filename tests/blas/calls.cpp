@@ -24,7 +24,7 @@ Entry<T> first_entry() {
     return entries<T>().front();
 }
 
-/// True if the device has this type: then a product does not reach the next BLAS.
+/// True if the device has this type: then a product does not reach the CPU BLAS.
 template <class T>
 bool is_on_device() {
     Operands<T> operands(Op::none, Op::none, 2, 2, 2, T{1}, T{}, 1);
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("sizes around a tile", T, float, double, std::complex<float>,
             }
 }
 
-TEST_CASE_TEMPLATE("calls without a product, and calls with bad arguments, go to the next BLAS", T, float,
+TEST_CASE_TEMPLATE("calls without a product, and calls with bad arguments, go to the CPU BLAS", T, float,
                    std::complex<double>) {
     const struct {
         int64_t m, n, k;
@@ -111,7 +111,7 @@ TEST_CASE_TEMPLATE("calls without a product, and calls with bad arguments, go to
     CHECK(cpu_bad_calls() == before + 9);
 }
 
-/// Writes a kept matrix of 6x6 by routines that compute it on the host or by the next LAPACK.
+/// Writes a kept matrix of 6x6 by routines that compute it on the host or by the CPU LAPACK.
 template <class IsRight>
 void write_otherwise(std::vector<float>& a, const IsRight& is_right, void (*keep)(const void*, size_t),
                      void (*forget)(const void*)) {
@@ -163,7 +163,7 @@ TEST_CASE("what is kept stays on the device until it is written or forgotten") {
     writes.a = b.data(), writes.c = a.data();
     first_entry<float>().call(writes);
     CHECK(product() == wanted());
-    writes.alpha = 0, writes.beta = 2;  // the next BLAS does
+    writes.alpha = 0, writes.beta = 2;  // the CPU BLAS does
     first_entry<float>().call(writes);
     CHECK(product() == wanted());
     write_otherwise(
@@ -192,7 +192,7 @@ TEST_CASE("threads") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("a forked child computes by the next BLAS or opens the device, its parent still on its own") {
+TEST_CASE("a forked child computes by the CPU BLAS or opens the device, its parent still on its own") {
     REQUIRE(is_on_device<float>());
     const pid_t child = fork();
     REQUIRE(child >= 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The next BLAS of the tests: every name of blas/names.def as plain loops, which count their calls. A call with a bad
+// The CPU BLAS of the tests: every name of blas/names.def as plain loops, which count their calls. A call with a bad
 // argument is counted apart and computes nothing, as a BLAS whose xerbla returns.
 #include "blas/cpu_blas.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The next LAPACK of the tests, and the trsm that a factorization asks of the next BLAS.
+// The CPU LAPACK of the tests, and the trsm that a factorization asks of the CPU BLAS.
 #include "blas/cpu_lapack.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LU, triangles and their use by the definition: the next LAPACK of the tests, and what they compare with. Rows and
+// LU, triangles and their use by the definition: the CPU LAPACK of the tests, and what they compare with. Rows and
 // columns count from 0, pivots from 1.
 #pragma once
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gemm_batch, gemm_batch_strided, gemmt and gemm3m by every name, beside loops by the definition. The next BLAS of the
+// gemm_batch, gemm_batch_strided, gemmt and gemm3m by every name, beside loops by the definition. The CPU BLAS of the
 // tests has one of them, sgemm_batch_strided_, each call of which counts as 100.
 #include <doctest/doctest.h>
 
@@ -232,7 +232,7 @@ TEST_CASE("gemm3m is gemm") {
     CHECK(operands.is_right());
 }
 
-TEST_CASE("a batch without a product goes to the next BLAS, if that has the routine, and gemmt with bad arguments") {
+TEST_CASE("a batch without a product goes to the CPU BLAS, if that has the routine, and gemmt with bad arguments") {
     const float a[4] = {1, 2, 3, 4}, one = 1, two = 2;
     float c[4] = {1, 1, 1, 1};
     const int32_t size = 2, none = 0, four = 4, count = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// getrf, getrs and gesv on a device, in panels of 4 columns and strips of 20. The next LAPACK is the tests' own
+// getrf, getrs and gesv on a device, in panels of 4 columns and strips of 20. The CPU LAPACK is the tests' own
 // (cpu_lapack.cpp), which counts its calls: a panel is one call, and so is a whole matrix.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -184,7 +184,7 @@ TEST_CASE_TEMPLATE("getrf: hard matrices", T, float, double) {
     }
 }
 
-TEST_CASE("getrf: nothing to factor, and bad arguments, go to the next LAPACK") {
+TEST_CASE("getrf: nothing to factor, and bad arguments, go to the CPU LAPACK") {
     for (const auto& [m, n] : {std::pair{0, 5}, {5, 0}, {0, 0}}) {
         const int before = factor_calls();
         Factored<double, int32_t> f(Stored<double>(m, n, 1));
@@ -254,7 +254,7 @@ TEST_CASE_TEMPLATE("gesv and getrs solve", T, float, double) {
 }
 
 TEST_SUITE("failures") {
-    TEST_CASE("a factorization that fails on the device is completed by the next LAPACK") {
+    TEST_CASE("a factorization that fails on the device is completed by the CPU LAPACK") {
         auto* const fail = reinterpret_cast<void (*)(const char*, int, int)>(dlsym(RTLD_DEFAULT, "test_fail_vulkan"));
         REQUIRE(fail);
         const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Vulkan calls that fail (failing_vulkan.c, which is preloaded). C is right, because the next BLAS computes the tiles
+// Vulkan calls that fail (failing_vulkan.c, which is preloaded). C is right, because the CPU BLAS computes the tiles
 // that failed. Each case is a process of its own, in which the library opens a device.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -96,7 +96,7 @@ void check_in_child(const Failure& failure, const std::function<int()>& run) {
 }  // namespace
 
 TEST_SUITE("failures") {
-    TEST_CASE("what fails on the device is computed by the next BLAS") {
+    TEST_CASE("what fails on the device is computed by the CPU BLAS") {
         bool row_major = false;
         for (const Failure& failure : failures) {
             row_major = !row_major;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libvkgemm_blas.so as a program sees it: functions by name. The next BLAS is the tests' own (cpu_blas.cpp), which
+// libvkgemm_blas.so as a program sees it: functions by name. The CPU BLAS is the tests' own (cpu_blas.cpp), which
 // counts its calls.
 #pragma once
 #include <functional>
