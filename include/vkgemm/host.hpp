@@ -224,6 +224,12 @@ class Device {
     std::shared_ptr<detail::DeviceState> state_;
 };
 
+/// The problem nearest to `like` that a kernel can compute, which is given by its index in kernels(): of its types and
+/// accuracy; of as few rows or columns as its tile has, if it takes few only; in a layout that it reads; of whole
+/// blocks. If the kernel takes mixed types, A is f16, and B keeps a block format; otherwise B is f32, or q8_0 if the
+/// kernel takes blocks only. Batch, strides and epilogue stay as they are. A device's limits are not checked.
+Problem problemFor(uint32_t kernel, Problem like);
+
 struct SelfTestOptions {
     std::vector<std::string> kernels{};  ///< by name; empty: all that fit the device
     uint32_t runs = 2;                   ///< of each product
@@ -231,7 +237,7 @@ struct SelfTestOptions {
 };
 
 struct SelfTest {
-    size_t kernels = 0, products = 0;  ///< that were tested
+    size_t kernels = 0, products = 0;  ///< that were tested: a kernel with at least one of the products
     std::string disabledKernels{};     ///< for DeviceOptions::disabledKernels: a row for each wrong kernel of those
     Status failure{};                  ///< of the device, if it ended the test: later kernels were not tested
 };

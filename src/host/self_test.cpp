@@ -3,11 +3,12 @@
 #include "host/self_test.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
-#include "vkgemm/elements.hpp"
 #include "vkgemm/explain.hpp"
+#include "vkgemm/formats.hpp"
 
 namespace vkgemm::host {
 namespace detail {
@@ -35,38 +36,36 @@ std::vector<int> numbers(size_t count, Random& random, bool is_signed, uint64_t 
     return all;
 }
 
+/// `values` are in the order of the memory; blocks are neighbours there.
 std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
-    std::vector<std::byte> bytes(values.size() * bytesOf(type));
-    for (size_t i = 0; i < values.size(); ++i) encode(type, values[i], &bytes[i * bytesOf(type)]);
-    return bytes;
+    const size_t block = blockElements(type), bytes = bytesOf(type);
+    const std::vector<double> all(values.begin(), values.end());
+    std::vector<std::byte> out(all.size() / block * bytes);
+    for (size_t i = 0; i < all.size() / block; ++i)
+        encodeBlock(type, std::span(all).subspan(i * block, block), &out[i * bytes]);
+    return out;
 }
 
-Product make_product(const VkgemmKernelInfo& k, uint64_t m, uint64_t n, uint64_t depth, bool transposed,
-                     uint64_t seed) {
+Product make_product(uint32_t kernel, const Problem& like, uint64_t seed) {
     Product p;
-    p.problem = {.m = m, .n = n, .k = depth};
-    const bool mixed = k.a == VKGEMM_TYPE_DEFAULT;
-    const Type type_a = mixed ? f16 : k.a, type_b = mixed ? f32 : k.b;
-    p.problem.a.type = type_a, p.problem.b.type = type_b, p.problem.d.type = k.d == VKGEMM_TYPE_DEFAULT ? f32 : k.d,
-    p.problem.accumulate = k.accumulate;
-    if (k.a == f32 && k.b == f32 && k.d == f32)
-        p.problem.accuracy = VKGEMM_ACCURACY_F32_SPLIT_ROWS;  // so that every kernel serves; -1, 0 and 1 stay exact
-    if (k.a == VKGEMM_TYPE_E4M3) p.problem.accuracy = VKGEMM_ACCURACY_NARROW;
-    if (transposed) p.problem.a.layout = p.problem.b.layout = columnMajor;
+    p.problem = problemFor(kernel, like);
+    const auto [m, n, depth] = std::array{p.problem.m, p.problem.n, p.problem.k};
+    const Type type_a = p.problem.a.type, type_b = p.problem.b.type;
     if (const auto text = formatProblem(p.problem)) p.text = *text;
     Random random{seed};
     const uint64_t sparse = std::max<uint64_t>(2, depth / 64);  // so that a sum stays far below 256, bf16's last
-    const std::vector<int> a = numbers(m * depth, random, k.a != VKGEMM_TYPE_U8, sparse);
-    const std::vector<int> b = numbers(depth * n, random, k.b != VKGEMM_TYPE_U8, 2);
+    const std::vector<int> a = numbers(m * depth, random, type_a != VKGEMM_TYPE_U8, sparse);
+    const std::vector<int> b = numbers(depth * n, random, type_b != VKGEMM_TYPE_U8, 2);
     std::vector<int> d(m * n), a_there(a.size()), b_there(b.size());
     for (uint64_t row = 0; row < m; ++row)
         for (uint64_t q = 0; q < depth; ++q) {
             const int left = a[row * depth + q];
-            a_there[transposed ? q * m + row : row * depth + q] = left;
+            a_there[p.problem.a.layout == columnMajor ? q * m + row : row * depth + q] = left;
             for (uint64_t col = 0; left && col < n; ++col) d[row * n + col] += left * b[q * n + col];
         }
     for (uint64_t q = 0; q < depth; ++q)
-        for (uint64_t col = 0; col < n; ++col) b_there[transposed ? col * depth + q : q * n + col] = b[q * n + col];
+        for (uint64_t col = 0; col < n; ++col)
+            b_there[p.problem.b.layout == columnMajor ? col * depth + q : q * n + col] = b[q * n + col];
     p.a = encoded(type_a, a_there), p.b = encoded(type_b, b_there), p.d = encoded(p.problem.d.type, d);
     return p;
 }
@@ -78,17 +77,24 @@ uint64_t constant(const std::string& tile, const std::string& name) {
     return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + key.size(), nullptr, 10);
 }
 
-/// Whole tiles, less than one, and some more than one; few rows or columns where the family takes no more.
-std::vector<Product> products(const VkgemmKernelInfo& k, uint64_t seed) {
+/// Whole tiles, less than one, and some more than one; if the kernel takes mixed types, block formats in turn, each
+/// with bits in other places.
+std::vector<Product> products(uint32_t kernel, const VkgemmKernelInfo& k, uint64_t seed) {
     const uint64_t bm = constant(k.tile, "BM"), bn = constant(k.tile, "BN"),
                    bk = std::max<uint64_t>(16, constant(k.tile, "BK"));
-    const bool few = std::string(k.family) == "gemv";
-    const uint64_t m = few && bm <= bn ? bm : 0, n = few && bn < bm ? bn : 0;  // 0: any number
+    const bool mixed = k.a == VKGEMM_TYPE_DEFAULT;
     std::vector<Product> all;
-    all.push_back(make_product(k, m ? m : 2 * bm, n ? n : 2 * bn, 2 * bk, false, seed));
-    all.push_back(make_product(k, m ? m : bm + 3, n ? n : bn + 5, 3 * bk + 1, false, seed + 1));
-    all.push_back(make_product(k, m ? m : bm + 8, n ? n : 2 * bn, 2 * bk + 16, true, seed + 2));
-    if (bm > 1 && bn > 1) all.push_back(make_product(k, bm - 1, bn - 1, bk - 1, true, seed + 3));
+    const auto add = [&](uint64_t m, uint64_t n, uint64_t depth, bool transposed, Type format = VKGEMM_TYPE_DEFAULT) {
+        Problem like{.m = m, .n = n, .k = depth};
+        if (mixed) like.b.type = format;
+        if (transposed) like.a.layout = like.b.layout = columnMajor;
+        all.push_back(make_product(kernel, like, seed + all.size()));
+    };
+    add(2 * bm, 2 * bn, 2 * bk, false);
+    add(bm + 3, bn + 5, 3 * bk + 1, false);
+    add(bm + 8, 2 * bn, 2 * bk + 16, true, VKGEMM_TYPE_Q4_0);
+    if (bm > 1 && bn > 1) add(bm - 1, bn - 1, bk - 1, true);
+    if (mixed) add(bm + 3, bn + 5, 2 * bk, false, VKGEMM_TYPE_Q4_K);
     return all;
 }
 
@@ -156,14 +162,17 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
     SelfTest result;
     for (const std::string& name : options.kernels)
         if (const Status s = device.context().checkKernel({.kernel = name.c_str()}, nullptr); !s) return s;
-    for (const VkgemmKernelInfo& k : kernels()) {
+    const std::vector<VkgemmKernelInfo> all = kernels();
+    for (uint32_t kernel = 0; kernel < all.size(); ++kernel) {
+        const VkgemmKernelInfo& k = all[kernel];
         const bool asked =
             options.kernels.empty() || std::ranges::find(options.kernels, k.name) != options.kernels.end();
         if (k.helper || !asked || !device.context().checkKernel({.kernel = k.name}, nullptr)) continue;
-        ++result.kernels;
-        for (const Product& p : products(k, options.seed)) {
+        size_t tried = 0;
+        for (const Product& p : products(kernel, k, options.seed)) {
             if (!device.context().checkKernel(options_of(k), &p.problem)) continue;  // a family may not serve it
             ++result.products;
+            if (tried++ == 0) ++result.kernels;
             const auto wrong = run(device, k, p, options.runs, spoil);
             if (!wrong) result.failure = wrong.status();
             const std::string why = wrong ? *wrong : against(p, wrong.status());

@@ -51,6 +51,11 @@ TEST_CASE("check --native: a device without native kernels is code 3, with the r
     refused(2, "check --native --out wrong.txt", {"--native", "--out"});
 }
 
+TEST_CASE("check: kernels of quantised weights are given block formats") {
+    expect(run(0, "check --kernel gemv_blocks_f32_1x8 --runs 1").out, {"gemv_blocks_f32_1x8", "right"});
+    expect(run(0, "check --kernel gemv_mxint8_f32_1x8 --runs 1").out, {"gemv_mxint8_f32_1x8", "right"});
+}
+
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
     const Folder folder("check_unable");
     // Of the problems one has kernels. It is u8, which few kernels serve: a driver takes up to seconds to compile one.

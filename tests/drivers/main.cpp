@@ -158,7 +158,8 @@ void print_tables(const Compiler& device) {
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
         if (!k.module.is_product() || plan::unfit_device(k, k.tile, caps)) continue;
-        for (const Compiled& c : compile(device, problem_for(*tool::find_kernel(k.name), 2048, 2048, 2048), &k))
+        for (const Compiled& c :
+             compile(device, problem_for(*tool::find_kernel(k.name), {.m = 2048, .n = 2048, .k = 2048}), &k))
             if (c.step.kernel->info.name == k.name) print_row("", c);
     }
     print_unfit(device);

@@ -20,6 +20,35 @@ TEST_CASE("self-test: a right kernel passes, on whole and partial tiles") {
     CHECK(t->disabledKernels == "");
 }
 
+TEST_CASE("self-test: every kernel that fits the device has a problem that it computes") {
+    const auto all = vkgemm::kernels();
+    for (uint32_t i = 0; i < all.size(); ++i) {
+        const vkgemm::PlanOptions options{.kernel = all[i].name, .workspaceLimit = uint64_t{64} << 20};
+        if (all[i].helper || !device().context().checkKernel(options, nullptr)) continue;
+        const Problem p = host::problemFor(i, {.m = 256, .n = 256, .k = 512});
+        const auto s = device().context().checkKernel(options, &p);
+        CHECK_MESSAGE(bool(s), all[i].name, ": ", s.text);
+    }
+}
+
+TEST_CASE("self-test: kernels of quantised weights multiply block formats, and one without a product is not tested") {
+    for (const auto& [name, products] : {std::pair{"gemv_mixed_f32_1x8", size_t{4}},
+                                         {"gemv_mixed_f16_8x1", size_t{4}},
+                                         {"gemv_blocks_f32_2x16", size_t{5}},
+                                         {"gemv_mxint8_f16_1x16", size_t{4}},
+                                         {"coopmat_mixed_f32_16x16x64_mma8", size_t{5}}}) {
+        size_t ran = 0;
+        const auto count = [&](const std::string&, std::span<std::byte>) { return ++ran, Status{}; };
+        const auto t = host::detail::self_test(device(), {.kernels = {name}, .runs = 1}, count);
+        REQUIRE_MESSAGE(bool(t), t.status().text);
+        CAPTURE(name);
+        CHECK(t->disabledKernels == "");
+        CHECK(t->kernels == (t->products ? 1 : 0));
+        CHECK(t->products == ran);
+        if (device().context().checkKernel({.kernel = name}, nullptr)) CHECK(t->products == products);
+    }
+}
+
 TEST_CASE("self-test: kernels that nobody knows are refused") {
     const auto t = host::selfTest(device(), {.kernels = {"tiled_f32_9x9"}});
     REQUIRE(!t);

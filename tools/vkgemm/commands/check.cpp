@@ -53,7 +53,8 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
             const bool worth = i == 1 || (first && i == 2);  // ragged; batches of transposed matrices
             if (auto c = parse_case(lines[i])) jobs.push_back({*std::move(c), k->name(), "", all.size() == 1, !worth});
         }
-        const std::string deep = problem_for(*k, k->tile.BM + 4, k->tile.BN + 4, 8 * std::max(32u, k->tile.BK));
+        const std::string deep =
+            problem_for(*k, {.m = k->tile.BM + 4, .n = k->tile.BN + 4, .k = 8 * std::max(32u, k->tile.BK)});
         if (auto c = parse_case(deep)) jobs.push_back({*std::move(c), k->name(), "SPLIT=3", false, true});
     }
     return {};

@@ -143,7 +143,7 @@ int run(const Session& session, const Options& o) {
     for (const Kernel* k : *kernels) {
         if (interrupted()) break;
         ++covered;
-        const Case now = c ? *c : *parse_case(problem_for(*k, 256, 256, 256));
+        const Case now = c ? *c : *parse_case(problem_for(*k, {.m = 256, .n = 256, .k = 256}));
         progress.begin(now.text + ", " + k->name());
         auto t = trace(*device, now, k->name(), o.tile, modules);
         progress.clear();

@@ -168,7 +168,7 @@ Result<std::vector<Job>> jobs_of(const Options& o, const host::Device& device) {
                                                       device.context().checkKernel({.kernel = k.info.name})
                                                 : k.name() == o.kernel;
         if (!named) continue;
-        const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, 2048, 2048, 2048));
+        const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, {.m = 2048, .n = 2048, .k = 2048}));
         if (!c) return c.status();
         jobs.push_back({k.name(), *c, wanted ? workspace_limit : workspace_for(k)});
     }

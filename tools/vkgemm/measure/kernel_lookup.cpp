@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/text.h"
+#include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -24,22 +25,6 @@ Tile tile_from(const std::vector<VkgemmTileConstant>& constants) {
         for (const TileField& f : tile_fields)
             if (f.name == c.name) tile.*f.value = c.value;
     return tile;
-}
-
-/// The option of a problem's line for the accuracy that the kernel needs.
-std::string accuracy_word(VkgemmAccuracy accuracy) {
-    switch (accuracy) {
-        case VKGEMM_ACCURACY_F32_SPLIT:
-            return " accuracy=f32_split";
-        case VKGEMM_ACCURACY_F32_SPLIT_ROWS:
-            return " accuracy=f32_split_rows";
-        case VKGEMM_ACCURACY_NARROW:
-            return " accuracy=narrow";
-        case VKGEMM_ACCURACY_MXINT8:
-            return " accuracy=mxint8";
-        default:
-            return "";
-    }
 }
 
 }  // namespace
@@ -117,30 +102,25 @@ Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const C
                         : unknown_kernel(name, std::move(also)));
 }
 
-std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth) {
-    const bool few = k.family().starts_with("gemv");
-    if (few && k.tile.BM <= k.tile.BN) m = k.tile.BM;
-    if (few && k.tile.BN < k.tile.BM) n = k.tile.BN;
-    std::string types = types_of(k);
-    if (k.info.d == VKGEMM_TYPE_DEFAULT) types.replace(types.find("->"), std::string::npos, "->f16");
-    const std::string sums = types.substr(types.find('+'));
-    if (k.is_mixed()) depth = (depth + 31) / 32 * 32;
-    return (k.is_mixed() ? "f16*f32" + sums : types) + " " + std::to_string(m) + "x" + std::to_string(n) + "x" +
-           std::to_string(depth) + accuracy_word(k.traits.accuracy);
+std::string problem_for(const Kernel& k, const Problem& like) {
+    const auto text = formatProblem(host::problemFor(k.index, like));
+    return text ? *text : text.status().text;
 }
 
 uint64_t workspace_for(const Kernel& k) { return k.traits.packsFragments || k.traits.native ? workspace_limit : 0; }
 
 std::vector<std::string> edge_problems(const Kernel& k) {
     const uint64_t m = k.tile.BM, n = k.tile.BN, depth = k.tile.BK ? k.tile.BK : 16;
+    const auto t = columnMajor;
     std::vector<std::string> all = {
-        problem_for(k, 2 * m, 2 * n, 2 * depth),
-        problem_for(k, m + 1, n + 3, 3 * depth + 1) + " beta=1",
-        problem_for(k, m + 8, 2 * n, 2 * depth + 16) + " batch=3 layout=tn",
-        problem_for(k, m + 5, n + 7, depth + 5) + " layout=nt bias=col act=relu",
-        problem_for(k, m + 16, n + 16, depth + 16) + " layout_d=t c=separate beta=1",
+        problem_for(k, {.m = 2 * m, .n = 2 * n, .k = 2 * depth}),
+        problem_for(k, {.m = m + 1, .n = n + 3, .k = 3 * depth + 1}) + " beta=1",
+        problem_for(k, {.m = m + 8, .n = 2 * n, .k = 2 * depth + 16, .batch = 3, .a = {.layout = t}}),
+        problem_for(k, {.m = m + 5, .n = n + 7, .k = depth + 5, .b = {.layout = t}}) + " bias=col act=relu",
+        problem_for(k, {.m = m + 16, .n = n + 16, .k = depth + 16, .d = {.layout = t}}) + " c=separate beta=1",
     };
-    if (m > 1 && n > 1) all.push_back(problem_for(k, m - 1, n - 1, depth - 1) + " layout=tt");
+    if (m > 1 && n > 1)
+        all.push_back(problem_for(k, {.m = m - 1, .n = n - 1, .k = depth - 1, .a = {.layout = t}, .b = {.layout = t}}));
     return all;
 }
 

@@ -43,9 +43,8 @@ bool has_types(const Kernel& k, const Resolved& r);
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c,
                                                 std::vector<std::string> also = {});
 
-/// A problem of the kernel's own types that it serves: about `m` x `n` x `depth`; of a family that takes few rows or
-/// columns, as few as its tile has.
-std::string problem_for(const Kernel& k, uint64_t m, uint64_t n, uint64_t depth);
+/// The text of host::problemFor.
+std::string problem_for(const Kernel& k, const Problem& like);
 
 /// Bytes of workspace for a kernel if nothing else is stated: 0, unless it cannot run without.
 uint64_t workspace_for(const Kernel& k);
