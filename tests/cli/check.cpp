@@ -65,6 +65,9 @@ TEST_CASE("check: a kernel that does not serve is code 3 and no row of the resul
     CHECK(!contains(some.err, "u8*u8"));
     run(3, "check 'i32*i32 8x8x8' --kernel block_f32_64x64 --out nothing.txt");
     CHECK(!is_file("nothing.txt"));  // nothing was compared
+    // If several were tried, the reason is that of the first, which asks for least.
+    expect(run(3, "check 'f16*q4_0 17x64x64 layout=nt' --kernel gemv_blocks").err,
+           {"none of these kernels serves", "for example, gemv_blocks_f16_1x8: is for up to 16 rows"});
     refused(2, "check 8x8x8 --kernel nive", {"'nive'", "'naive'"});
     expect(run(3, "check 64x64x64 'f16*f16 64x64x64' --kernel block_f32_64x64 --runs 1 --out unable.txt").out,
            {"right", "f16*f16+f32->f16 64x64x64"});

@@ -106,7 +106,7 @@ class Checker {
     Progress progress_;
     CheckedKernels found_;                         // in the order of the table
     std::set<std::string> compared_;               // problems
-    std::map<std::string, std::string> unserved_;  // problem: why the last kernel that was tried cannot serve it
+    std::map<std::string, std::string> unserved_;  // problem: why the first kernel that was tried cannot serve it
     Exit exit_ = exit_right;
 };
 
@@ -125,7 +125,7 @@ Status Checker::check(const Job& job) {
         checked.wrong.push_back(what + ": " + m.failure.text);
     if (!m.failure) {
         if (exit_code(m.failure) == exit_vulkan) return m.failure;
-        unserved_[job.c.text] = m.failure.text;
+        unserved_.emplace(job.c.text, m.failure.text);  // of the first kernel, which asks for least
         if (!job.asked) return {};
         checked.unable.push_back(job.c.text + " cannot run: " + m.failure.text);
         if (o_.out == "-") warn("vkgemm: " + checked.unable.back());  // a self-test result does not hold it
