@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Packing an operand ahead: what vkgemmCreatePack gives and refuses, and runs with packed operands.
 #include "api/api.h"
+#include "plan/problem/problem_text.h"
 
 using namespace vkgemm::test;
 
@@ -55,11 +56,14 @@ TEST_CASE("packing: plans for other sizes of A take the same key, and no other")
     p.packedB = info_of(product.handle).packedB;
     expect(make_plan(other, p), VKGEMM_SUCCESS, {});
     CHECK(info_of(other.handle).packedB == p.packedB);
+    const std::string key = vkgemm::plan::key_text(p.packedB);
     p.packedB ^= 2;
     OwnedPlan none;
-    expect(make_plan(none, p), VKGEMM_ERROR_UNSUPPORTED, {"packed for another layout"});
+    expect(make_plan(none, p), VKGEMM_ERROR_UNSUPPORTED,
+           {"B is packed for another layout", "its key is " + vkgemm::plan::key_text(p.packedB), "reads " + key,
+            "packedB = VKGEMM_PACKED_ANY"});
     p.packedB = info_of(product.handle).packedB, p.n = 51;
-    expect(make_plan(none, p), VKGEMM_ERROR_UNSUPPORTED, {"packed for another layout"});
+    expect(make_plan(none, p), VKGEMM_ERROR_UNSUPPORTED, {"packed for another layout", "its key is " + key, "reads "});
 }
 
 TEST_CASE("packing: runs with a packed operand that is short, misaligned or in the way are refused") {

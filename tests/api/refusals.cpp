@@ -140,6 +140,8 @@ TEST_CASE("mixed types, block formats and their sizes that are refused") {
         {"f64*q8_0 8x8x32 layout=nt", VKGEMM_ERROR_UNSUPPORTED, {"f64*q8_0", "beside its own type alone"}},
         {"i32*f32 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"i32*f32+f32->f32", "i32", "beside its own type alone"}},
         {"f16*f16->q8_0 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be q8_0"}},
+        {"e4m3*e4m3->e4m3 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be e4m3", "only A and B", "floats of 8 bits"}},
+        {"f16*e5m2->e5m2 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be e5m2", "only A and B", "floats of 8 bits"}},
         {"f16*f16+q8_0->f16 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"accumulator cannot be q8_0"}},
         {"q4_k*f16 8x8x200", VKGEMM_ERROR_UNSUPPORTED, {"A", "256 elements (q4_k)", "k is 200", "pad it to 256"}},
         {"f16*q4_k 8x8x300 layout=nt", VKGEMM_ERROR_UNSUPPORTED, {"B", "q4_k", "k is 300", "512"}},

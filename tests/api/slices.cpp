@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "support/random.h"
+#include "vkgemm/elements.hpp"
 
 using namespace vkgemm::test;
 
@@ -29,6 +30,7 @@ uint32_t dispatches(const OwnedPlan& plan, const VkgemmRun& run) {
 constexpr VkDeviceSize place = 1 << 19;
 struct Memory {
     vkgemm::host::Buffer buffer = vkgemm::test::buffer(place * 6);
+    vkgemm::Type type = vkgemm::f32;  // of all but the workspace
     float* at(size_t slot) const { return reinterpret_cast<float*>(buffer.mapped().data() + slot * place); }
     VkgemmRun run(double beta) const {
         VkgemmRun r{};
@@ -43,7 +45,8 @@ struct Memory {
     void fill(uint64_t seed) const {
         Random random(seed);
         for (const size_t slot : {size_t{0}, size_t{1}, size_t{2}, size_t{3}})
-            for (size_t i = 0; i < place / 4; ++i) at(slot)[i] = float(random.below(2000)) / 999.f - 1;
+            for (size_t i = 0; i < place; i += vkgemm::bytesOf(type))
+                vkgemm::encode(type, float(random.below(2000)) / 999.f - 1, buffer.mapped().data() + slot * place + i);
         for (size_t i = 0; i < 2 * place / 4; ++i) at(4)[i] = std::numeric_limits<float>::quiet_NaN();
     }
     /// Whatever D's slot holds, its guards too.
@@ -129,11 +132,20 @@ TEST_CASE("sliced products have the same bits, in one submission or in many") {
         {"61x57x1029 bias=row act=relu c=d", "tiled_f32_8x8", "SPLIT=3,PACK=4", -1},
         {"203x117x129", "vec4_f32_64x64", "", 0},
         {"33x517x129 layout=nt c=d", "cpu_f32_2x32", "", 2},
+        {"203x317x129 bias=col c=d", "simt_f32_64x64x16", "", 0.5},
+        {"61x57x1029 layout=nt", "simt_f32_32x32x16", "SPLIT=3,PACK=4", 0},
+        {"8x900x132 layout=nt bias=col c=d", "gemv_f32_8x32", "", 0.5},
+        {"4x124x1028", "gemv_f32_8x32", "SPLIT=3", 0},
+        {"f16*f16 203x117x129 bias=row act=relu c=d", "coopmat_f16_16x16x64_mma8", "", 0.5},
+        {"f16*f16 203x117x129 layout=nt", "coopmat_packed_f16_16x16x64_mma8", "", 0},
     };
-    const Memory memory;
+    Memory memory;
     for (const auto& row : rows) {
         CAPTURE(row.problem);
         CAPTURE(row.kernel);
+        memory.type = std::string_view(row.problem).starts_with("f16") ? vkgemm::f16 : vkgemm::f32;
+        if (memory.type == vkgemm::f16 && !device().context().checkKernel({.kernel = row.kernel}, nullptr))
+            continue;  // its matrices are a CPU driver's
         OwnedPlan whole;
         plan_for(whole, row.problem, cut(0, row.kernel, row.tile));
         const VkgemmRun run = memory.run(row.beta);
