@@ -5,6 +5,8 @@
 #include <set>
 
 #include "kernels/tally.h"
+#include "support/golden_blocks.h"
+#include "vkgemm/elements.hpp"
 
 using namespace vkgemm::test;
 using vkgemm::plan::columnMajor;
@@ -43,9 +45,60 @@ Case case_of_types(const Kernel& kernel, Type a, Type b, uint64_t blocks = 3) {
     return x;
 }
 
+/// The elements of a column of blocks, each of which a row of an identity matrix picks.
+std::vector<double> picked(const char* kernel, const std::string& line, std::span<const std::byte> column, size_t k) {
+    const vkgemm::host::Device& d = device();
+    const auto parsed = vkgemm::parseProblem(line.c_str());
+    REQUIRE_MESSAGE(bool(parsed), line);
+    const auto plan = d.context().createPlan(parsed->problem, {.kernel = kernel});
+    REQUIRE_MESSAGE(bool(plan), line, ": ", plan.status().text);
+    std::vector<float> identity(k * k), result(k);
+    for (size_t i = 0; i < k; ++i) identity[i * k + i] = 1;
+    const auto made = [&](std::span<const std::byte> data) {
+        auto buffer = d.createBuffer((data.size() + 15) / 16 * 16);
+        REQUIRE(bool(buffer));
+        REQUIRE(bool(d.upload(*buffer, 0, data)));
+        return *std::move(buffer);
+    };
+    const auto a = made(std::as_bytes(std::span(identity))), b = made(column),
+               sums = made(std::as_bytes(std::span(result)));
+    const auto submitted = d.submit([&](VkCommandBuffer commands) {
+        return plan->record(commands, {.a = a.operand(), .b = b.operand(), .d = sums.operand()});
+    });
+    REQUIRE_MESSAGE(bool(submitted), submitted.text);
+    REQUIRE(bool(d.download(sums, result)));
+    return {result.begin(), result.end()};
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("formats");
+
+TEST_CASE("a block of every format is decoded to the numbers that are written beside it") {
+    // Elements are decoded by eights, by 64, or to whole numbers.
+    for (const char* name : {"tiled_mixed_f32_8x8", "gemv_blocks_f32_1x8", "gemv_mxint8_f32_1x8"}) {
+        const Kernel& kernel = *vkgemm::plan::find_kernel(name);
+        if (!is_chosen(kernel) || !fits(kernel)) continue;
+        for (const GoldenBlock& block : golden_blocks()) {
+            const size_t blocks = std::max<size_t>(1, 64 / block.numbers.size()), k = blocks * block.numbers.size();
+            const std::string size = std::to_string(k);
+            const std::string line = "f32*" + block.format + " 1x1x" + size + " batch=" + size +
+                                     " layout=nt stride_b=0" +
+                                     (kernel.module.family.uses_packed_dots ? " accuracy=mxint8" : "");
+            const vkgemm::Problem problem = vkgemm::parseProblem(line.c_str())->problem;
+            if (!device().context().checkKernel({.kernel = name}, &problem)) continue;  // groups, or tables of codes
+            std::vector<std::byte> column;
+            std::vector<double> numbers;
+            for (size_t i = 0; i < blocks; ++i) {
+                column.insert(column.end(), block.bytes.begin(), block.bytes.end());
+                numbers.insert(numbers.end(), block.numbers.begin(), block.numbers.end());
+            }
+            CAPTURE(name);
+            CAPTURE(block.format);
+            CHECK(picked(name, line, column, k) == numbers);
+        }
+    }
+}
 
 TEST_CASE("every format, as A and as B: exact, and within the bound") {
     for_each_mixed([](const Kernel& kernel, Tally& tally) {

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
+#include "support/golden_blocks.h"
 #include "support/reference.h"
+#include "vkgemm/formats.hpp"
 
 using namespace vkgemm::test;
 using namespace vkgemm::plan;
@@ -99,6 +102,22 @@ TEST_CASE("poison is NaN, or big and odd") {
         else
             CHECK((std::fmod(std::fabs(value), 2) == 1 && std::fabs(value) > largest(row.type) / 2));
     }
+}
+
+TEST_CASE("one block of every format stands for the numbers that are written beside it") {
+    std::set<std::string_view> formats;
+    for (const GoldenBlock& block : golden_blocks()) {
+        CAPTURE(block.format);
+        const auto row = std::ranges::find(vkgemm::plan::type_info, block.format, &TypeInfo::name);
+        REQUIRE(row != std::end(vkgemm::plan::type_info));
+        formats.insert(row->name);
+        REQUIRE(block.bytes.size() == row->bytes);
+        REQUIRE(block.numbers.size() == row->block);
+        std::vector<double> decoded(row->block);
+        vkgemm::decodeBlock(row->type, block.bytes.data(), decoded);
+        CHECK(decoded == block.numbers);
+    }
+    for (const auto& row : vkgemm::plan::type_info) CHECK((row.block > 1) == formats.contains(row.name));
 }
 
 TEST_CASE("the exact range is the largest") {
