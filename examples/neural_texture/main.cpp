@@ -72,7 +72,7 @@ void run(Renderer& r) {
         vk::Extent2D size = window ? window->size() : r.scene.extent;
         if (event == resize) size = vk::Extent2D(o.size.width / 2, o.size.height / 2);
         const bool minimised = event == minimise || size.width == 0 || size.height == 0;
-        r.lost = event == lose;
+        r.lost = event;
         if (!minimised && size != r.scene.extent) r.resize(size);
         if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
         const uint32_t before =
@@ -115,8 +115,9 @@ std::optional<int> parse(Options& o, int count, char** arguments) {
     app.add_flag("--graph", o.graph, "print the passes of the first frame");
     app.add_flag("--window", o.window, "show the frames in a window, until Escape");
     app.add_option("--inject", o.inject, "what happens half-way, for tests; lose: the device")
-        ->option_text("resize, minimise or lose")
-        ->transform(CLI::CheckedTransformer(Names{{"resize", resize}, {"minimise", minimise}, {"lose", lose}}));
+        ->option_text("resize, minimise, lose or lose_in_wait")
+        ->transform(CLI::CheckedTransformer(
+            Names{{"resize", resize}, {"minimise", minimise}, {"lose", lose}, {"lose_in_wait", lose_in_wait}}));
     try {
         app.parse(count, arguments);
     } catch (const CLI::ParseError& e) {

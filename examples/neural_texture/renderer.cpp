@@ -42,6 +42,7 @@ void Renderer::resize(vk::Extent2D size) {
 }
 
 void Renderer::wait_for(const Frame& f) const {
+    if (lost == lose_in_wait) throw vk::DeviceLostError("waitForFences");
     if (gpu.device.waitForFences(*f.fence, true, UINT64_MAX) != vk::Result::eSuccess) fail("waitForFences");
 }
 
@@ -82,7 +83,7 @@ void Renderer::submit(Frame& f, vk::Semaphore before, vk::Semaphore after) {
     f.commands.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
     f.finished.times = graph.record(f.commands, f.queries);
     f.commands.end();
-    if (lost) throw vk::DeviceLostError("submit");
+    if (lost == lose) throw vk::DeviceLostError("submit");
     const vk::PipelineStageFlags copies = vk::PipelineStageFlagBits::eTransfer;
     vk::SubmitInfo info({}, {}, *f.commands);
     if (before) info.setWaitSemaphores(before).setWaitDstStageMask(copies);

@@ -7,7 +7,7 @@
 namespace renderer {
 
 /// What happens half-way, for tests.
-enum Event : uint32_t { nothing, resize, minimise, lose };
+enum Event : uint32_t { nothing, resize, minimise, lose, lose_in_wait };
 
 /// The command line.
 struct Options {
@@ -57,7 +57,7 @@ class Renderer {
     Graph graph;
     Network network;
     Scene scene;
-    bool lost = false;  // a submission ends as on a device that is lost
+    uint32_t lost = nothing;  // lose: a submission ends as on a lost device; lose_in_wait: a wait for one does
 
    private:
     void submit(Frame& frame, vk::Semaphore before, vk::Semaphore after);
