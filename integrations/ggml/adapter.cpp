@@ -221,6 +221,9 @@ struct Adapter::State {
     TimesFile file;
     bool isFileWritten = true;
     std::unordered_map<ClassKey, Timed, WordsHash> classes;
+    // Hashes that leave() was given, each where its last bits tell; 0: none. Read without a lock.
+    std::array<std::atomic<uint64_t>, 4096> left{};
+    std::atomic<uint64_t>& leftAt(uint64_t hash) { return left[hash % left.size()]; }
 
     Timed* timedOf(const ClassKey& key);
     void readTimers(Timed& x);
@@ -313,6 +316,17 @@ Turn Adapter::turnOf(const MulMat& product) {
     x->running.emplace_back(timer, isOurs);
     return {isOurs ? Reason::SERVED : Reason::TRIAL, timer};
 }
+
+bool Adapter::isLeft(uint64_t hash) {
+    State& s = *state_;
+    constexpr auto relaxed = std::memory_order_relaxed;
+    if (s.takesAll.load(relaxed) || s.keepsNotes.load(relaxed)) return false;
+    if (!hash || s.leftAt(hash).load(relaxed) != hash) return false;
+    s.totals[static_cast<size_t>(Reason::SLOWER)].fetch_add(1, relaxed);
+    return true;
+}
+
+void Adapter::leave(uint64_t hash) { state_->leftAt(hash).store(hash, std::memory_order_relaxed); }
 
 void Adapter::takeAll(bool takesAll) { state_->takesAll = takesAll; }
 void Adapter::keepNotes(bool keepsNotes) { state_->keepsNotes = keepsNotes; }

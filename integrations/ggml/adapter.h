@@ -3,7 +3,9 @@
 // Matrix products of ggml's graphs, recorded by vkgemm into the command buffer that ggml fills. It needs vkgemm and
 // Vulkan alone; hook.h translates ggml's types. This header is C++17, as ggml is.
 //
+//     if (adapter->isLeft(hash)) -> ggml's own kernels
 //     const Turn turn = adapter->turnOf(product);
+//     if (turn.reason == Reason::SLOWER) adapter->leave(hash);
 //     if (turn.isTimed()) ... a barrier ..., adapter->stamp(commands, turn, false);
 //     Work work;
 //     if (turn.reason != Reason::SERVED || adapter->prepare(product, work) != Reason::SERVED) -> ggml's own kernels
@@ -61,6 +63,12 @@ struct Turn {
     bool isTimed() const { return timer >= 0; }
 };
 
+/// Hashes one more word. It turns the hash first, because words may be hashes themselves, and the same one twice.
+inline uint64_t mixed(uint64_t hash, uint64_t word) {
+    hash = ((hash << 23 | hash >> 41) ^ word) * 0x9e3779b97f4a7c15;
+    return hash ^ hash >> 29;
+}
+
 /// The functions are for any thread.
 class Adapter {
    public:
@@ -76,6 +84,13 @@ class Adapter {
     void stamp(VkCommandBuffer commands, const Turn& turn, bool isEnd);
     /// vkgemm did not record what was its turn. The class is timed no more, and its products are not held back.
     void drop(const MulMat& product);
+
+    /// A short cut in front of turnOf for products that are left to ggml because it was faster. `hash` is of all that
+    /// tells classes apart, by mixed(). True: it was given to leave() before, and the product is counted. False while
+    /// products are noted, or all are taken, and once another class has taken its place in a table.
+    bool isLeft(uint64_t hash);
+    /// turnOf has answered SLOWER, which it will for this class as long as the adapter lives.
+    void leave(uint64_t hash);
 
     /// Changes Options::takesAll.
     void takeAll(bool takesAll);

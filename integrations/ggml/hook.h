@@ -129,14 +129,48 @@ static bool vkgemm_is_quantised(ggml_backend_vk_context* ctx, const ggml_tensor*
                   : ggml_vk_get_dequantize_mul_mat_vec(ctx, w->type, GGML_TYPE_Q8_1, n, m, k) != nullptr;
 }
 
+// What a tensor looks like to a kernel: its type, sizes, strides and alignment.
+static uint64_t vkgemm_hash(const ggml_tensor* x) {
+    const auto type = static_cast<uint64_t>(x->type), offset = uint64_t(reinterpret_cast<uintptr_t>(x->data));
+    uint64_t h = type << 4 | (offset & 15);
+    for (int i = 0; i < 4; ++i) h = vkgemm::ggml::mixed(vkgemm::ggml::mixed(h, uint64_t(x->ne[i])), x->nb[i]);
+    return h;
+}
+
+// What decides which side multiplies a node, without looking up its buffers. The tensors are hashed side by side.
+static uint64_t vkgemm_hash(const ggml_backend_vk_context* ctx, const ggml_cgraph* cgraph, int node_idx) {
+    const ggml_tensor* const dst = cgraph->nodes[node_idx];
+    const auto fused = static_cast<int>(ctx->num_additional_fused_ops);
+    const uint64_t w = vkgemm_hash(dst->src[0]), y = vkgemm_hash(dst->src[1]),
+                   d = vkgemm_hash(cgraph->nodes[node_idx + fused]);
+    uint64_t h = vkgemm::ggml::mixed(vkgemm::ggml::mixed(w, y), d);
+    h = vkgemm::ggml::mixed(h, uint64_t(dst->op_params[0]) << 32 | uint32_t(dst->op_params[1]));
+    for (int i = 0; i <= fused; ++i) h = vkgemm::ggml::mixed(h, cgraph->nodes[node_idx + i]->op);
+    return dst->op == GGML_OP_MUL_MAT_ID ? vkgemm::ggml::mixed(h, vkgemm_hash(dst->src[2])) : h;
+}
+
 /// Node `node_idx`, a MUL_MAT or a MUL_MAT_ID: records it with vkgemm, or leaves it to ggml. It lives until the node is
 /// recorded, because while both are timed it writes a timestamp then.
 class vkgemm_node {
    public:
     vkgemm_node(ggml_backend_vk_context* ctx, vk_context& subctx, const ggml_cgraph* cgraph, int node_idx)
         : ctx_(ctx), subctx_(subctx), adapter_(vkgemm::ggml::adapterOf(ctx->device->device)) {
-        using vkgemm::ggml::Reason;
         if (!adapter_) return;
+        const uint64_t hash = vkgemm_hash(ctx, cgraph, node_idx);
+        if (!adapter_->isLeft(hash)) decide(cgraph, node_idx, hash);
+    }
+    ~vkgemm_node() {
+        if (turn_.isTimed()) stamp(true);
+    }
+    vkgemm_node(const vkgemm_node&) = delete;
+    vkgemm_node& operator=(const vkgemm_node&) = delete;
+
+    bool isServed = false;
+
+   private:
+    void decide(const ggml_cgraph* cgraph, int node_idx, uint64_t hash) {
+        using vkgemm::ggml::Reason;
+        ggml_backend_vk_context* const ctx = ctx_;
         const ggml_tensor* const dst = cgraph->nodes[node_idx];
         vkgemm::ggml::MulMat product;
         product.src0 = vkgemm_tensor(ctx, dst->src[0]);
@@ -160,21 +194,13 @@ class vkgemm_node {
             turn_ = adapter_->turnOf(product), reason = turn_.reason;
         if (turn_.isTimed()) stamp(false);
         if (reason == Reason::SERVED) {
-            reason = vkgemm_record(ctx, subctx, *adapter_, product, dst->src[1], work);
+            reason = vkgemm_record(ctx, subctx_, *adapter_, product, dst->src[1], work);
             isServed = reason == Reason::SERVED;
             if (!isServed) adapter_->drop(product);
         }
+        if (reason == Reason::SLOWER) adapter_->leave(hash);
         adapter_->note(product, work, reason);
     }
-    ~vkgemm_node() {
-        if (turn_.isTimed()) stamp(true);
-    }
-    vkgemm_node(const vkgemm_node&) = delete;
-    vkgemm_node& operator=(const vkgemm_node&) = delete;
-
-    bool isServed = false;
-
-   private:
     // What is timed overlaps nothing.
     void stamp(bool isEnd) {
         if (!isEnd) ggml_vk_sync_buffers(ctx_, subctx_);

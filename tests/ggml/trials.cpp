@@ -187,6 +187,29 @@ TEST_CASE("trials: timers that nobody reads run out, and classes, too") {
     CHECK(usual->turnOf(product_of(1, {24, 1, 1, 1})).reason == Reason::CACHE);
 }
 
+TEST_CASE("trials: the short cut for what is left to ggml") {
+    const auto usual = new_adapter({});
+    const uint64_t one = ggml::mixed(1, 2), other = ggml::mixed(2, 1);
+    CHECK(one != other);
+    CHECK(ggml::mixed(one, one) != ggml::mixed(other, other));
+    CHECK_FALSE((usual->isLeft(one) || usual->isLeft(0)));
+    CHECK(usual->countOf(Reason::SLOWER) == 0);
+    usual->leave(one), usual->leave(0);
+    CHECK((usual->isLeft(one) && !usual->isLeft(other) && !usual->isLeft(0)));
+    CHECK(usual->countOf(Reason::SLOWER) == 1);
+    // turnOf and note() have the product then.
+    usual->takeAll(true);
+    CHECK_FALSE(usual->isLeft(one));
+    usual->takeAll(false), usual->keepNotes(true);
+    CHECK_FALSE(usual->isLeft(one));
+    usual->keepNotes(false);
+    CHECK(usual->isLeft(one));
+    // A hash with the same place in the table.
+    usual->leave(one ^ uint64_t{1} << 63);
+    CHECK_FALSE(usual->isLeft(one));
+    CHECK(usual->isLeft(one ^ uint64_t{1} << 63));
+}
+
 TEST_CASE("trials: times are kept in a file") {
     const std::string name = (std::filesystem::temp_directory_path() / "vkgemm_ggml_times.txt").string();
     std::filesystem::remove(name);
