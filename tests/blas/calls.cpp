@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The exported functions on a device: every name and transpose, what must not be read or written, what goes to the next
+// The exported functions on a device: every name and transpose, what must not be read or written, what goes to the CPU
 // BLAS, threads, fork. The variables make every product go to the device, in tiles of 5.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
