@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The entry points of the module VKGEMM_MODULE, which multiplies elements of type VKGEMM_A into a D of type VKGEMM_D.
+#include "native/entry_point.cuh"
 #include "native/wgmma.cuh"
 
 namespace vkgemm::native {
 namespace {
 
-extern __shared__ uint8_t shared[];
-
-#define PASTE_2(a, b) a##b
-#define PASTE(a, b) PASTE_2(a, b)
-#define KERNEL(BM, BN, BK, layout, STAGES, a_along_k, b_along_k)                                     \
-    extern "C" __global__ void __launch_bounds__(384, 1)                                             \
-        PASTE(VKGEMM_MODULE, _##BM##x##BN##x##BK##_##layout)(const __grid_constant__ NativeArgs x) { \
-        Product<VKGEMM_A, VKGEMM_D, BM, BN, STAGES, a_along_k, b_along_k>(x, shared).run();          \
+#define KERNEL(BM, BN, BK, layout, STAGES, a_along_k, b_along_k)                            \
+    ENTRY_POINT(_##BM##x##BN##x##BK##_##layout) {                                           \
+        Product<VKGEMM_A, VKGEMM_D, BM, BN, STAGES, a_along_k, b_along_k>(x, shared).run(); \
     }
 #define BYTES_OF_i8 1
 #define BYTES_OF_f16 2
