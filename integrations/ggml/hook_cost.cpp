@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What the hook costs the host for each product that it leaves to ggml: nanoseconds in a loop ("warm"), and with 4 MiB
-// of other memory written before each ("cold"). It is no target of CMake, because it calls static functions of ggml's:
+// of other memory written before each ("cold"). CMake does not build it, because it calls static functions of ggml's:
 // compile it as C++17 like ggml-vulkan.cpp of a tree with the hook, with the same options and its folder among the
 // includes, and link it with the other objects of ggml-vulkan in place of that one.
 //

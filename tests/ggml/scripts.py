@@ -89,7 +89,7 @@ def test_hook(below, tree):
         expect(code == 1 and "CMakeLists.txt is missing" in said, said)
     with tempfile.TemporaryDirectory() as top:
         code, said = run(top)
-        expect(code == 1 and "no tree of ggml" in said, said)
+        expect(code == 1 and "not a tree of ggml" in said, said)
 
 
 def write_program(path, text):

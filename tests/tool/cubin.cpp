@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Machine code states its figures; what is no cubin, or a damaged one, is refused.
+// Machine code states its figures; another file, or a damaged one, is refused.
 #include "tools/vkgemm/report/cubin.h"
 
 #include <doctest/doctest.h>

@@ -150,7 +150,7 @@ nlohmann::ordered_json json_of(const std::vector<Climbed>& all) {
 }
 
 /// The library's choice where the rung allows a lower accuracy: f32 from parts, on matrix units or by machine code.
-/// Nothing if that is no other kernel than `before`.
+/// Nothing if that is the kernel `before`.
 std::optional<Case> with_accuracy(const host::Device& device, const Case& c, const Rung& rung,
                                   const std::string& before) {
     const auto other = parse_case(c.text + rung.accuracy);
