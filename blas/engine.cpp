@@ -165,15 +165,6 @@ Result<const Plan*> Engine::plan(const Problem& problem) {
     return &known->second;
 }
 
-bool Engine::is_kept(const Origin& o) const {
-    const auto at = reinterpret_cast<uintptr_t>(o.address);
-    for (const auto& [address, bytes] : kept_) {
-        const auto begin = reinterpret_cast<uintptr_t>(address);
-        if (begin <= at && at + o.bytes <= begin + bytes) return true;
-    }
-    return false;
-}
-
 bool Engine::has_room(uint64_t bytes) const {
     if (memory_used_ + bytes > memory_limit_) return false;
     const uint64_t left = device_.memoryLeft();
@@ -201,7 +192,10 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
             memory_limit_ = memory_used_;  // the device has no more than this
         }
         if (Status s = retire_until(oldest->used + 1); !s) return s;
-        oldest->origin = {};
+        Block* const one[] = {&*oldest};
+        if (oldest->differs)
+            if (Status s = bring_back(one); !s) return s;
+        oldest->clear();
         if (oldest->buffer.size() == bytes) return &*oldest;
         memory_used_ -= oldest->buffer.size();
         blocks_.erase(oldest);
@@ -363,8 +357,13 @@ Status Engine::enqueue(const Work& work) {
                          downloads ? flight.multiplied : VK_NULL_HANDLE, downloads ? VK_NULL_HANDLE : flight.fence);
     if (sent && downloads) sent = submit(down, flight.commands[down], flight.multiplied, VK_NULL_HANDLE, flight.fence);
     if (!sent) return broken_ = true, sent;
-    flight.unpack = work.unpack_d, flight.ld = d.ld;
-    if (downloads) std::erase(free_results_, flight.result), d_ = nullptr, spent_.downloaded += d.copied;
+    if (downloads) {
+        flight.unpack = work.unpack_d, flight.ld = d.ld;
+        std::erase(free_results_, flight.result);
+        d_ = nullptr, spent_.downloaded += d.copied, moved_d_.down += d.copied;
+    } else {
+        d_->differs = d_->holds;
+    }
     std::erase(free_flights_, &flight);
     in_flight_.push_back(&flight);
     ++next_, ++spent_.products;
@@ -372,18 +371,30 @@ Status Engine::enqueue(const Work& work) {
 }
 
 Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
+    const bool stays = work.d.address != nullptr;
     flight.result = nullptr;
     if (work.is_first) {
-        d_ = nullptr;
-        const auto block = free_block(d.bytes);
-        if (!block) return block.status();
-        d_ = *block;
-        d_->used = next_;
-        if (work.pack_d)
-            if (Status s = send(d, d_->buffer); !s) return s;
+        d_ = stays ? held(work.d) : nullptr;
+        if (!d_) {
+            for (Back& back : backs_)  // now, so that it will come back when there is no more memory
+                if (Status s = stays ? make(back, d.copied) : Status{}; !s) return s;
+            const auto block = free_block(d.bytes);
+            if (!block) return block.status();
+            d_ = *block;
+            d_->used = next_;
+            if (work.pack_d) {
+                if (Status s = send(d, d_->buffer); !s) return s;
+                moved_d_.up += d.copied;
+            }
+        }
+        if (stays) {
+            d_->unpack = work.unpack_d, d_->ld = d.ld, d_->copied = d.copied;
+            d_->holds = true, d_->type = work.product.type;
+        }
+        d_->origin = work.d;
     }
     d_->used = next_;
-    if (!work.unpack_d) return {};
+    if (stays || !work.unpack_d) return {};
     const auto result = free_result(d.bytes);
     if (!result) return result.status();
     flight.result = *result;
@@ -434,16 +445,27 @@ Status Engine::finish() {
         if (std::exchange(p.pending, false) && !broken_)
             if (Status s = wait(p.fence); !s && done) done = s;
     retired_ = next_;
-    memory_limit_ = memory_share_;  // others may have given memory back
     if (plans_.size() > most_plans && done) plans_.clear();
     for (const auto& f : flights_) f->unpack = {};
+    forget_operands();
+    return done;
+}
+
+bool Engine::leave() {
+    if (plans_.size() > most_plans) return false;
+    forget_operands();
+    return true;
+}
+
+void Engine::forget_operands() {
+    memory_limit_ = memory_share_;  // others may have given memory back
     d_ = nullptr;
     for (Block& b : blocks_) {
         const bool was_sent = b.used != next_;  // false: of a product that failed before it was submitted
         if (!was_sent) b.used = 0;
+        if (b.holds) continue;
         if (!was_sent || broken_ || !is_kept(b.origin)) b.origin = {};
     }
-    return done;
 }
 
 Result<double> Engine::time(const TileProduct& p) {
@@ -468,32 +490,6 @@ Result<double> Engine::time(const TileProduct& p) {
         device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
     if (!times) return times.status();
     return *std::ranges::min_element(times->seconds);
-}
-
-void Engine::take_over(Engine& other) {
-    kept_ = other.kept_;
-    if (!other.finish()) return;  // the device may still use its memory
-    other.blocks_.clear(), other.results_.clear(), other.free_results_.clear();
-    other.memory_used_ = 0, other.workspace_ = {};
-    for (Piece& p : other.pieces_) p.buffer = {};
-    other.plans_.clear(), other.other_plans_.clear();
-}
-
-void Engine::keep(const void* address, uint64_t bytes) { kept_[address] = bytes; }
-
-void Engine::forget(const void* address) {
-    const auto found = kept_.find(address);
-    if (found == kept_.end()) return;
-    wrote(address, found->second);
-    kept_.erase(found);
-}
-
-void Engine::wrote(const void* address, uint64_t bytes) {
-    const auto begin = reinterpret_cast<uintptr_t>(address);
-    for (Block& b : blocks_) {
-        const auto at = reinterpret_cast<uintptr_t>(b.origin.address);
-        if (at < begin + bytes && begin < at + b.origin.bytes) b.origin = {};
-    }
 }
 
 }  // namespace vkgemm::blas

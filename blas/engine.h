@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vkgemm/host.hpp>
 
+#include "blas/place.h"
 #include "blas/workers.h"
 
 namespace vkgemm::blas {
@@ -28,6 +29,9 @@ struct Origin {
     std::array<double, 2> factor{1, 0};  // that it was multiplied by
     uint64_t bytes = 0;                  // from the address to the last element
     auto operator<=>(const Origin&) const = default;
+    Place place() const {
+        return place_of(address, rows, columns, ld, bytes / static_cast<uint64_t>((columns - 1) * ld + rows));
+    }
 };
 
 /// Puts an operand into memory of the host, with a leading dimension: some of its columns at a time, on any thread.
@@ -48,6 +52,9 @@ struct Work {
     bool is_first = false;    // of its chain
     Pack pack_d{};            // first only; empty: D is not read
     Unpack unpack_d{};        // last only: when D is complete, during a later enqueue() or finish()
+    /// Not empty: D stays on the device, in all products of the chain alike. If it is there pack_d is not called;
+    /// unpack_d is, of each product, when bring_back() asks for D.
+    Origin d{};
 };
 
 /// The functions of Vulkan that are used beside those of vkgemm_host.
@@ -106,6 +113,9 @@ class Engine {
     /// Waits for everything that was enqueued; forgets the operands, except those that are kept. D of a chain whose
     /// unpack_d was not called is not there.
     Status finish();
+    /// As finish() where every D stays, but waits for nothing: that these products fail is then found by a later call.
+    /// False: it is time for finish().
+    bool leave();
 
     /// The device's seconds for a product of one tile, without copies. Nothing may be enqueued.
     Result<double> time(const TileProduct& product);
@@ -113,8 +123,24 @@ class Engine {
     /// Operands inside [address, address + bytes) stay on the device between calls until forget() of the same address.
     void keep(const void* address, uint64_t bytes);
     void forget(const void* address);
-    /// Something changes this memory: what was kept of it is stale.
+    /// Something changes this memory: what was kept of it is stale. It does not concern D, which drop() is for.
     void wrote(const void* address, uint64_t bytes);
+
+    /// Whether D stayed on the device and differs from what the host has.
+    bool has_result(const Origin& d) const;
+    /// D that stayed on the device and meets this place, unless `stays` is true for it, goes to the host where it
+    /// differs. After a failure some of it has not.
+    using Stays = std::function<bool(const Origin&)>;
+    Status bring_back(const Place& place, const Stays& stays = {});
+    /// The device forgets such D, also where it differs.
+    void drop(const Place& place, const Stays& stays = {});
+    /// It forgets such D where it differs, and the host's memory is NaN there from now on. Returns these places.
+    std::vector<Place> lose(const Place& place, const Stays& stays = {});
+    /// Bytes of D that were sent and fetched, in all calls.
+    struct Moved {
+        uint64_t up = 0, down = 0;
+    };
+    const Moved& moved_d() const { return moved_d_; }
 
     /// For products that this class does not know. Lives as long as it.
     Result<const Plan*> plan(const Problem& problem);
@@ -128,6 +154,7 @@ class Engine {
     uint64_t created() const { return created_; }
     uint64_t compiled() const { return compiled_; }  // plans whose kernels were not there
     uint64_t products() const { return next_; }      // of all calls
+    bool is_broken() const { return broken_; }
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
     void reset_spent(bool traced);
@@ -148,6 +175,19 @@ class Engine {
         Origin origin{};  // address null: nothing
         host::Buffer buffer{};
         uint64_t used = 0;  // number of the last product that uses it
+        // Of D that stays:
+        bool holds = false, differs = false;  // differs: from what the host has
+        Type type = f32;
+        Unpack unpack{};
+        int64_t ld = 0;
+        uint64_t copied = 0;
+        void clear() { origin = {}, holds = differs = false, unpack = {}; }
+    };
+    /// Mapped memory that a D that stayed comes back through.
+    struct Back {
+        host::Buffer buffer{};
+        Commands commands{};
+        VkFence fence = VK_NULL_HANDLE;
     };
     struct Copy {
         VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
@@ -215,7 +255,13 @@ class Engine {
     void read_times(const Flight& flight);
     Status retire_until(uint64_t number);
     Status retire_done();
+    void forget_operands();
     bool is_kept(const Origin& origin) const;
+    Block* held(const Origin& d);
+    Status make(Back& back, uint64_t bytes);
+    Status begin_back(Block& block, Back& back);
+    Status end_back(Block& block, const Back& back);
+    Status bring_back(std::span<Block* const> blocks);
 
     host::Device device_;
     const VkgemmAccuracy accuracy_;
@@ -243,6 +289,8 @@ class Engine {
     Block* d_ = nullptr;               // of the chain
     host::Buffer workspace_;
     std::map<const void*, uint64_t> kept_;
+    std::array<Back, 2> backs_{};
+    Moved moved_d_{};
     Workers workers_;
     bool broken_ = false;
     uint64_t created_ = 0, compiled_ = 0;

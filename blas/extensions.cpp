@@ -56,7 +56,8 @@ struct Batch {
     }
     /// At least what is written, by rows or by columns.
     void note(T* c, Int g) const {
-        if (m[g] > 0 && n[g] > 0) note_write(c, sizeof(T) * static_cast<uint64_t>(ldc[g]) * std::max(m[g], n[g]));
+        if (m[g] > 0 && n[g] > 0)
+            note_write(place_of(c, sizeof(T) * static_cast<uint64_t>(ldc[g]) * std::max(m[g], n[g])));
     }
 };
 
@@ -65,14 +66,22 @@ template <class T, class Int, class Whole, class Product, class Result>
 void run_batch(NextSymbol& same, const Batch<T, Int>& batch, const Whole& whole, const Product& product,
                const Result& result) {
     if ((batch.is_worth_device() && !InsideNext::active()) || !same.exists()) return batch.for_each(product);
-    if (keeps_memory()) batch.for_each([&](int64_t i, Int g) { batch.note(result(i), g); });
+    if (notes_memory()) {
+        note_read(place_of(nullptr, UINT64_MAX));
+        batch.for_each([&](int64_t i, Int g) { batch.note(result(i), g); });
+    }
+    const NothingStays nothing;
     whole();
 }
 
 template <class T, class Whole, class Multiply>
 void run_gemmt(NextSymbol& same, const std::optional<Gemmt<T>>& p, const Whole& whole, const Multiply& multiply) {
     const bool valid = p && is_valid(p->g);
-    if (valid && p->g.n > 0) note_write(p->g.c, extent<T>(p->g.n, p->g.n, p->g.ldc));
+    if (valid && p->g.n > 0) {
+        note_read(place_of_a(p->g)), note_read(place_of_b(p->g));
+        note_write(place_of_c(p->g));
+    }
+    const NothingStays nothing;  // a block on the diagonal is added to C in the host's memory
     const bool may = valid && may_use_device<T>((p->g.n + 1) / 2, (p->g.n + 1) / 2, p->g.k);
     if ((!may || InsideNext::active()) && same.exists()) return whole();
     if (!valid) return complain("gemmt has a bad argument, and no BLAS library reports it: nothing is computed");

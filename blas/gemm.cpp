@@ -17,7 +17,10 @@ void run(const std::optional<Gemm<T>>& g, NextSymbol& symbol, const Whole& whole
     }
     const auto guarded = [](const Gemm<T>& part, const auto& call) {
         const InsideNext inside;
-        if (part.m > 0 && part.n > 0) note_write(part.c, extent<T>(part.m, part.n, part.ldc));
+        if (notes_memory()) {
+            note_read(place_of_a(part)), note_read(place_of_b(part));
+            note_write(place_of_c(part));
+        }
         call();
     };
     const Outcome outcome =

@@ -13,11 +13,28 @@ EXPORT void vkgemm_blas_keep(const void* address, size_t bytes) {
     }
 }
 
-EXPORT void vkgemm_blas_forget(const void* address) {
+EXPORT int vkgemm_blas_hold(void* address, size_t bytes) {
     try {
-        vkgemm::blas::forget(address);
+        return vkgemm::blas::hold(address, bytes) ? 0 : 1;
     } catch (...) {
     }
+    return 1;
+}
+
+EXPORT int vkgemm_blas_flush(const void* address) {
+    try {
+        return vkgemm::blas::flush(address) ? 0 : 1;
+    } catch (...) {
+    }
+    return 1;
+}
+
+EXPORT int vkgemm_blas_forget(const void* address) {
+    try {
+        return vkgemm::blas::forget(address) ? 0 : 1;
+    } catch (...) {
+    }
+    return 1;
 }
 
 /// PBLAS asks it how many columns of A and rows of B to hand round and multiply at a time (int of the process grid, a

@@ -133,7 +133,6 @@ std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbo
         const auto start = Clock::now();
         Engine& engine = *locked.engine();
         const uint64_t created = engine.created();
-        for (Engine* e : locked.engines) e->wrote(p.a, extent<T>(p.m, p.n, p.lda));
         const Status done = lu.on_device(engine, shape_of(settings(), engine, type_of<T>, p.m, p.n));
         keep_pipelines(locked);
         if (settings().log == LogLevel::calls) log_lu(lu.spent(), seconds_since(start));
@@ -172,13 +171,13 @@ void getrf(const Symbols& symbols, const Int* m, const Int* n, T* a, const Int* 
     if (InsideNext::active()) return whole();
     const Lu<T> p{*m, *n, a, *lda};
     if (!is_valid(p) || p.order() == 0) return ++counts().next_calls, whole();
+    const NothingStays nothing;  // the CPU LAPACK may use this library's products
+    note_write(place_of(a, p.m, p.n, p.lda, sizeof(T)));
     const auto found = factor_on_device(p, pivots, symbols);
-    if (found) {
+    if (found)
         *info = static_cast<Int>(*found);
-    } else {
-        note_write(a, extent<T>(p.m, p.n, p.lda));
+    else
         by_next<T>(whole);
-    }
     note<T>("getrf", p.m, p.n, p.order(), found.has_value());
 }
 
@@ -203,7 +202,9 @@ void getrs(NextSymbol& same, Trsm<T, Int>* trsm, const char* trans, const Int* n
                     .beta = T{1},
                     .c = b,
                     .ldc = *ldb};
-    note_write(b, extent<T>(order, columns, *ldb));
+    const NothingStays nothing;
+    note_read(place_of(a, order, order, int64_t{*lda}, sizeof(T)));
+    note_write(place_of(b, order, columns, int64_t{*ldb}, sizeof(T)));
     if (!wants_device(g, predicted)) return by_next<T>(whole);
     const T one{1};
     const auto solve = [&](const char* uplo, const char* unit) {
@@ -228,9 +229,11 @@ void gesv(const Symbols& symbols, NextSymbol& same, Getrs<T, Int>* solve, const 
     if (InsideNext::active()) return whole();
     const Lu<T> p{*n, *n, a, *lda};
     if (!is_valid(p) || p.n == 0 || *nrhs < 0 || *ldb < p.n) return ++counts().next_calls, whole();
+    const NothingStays nothing;  // the CPU LAPACK may use this library's products
+    note_write(place_of(a, p.m, p.n, p.lda, sizeof(T)));
     const auto found = factor_on_device(p, pivots, symbols);
     if (!found) {
-        note_write(a, extent<T>(p.m, p.n, p.lda)), note_write(b, extent<T>(p.n, *nrhs, *ldb));
+        note_write(place_of(b, p.n, int64_t{*nrhs}, int64_t{*ldb}, sizeof(T)));
         by_next<T>(whole);
     } else if (*info = static_cast<Int>(*found); *info == 0 && *nrhs > 0) {
         solve("N", n, nrhs, a, lda, pivots, b, ldb, info, 1);

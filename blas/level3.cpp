@@ -16,6 +16,19 @@ double operations_of(const Level3<T>& p) {
     return parts * static_cast<double>(p.m) * n * static_cast<double>(p.order()) * (is_triangular(p.kind) ? 1 : 2);
 }
 
+template <class T>
+void note(const Level3<T>& p) {
+    if (!notes_memory()) return;
+    const auto read = [](const T* x, int64_t rows, int64_t columns, int64_t ld) {
+        if (x) note_read(place_of(x, rows, columns, ld, sizeof(T)));
+    };
+    const bool update = is_update(p.kind), plain = p.op == Op::none;
+    const int64_t rows = update ? (plain ? p.n : p.k) : p.order(), columns = update ? (plain ? p.k : p.n) : p.order();
+    read(p.a, rows, columns, p.lda);
+    update ? read(p.b, rows, columns, p.ldb) : read(p.b, p.m, p.n, p.ldb);
+    note_write(place_of(p.c, update ? p.n : p.m, p.n, p.ldc, sizeof(T)));
+}
+
 template <Kind kind, class Style, class T>
 struct Use {
     NextSymbol &gemm, &same;
@@ -36,7 +49,7 @@ struct Use {
     }
     void next(const Level3<T>& p) const {
         const InsideNext inside;
-        note_write(p.c, extent<T>(is_update(p.kind) ? p.n : p.m, p.n, p.ldc));
+        note(p);
         Style::template call<kind>(same, p);
     }
     void diagonal(const Level3<T>& p) const {
@@ -62,9 +75,11 @@ void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, 
     }
     bool on_device = false;
     const Settings& s = settings();
+    // Blocks on the diagonal are computed in the host's memory.
+    const NothingStays nothing;
+    note(*p);
     const auto forward = [&] {
         const InsideNext inside;
-        if (has_product(*p)) note_write(p->c, extent<T>(is_update(kind) ? p->n : p->m, p->n, p->ldc));
         whole();
     };
     if (!has_product(*p) || !may_use_device(*p)) {

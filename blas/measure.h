@@ -59,6 +59,7 @@ Result<double> seconds_of_call(Engine& engine, int64_t size, int64_t tile, bool 
 /// Three plans in all, because to compile one may take the driver half a second.
 template <class R>
 Result<Rates> measure(Engine& engine, int64_t tile) {
+    if (Status s = engine.finish(); !s) return s;  // of what stays, it may still compute
     Rates rates;
     int64_t size = 0;
     double product = 0;

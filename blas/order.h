@@ -30,7 +30,8 @@ inline std::vector<size_t> order_of_tiles(int64_t down, int64_t across) {
 /// different speed end together. Any thread may take.
 class TileShares {
    public:
-    TileShares(int64_t down, int64_t across, size_t devices) : shares_(devices) {
+    /// `fixed`: none takes another's tiles, so that each tile is the same device's in every call.
+    TileShares(int64_t down, int64_t across, size_t devices, bool fixed = false) : shares_(devices), fixed_(fixed) {
         const bool by_rows = down > across;
         const int64_t all = by_rows ? down : across, count = static_cast<int64_t>(devices);
         for (int64_t d = 0; d < count; ++d) {
@@ -49,11 +50,15 @@ class TileShares {
     std::optional<size_t> take(size_t device) {
         const std::lock_guard lock(mutex_);
         if (Share& own = shares_[device]; own.front < own.back) return own.tiles[own.front++];
+        if (fixed_) return {};
         const auto left = [](const Share& s) { return s.back - s.front; };
         Share& most = *std::ranges::max_element(shares_, {}, left);
         if (left(most) == 0) return {};
         return most.tiles[--most.back];
     }
+
+    /// Whether the tile was dealt to this device.
+    bool has(size_t device, size_t tile) const { return std::ranges::count(shares_[device].tiles, tile) > 0; }
 
    private:
     struct Share {
@@ -62,6 +67,7 @@ class TileShares {
     };
     std::mutex mutex_;
     std::vector<Share> shares_;
+    const bool fixed_;
 };
 
 }  // namespace vkgemm::blas

@@ -40,7 +40,8 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     predicted = 0;
     if (!has_product(g) || !may_use_device(s, routine_of<T>, g.m, g.n, g.k) || !is_usable()) return false;
     if (!predicts(s)) return can_try(type_of<T>);
-    const Cost cost = cost_of(g, s.tile);
+    const bool stays = may_stay(place_of_c(g));
+    const Cost cost = cost_of(g, s.tile, stays);
     Estimates& e = estimates();
     const double rate = e.next_rate(routine_of<T>), next = cost.operations / rate;
     if (rate == 0) return false;
@@ -49,7 +50,7 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     const Rates* rates = measured.done ? &measured.rates : rates_of<Real<T>>();
     if (!rates) return false;
     Rates all = *rates;  // of the devices together; what moves is packed by the same cores
-    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g), device_count()));
+    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, stays), device_count()));
     predicted = e.device_seconds(routine_of<T>, all, cost);
     return e.prefers_device(predicted, next);
 }
@@ -87,7 +88,8 @@ Outcome multiply(const Gemm<T>& g, const Next& next) {
         rest = part(g, 0, sample, g.m, g.n - sample);
     }
     double predicted = 0, seconds = 0;
-    if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest), next, seconds)) {
+    const bool stays = may_stay(place_of_c(rest));
+    if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest, stays), next, seconds)) {
         if (predicted > 0 && seconds > 0) estimates().saw_device(routine_of<T>, predicted, seconds);
         return Outcome::device;
     }

@@ -18,6 +18,7 @@ namespace vkgemm::blas {
 namespace {
 
 thread_local bool inside_next = false;
+thread_local bool forks = false;  // this thread does, and has the mutexes
 
 /// Never destroyed: another library's destructor may call BLAS after ours ran, and drivers have threads of their own.
 struct Process {
@@ -34,7 +35,15 @@ struct Process {
     Estimates estimates;
     Measured measured_f32, measured_f64;
     std::atomic<bool> keeps = false;  // something is kept
-    std::mutex text_mutex;            // of the next two
+    std::atomic<bool> holds = false;  // `held` is not empty
+    std::atomic<int> nothing_stays = 0;
+    std::mutex held_mutex;  // of the next one, locked after engine_mutex
+    struct Held {
+        uint64_t bytes = 0;
+        bool lost = false;  // results were, since it was flushed last
+    };
+    std::map<const void*, Held> held;
+    std::mutex text_mutex;  // of the next two
     std::string device, next_library;
 };
 
@@ -45,12 +54,39 @@ Process& process() {
     return the;
 }
 
+/// The lock on the engines is held, or nobody else can have it.
+void bring_all_back(Process& p) { settle({.engines = p.engines}, place_of(nullptr, UINT64_MAX), true); }
+
 // A forked child has neither the driver's threads nor a usable queue, and the mutex may be held by a thread that it
 // lacks. It keeps the settings, and computes on the CPU or opens the device anew, beside what it has inherited.
 // `opened` is set before the device is opened.
 std::atomic<bool> opened = false;
+
+/// What stayed on the device goes to the host first, where the child finds it. No other call is under way while the
+/// process forks, so that the child finds `held` whole.
+void before_fork() {
+    Process& p = process();
+    if (!p.holds) return;
+    // A driver that forks inside a call would wait for itself.
+    for (int i = 0; i < 60'000 && !(forks = p.engine_mutex.try_lock()); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!forks) return complain("a forked child lacks results that stay on the device");
+    bring_all_back(p);
+    p.held_mutex.lock();
+}
+void in_parent() {
+    Process& p = process();
+    if (!std::exchange(forks, false)) return;
+    p.held_mutex.unlock(), p.engine_mutex.unlock();
+}
+
 void in_child() {
     Process& p = process();
+    if (p.holds) {
+        new (&p.held_mutex) std::mutex;
+        new (&p.held) std::map<const void*, Process::Held>;  // the other one may be half changed
+        p.holds = forks = false;
+    }
     p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = 0;
     if (!opened) return;
     if (!p.settings.reopens) return void(p.unusable = true);
@@ -94,6 +130,12 @@ void print_summary() {
             line +=
                 (line.empty() ? "" : ", ") + std::to_string(e->products()) + " products of tiles on " + e->info().name;
         complain(line);
+    }
+    if (engines && !p.engines.empty()) {
+        uint64_t up = 0, down = 0;
+        for (const Engine* e : p.engines) up += e->moved_d().up, down += e->moved_d().down;
+        complain("of C " + std::to_string(up) + " bytes were sent to the device, and " + std::to_string(down) +
+                 " came back");
     }
     for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
         if (measured->done)
@@ -184,6 +226,8 @@ void open_again(Process& p) {
     if (std::ranges::none_of(p.engines, [](const Engine* e) { return e->has_native_kernels(); })) return;
     std::vector<Engine*> fresh;
     if (!open_timed(p, true, fresh) || fresh.size() != p.engines.size()) return;  // those that are open do it, too
+    bring_all_back(p);
+    if (p.engines.size() != fresh.size()) return;  // one failed
     for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
     p.engines = fresh, p.kept_plans = p.kept_bytes = 0;
 }
@@ -253,7 +297,7 @@ LockedEngine lock_engine(std::optional<Type> type) {
     const bool native = type && uses_native(p.settings, *type);
     if (!p.tried) {
         p.tried = true, p.native = native;
-        static const int registered = pthread_atfork(nullptr, nullptr, in_child);
+        static const int registered = pthread_atfork(before_fork, in_parent, in_child);
         opened = true;
         const Status done = registered == 0 ? open_timed(p, native, p.engines)
                                             : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
@@ -279,22 +323,110 @@ void keep(const void* address, uint64_t bytes) {
     process().keeps = true;
     for (Engine* e : locked.engines) e->keep(address, bytes);
 }
-void forget(const void* address) {
-    if (!process().keeps) return;
+
+bool hold(void* address, uint64_t bytes) {
     const LockedEngine locked = lock_engine({});
-    for (Engine* e : locked.engines) e->forget(address);
-}
-bool keeps_memory() { return process().keeps; }
-void note_write(const void* address, uint64_t bytes) {
-    if (!process().keeps) return;
-    const LockedEngine locked = lock_engine({});
-    for (Engine* e : locked.engines) e->wrote(address, bytes);
+    if (!locked.engine() || bytes == 0) return false;
+    Process& p = process();
+    const std::lock_guard lock(p.held_mutex);
+    const Place wanted = place_of(address, bytes);
+    for (const auto& [begin, held] : p.held)
+        if (overlap(place_of(begin, held.bytes), wanted)) return begin == address && held.bytes == bytes;
+    p.held[address] = {.bytes = bytes};
+    return p.holds = true;
 }
 
-void report_failure(const LockedEngine&, const Engine* engine, const Status& status) {
+/// What is held of this address, or everything: to the host. False if results were lost.
+bool end_holding(const void* address, bool forgets) {
+    Process& p = process();
+    if (!p.holds) return true;
+    const LockedEngine locked{std::unique_lock(p.engine_mutex), p.engines};  // also when no device is left
+    std::vector<Place> places;
+    {
+        const std::lock_guard lock(p.held_mutex);
+        for (const auto& [begin, held] : p.held)
+            if (!address || begin == address) places.push_back(place_of(begin, held.bytes));
+    }
+    bool all = true;
+    for (const Place& place : places) {
+        settle({.engines = p.engines}, place, forgets);
+        const std::lock_guard lock(p.held_mutex);
+        auto& held = p.held[place.address];
+        all = all && !std::exchange(held.lost, false);
+        if (forgets) p.held.erase(place.address);
+    }
+    const std::lock_guard lock(p.held_mutex);
+    p.holds = !p.held.empty();
+    return all;
+}
+bool flush(const void* address) { return end_holding(address, false); }
+bool forget(const void* address) {
+    if (!address) return true;
+    const bool all = end_holding(address, true);
+    if (!process().keeps) return all;
+    const LockedEngine locked = lock_engine({});
+    for (Engine* e : locked.engines) e->forget(address);
+    return all;
+}
+
+bool may_stay(const Place& c) {
+    Process& p = process();
+    if (!p.holds || p.nothing_stays > 0) return false;
+    const std::lock_guard lock(p.held_mutex);
+    return std::ranges::any_of(p.held, [&](const auto& h) { return contains(place_of(h.first, h.second.bytes), c); });
+}
+NothingStays::NothingStays() { ++process().nothing_stays; }
+NothingStays::~NothingStays() { --process().nothing_stays; }
+
+bool settle(const LockedEngine& locked, const Place& place, bool ends,
+            const std::function<bool(const Origin&, size_t)>& stays) {
+    if (!process().holds) return true;
+    const std::vector<Engine*> engines(locked.engines.begin(), locked.engines.end());
+    bool all = true;
+    for (size_t d = 0; d < engines.size(); ++d) {
+        const Engine::Stays here = [&](const Origin& origin) { return stays && stays(origin, d); };
+        Status back = engines[d]->bring_back(place, here);
+        for (int again = 0; again < 2 && !back && !engines[d]->is_broken(); ++again)
+            back = engines[d]->bring_back(place, here);
+        if (!back) {
+            report_lost(engines[d]->lose(place, here));
+            report_failure(locked, engines[d], back);
+            all = false;
+        } else if (ends) {
+            engines[d]->drop(place, here);
+        }
+    }
+    return all;
+}
+
+void report_lost(std::span<const Place> places) {
+    if (places.empty()) return;
+    Process& p = process();
+    {
+        const std::lock_guard lock(p.held_mutex);
+        for (auto& [begin, held] : p.held)
+            for (const Place& place : places)
+                if (overlap(place_of(begin, held.bytes), place)) held.lost = true;
+    }
+    complain("results that stayed on the device are lost with it: they are NaN, and vkgemm_blas_flush returns 1");
+}
+
+bool notes_memory() { return process().keeps || process().holds; }
+void note_write(const Place& place) {
+    if (!notes_memory() || place.bytes() == 0) return;
+    const LockedEngine locked = lock_engine({});
+    for (Engine* e : locked.engines) e->wrote(place.address, place.bytes());
+    settle(locked, place, true);
+}
+void note_read(const Place& place) {
+    if (process().holds) settle(lock_engine({}), place, false);
+}
+
+void report_failure(const LockedEngine&, Engine* engine, const Status& status) {
     Process& p = process();
     const bool stays = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
     if (!stays) {
+        report_lost(engine->lose(place_of(nullptr, UINT64_MAX)));
         std::erase(p.engines, engine);
         p.devices = p.engines.size();
         if (p.engines.empty()) p.unusable = true;

@@ -55,16 +55,39 @@ Counts& counts();
 /// kernels opens the device again, if it was opened without them.
 LockedEngine lock_engine(std::optional<Type> type);
 
-/// Engine::keep and forget, for vkgemm_blas_keep.
+/// Engine::keep, for vkgemm_blas_keep.
 void keep(const void* address, uint64_t bytes);
-void forget(const void* address);
-/// The CPU BLAS is about to write this memory.
-void note_write(const void* address, uint64_t bytes);
-bool keeps_memory();  ///< keep() was called: every write is to be noted
+/// vkgemm_blas_hold, _flush and _forget. flush and forget return false if results were lost.
+bool hold(void* address, uint64_t bytes);
+bool flush(const void* address);
+bool forget(const void* address);
+/// Whether a product with this C may leave it on the device: hold() was called of memory that contains it. It takes no
+/// lock where nothing is held.
+bool may_stay(const Place& c);
+/// Anything but a product on the device is about to write, or to read, this memory.
+void note_write(const Place& place);
+void note_read(const Place& place);
+bool notes_memory();  ///< keep() or hold() was called: reads and writes are to be noted
+/// What stayed on the devices of this memory goes to the host, unless `stays` is true for it and the device's index.
+/// `ends`: it does not stay any more. False after a failure, which was reported: then results may be lost, and the use
+/// of `locked.engines` ends.
+bool settle(const LockedEngine& locked, const Place& place, bool ends,
+            const std::function<bool(const Origin&, size_t)>& stays = {});
+/// NaN is in these places now, in the place of results.
+void report_lost(std::span<const Place> places);
+
+/// While this exists, no results stay on the device: what is computed is used by others than this library's products.
+class NothingStays {
+   public:
+    NothingStays();
+    NothingStays(const NothingStays&) = delete;
+    NothingStays& operator=(const NothingStays&) = delete;
+    ~NothingStays();
+};
 
 /// A tile failed. The first failure is printed. The device is not used again unless the reason is a lack of memory.
 /// Ends the use of `locked.engines`.
-void report_failure(const LockedEngine& locked, const Engine* engine, const Status& status);
+void report_failure(const LockedEngine& locked, Engine* engine, const Status& status);
 enum class Support : uint8_t { unknown, yes, no };
 /// Whether the device can do products of this type. If it cannot, they are forwarded, which is not a failure.
 Support support_of(Type type);

@@ -31,11 +31,13 @@ struct TileSize {
 /// Larger ones for f32 where there are many of them, because the kernels do more with those: on an NVIDIA H200
 /// products of 2048^3 run at 38 TFLOP/s and of 4096^3 at 45, in f64 at 47 either way. With few of them, sending the
 /// first operands and fetching the last tile takes what that gains.
+/// `stays`: C does, whose tiles then are those of every call, however deep it is.
 template <class T>
-TileSize tile_size(const Settings& s, const Gemm<T>& g) {
+TileSize tile_size(const Settings& s, const Gemm<T>& g, bool stays = false) {
     constexpr int64_t large = 4096, many = 16;
     const int64_t m = real_rows<T> * g.m, k = real_rows<T> * g.k;
-    const bool is_large = !s.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && k >= large;
+    const bool is_large =
+        !s.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && (stays || k >= large);
     const int64_t side = is_large ? large : s.tile;
     return {side, s.depth ? s.depth : side};
 }
@@ -46,23 +48,41 @@ uint32_t form_of(bool is_a, Op op) {
     return static_cast<uint32_t>(routine_of<T>) << 4 | uint32_t{is_a} << 3 | static_cast<uint32_t>(op);
 }
 
+inline constexpr uint32_t form_of_c = 1u << 2;  // beside form_of, whose last two bits are less
+
 template <class T>
 uint64_t extent(int64_t rows, int64_t columns, int64_t ld) {
     return static_cast<uint64_t>((columns - 1) * ld + rows) * sizeof(T);
+}
+
+template <class T>
+Place place_of_c(const Gemm<T>& g) {
+    return place_of(g.c, g.m, g.n, g.ldc, sizeof(T));
+}
+template <class T>
+Place place_of_a(const Gemm<T>& g) {
+    return g.op_a == Op::none ? place_of(g.a, g.m, g.k, g.lda, sizeof(T)) : place_of(g.a, g.k, g.m, g.lda, sizeof(T));
+}
+template <class T>
+Place place_of_b(const Gemm<T>& g) {
+    return g.op_b == Op::none ? place_of(g.b, g.k, g.n, g.ldb, sizeof(T)) : place_of(g.b, g.n, g.k, g.ldb, sizeof(T));
 }
 
 /// The tiles of a call, and which of them are done.
 template <class T>
 class Tiles {
    public:
-    Tiles(const Gemm<T>& g, TileSize size, size_t devices)
+    /// `stays`: C does, on the devices.
+    Tiles(const Gemm<T>& g, TileSize size, size_t devices, bool stays = false)
         : g_(g),
           columns_(size.side),
           rows_(std::max<int64_t>(1, size.side / real_rows<T>)),
           depth_(std::max<int64_t>(1, size.depth / real_rows<T>)),
           down_((g.m + rows_ - 1) / rows_),
           done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))),
-          shares_(down_, (g.n + columns_ - 1) / columns_, devices) {}
+          stays_(stays ? done_.size() : 0),
+          lost_(devices),
+          shares_(down_, (g.n + columns_ - 1) / columns_, devices, stays) {}
 
     /// Computes tiles on this device until none is left. What failed has left its tiles of C unchanged, and they are
     /// not done. Several devices may do this at once, each on a thread of its own, with numbers of 0 and up.
@@ -72,24 +92,92 @@ class Tiles {
             while (status) {
                 const auto t = shares_.take(device);
                 if (!t) break;
+                if (!stays_.empty()) stays_[*t] = {.device = device, .is_taken = true};
                 status = chain(engine, *t);
             }
         } catch (const std::exception& e) {
             status = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
         }
+        const auto is_own = [&](const Stay& s) { return s.is_taken && s.device == device; };
+        if (status && !stays_.empty() && engine.leave()) {
+            for (size_t t = 0; t < stays_.size(); ++t)
+                if (is_own(stays_[t])) done_[t] = 1;
+            return {};
+        }
         const Status finished = engine.finish();
-        return status ? finished : status;
+        for (size_t t = 0; t < stays_.size(); ++t)
+            if (is_own(stays_[t])) end_staying(engine, t);
+        if (status) status = finished;
+        const bool says_lost = !status && status.code != VKGEMM_ERROR_OUT_OF_MEMORY;
+        if (engine.is_broken() && !says_lost) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed"};
+        return status;
     }
 
     template <class Next>
     uint64_t rest(const Next& next) const {
         uint64_t count = 0;
         for (size_t t = 0; t < done_.size(); ++t)
-            if (!done_[t]) next(tile(t)), ++count;
+            if (!done_[t]) next(rest_of(t)), ++count;
         return count;
     }
 
+    /// Whether D on this device is a tile of this call that the device will have, and that the call can begin with.
+    bool is_here(const Origin& d, size_t device) const {
+        if (!is_real(g_.beta) || d.ld != g_.ldc || d.rows < 1) return false;
+        const int64_t bytes = static_cast<const std::byte*>(d.address) - reinterpret_cast<const std::byte*>(g_.c);
+        const int64_t offset = bytes / static_cast<int64_t>(sizeof(T)), i = offset % g_.ldc, j = offset / g_.ldc;
+        if (bytes < 0 || i >= g_.m || j >= g_.n || i % rows_ != 0 || j % columns_ != 0) return false;
+        const auto t = static_cast<size_t>(i / rows_ + j / columns_ * down_);
+        return origin_of(tile(t)) == d && shares_.has(device, t);
+    }
+
+    /// Where C is NaN now, because results of earlier calls were lost with the device.
+    std::span<const std::vector<Place>> lost() const { return lost_; }
+
    private:
+    /// A tile that stays on its device.
+    struct Stay {
+        size_t device = 0;
+        bool is_taken = false, differed = false;  // differed: from the host's C, before the call
+        bool is_known = true;                     // false: a product was submitted, or it was not
+        int64_t depth = 0;                        // what was submitted, from the first column of A on
+        int64_t rest_from = 0;                    // what the CPU BLAS begins at, if it has to
+    };
+
+    static Origin origin_of(const Gemm<T>& g) {
+        return {g.c,
+                g.ldc,
+                g.m,
+                g.n,
+                static_cast<uint32_t>(routine_of<T>) << 4 | form_of_c,
+                {1, 0},
+                extent<T>(g.m, g.n, g.ldc)};
+    }
+
+    Gemm<T> rest_of(size_t t) const {
+        Gemm<T> p = tile(t);
+        const int64_t from = stays_.empty() ? 0 : stays_[t].rest_from;
+        if (from == 0) return p;
+        p.a += p.op_a == Op::none ? from * p.lda : from;
+        p.b += p.op_b == Op::none ? from : from * p.ldb;
+        p.k -= from, p.beta = T{1};
+        return p;
+    }
+
+    /// When nothing is under way any more: a tile is done, or the CPU BLAS computes it from what C is now.
+    void end_staying(Engine& engine, size_t t) {
+        Stay& s = stays_[t];
+        const Gemm<T> g = tile(t);
+        const Place place = place_of_c(g);
+        const bool here = engine.has_result(origin_of(g)), all = s.is_known && s.depth == g.k;
+        if (all && (!here || !engine.is_broken())) return void(done_[t] = 1);  // !here: it went to the host for room
+        if (!s.differed || g.beta == T{}) return engine.drop(place);           // the host's C is what it was
+        if (s.is_known && engine.bring_back(place))
+            s.rest_from = s.depth, engine.drop(place);
+        else
+            for (const Place& p : engine.lose(place)) lost_[s.device].push_back(p);
+    }
+
     Gemm<T> tile(size_t t) const {
         const int64_t i = static_cast<int64_t>(t) % down_ * rows_, j = static_cast<int64_t>(t) / down_ * columns_;
         return part(g_, i, j, std::min(rows_, g_.m - i), std::min(columns_, g_.n - j));
@@ -111,17 +199,34 @@ class Tiles {
                                           real_at(to), ld);
                                },
                                g.n};
-            if (l + depth_ >= g.k)
+            if (!stays_.empty()) {
+                work.d = origin_of(g);
+                work.unpack_d = [&engine, g](const std::byte* from, int64_t ld) { unpack(engine, g, from, ld); };
+                if (l == 0) stays_[t].differed = engine.has_result(work.d);
+            } else if (l + depth_ >= g.k) {
                 work.unpack_d = [this, &engine, g, t](const std::byte* from, int64_t ld) {
-                    share(engine, g.n, g.m, [&](int64_t j, int64_t end) {
-                        const auto* d = reinterpret_cast<const Real<T>*>(from);
-                        unpack_c(d + j * ld, ld, g.m, end - j, g.c + j * g.ldc, g.ldc);
-                    });
+                    unpack(engine, g, from, ld);
                     done_[t] = 1;
                 };
-            if (Status s = engine.enqueue(work); !s) return s;
+            }
+            if (stays_.empty()) {
+                if (Status s = engine.enqueue(work); !s) return s;
+                continue;
+            }
+            stays_[t].is_known = false;  // if this throws
+            Status s = engine.enqueue(work);
+            stays_[t].is_known = true;
+            if (!s) return s;
+            stays_[t].depth = std::min(l + depth_, g.k);
         }
         return {};
+    }
+
+    static void unpack(Engine& engine, const Gemm<T>& g, const std::byte* from, int64_t ld) {
+        share(engine, g.n, g.m, [&](int64_t j, int64_t end) {
+            const auto* d = reinterpret_cast<const Real<T>*>(from);
+            unpack_c(d + j * ld, ld, g.m, end - j, g.c + j * g.ldc, g.ldc);
+        });
     }
 
     /// The product of columns of op(A) and rows of op(B) from `l` on.
@@ -163,7 +268,9 @@ class Tiles {
 
     const Gemm<T> g_;
     const int64_t columns_, rows_, depth_, down_;
-    std::vector<char> done_;  // not bool: devices write them at once
+    std::vector<char> done_;   // not bool: devices write them at once
+    std::vector<Stay> stays_;  // of all tiles, or empty
+    std::vector<std::vector<Place>> lost_;
     TileShares shares_;
 };
 
@@ -204,6 +311,7 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
     try {
         const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return false;
+        const bool stays = may_stay(place_of_c(g));
         const auto used = locked.engines.first(devices_for(g, size, locked.engines.size()));
         const std::vector<Engine*> engines(used.begin(), used.end());
         const auto created = [&] {
@@ -213,17 +321,23 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
         };
         const uint64_t before = created();
         const auto start = Clock::now();
-        tiles.emplace(g, size, engines.size());
         const bool traced = settings().log == LogLevel::calls;
+        for (Engine* e : locked.engines) e->reset_spent(traced);
+        tiles.emplace(g, size, engines.size(), stays);
+        if (!settle(locked, place_of_a(g), false) || !settle(locked, place_of_b(g), false)) return tiles.reset(), false;
+        const auto here = [&](const Origin& d, size_t device) {
+            return stays && device < engines.size() && tiles->is_here(d, device);
+        };
+        if (!settle(locked, place_of_c(g), true, here)) return tiles.reset(), false;
         for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
-        for (Engine* e : engines) e->reset_spent(traced);
         const std::vector<Status> done = run_tiles(*tiles, engines);
-        if (created() == before) seconds = seconds_since(start);
+        if (created() == before && !stays) seconds = seconds_since(start);
         keep_pipelines(locked);
         if (traced)
             for (const Engine* e : engines) log_spent(e->spent(), seconds_since(start));
         for (size_t d = 0; d < done.size(); ++d)
             if (!done[d]) report_failure(locked, engines[d], done[d]);
+        for (const auto& places : tiles->lost()) report_lost(places);
     } catch (...) {  // no memory for the tiles, or for a message
         if (!tiles) return false;
     }

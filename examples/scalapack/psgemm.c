@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * C = A B by ScaLAPACK's psgemm on a grid of MPI processes: timed, and checked by C x = A (B x). It knows nothing of
- * vkgemm; with libvkgemm_blas.so preloaded each process multiplies its part on a GPU. docs/cluster.md has commands.
+ * C = A B by ScaLAPACK's psgemm on a grid of MPI processes: timed, and checked by C x = A (B x). With libvkgemm_blas.so
+ * preloaded each process multiplies its part on a GPU; without it the program runs, too. docs/cluster.md has commands.
  *
- * usage: mpirun -n PROCESSES psgemm [N [BLOCK [ROWS]]]
+ * usage: mpirun -n PROCESSES psgemm [N [BLOCK [ROWS [HOLD]]]]
  *
  * N is the order of the matrices (4096), BLOCK that of the blocks that are dealt to the processes (1024), ROWS the rows
- * of the grid, which divide the number of processes (as square as possible). The last line has the best of three times.
+ * of the grid, which divide the number of processes (as square as possible). PBLAS adds to each part of C once for each
+ * block of k, so C stays on the GPU until the product is complete; not if HOLD is 0. The last line has the best of three
+ * times.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <malloc.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -71,6 +76,26 @@ static void multiply_vector(const struct matrix* a, const struct matrix* x, stru
             &one, &one, y->desc, &one);
 }
 
+/* PBLAS takes new memory for each block of k. If that goes back to the system, it comes as pages that are cleared
+ * first, which takes longer than to fill them. */
+static void keep_freed_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);
+#endif
+}
+
+/* libvkgemm_blas.so's functions (vkgemm_blas.h), if it is there. */
+typedef int hold_function(void* address, size_t bytes);
+typedef int flush_function(const void* address);
+static hold_function* hold;
+static flush_function *flush, *forget;
+static void find_functions(void) {
+    *(void**)&hold = dlsym(RTLD_DEFAULT, "vkgemm_blas_hold");
+    *(void**)&flush = dlsym(RTLD_DEFAULT, "vkgemm_blas_flush");
+    *(void**)&forget = dlsym(RTLD_DEFAULT, "vkgemm_blas_forget");
+}
+
 /* The largest of |C x - A (B x)|, relative to the size that rounding gives it. */
 static double error_of(int context, const struct matrix* a, const struct matrix* b, const struct matrix* c, int n,
                        int block) {
@@ -92,6 +117,7 @@ static double error_of(int context, const struct matrix* a, const struct matrix*
 
 int main(int argc, char** argv) {
     int processes, rank;
+    keep_freed_memory();
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -101,7 +127,7 @@ int main(int argc, char** argv) {
     if (argc > 3) rows = atoi(argv[3]);
     if (n < 1 || block < 1 || rows < 1 || processes % rows != 0) {
         if (rank == 0)
-            fprintf(stderr, "usage: mpirun -n PROCESSES psgemm [N [BLOCK [ROWS]]], ROWS divides PROCESSES\n");
+            fprintf(stderr, "usage: mpirun -n PROCESSES psgemm [N [BLOCK [ROWS [HOLD]]]], ROWS divides PROCESSES\n");
         MPI_Finalize();
         return 1;
     }
@@ -110,15 +136,23 @@ int main(int argc, char** argv) {
     Cblacs_gridinit(&context, "Row", rows, processes / rows);
     const struct matrix a = make(context, n, n, block, 1), b = make(context, n, n, block, 2);
     struct matrix c = make(context, n, n, block, 7);
+    find_functions();
+    const int holds = hold && flush && forget && (argc <= 4 || atoi(argv[4]) != 0);
+    const size_t bytes = sizeof(float) * (size_t)c.rows * (size_t)c.columns;
+    if (holds && bytes > 0) hold(c.part, bytes); /* where that cannot be, flush has nothing to do */
+    int lost = 0;
     double best = HUGE_VAL;
     for (int run = 0; run < 3; ++run) {
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
         psgemm_("N", "N", &n, &n, &n, &one_f, a.part, &one, &one, a.desc, b.part, &one, &one, b.desc, &zero_f, c.part,
                 &one, &one, c.desc);
+        if (holds) lost |= flush(c.part);
         MPI_Barrier(MPI_COMM_WORLD);
         best = fmin(best, MPI_Wtime() - start);
     }
+    if (holds) lost |= forget(c.part);
+    if (lost) fprintf(stderr, "psgemm: process %d has lost results with its GPU\n", rank);
     const double error = error_of(context, &a, &b, &c, n, block);
     const int right = error < 8;
     if (rank == 0)

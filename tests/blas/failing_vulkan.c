@@ -4,6 +4,7 @@
  * is what a program gets that opens libvulkan.so.1, because that is its soname. */
 #define VK_NO_PROTOTYPES
 #include <dlfcn.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,24 @@
 
 static const char* failing = "";
 static VkResult failure;
-static int works;
+static int works, times;
 static PFN_vkGetDeviceProcAddr device_functions;
 static PFN_vkAllocateMemory allocate_memory;
 static PFN_vkMapMemory map_memory;
 static PFN_vkQueueSubmit queue_submit;
 static PFN_vkWaitForFences wait_for_fences;
+static PFN_vkBeginCommandBuffer begin_commands;
 
-/* After `after` calls of the function, the next ones return `result`. "" ends it. */
+/* After `after` calls of the function, the next ones return `result`. "" ends it. vkBeginCommandBuffer fails once, since
+ * without it nothing can be rescued. */
 EXPORT void test_fail_vulkan(const char* function, int result, int after) {
+    times = strcmp(function, "vkBeginCommandBuffer") == 0 ? 1 : INT_MAX;
     failing = function;
     failure = (VkResult)result;
     works = after;
 }
 
-static int fails(const char* function) { return strcmp(function, failing) == 0 && works-- <= 0; }
+static int fails(const char* function) { return strcmp(function, failing) == 0 && works-- <= 0 && times-- > 0; }
 
 static VKAPI_ATTR VkResult VKAPI_CALL failing_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                                        const VkAllocationCallbacks* allocator, VkDeviceMemory* out) {
@@ -40,6 +44,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL failing_map(VkDevice device, VkDeviceMemor
 static VKAPI_ATTR VkResult VKAPI_CALL failing_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
                                                      VkFence fence) {
     return fails("vkQueueSubmit") ? failure : queue_submit(queue, count, submits, fence);
+}
+static VKAPI_ATTR VkResult VKAPI_CALL failing_begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
+    return fails("vkBeginCommandBuffer") ? failure : begin_commands(commands, info);
 }
 static VKAPI_ATTR VkResult VKAPI_CALL failing_wait(VkDevice device, uint32_t count, const VkFence* fences, VkBool32 all,
                                                    uint64_t timeout) {
@@ -71,6 +78,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device,
     REPLACE(vkMapMemory, map_memory, failing_map);
     REPLACE(vkQueueSubmit, queue_submit, failing_submit);
     REPLACE(vkWaitForFences, wait_for_fences, failing_wait);
+    REPLACE(vkBeginCommandBuffer, begin_commands, failing_begin);
     return real;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Vulkan calls that fail (failing_vulkan.c, which is preloaded). C is right, because the CPU BLAS computes the tiles
 // that failed. Each case is a process of its own, in which the library opens a device.
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,13 +32,10 @@ constexpr Failure failures[] = {
     {"vkWaitForFences", timeout, 3, false},
 };
 
-using Fail = void(const char*, int, int);
-Fail* fail_function() { return reinterpret_cast<Fail*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan")); }
-
 /// In a child, by a name of Fortran, or of CBLAS with row-major matrices: two calls of several tiles, the first of
 /// which fails. 0 if everything is as it should be.
 int run(const Failure& failure, bool row_major) {
-    auto* const fail = fail_function();
+    auto* const fail = fail_vulkan();
     if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
     fail(failure.function, failure.result, failure.after);
     const Entry<float> fortran = entries<float>().front(), cblas = entries<float>().back();
@@ -61,7 +57,7 @@ int run(const Failure& failure, bool row_major) {
 /// In a child: A is kept, and the call fails at its first allocations. A product of it afterwards must not use what was
 /// packed and never sent.
 int run_kept(const Failure& failure) {
-    auto* const fail = fail_function();
+    auto* const fail = fail_vulkan();
     if (!fail) return 1;
     using Keep = void(const void*, size_t);
     const auto sgemm = entries<float>().front().call;

@@ -93,6 +93,7 @@ void* blas_function(const char* name) {
     return dlsym(library, name);
 }
 
+FailVulkan* fail_vulkan() { return reinterpret_cast<FailVulkan*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan")); }
 int cpu_calls() { return count_of("test_cpu_blas_calls"); }
 int cpu_bad_calls() { return count_of("test_cpu_blas_bad_calls"); }
 

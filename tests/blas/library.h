@@ -15,6 +15,9 @@ void* blas_function(const char* name);
 /// The function of the tests' own BLAS, or null.
 int cpu_calls();
 int cpu_bad_calls();
+/// test_fail_vulkan of failing_vulkan.c, or null if that is not preloaded.
+using FailVulkan = void(const char* function, int result, int after);
+FailVulkan* fail_vulkan();
 
 /// One exported name: calls it with the arguments of a Gemm, which is column-major.
 template <class T>

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// What stays on the device from call to call: operands that are kept, and D, and how it comes back.
+#include <algorithm>
+#include <limits>
+
+#include "blas/engine.h"
+#include "blas/failed.h"
+
+namespace vkgemm::blas {
+namespace {
+
+template <class R>
+void fill_nan(const Place& place) {
+    auto* const first = static_cast<std::byte*>(const_cast<void*>(place.address));
+    for (uint64_t c = 0; c < place.columns; ++c)
+        std::fill_n(reinterpret_cast<R*>(first + c * place.ld), place.rows / sizeof(R),
+                    std::numeric_limits<R>::quiet_NaN());
+}
+
+}  // namespace
+
+Engine::Block* Engine::held(const Origin& d) {
+    for (Block& b : blocks_)
+        if (b.holds && b.origin == d) return &b;
+    return nullptr;
+}
+
+bool Engine::has_result(const Origin& d) const {
+    return std::ranges::any_of(blocks_, [&](const Block& b) { return b.differs && b.origin == d; });
+}
+
+Status Engine::make(Back& back, uint64_t bytes) {
+    if (Status s = make(back.commands, down); !s) return s;
+    if (Status s = make(back.fence); !s) return s;
+    return reserve(back.buffer, bytes, host::Memory::host);
+}
+
+Status Engine::begin_back(Block& block, Back& back) {
+    if (Status s = retire_until(block.used + 1); !s) return s;
+    if (Status s = make(back, block.copied); !s) return s;
+    const auto commands = [&](VkCommandBuffer to) -> Status {
+        const auto barrier = [&](VkPipelineStageFlags after, VkAccessFlags uses) {
+            const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT, uses};
+            vk_.vkCmdPipelineBarrier(to, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, after, 0, 1, &all, 0, nullptr, 0, nullptr);
+        };
+        barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        copy(to, {block.buffer.handle(), back.buffer.handle(), 0, block.copied});
+        barrier(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        return {};
+    };
+    if (Status s = record(back.commands, commands); !s) return s;
+    Status sent = submit(down, back.commands, VK_NULL_HANDLE, VK_NULL_HANDLE, back.fence);
+    return sent ? sent : (broken_ = true, sent);
+}
+
+Status Engine::end_back(Block& block, const Back& back) {
+    if (Status s = wait(back.fence); !s) return s;
+    block.unpack(back.buffer.mapped().data(), block.ld);
+    block.differs = false;
+    spent_.downloaded += block.copied, moved_d_.down += block.copied;
+    return {};
+}
+
+/// One is copied while the one before is unpacked.
+Status Engine::bring_back(std::span<Block* const> blocks) {
+    if (broken_) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed before"};
+    Status done;
+    size_t begun = 0;
+    for (size_t ended = 0; ended < blocks.size() && !broken_; ++ended) {
+        for (; done && begun < std::min(ended + 2, blocks.size()); ++begun)
+            if (done = begin_back(*blocks[begun], backs_[begun % 2]); !done) break;
+        if (ended == begun) break;
+        if (Status s = end_back(*blocks[ended], backs_[ended % 2]); !s) return s;
+    }
+    return done;
+}
+
+Status Engine::bring_back(const Place& place, const Stays& stays) {
+    std::vector<Block*> all;
+    for (Block& b : blocks_)
+        if (b.differs && overlap(b.origin.place(), place) && !(stays && stays(b.origin))) all.push_back(&b);
+    return all.empty() ? Status{} : bring_back(all);
+}
+
+void Engine::drop(const Place& place, const Stays& stays) {
+    for (Block& b : blocks_)
+        if (b.holds && overlap(b.origin.place(), place) && !(stays && stays(b.origin))) b.clear();
+}
+
+std::vector<Place> Engine::lose(const Place& place, const Stays& stays) {
+    std::vector<Place> lost;
+    for (Block& b : blocks_) {
+        if (!b.differs || !overlap(b.origin.place(), place) || (stays && stays(b.origin))) continue;
+        lost.push_back(b.origin.place());
+        b.type == f64 ? fill_nan<double>(lost.back()) : fill_nan<float>(lost.back());
+        b.clear();
+    }
+    return lost;
+}
+
+bool Engine::is_kept(const Origin& o) const {
+    const auto at = reinterpret_cast<uintptr_t>(o.address);
+    for (const auto& [address, bytes] : kept_) {
+        const auto begin = reinterpret_cast<uintptr_t>(address);
+        if (begin <= at && at + o.bytes <= begin + bytes) return true;
+    }
+    return false;
+}
+
+void Engine::keep(const void* address, uint64_t bytes) { kept_[address] = bytes; }
+
+void Engine::forget(const void* address) {
+    const auto found = kept_.find(address);
+    if (found == kept_.end()) return;
+    wrote(address, found->second);
+    kept_.erase(found);
+}
+
+void Engine::wrote(const void* address, uint64_t bytes) {
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    for (Block& b : blocks_) {
+        if (b.holds) continue;
+        const auto at = reinterpret_cast<uintptr_t>(b.origin.address);
+        if (at < begin + bytes && begin < at + b.origin.bytes) b.origin = {};
+    }
+}
+
+void Engine::take_over(Engine& other) {
+    kept_ = other.kept_;
+    moved_d_ = other.moved_d_;
+    if (!other.finish()) return;  // the device may still use its memory
+    other.blocks_.clear(), other.results_.clear(), other.free_results_.clear();
+    other.memory_used_ = 0, other.workspace_ = {};
+    for (Piece& p : other.pieces_) p.buffer = {};
+    other.plans_.clear(), other.other_plans_.clear();
+}
+
+}  // namespace vkgemm::blas
