@@ -38,54 +38,30 @@ std::vector<uint32_t> counted_rows(uint32_t count) {
     return all;
 }
 
-/// The encoding lies by columns.
-vkgemm::Matrix Layer::activations(uint32_t rows) const {
-    const vkgemm::Type type = settings.f32 ? vkgemm::f32 : vkgemm::f16;
-    if (first) return {.type = type, .layout = vkgemm::columnMajor, .ld = stride_of(rows)};
-    return {.type = type, .ld = in};
-}
+Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
+    const uint32_t slices = slices_of(s), part = rows / slices;
+    vkgemm::Matrix x{.type = s.f32 ? vkgemm::f32 : vkgemm::f16, .ld = l.in};
+    if (l.first) x.layout = vkgemm::columnMajor, x.ld = stride_of(rows);  // the encoding lies by columns
 
-vkgemm::Problem Layer::forward(uint32_t rows) const {
-    const vkgemm::Matrix x = activations(rows);
-    vkgemm::Problem p{.m = rows, .n = out, .k = in, .a = x, .d = {.type = x.type}};
-    p.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
-    if (!last) p.epilogue.add({.kind = VKGEMM_STEP_RELU});
-    return p;
-}
+    Products p;
+    p.forward = {.m = rows, .n = l.out, .k = l.in, .a = x, .d = {.type = x.type}};
+    p.forward.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
+    if (!l.last) p.forward.epilogue.add({.kind = VKGEMM_STEP_RELU});
+    p.infer = p.forward;
+    p.infer.upTo = VKGEMM_UP_TO_M;
+    p.infer.grouping = VKGEMM_GROUPING_TABLE;
 
-vkgemm::Problem Layer::infer(uint32_t rows) const {
-    vkgemm::Problem p = forward(rows);
-    p.upTo = VKGEMM_UP_TO_M;
-    p.grouping = VKGEMM_GROUPING_TABLE;
-    return p;
-}
+    p.weight = {.m = l.in, .n = l.out, .k = part, .batch = slices, .a = x, .d = {.type = vkgemm::f32}};
+    p.weight.a.layout = l.first ? vkgemm::rowMajor : vkgemm::columnMajor;  // X^T is X read the other way
+    p.weight.a.batchStride = l.first ? part : part * l.in;
+    p.weight.cSource = VKGEMM_C_IS_D;
+    p.bias = p.weight;
+    p.bias.m = 1;
+    p.bias.a = {.type = x.type, .batchStride = vkgemm::broadcast};  // one row of ones for all slices
+    p.bias.d.batchStride = s.width;
 
-/// dW += X^T dY for each slice of the batch, where X^T is X read by columns.
-vkgemm::Problem Layer::weight() const {
-    const uint32_t slices = slices_of(settings), rows = settings.batch / slices;
-    vkgemm::Problem p{.m = in, .n = out, .k = rows, .batch = slices, .a = activations(settings.batch)};
-    p.a.layout = first ? vkgemm::rowMajor : vkgemm::columnMajor;
-    p.a.batchStride = first ? rows : rows * in;
-    p.cSource = VKGEMM_C_IS_D;
-    p.d.type = vkgemm::f32;
-    return p;
-}
-
-/// db += 1^T dY, the sum of the rows, with one row of ones for all slices.
-vkgemm::Problem Layer::bias() const {
-    vkgemm::Problem p = weight();
-    p.m = 1;
-    p.a = {.type = p.a.type, .batchStride = vkgemm::broadcast};
-    p.d.batchStride = settings.width;
-    return p;
-}
-
-/// dX = dY W^T, and 0 where the ReLU that gave X was 0; the encoding has none.
-vkgemm::Problem Layer::input() const {
-    const vkgemm::Matrix x = activations(settings.batch);
-    vkgemm::Problem p{
-        .m = settings.batch, .n = in, .k = out, .a = {.type = x.type}, .b = {.layout = vkgemm::columnMajor}, .d = x};
-    if (!first) p.epilogue.add({.kind = VKGEMM_STEP_DRELU});
+    p.input = {.m = rows, .n = l.in, .k = l.out, .a = {.type = x.type}, .b = {.layout = vkgemm::columnMajor}, .d = x};
+    if (!l.first) p.input.epilogue.add({.kind = VKGEMM_STEP_DRELU});
     return p;
 }
 
@@ -94,7 +70,7 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
     uint32_t parameters = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Layer& l = all[i];
-        l = {.settings = s, .first_weight = parameters, .first = i == 0, .last = i + 1 == count};
+        l = {.first_weight = parameters, .first = i == 0, .last = i + 1 == count};
         l.in = l.first ? levels * features : s.width;
         l.out = l.last ? outputs : s.width;
         l.number = std::to_string(i + 1);
@@ -106,10 +82,10 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
 
 std::vector<vkgemm::Problem> Network::problems(const Settings& s, uint32_t rows) {
     std::vector<vkgemm::Problem> all;
-    for (const Layer& l : layers_of(s))
-        for (const vkgemm::Problem& p :
-             {l.forward(s.batch), l.weight(), l.bias(), l.input(), l.forward(rows), l.infer(rows)})
-            all.push_back(p);
+    for (const Layer& l : layers_of(s)) {
+        const Products train = products_of(s, l, s.batch), draw = products_of(s, l, rows);
+        all.insert(all.end(), {train.forward, train.weight, train.bias, train.input, draw.forward, draw.infer});
+    }
     return all;
 }
 
@@ -138,10 +114,11 @@ Network::Network(Gpu& gpu, const Settings& s)
         x_[i] = gpu.buffer(activation_names[i], bytes(elements));
         dx_[i] = gpu.buffer(gradient_names[i], bytes(elements));
         if (i == count) break;
-        forward_[i] = make_plan(gpu, layers[i].forward(s.batch), workspace);
-        weight_[i] = make_plan(gpu, layers[i].weight(), workspace);
-        bias_[i] = make_plan(gpu, layers[i].bias(), workspace);
-        input_[i] = make_plan(gpu, layers[i].input(), workspace);
+        const Products p = products_of(s, layers[i], s.batch);
+        forward_[i] = make_plan(gpu, p.forward, workspace);
+        weight_[i] = make_plan(gpu, p.weight, workspace);
+        bias_[i] = make_plan(gpu, p.bias, workspace);
+        input_[i] = make_plan(gpu, p.input, workspace);
     }
     workspace_ = gpu.buffer("workspace", workspace);
 }
@@ -253,8 +230,9 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
     x_[4] = output = gpu.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
     uint64_t workspace = 0;
     for (uint32_t i = 0; i < Network::count; ++i) {
-        all_[i] = make_plan(gpu, of.layers[i].forward(rows), workspace);
-        counted_[i] = make_plan(gpu, of.layers[i].infer(rows), workspace);
+        const Products p = products_of(of.settings, of.layers[i], rows);
+        all_[i] = make_plan(gpu, p.forward, workspace);
+        counted_[i] = make_plan(gpu, p.infer, workspace);
     }
     workspace_ = gpu.buffer("draw workspace", workspace);
 }

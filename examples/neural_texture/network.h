@@ -21,21 +21,20 @@ struct Settings {
 
 std::vector<uint32_t> counted_rows(uint32_t count);  // as the words of a Counted
 
-/// A layer as problems for vkgemm.
 struct Layer {
-    Settings settings{};
     uint32_t in = 0, out = 0, first_weight = 0, first_bias = 0;  // the latter two: among all parameters
     bool first = false, last = false;
     std::string number{};  // from 1
 
     uint32_t weights() const { return in * out; }
-    vkgemm::Matrix activations(uint32_t rows) const;  // that it reads
-    vkgemm::Problem forward(uint32_t rows) const;
-    vkgemm::Problem infer(uint32_t rows) const;  // forward for so many rows at most, which the GPU counts
-    vkgemm::Problem weight() const;
-    vkgemm::Problem bias() const;
-    vkgemm::Problem input() const;
 };
+
+/// A layer's products, as problems for vkgemm. Those of `weight` and `bias` are sums over a slice of the batch.
+struct Products {
+    vkgemm::Problem forward, weight, bias, input;
+    vkgemm::Problem infer;  // forward for `rows` at most, which the GPU counts
+};
+Products products_of(const Settings& settings, const Layer& layer, uint32_t rows);
 
 class Network {
    public:
