@@ -13,12 +13,12 @@ namespace {
 
 constexpr float rate = 0.01f;
 constexpr uint32_t seed = 1;
-constexpr const char* activation_names[] = {"x0", "x1", "x2", "x3", "y"};
+constexpr const char* activation_names[] = {"x0", "x1", "x2", "x3"};
 constexpr const char* gradient_names[] = {"gradient of x0", "gradient of x1", "gradient of x2", "gradient of x3",
                                           "gradient of y"};
 
 uint32_t stride_of(uint32_t rows) { return divide_up(rows, 128) * 128; }  // from one column of the encoding to the next
-uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, 8192 / s.width); }
+uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, most_slices * 64 / s.width); }
 
 /// Makes a plan, and `workspace` as large as it needs.
 vkgemm::Plan make_plan(Gpu& gpu, const vkgemm::Problem& problem, uint64_t& workspace) {
@@ -47,7 +47,8 @@ Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
     p.forward = {.m = rows, .n = l.out, .k = l.in, .a = x, .d = {.type = x.type}};
     p.forward.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
     if (!l.last) p.forward.epilogue.add({.kind = VKGEMM_STEP_RELU});
-    p.infer = p.forward;
+    p.train = p.infer = p.forward;
+    if (l.last) p.train.cSource = VKGEMM_C_SEPARATE;
     p.infer.upTo = VKGEMM_UP_TO_M;
     p.infer.grouping = VKGEMM_GROUPING_TABLE;
 
@@ -84,7 +85,7 @@ std::vector<vkgemm::Problem> Network::problems(const Settings& s, uint32_t rows)
     std::vector<vkgemm::Problem> all;
     for (const Layer& l : layers_of(s)) {
         const Products train = products_of(s, l, s.batch), draw = products_of(s, l, rows);
-        all.insert(all.end(), {train.forward, train.weight, train.bias, train.input, draw.forward, draw.infer});
+        all.insert(all.end(), {train.train, train.weight, train.bias, train.input, draw.forward, draw.infer});
     }
     return all;
 }
@@ -111,11 +112,11 @@ Network::Network(Gpu& gpu, const Settings& s)
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
             i == 0 ? VkDeviceSize{stride_of(s.batch)} * layers[0].in : batch * layers[i - 1].out;
-        x_[i] = gpu.buffer(activation_names[i], bytes(elements));
         dx_[i] = gpu.buffer(gradient_names[i], bytes(elements));
+        x_[i] = i == count ? dx_[i] : gpu.buffer(activation_names[i], bytes(elements));
         if (i == count) break;
         const Products p = products_of(s, layers[i], s.batch);
-        forward_[i] = make_plan(gpu, p.forward, workspace);
+        forward_[i] = make_plan(gpu, p.train, workspace);
         weight_[i] = make_plan(gpu, p.weight, workspace);
         bias_[i] = make_plan(gpu, p.bias, workspace);
         input_[i] = make_plan(gpu, p.input, workspace);
@@ -142,49 +143,50 @@ void Network::reset(Graph& graph) {
     adam(graph, 0, 0);  // this only writes the copy
 }
 
-void Network::forward(Graph& graph, const Plans& plans, const Activations& x, const Buffer& workspace,
-                      const Buffer* counted) const {
-    for (uint32_t i = 0; i < count; ++i) {
-        vkgemm::Run run{.a = x[i].operand(),
-                        .b = copy.operand(bytes(layers[i].first_weight)),
-                        .d = x[i + 1].operand(),
-                        .bias = copy.operand(bytes(layers[i].first_bias)),
-                        .workspace = workspace.operand()};
-        if (counted) run.groups = counted->operand();
-        graph.product("layer " + layers[i].number, plans[i], run);
-    }
+vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Buffer& workspace) const {
+    return {.a = x[i].operand(),
+            .b = copy.operand(bytes(layers[i].first_weight)),
+            .d = x[i + 1].operand(),
+            .bias = copy.operand(bytes(layers[i].first_bias)),
+            .workspace = workspace.operand()};
 }
 
-void Network::gradients(Graph& graph, uint32_t step) {
+void Network::gradients(Graph& graph, uint32_t step, bool add) {
     const uint32_t batch = settings.batch;
     graph.compute("encode", "encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
-    graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
-                  {.x = batch / 64});
-    forward(graph, forward_, x_, workspace_);
-    graph.compute("loss", "loss", {reads(x_[count]), reads(targets_), writes(dx_[count]), writes(losses)}, {},
-                  {.x = batch / 64});
-    for (uint32_t i = count; i-- > 0;)
-        graph.product("dX " + layers[i].number, input_[i],
-                      {.a = dx_[i + 1].operand(),
-                       .b = copy.operand(bytes(layers[i].first_weight)),
-                       .d = dx_[i].operand(),
-                       .residual = layers[i].first ? vkgemm::Operand{} : x_[i].operand(),
-                       .workspace = workspace_.operand()});
-    graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
-                  words(batch, stride_of(batch), step, fixed_point),
-                  {.x = divide_up(batch, strip), .y = levels * table_parts});
     for (uint32_t i = 0; i < count; ++i) {
+        vkgemm::Run run = layer(i, x_, workspace_);
+        if (layers[i].last) run.c = targets_.operand(), run.beta = -1;  // gives the gradient of the loss
+        graph.product("layer " + layers[i].number, forward_[i], run);
+        if (i == 1)  // runs beside that product
+            graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
+                          {.x = batch / 64});
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        const Layer& l = layers[i];
+        graph.product("dX " + l.number, input_[i],
+                      {.a = dx_[i + 1].operand(),
+                       .b = copy.operand(bytes(l.first_weight)),
+                       .d = dx_[i].operand(),
+                       .residual = l.first ? vkgemm::Operand{} : x_[i].operand(),
+                       .workspace = workspace_.operand()});
+        // What follows runs beside this product, or, behind the first layer's, beside the scatter.
+        if (l.last) graph.compute("loss", "loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
+        if (l.first)
+            graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
+                          words(batch, stride_of(batch), step, fixed_point),
+                          {.x = divide_up(batch, strip), .y = levels * table_parts});
         const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Buffer& rows, uint32_t first) {
-            graph.product(what + layers[i].number, plan,
+            graph.product(what + l.number, plan,
                           {.a = rows.operand(),
                            .b = dx_[i + 1].operand(),
                            .d = layer_gradients.operand(slices * first * sizeof(float)),
                            .workspace = workspace_.operand(),
-                           .beta = 1});
+                           .beta = add ? 1.0f : 0.0f});
         };
-        sum("dW ", weight_[i], x_[i], layers[i].first_weight);
-        sum("db ", bias_[i], ones_, layers[i].first_bias);
+        sum("dW ", weight_[i], x_[i], l.first_weight);
+        sum("db ", bias_[i], ones_, l.first_bias);
     }
 }
 
@@ -197,13 +199,13 @@ void Network::adam(Graph& graph, uint32_t step, float at_rate) {
     push.push_back(first_feature);
     graph.compute(
         "adam", "adam",
-        {updates(parameters), updates(moments_), updates(layer_gradients), updates(feature_gradients), writes(copy)},
+        {updates(parameters), updates(moments_), reads(layer_gradients), updates(feature_gradients), writes(copy)},
         push, {.x = first_feature / 64 + divide_up(parameter_count - first_feature, 1024)});
 }
 
 void Network::train(Graph& graph, uint32_t step) {
     graph.part("train");
-    gradients(graph, step);
+    gradients(graph, step, false);
     const float late = std::max(0.0f, static_cast<float>(step) - 999.0f) / 2000.0f;  // smaller steps later
     adam(graph, step, rate * std::max(std::pow(0.33f, late), 0.03f));
 }
@@ -242,7 +244,11 @@ void Inference::run(Graph& graph, const Buffer* counted) const {
     if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
     graph.compute("encode", "encode", {reads(of_.copy), writes(x_[0]), reads(points)},
                   words(0u, rows_, stride_of(rows_), 0u, of_.first_feature), size);
-    of_.forward(graph, counted ? counted_ : all_, x_, workspace_, counted);
+    for (uint32_t i = 0; i < Network::count; ++i) {
+        vkgemm::Run run = of_.layer(i, x_, workspace_);
+        if (counted) run.groups = counted->operand();
+        graph.product("layer " + of_.layers[i].number, (counted ? counted_ : all_)[i], run);
+    }
 }
 
 }  // namespace renderer
