@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One step of Adam for every parameter, and all of them again in the type of the products. Gradients of layers come from
-// products in f32, one for each slice of the batch; those of features from atomics in fixed point. All are set to 0 for
-// the next step, which adds to them. With rate 0 there is no step. An invocation has four parameters.
+// products in f32, one for each slice of the batch; those of features from atomics in fixed point, and these are set to 0
+// for the next step, which adds to them. With rate 0 there is no step. An invocation has four parameters.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -11,7 +11,7 @@ struct Moments {
 };
 layout(std430, binding = 0) buffer Parameters { vec4 parameter[]; };  // layers first, then features
 layout(std430, binding = 1) buffer AllMoments { Moments moments[]; };
-layout(std430, binding = 2) buffer LayerGradients { vec4 gradient[]; };  // by range and slice
+layout(std430, binding = 2) readonly buffer LayerGradients { vec4 gradient[]; };  // by range and slice
 layout(std430, binding = 3) buffer FeatureSums { ivec4 sum[]; };
 layout(std430, binding = 4) writeonly buffer Network { REAL4 network[]; };
 shared vec4 part[256];
@@ -29,9 +29,9 @@ vec4 gradient_of_layers(uint i) {
     while (4 * i >= first[range + 1]) ++range;
     const uint begin = first[range], size = first[range + 1] - begin;
     vec4 g = vec4(0);
-    for (uint s = t / 16; s < slices; s += 16) {
-        const uint at = (slices * begin + s * size - begin) / 4 + i;
-        g += gradient[at], gradient[at] = vec4(0);
+    [[unroll]] for (uint of_all = 0; of_all < most_slices; of_all += 16) {  // so that many are on the way at once
+        const uint s = of_all + t / 16;
+        if (s < slices) g += gradient[(slices * begin + s * size - begin) / 4 + i];
     }
     part[t] = g;
     barrier();

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The references, without any asset. A material is 8 numbers for each point: colour (3), roughness, the slope of the
 // surface (2), and two that are 0. `uv` repeats with period 1.
-float hash(ivec2 p, int period, uint salt) {
-    const uvec2 q = uvec2((p % period + period) % period);
-    return random(q.x * 1619u + q.y * 31337u + salt * 6971u);
-}
-float noise(vec2 p, int period, uint salt) {
-    const ivec2 i = ivec2(floor(p));
-    const vec2 f = fract(p), u = f * f * f * (f * (f * 6.0 - 15.0) + 10.0);
-    const float a = hash(i, period, salt), b = hash(i + ivec2(1, 0), period, salt);
-    const float c = hash(i + ivec2(0, 1), period, salt), d = hash(i + ivec2(1, 1), period, salt);
+float hash(uvec2 p, uint salt) { return random(p.x * 1619u + p.y * 31337u + salt * 6971u); }
+uvec2 wrapped(uvec2 p, uint period) { return mix(p, p - period, greaterThanEqual(p, uvec2(period))); }
+float noise(vec2 uv, uint period, uint salt) {
+    const vec2 p = fract(uv) * float(period), f = fract(p), u = f * f * f * (f * (f * 6.0 - 15.0) + 10.0);
+    const uvec2 low = wrapped(uvec2(p), period), high = wrapped(low + 1u, period);
+    const float a = hash(low, salt), b = hash(uvec2(high.x, low.y), salt);
+    const float c = hash(uvec2(low.x, high.y), salt), d = hash(high, salt);
     return mix(mix(a, b, u.x), mix(c, d, u.x), u.y);
 }
-float fbm(vec2 uv, int period, uint salt, int octaves) {
+float fbm(vec2 uv, uint period, uint salt, uint octaves) {
     float sum = 0.0, scale = 0.5;
-    for (int o = 0; o < octaves; ++o, period *= 2, scale *= 0.5) sum += scale * noise(uv * float(period), period, salt + o);
+    for (uint o = 0; o < octaves; ++o, period *= 2, scale *= 0.5) sum += scale * noise(uv, period, salt + o);
     return sum;
 }
 
@@ -24,10 +22,10 @@ vec3 brick(vec2 uv) {
     p.x += 0.5 * mod(floor(p.y), 2.0);
     const vec2 f = fract(p);
     vec2 edge = min(f, 1.0 - f) * vec2(2, 1);  // in heights of a brick
-    edge += 0.05 * (noise(uv * 32.0, 32, 7u) - 0.5);
+    edge += 0.05 * (noise(uv, 32, 7u) - 0.5);
     const vec2 corner = max(0.22 - edge, 0.0);  // rounded
     const float inside = smoothstep(0.0, 0.09, 0.15 - length(corner));
-    const float tone = hash(ivec2(floor(p)) % ivec2(4, 8), 8, 3u);
+    const float tone = hash(uvec2(p) % uvec2(4, 8), 3u);
     return vec3(inside, inside * (0.7 + 0.2 * tone + 0.25 * fbm(uv, 24, 11u, 2)), tone);
 }
 float[8] brick_material(vec2 uv) {

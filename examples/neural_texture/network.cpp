@@ -13,12 +13,12 @@ namespace {
 
 constexpr float rate = 0.01f;
 constexpr uint32_t seed = 1;
-constexpr const char* activation_names[] = {"x0", "x1", "x2", "x3", "y"};
+constexpr const char* activation_names[] = {"x0", "x1", "x2", "x3"};
 constexpr const char* gradient_names[] = {"gradient of x0", "gradient of x1", "gradient of x2", "gradient of x3",
                                           "gradient of y"};
 
 uint32_t stride_of(uint32_t rows) { return divide_up(rows, 128) * 128; }  // from one column of the encoding to the next
-uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, 8192 / s.width); }
+uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, most_slices * 64 / s.width); }
 
 /// Makes a plan, and `workspace` as large as it needs.
 vkgemm::Plan make_plan(Gpu& gpu, const vkgemm::Problem& problem, uint64_t& workspace) {
@@ -38,54 +38,31 @@ std::vector<uint32_t> counted_rows(uint32_t count) {
     return all;
 }
 
-/// The encoding lies by columns.
-vkgemm::Matrix Layer::activations(uint32_t rows) const {
-    const vkgemm::Type type = settings.f32 ? vkgemm::f32 : vkgemm::f16;
-    if (first) return {.type = type, .layout = vkgemm::columnMajor, .ld = stride_of(rows)};
-    return {.type = type, .ld = in};
-}
+Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
+    const uint32_t slices = slices_of(s), part = rows / slices;
+    vkgemm::Matrix x{.type = s.f32 ? vkgemm::f32 : vkgemm::f16, .ld = l.in};
+    if (l.first) x.layout = vkgemm::columnMajor, x.ld = stride_of(rows);  // the encoding lies by columns
 
-vkgemm::Problem Layer::forward(uint32_t rows) const {
-    const vkgemm::Matrix x = activations(rows);
-    vkgemm::Problem p{.m = rows, .n = out, .k = in, .a = x, .d = {.type = x.type}};
-    p.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
-    if (!last) p.epilogue.add({.kind = VKGEMM_STEP_RELU});
-    return p;
-}
+    Products p;
+    p.forward = {.m = rows, .n = l.out, .k = l.in, .a = x, .d = {.type = x.type}};
+    p.forward.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
+    if (!l.last) p.forward.epilogue.add({.kind = VKGEMM_STEP_RELU});
+    p.train = p.infer = p.forward;
+    if (l.last) p.train.cSource = VKGEMM_C_SEPARATE;
+    p.infer.upTo = VKGEMM_UP_TO_M;
+    p.infer.grouping = VKGEMM_GROUPING_TABLE;
 
-vkgemm::Problem Layer::infer(uint32_t rows) const {
-    vkgemm::Problem p = forward(rows);
-    p.upTo = VKGEMM_UP_TO_M;
-    p.grouping = VKGEMM_GROUPING_TABLE;
-    return p;
-}
+    p.weight = {.m = l.in, .n = l.out, .k = part, .batch = slices, .a = x, .d = {.type = vkgemm::f32}};
+    p.weight.a.layout = l.first ? vkgemm::rowMajor : vkgemm::columnMajor;  // X^T is X read the other way
+    p.weight.a.batchStride = l.first ? part : part * l.in;
+    p.weight.cSource = VKGEMM_C_IS_D;
+    p.bias = p.weight;
+    p.bias.m = 1;
+    p.bias.a = {.type = x.type, .batchStride = vkgemm::broadcast};  // one row of ones for all slices
+    p.bias.d.batchStride = s.width;
 
-/// dW += X^T dY for each slice of the batch, where X^T is X read by columns.
-vkgemm::Problem Layer::weight() const {
-    const uint32_t slices = slices_of(settings), rows = settings.batch / slices;
-    vkgemm::Problem p{.m = in, .n = out, .k = rows, .batch = slices, .a = activations(settings.batch)};
-    p.a.layout = first ? vkgemm::rowMajor : vkgemm::columnMajor;
-    p.a.batchStride = first ? rows : rows * in;
-    p.cSource = VKGEMM_C_IS_D;
-    p.d.type = vkgemm::f32;
-    return p;
-}
-
-/// db += 1^T dY, the sum of the rows, with one row of ones for all slices.
-vkgemm::Problem Layer::bias() const {
-    vkgemm::Problem p = weight();
-    p.m = 1;
-    p.a = {.type = p.a.type, .batchStride = vkgemm::broadcast};
-    p.d.batchStride = settings.width;
-    return p;
-}
-
-/// dX = dY W^T, and 0 where the ReLU that gave X was 0; the encoding has none.
-vkgemm::Problem Layer::input() const {
-    const vkgemm::Matrix x = activations(settings.batch);
-    vkgemm::Problem p{
-        .m = settings.batch, .n = in, .k = out, .a = {.type = x.type}, .b = {.layout = vkgemm::columnMajor}, .d = x};
-    if (!first) p.epilogue.add({.kind = VKGEMM_STEP_DRELU});
+    p.input = {.m = rows, .n = l.in, .k = l.out, .a = {.type = x.type}, .b = {.layout = vkgemm::columnMajor}, .d = x};
+    if (!l.first) p.input.epilogue.add({.kind = VKGEMM_STEP_DRELU});
     return p;
 }
 
@@ -94,7 +71,7 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
     uint32_t parameters = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Layer& l = all[i];
-        l = {.settings = s, .first_weight = parameters, .first = i == 0, .last = i + 1 == count};
+        l = {.first_weight = parameters, .first = i == 0, .last = i + 1 == count};
         l.in = l.first ? levels * features : s.width;
         l.out = l.last ? outputs : s.width;
         l.number = std::to_string(i + 1);
@@ -106,10 +83,10 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
 
 std::vector<vkgemm::Problem> Network::problems(const Settings& s, uint32_t rows) {
     std::vector<vkgemm::Problem> all;
-    for (const Layer& l : layers_of(s))
-        for (const vkgemm::Problem& p :
-             {l.forward(s.batch), l.weight(), l.bias(), l.input(), l.forward(rows), l.infer(rows)})
-            all.push_back(p);
+    for (const Layer& l : layers_of(s)) {
+        const Products train = products_of(s, l, s.batch), draw = products_of(s, l, rows);
+        all.insert(all.end(), {train.train, train.weight, train.bias, train.input, draw.forward, draw.infer});
+    }
     return all;
 }
 
@@ -135,13 +112,14 @@ Network::Network(Gpu& gpu, const Settings& s)
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
             i == 0 ? VkDeviceSize{stride_of(s.batch)} * layers[0].in : batch * layers[i - 1].out;
-        x_[i] = gpu.buffer(activation_names[i], bytes(elements));
         dx_[i] = gpu.buffer(gradient_names[i], bytes(elements));
+        x_[i] = i == count ? dx_[i] : gpu.buffer(activation_names[i], bytes(elements));
         if (i == count) break;
-        forward_[i] = make_plan(gpu, layers[i].forward(s.batch), workspace);
-        weight_[i] = make_plan(gpu, layers[i].weight(), workspace);
-        bias_[i] = make_plan(gpu, layers[i].bias(), workspace);
-        input_[i] = make_plan(gpu, layers[i].input(), workspace);
+        const Products p = products_of(s, layers[i], s.batch);
+        forward_[i] = make_plan(gpu, p.train, workspace);
+        weight_[i] = make_plan(gpu, p.weight, workspace);
+        bias_[i] = make_plan(gpu, p.bias, workspace);
+        input_[i] = make_plan(gpu, p.input, workspace);
     }
     workspace_ = gpu.buffer("workspace", workspace);
 }
@@ -165,49 +143,50 @@ void Network::reset(Graph& graph) {
     adam(graph, 0, 0);  // this only writes the copy
 }
 
-void Network::forward(Graph& graph, const Plans& plans, const Activations& x, const Buffer& workspace,
-                      const Buffer* counted) const {
-    for (uint32_t i = 0; i < count; ++i) {
-        vkgemm::Run run{.a = x[i].operand(),
-                        .b = copy.operand(bytes(layers[i].first_weight)),
-                        .d = x[i + 1].operand(),
-                        .bias = copy.operand(bytes(layers[i].first_bias)),
-                        .workspace = workspace.operand()};
-        if (counted) run.groups = counted->operand();
-        graph.product("layer " + layers[i].number, plans[i], run);
-    }
+vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Buffer& workspace) const {
+    return {.a = x[i].operand(),
+            .b = copy.operand(bytes(layers[i].first_weight)),
+            .d = x[i + 1].operand(),
+            .bias = copy.operand(bytes(layers[i].first_bias)),
+            .workspace = workspace.operand()};
 }
 
-void Network::gradients(Graph& graph, uint32_t step) {
+void Network::gradients(Graph& graph, uint32_t step, bool add) {
     const uint32_t batch = settings.batch;
     graph.compute("encode", "encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
-    graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
-                  {.x = batch / 64});
-    forward(graph, forward_, x_, workspace_);
-    graph.compute("loss", "loss", {reads(x_[count]), reads(targets_), writes(dx_[count]), writes(losses)}, {},
-                  {.x = batch / 64});
-    for (uint32_t i = count; i-- > 0;)
-        graph.product("dX " + layers[i].number, input_[i],
-                      {.a = dx_[i + 1].operand(),
-                       .b = copy.operand(bytes(layers[i].first_weight)),
-                       .d = dx_[i].operand(),
-                       .residual = layers[i].first ? vkgemm::Operand{} : x_[i].operand(),
-                       .workspace = workspace_.operand()});
-    graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
-                  words(batch, stride_of(batch), step, fixed_point),
-                  {.x = divide_up(batch, strip), .y = levels * table_parts});
     for (uint32_t i = 0; i < count; ++i) {
+        vkgemm::Run run = layer(i, x_, workspace_);
+        if (layers[i].last) run.c = targets_.operand(), run.beta = -1;  // gives the gradient of the loss
+        graph.product("layer " + layers[i].number, forward_[i], run);
+        if (i == 1)  // runs beside that product
+            graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
+                          {.x = batch / 64});
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        const Layer& l = layers[i];
+        graph.product("dX " + l.number, input_[i],
+                      {.a = dx_[i + 1].operand(),
+                       .b = copy.operand(bytes(l.first_weight)),
+                       .d = dx_[i].operand(),
+                       .residual = l.first ? vkgemm::Operand{} : x_[i].operand(),
+                       .workspace = workspace_.operand()});
+        // What follows runs beside this product, or, behind the first layer's, beside the scatter.
+        if (l.last) graph.compute("loss", "loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
+        if (l.first)
+            graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
+                          words(batch, stride_of(batch), step, fixed_point),
+                          {.x = divide_up(batch, strip), .y = levels * table_parts});
         const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Buffer& rows, uint32_t first) {
-            graph.product(what + layers[i].number, plan,
+            graph.product(what + l.number, plan,
                           {.a = rows.operand(),
                            .b = dx_[i + 1].operand(),
                            .d = layer_gradients.operand(slices * first * sizeof(float)),
                            .workspace = workspace_.operand(),
-                           .beta = 1});
+                           .beta = add ? 1.0f : 0.0f});
         };
-        sum("dW ", weight_[i], x_[i], layers[i].first_weight);
-        sum("db ", bias_[i], ones_, layers[i].first_bias);
+        sum("dW ", weight_[i], x_[i], l.first_weight);
+        sum("db ", bias_[i], ones_, l.first_bias);
     }
 }
 
@@ -220,13 +199,13 @@ void Network::adam(Graph& graph, uint32_t step, float at_rate) {
     push.push_back(first_feature);
     graph.compute(
         "adam", "adam",
-        {updates(parameters), updates(moments_), updates(layer_gradients), updates(feature_gradients), writes(copy)},
+        {updates(parameters), updates(moments_), reads(layer_gradients), updates(feature_gradients), writes(copy)},
         push, {.x = first_feature / 64 + divide_up(parameter_count - first_feature, 1024)});
 }
 
 void Network::train(Graph& graph, uint32_t step) {
     graph.part("train");
-    gradients(graph, step);
+    gradients(graph, step, false);
     const float late = std::max(0.0f, static_cast<float>(step) - 999.0f) / 2000.0f;  // smaller steps later
     adam(graph, step, rate * std::max(std::pow(0.33f, late), 0.03f));
 }
@@ -253,8 +232,9 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
     x_[4] = output = gpu.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
     uint64_t workspace = 0;
     for (uint32_t i = 0; i < Network::count; ++i) {
-        all_[i] = make_plan(gpu, of.layers[i].forward(rows), workspace);
-        counted_[i] = make_plan(gpu, of.layers[i].infer(rows), workspace);
+        const Products p = products_of(of.settings, of.layers[i], rows);
+        all_[i] = make_plan(gpu, p.forward, workspace);
+        counted_[i] = make_plan(gpu, p.infer, workspace);
     }
     workspace_ = gpu.buffer("draw workspace", workspace);
 }
@@ -264,7 +244,11 @@ void Inference::run(Graph& graph, const Buffer* counted) const {
     if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
     graph.compute("encode", "encode", {reads(of_.copy), writes(x_[0]), reads(points)},
                   words(0u, rows_, stride_of(rows_), 0u, of_.first_feature), size);
-    of_.forward(graph, counted ? counted_ : all_, x_, workspace_, counted);
+    for (uint32_t i = 0; i < Network::count; ++i) {
+        vkgemm::Run run = of_.layer(i, x_, workspace_);
+        if (counted) run.groups = counted->operand();
+        graph.product("layer " + of_.layers[i].number, (counted ? counted_ : all_)[i], run);
+    }
 }
 
 }  // namespace renderer

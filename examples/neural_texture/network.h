@@ -3,8 +3,9 @@
 // its bias and ReLU in the epilogue, and backwards as two products with transposed operands:
 //
 //     forward    X' = relu(X W + b)        infer the same, with rows that the GPU counts
-//     backward   dW += X^T dY   (beta 1)   dX = dY W^T, 0 where X is (the derivative of ReLU, in the epilogue)
-//                db += 1^T dY
+//     backward   dW = X^T dY, db = 1^T dY   dX = dY W^T, 0 where X is (the derivative of ReLU, in the epilogue)
+//
+// A further batch adds to dW and db by beta = 1. In training the last layer has C = the targets and beta = -1.
 #pragma once
 #include <array>
 
@@ -21,21 +22,21 @@ struct Settings {
 
 std::vector<uint32_t> counted_rows(uint32_t count);  // as the words of a Counted
 
-/// A layer as problems for vkgemm.
 struct Layer {
-    Settings settings{};
     uint32_t in = 0, out = 0, first_weight = 0, first_bias = 0;  // the latter two: among all parameters
     bool first = false, last = false;
     std::string number{};  // from 1
 
     uint32_t weights() const { return in * out; }
-    vkgemm::Matrix activations(uint32_t rows) const;  // that it reads
-    vkgemm::Problem forward(uint32_t rows) const;
-    vkgemm::Problem infer(uint32_t rows) const;  // forward for so many rows at most, which the GPU counts
-    vkgemm::Problem weight() const;
-    vkgemm::Problem bias() const;
-    vkgemm::Problem input() const;
 };
+
+/// A layer's products, as problems for vkgemm. Those of `weight` and `bias` are sums over a slice of the batch.
+struct Products {
+    vkgemm::Problem forward, weight, bias, input;
+    vkgemm::Problem train;  // forward, and of the last layer less the targets: the gradient of the loss
+    vkgemm::Problem infer;  // forward for `rows` at most, which the GPU counts
+};
+Products products_of(const Settings& settings, const Layer& layer, uint32_t rows);
 
 class Network {
    public:
@@ -51,11 +52,11 @@ class Network {
     void reset(Graph& graph);
     /// The passes of one training step. Its loss is in `losses` afterwards.
     void train(Graph& graph, uint32_t step);
-    /// The same without the update of the parameters.
-    void gradients(Graph& graph, uint32_t step);
-    /// The layers forwards, for all rows of the plans or for as many as `counted` says on the GPU.
-    void forward(Graph& graph, const Plans& plans, const Activations& x, const Buffer& workspace,
-                 const Buffer* counted = nullptr) const;
+    /// The same without the update of the parameters. With `add`, gradients are added to those that are there; without
+    /// it, those of features are added to the zeros that the update left.
+    void gradients(Graph& graph, uint32_t step, bool add);
+    /// What layer `i` reads and writes forwards.
+    vkgemm::Run layer(uint32_t i, const Activations& x, const Buffer& workspace) const;
     /// The loss of one point, on average over a batch whose `losses` were read, and the colour's PSNR.
     std::pair<double, double> mean_loss(std::span<const float> read) const;
 

@@ -12,7 +12,7 @@
 namespace renderer {
 namespace {
 
-constexpr uint32_t black = 0xff202020, grey = 0xffc8c8c8, blue = 0xffb06020;
+constexpr uint32_t black = 0xff202020, grey = 0xffc8c8c8, blue = 0xffb06020, pale = 0xfff0d0b0;
 
 std::string number(double value, const char* format) {
     std::array<char, 64> text{};
@@ -56,43 +56,48 @@ void Picture::save(const std::string& file) const {
 
 Picture contact_sheet(const std::vector<Snapshot>& all) {
     constexpr uint32_t gap = 8, caption = 24;
-    const uint32_t side = all[0].reference.width, cell = side + gap, columns = static_cast<uint32_t>(all.size()) + 1;
-    Picture sheet(gap + cell * columns, caption + 2 * cell);
-    sheet.text(gap, 5, "reference");
-    sheet.paste(gap, caption, all[0].reference);
-    sheet.text(gap, static_cast<int>(caption + cell + side / 2), "difference x 8");
-    for (uint32_t i = 1; i < columns; ++i) {
-        const Snapshot& s = all[i - 1];
+    const Snapshot& any = all[0];
+    const uint32_t cell = any.whole.reference.width + gap, columns = static_cast<uint32_t>(all.size()) + 1;
+    Picture sheet(gap + cell * columns, caption + 3 * cell);
+    for (uint32_t i = 0; i < columns; ++i) {
+        const Snapshot& s = all[std::max(i, 1u) - 1];
         const uint32_t x = gap + cell * i;
-        sheet.text(static_cast<int>(x), 5, std::to_string(s.step) + " steps: " + number(s.psnr, "%.1f dB"));
-        sheet.paste(x, caption, s.network);
-        sheet.paste(x, caption + cell, s.difference);
+        const std::string steps = std::to_string(s.step) + " steps: " + number(s.psnr, "%.1f dB");
+        sheet.text(static_cast<int>(x), 5, i == 0 ? "reference" : steps);
+        sheet.paste(x, caption, i == 0 ? any.whole.reference : s.whole.network);
+        sheet.paste(x, caption + cell, i == 0 ? any.detail.reference : s.detail.network);
+        if (i > 0) sheet.paste(x, caption + 2 * cell, s.detail.difference);
     }
+    sheet.text(gap, static_cast<int>(caption + 2 * cell + cell / 2), "difference x 8");
     return sheet;
 }
 
 Picture loss_curve(const std::vector<Finished>& points) {
     constexpr int left = 70, top = 30, width = 640, height = 320;
-    Picture plot(left + width + 20, top + height + 40);
+    Picture plot(left + width + 40, top + height + 40);
     const auto exponent = [](const Finished& p) { return std::log10(p.loss + 1e-12); };
     const auto [least, most] = std::ranges::minmax(points, {}, exponent);
     const double low = std::floor(exponent(least)), high = std::max(std::ceil(exponent(most)), low + 1);
-    const double last = points.back().steps;
-    const auto x_of = [&](double step) { return static_cast<int>(left + width * step / last); };
+    const double last = std::log10(std::max(points.back().steps, 10u));
+    const auto x_of = [&](double e) { return static_cast<int>(left + width * e / last); };
     const auto y_of = [&](double e) { return static_cast<int>(top + height * (high - e) / (high - low)); };
     for (double e = low; e <= high; ++e) {
         plot.fill(left, y_of(e), width, 2, grey);
         plot.text(6, y_of(e) - 6, number(e, "1e%.0f"));
     }
-    for (int i = 0; i <= 4; ++i) {
-        plot.fill(x_of(last * i / 4), top, 2, height, grey);
-        plot.text(x_of(last * i / 4) - (i == 4 ? 50 : 10), top + height + 12, number(last * i / 4, "%.0f"));
+    for (double e = 0; e <= last; ++e) {
+        plot.fill(x_of(e), top, 2, height, grey);
+        plot.text(x_of(e) - 10, top + height + 12, number(std::pow(10, e), "%.0f"));
     }
-    plot.text(left, 6, "loss of one point, by steps; the last: " + number(points.back().psnr, "%.1f dB"));
-    for (size_t i = 0; i + 1 < points.size(); ++i) {
-        const int x0 = x_of(points[i].steps), x1 = x_of(points[i + 1].steps);
-        const int y0 = y_of(exponent(points[i])), y1 = y_of(exponent(points[i + 1]));
+    plot.text(left, 6, "loss of a point, by steps; the last: " + number(points.back().psnr, "%.1f dB"));
+    for (const Finished& p : points) plot.fill(x_of(std::log10(p.steps)), y_of(exponent(p)), 2, 2, pale);
+    double mean = exponent(points[0]);  // over about the last tenth of the points
+    int x0 = x_of(std::log10(points[0].steps)), y0 = y_of(mean);
+    for (size_t i = 1; i < points.size(); ++i) {
+        mean += (exponent(points[i]) - mean) / std::max(1.0, 0.1 * static_cast<double>(i));
+        const int x1 = x_of(std::log10(points[i].steps)), y1 = y_of(mean);
         for (int x = x0; x <= x1; ++x) plot.fill(x, y0 + (y1 - y0) * (x - x0) / std::max(x1 - x0, 1), 2, 2, blue);
+        x0 = x1, y0 = y1;
     }
     return plot;
 }

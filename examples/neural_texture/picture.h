@@ -31,11 +31,16 @@ struct Picture {
 
 /// What the texture looked like after some steps.
 struct Snapshot {
+    struct Part {
+        Picture network, reference, difference;
+    };
     uint32_t step = 0;
     double psnr = 0;
-    Picture network, reference, difference;
+    Part whole, detail;
 };
+/// Columns: the reference, then one for each snapshot. Rows: the texture, a detail, the detail's difference times 8.
 Picture contact_sheet(const std::vector<Snapshot>& all);
+/// The loss by steps, both on logarithmic axes.
 Picture loss_curve(const std::vector<Finished>& frames);
 
 }  // namespace renderer

@@ -13,7 +13,7 @@ Renderer::Renderer(Gpu& g, const Options& o)
       graph(g),
       network(g, o.settings),
       scene(g, network),
-      texture_(g, network, side * side),
+      of_texture_(g, network, side * side),
       pool_(g.device, {vk::CommandPoolCreateFlagBits::eResetCommandBuffer, g.family}) {
     for (Frame& f : frames_) {
         f.commands = std::move(gpu.device.allocateCommandBuffers({*pool_, vk::CommandBufferLevel::ePrimary, 1})[0]);
@@ -25,12 +25,7 @@ Renderer::Renderer(Gpu& g, const Options& o)
     }
     pictures_ = gpu.buffer("pictures", VkDeviceSize{side} * side * 4 * sizeof(uint32_t));
     pictures_read_ = gpu.buffer("pictures for the host", pictures_.bytes, true);
-    std::vector<uint32_t> grid;  // the points of pictures of the texture
-    for (uint32_t i = 0; i < side * side; ++i)
-        for (const uint32_t at : {i % side, i / side})
-            grid.push_back(std::bit_cast<uint32_t>((static_cast<float>(at) + 0.5f) / static_cast<float>(side)));
     graph.part("start");
-    graph.write("grid", texture_.points, std::move(grid));
     network.reset(graph);
     scene.resize(o.size);
     now();
@@ -99,11 +94,16 @@ Times Renderer::now() {
     return graph.finish(f.finished.times, f.queries);
 }
 
-Snapshot Renderer::snapshot(uint32_t step) {
+std::pair<Snapshot::Part, double> Renderer::texture(float first, float size) {
     constexpr uint32_t points = side * side;
+    std::vector<uint32_t> grid;
+    for (uint32_t i = 0; i < points; ++i)
+        for (const uint32_t at : {i % side, i / side})
+            grid.push_back(std::bit_cast<uint32_t>(first + (static_cast<float>(at) + 0.5f) * size / side));
     graph.part("snapshot");
-    texture_.run(graph, nullptr);
-    graph.compute("pictures", "picture", {reads(texture_.output), writes(pictures_), reads(texture_.points)},
+    graph.write("grid", of_texture_.points, std::move(grid));
+    of_texture_.run(graph, nullptr);
+    graph.compute("pictures", "picture", {reads(of_texture_.output), writes(pictures_), reads(of_texture_.points)},
                   words(points, options.settings.material), {.x = points / 64});
     graph.read_back("pictures", pictures_, pictures_read_);
     now();
@@ -111,11 +111,12 @@ Snapshot Renderer::snapshot(uint32_t step) {
     const auto picture = [&](size_t i) { return Picture(side, side, all.subspan(i * points, points)); };
     double squares = 0;
     for (const uint32_t word : all.last(points)) squares += static_cast<double>(std::bit_cast<float>(word));
-    return {.step = step,
-            .psnr = -10 * std::log10(squares / 3 / points),
-            .network = picture(0),
-            .reference = picture(1),
-            .difference = picture(2)};
+    return {{picture(0), picture(1), picture(2)}, -10 * std::log10(squares / 3 / points)};
+}
+
+Snapshot Renderer::snapshot(uint32_t step) {
+    const auto [whole, psnr] = texture(0, 1);
+    return {step, psnr, whole, texture(0.3f, 0.2f).first};
 }
 
 Picture Renderer::screenshot() {

@@ -62,8 +62,10 @@ class Renderer {
    private:
     void submit(Frame& frame, vk::Semaphore before, vk::Semaphore after);
     void wait_for(const Frame& frame) const;
+    /// A square of the texture from (first, first) on, and its PSNR.
+    std::pair<Snapshot::Part, double> texture(float first, float size);
 
-    Inference texture_;  // for pictures of it
+    Inference of_texture_;  // for pictures of it
     Buffer pictures_, pictures_read_;
     vk::raii::CommandPool pool_;
     std::array<Frame, in_flight + 1> frames_{};  // the last one is for now()

@@ -9,6 +9,7 @@
 
 CONSTANT levels = 16, features = 2, outputs = 8;  // of the encoding, and of the network
 CONSTANT table_size = 1 << 15;                    // entries of a level
+CONSTANT most_slices = 128;                       // of a batch, with gradients of layers of their own
 CONSTANT strip = 8192;                            // points of a batch that lie near each other
 CONSTANT table_parts = 8;                         // of a level's table, each for a work group of scatter.comp
 

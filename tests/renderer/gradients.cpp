@@ -60,7 +60,7 @@ struct Check {
     double loss(uint32_t i, float value) {
         r.graph.write("set", r.network.parameters, words(value), i * sizeof value);
         r.graph.write("set", r.network.copy, words(value), i * sizeof value);
-        r.network.gradients(r.graph, step);
+        r.network.gradients(r.graph, step, false);
         r.graph.read_back("losses", r.network.losses, losses);
         r.now();
         return r.network.mean_loss(losses.read<float>()).first * r.network.settings.batch;
@@ -96,7 +96,7 @@ struct Check {
 bool check_gradients(Renderer& r) {
     Check c{r};
     for (uint32_t i = 0; i < c.step; ++i) r.network.train(r.graph, i);
-    for (uint32_t i = 0; i < 2; ++i) r.network.gradients(r.graph, c.step);
+    for (const bool add : {false, true}) r.network.gradients(r.graph, c.step, add);
     r.graph.read_back("values", r.network.parameters, c.values);
     r.graph.read_back("network", r.network.copy, c.copies);
     r.graph.read_back("gradients", r.network.layer_gradients, c.layers);
