@@ -141,6 +141,23 @@ TEST_CASE("operands are taken apart only as far as the problem allows, and as th
     CHECK(chosen("64x64x1000000 accuracy=f32_split_rows").starts_with("simt_"));  // few groups would read all of it
 }
 
+TEST_CASE("more work groups of coopmat run at once where A or B is k-contiguous and takes less shared memory") {
+    const Kernel& k = *find_kernel("coopmat_f16_16x64x128");
+    const auto bytes = [&](bool a, bool b) {
+        return k.module.family.shared_bytes_of_layouts(k.tile, k.module.element_bytes(), {a, b});
+    };
+    CHECK(bytes(true, true) == 16 * 17 * (16 + 64));        // each row of a tile takes 16 chunks and one
+    CHECK(bytes(true, false) == 16 * (17 * 16 + 9 * 128));  // each k of B 8 and one
+    CHECK(bytes(false, true) == 16 * (3 * 128 + 17 * 64));
+    CHECK(bytes(false, false) == k.module.family.shared_bytes(k.tile, k.module.element_bytes()));
+    const Result<DeviceCaps> h200 = parse_device_caps(file_text("devices/h200.txt"));
+    const KernelCost cost(k, k.tile, *h200);
+    for (const bool a : {false, true})
+        for (const bool b : {false, true}) CHECK(cost.at_once[a][b] == (a || b ? 2 : 1));
+    const Problem p = normalised("f16*f16 64x64x64 layout=nn");
+    CHECK(ProductCost(cost, p).of(operands(p), 16).at_once == cost.at_once[true][false]);
+}
+
 TEST_CASE("the chosen one costs least, and every other says its cost or the reason against it") {
     for (const std::string& file : device_files()) {
         const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
@@ -159,8 +176,8 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
             }
             const KernelCost of_kernel(*choice->kernel, choice->tile, *caps);
             const ProductCost cost(of_kernel, p);
-            const double slowdown = cost.slowdown(operands(p), Request{}.operand_alignment);
-            CHECK(choice->schedule.cost == cost.product(choice->schedule.split, slowdown));
+            const OfOperands of = cost.of(operands(p), Request{}.operand_alignment);
+            CHECK(choice->schedule.cost == cost.product(choice->schedule.split, of));
         }
     }
 }

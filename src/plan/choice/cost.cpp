@@ -30,11 +30,14 @@ double partial_loads(double bytes, double units) { return bytes / (units * parti
 double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_units : 16; }
 
 // Work groups that a multiprocessor holds at once.
-double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
+double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContiguous k_contiguous) {
     if ((VKGEMM_HAS_NATIVE && k.module.is_native())) return 1;  // it takes all of the shared memory
+    const Family& f = k.module.family;
     const ElementBytes e = k.module.element_bytes();
-    const double shared = double(k.module.family.shared_bytes(t, e)) + shared_overhead;
-    const double registers = std::min(255.0, k.module.family.registers(t, e));
+    const uint64_t declared =
+        f.shared_bytes_of_layouts ? f.shared_bytes_of_layouts(t, e, k_contiguous) : f.shared_bytes(t, e);
+    const double shared = double(declared) + shared_overhead;
+    const double registers = std::min(255.0, f.registers(t, e));
     return std::max(1.0, std::floor(std::min({dev.shared_bytes / shared, invocations_per_unit / t.WG,
                                               registers_per_unit / (registers * t.WG)})));
 }
@@ -94,11 +97,19 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
                            (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
     alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
     if (bytes.accumulator == 8) alone = arithmetic *= f64_factor;  // and hide the latency of a step
-    at_once = residents(k, t, dev);
+    for (const bool a : {false, true})
+        for (const bool b : {false, true}) {
+            at_once[a][b] = residents(k, t, dev, {a, b});
+            most_at_once = std::max(most_at_once, at_once[a][b]);
+        }
 }
 
 ProductCost::ProductCost(const KernelCost& k, const Problem& p)
     : k_(k), p_(p), tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)) {}
+
+OfOperands ProductCost::of(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
+    return {slowdown(all, operand_alignment), k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])]};
+}
 
 double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
@@ -124,7 +135,7 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
 
 // Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
 // less than one of them alone.
-CostParts ProductCost::on_gpu(const SplitK& split, double slowdown) const {
+CostParts ProductCost::on_gpu(const SplitK& split, const OfOperands& operands) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
@@ -132,12 +143,12 @@ CostParts ProductCost::on_gpu(const SplitK& split, double slowdown) const {
     CostParts out{.launch = gpu_cost.launch};
     const auto add_rounds = [&](double rounds, double n) {
         if (rounds == 0 || n == 0) return;
-        out.steps += rounds * std::max(n * k_.arithmetic, k_.alone) * steps * slowdown;
+        out.steps += rounds * std::max(n * k_.arithmetic, k_.alone) * steps * operands.slowdown;
         out.results += rounds * (n * (element * k_.block + gpu_cost.start) + gpu_cost.group);
     };
-    const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / k_.at_once);
-    add_rounds(rounds, k_.at_once);
-    add_rounds(1, busiest - rounds * k_.at_once);
+    const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / operands.at_once);
+    add_rounds(rounds, operands.at_once);
+    add_rounds(1, busiest - rounds * operands.at_once);
     out.memory = not_hidden(split.slices, out.steps + out.results);
     return out;
 }
@@ -168,8 +179,8 @@ double ProductCost::on_cpu(const SplitK& split) const {
            k_.cols * double(std::max<uint64_t>(split.chunk, 1));
 }
 
-CostParts ProductCost::parts(const SplitK& split, double slowdown) const {
-    return k_.on_cpu ? CostParts{.steps = on_cpu(split)} : on_gpu(split, slowdown);
+CostParts ProductCost::parts(const SplitK& split, const OfOperands& operands) const {
+    return k_.on_cpu ? CostParts{.steps = on_cpu(split)} : on_gpu(split, operands);
 }
 
 double ProductCost::least_second_pass(uint32_t slices) const {
@@ -186,7 +197,7 @@ double ProductCost::least_with(uint32_t slices, double slowdown) const {
     const double share = tiles_ / k_.units, k = double(p_.k), second = least_second_pass(slices);
     if (k_.on_cpu)
         return rounding * k_.weights.steps * share * f.cpu_weight * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
-    const double step = std::max(k_.arithmetic, k_.alone / k_.at_once);  // of each group in a round, however many
+    const double step = std::max(k_.arithmetic, k_.alone / k_.most_at_once);  // of each group in a round, however many
     const CostParts& weights = k_.weights;
     const double steps = share * step * k / k_.depth * slowdown;
     const double results = share * slices * (f.gpu_cost.element * k_.block + f.gpu_cost.start) + f.gpu_cost.group;

@@ -28,8 +28,16 @@ struct KernelCost {
     double depth;              // of a step
     double arithmetic = 0;     // of a step, if other work groups hide its latency
     double alone = 0;          // of a step of a group that is alone
-    double at_once = 1;        // work groups that a multiprocessor holds
+    // Work groups that a multiprocessor holds, by whether A is k-contiguous and whether B is.
+    std::array<std::array<double, 2>, 2> at_once = {{{1, 1}, {1, 1}}};
+    double most_at_once = 1;
     CostParts weights = no_weights;
+};
+
+/// What the operands do to a kernel by their layouts and their alignment.
+struct OfOperands {
+    double slowdown = 1;  // the factor on the time of a step, at least 1
+    double at_once = 1;   // work groups that a multiprocessor holds
 };
 
 /// What a kernel costs on a problem, however that is scheduled: predicted time, on a GPU in cycles of a multiprocessor;
@@ -38,19 +46,19 @@ class ProductCost {
    public:
     ProductCost(const KernelCost&, const Problem&);
 
-    /// Without other passes. `slowdown` is that of the operands.
-    CostParts parts(const SplitK&, double slowdown) const;
-    double product(const SplitK& split, double slowdown) const { return parts(split, slowdown).weighted(k_.weights); }
+    /// Without other passes.
+    CostParts parts(const SplitK&, const OfOperands&) const;
+    double product(const SplitK& split, const OfOperands& x) const { return parts(split, x).weighted(k_.weights); }
     const CostParts& weights() const { return k_.weights; }
-    /// The factor on the time of a step that these layouts of A and B and their alignment cause, at least 1.
-    double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
+    OfOperands of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.
     double least_with(uint32_t slices, double slowdown = 1) const;
 
    private:
-    CostParts on_gpu(const SplitK&, double slowdown) const;
+    CostParts on_gpu(const SplitK&, const OfOperands&) const;
+    double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     double on_cpu(const SplitK&) const;
     double memory(uint32_t slices) const;
     double not_hidden(uint32_t slices, double work) const;

@@ -94,9 +94,9 @@ SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
 
 // The cost of both passes, with the reducer for the split; INFINITY if no kernel adds up the slices, or if the cost is
 // not below `limit`.
-double cost_below(double limit, SplitK& split, const ProductCost& cost, double slowdown, const Problem& p,
+double cost_below(double limit, SplitK& split, const ProductCost& cost, const OfOperands& operands, const Problem& p,
                   const Search& search) {
-    const double product = cost.product(split, slowdown);
+    const double product = cost.product(split, operands);
     if (split.slices == 1) return product;
     if (product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
     const Reducer reducer = find_reducer(search.device, p, split.slices);
@@ -105,12 +105,12 @@ double cost_below(double limit, SplitK& split, const ProductCost& cost, double s
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
-std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost, double slowdown,
-                                     const Search& search) {
+std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost,
+                                     const OfOperands& operands, const Search& search) {
     const Problem& p = schedule.problem;
     const double before = schedule.cost;
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
-    const double demanded = cost_below(INFINITY, schedule.split, cost, slowdown, p, search);
+    const double demanded = cost_below(INFINITY, schedule.split, cost, operands, p, search);
     if (schedule.split.slices > 1 && !schedule.split.reducer)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"});
@@ -124,8 +124,8 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
         SplitK& split = schedule.split = split_of(wanted, t, p);
         if (schedule.workspace_bytes() > most) break;
         const double limit = std::min(schedule.cost, search.limit) - before;
-        if (cost.least_with(split.slices, slowdown) >= limit) break;
-        const double other = before + cost_below(limit, split, cost, slowdown, p, search);
+        if (cost.least_with(split.slices, operands.slowdown) >= limit) break;
+        const double other = before + cost_below(limit, split, cost, operands, p, search);
         if (other < schedule.cost) best = split, schedule.cost = other;
     }
     schedule.split = best;
@@ -267,15 +267,16 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search)
                            " bytes; a workspace allows a packed copy"});
 }
 
-// How much longer each step takes because operands are not read 16 bytes at a time. Pieces are read by words that
-// neighbours share; of several side by side that holds only where 16 bytes can be read, and those of more than 48 bytes
-// (q8_0) touch so many lines of the cache that an H200 takes as long as with words.
-double slowdown_of(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
-                   const Request& request) {
-    if (!k.module.family.reads_pieces) return cost.slowdown(schedule.operands(), request.operand_alignment);
+// Pieces are read by words that neighbours share; of several side by side that holds only where 16 bytes can be read,
+// and those of more than 48 bytes (q8_0) touch so many lines of the cache that an H200 takes as long as with words.
+OfOperands of_operands(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
+                       const Request& request) {
+    OfOperands out = cost.of(schedule.operands(), request.operand_alignment);
+    if (!k.module.family.reads_pieces) return out;
     const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request) &&
                       info(schedule.problem.b.type).bytes_of(64) <= 48;
-    return t.DEPTH == 1 || wide ? 1 : k.module.family.gpu_cost.misaligned;
+    out.slowdown = t.DEPTH == 1 || wide ? 1 : k.module.family.gpu_cost.misaligned;
+    return out;
 }
 
 // The schedule whose product reads the operands of `mask` packed.
@@ -305,9 +306,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                     VKGEMM_ERROR_UNSUPPORTED,
                     {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
                      (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
-    const double slowdown = slowdown_of(schedule, k, t, cost, search.request);
-    if (auto why = choose_split_k(schedule, t, cost, slowdown, search)) return *why;
-    schedule.parts = cost.parts(schedule.split, slowdown);
+    const OfOperands of = of_operands(schedule, k, t, cost, search.request);
+    if (auto why = choose_split_k(schedule, t, cost, of, search)) return *why;
+    schedule.parts = cost.parts(schedule.split, of);
     schedule.parts.passes = (schedule.cost - schedule.parts.weighted(cost.weights())) / cost.weights().passes;
     return schedule;
 }

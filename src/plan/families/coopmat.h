@@ -27,6 +27,13 @@ constexpr void copied(const Tile& t, TileRules& r, const char* side_name, uint32
             "MK", t.MK, "WG/(side in chunks)", down);
 }
 
+constexpr uint64_t shared_bytes(const Tile& t, const ElementBytes& e, KContiguous k_contiguous) {
+    const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
+    const uint64_t a = COOPMAT_CHUNKS(k_contiguous.a, t.BM, t.MK, slots, pa);
+    const uint64_t b = COOPMAT_CHUNKS(k_contiguous.b, t.BN, t.MK, slots, pb);
+    return 16 * std::max<uint64_t>(a + b, COOPMAT_D(subgroups(t), t.WN, t.MM));
+}
+
 }  // namespace coopmat_rules
 
 inline constexpr Family coopmat = {
@@ -53,14 +60,11 @@ inline constexpr Family coopmat = {
             coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        // Enough for either layout of the operands: a plan does not choose a tile by layout.
-        const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
-        const uint64_t a =
-            std::max(COOPMAT_CHUNKS(true, t.BM, t.MK, slots, pa), COOPMAT_CHUNKS(false, t.BM, t.MK, slots, pa));
-        const uint64_t b =
-            std::max(COOPMAT_CHUNKS(true, t.BN, t.MK, slots, pb), COOPMAT_CHUNKS(false, t.BN, t.MK, slots, pb));
-        return 16 * std::max<uint64_t>(a + b, COOPMAT_D(coopmat_rules::subgroups(t), t.WN, t.MM));
+        using coopmat_rules::shared_bytes;
+        return std::max({shared_bytes(t, e, {false, false}), shared_bytes(t, e, {false, true}),
+                         shared_bytes(t, e, {true, false}), shared_bytes(t, e, {true, true})});
     },
+    .shared_bytes_of_layouts = coopmat_rules::shared_bytes,
     .refuses = [](const Problem& p) -> const char* {
         const auto [a, b, c, d] = operands(p);
         for (const Operand* x : {&a, &b})

@@ -108,12 +108,18 @@ struct OperandSplit {
     bool operator==(const OperandSplit&) const = default;
 };
 
+/// Of which of A and B neighbours in memory differ in k.
+struct KContiguous {
+    bool a, b;
+};
+
 struct Family {
     std::string_view name;
     Constants reads;                         // the tile constants that it reads; every other must be 0
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
     void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = no_rules;  // those that depend on the types
-    uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);
+    uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);  // the most that any layout of A and B takes
+    uint64_t (*shared_bytes_of_layouts)(const Tile&, const ElementBytes&, KContiguous) = nullptr;  // null: the same
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
     bool reads_pieces = false;               // of 64 elements of B, DEPTH of them side by side
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
