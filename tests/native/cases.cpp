@@ -2,11 +2,14 @@
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
 //   native_harness FOLDER check [MODULES]    every tile, layout, size and epilogue of the modules
 //   native_harness FOLDER random COUNT [SEED] [MODULES]   so many problems that are drawn
-//   native_harness FOLDER time < CASES   lines of [FOLDER/]MODULE TILE LAYOUT M N K BATCH [FINISH] [RASTER] [SLICES]
+//   native_harness FOLDER time [ROUNDS] < CASES
+// CASES are lines of [FOLDER/]MODULE TILE LAYOUT M N K BATCH [FINISH] [RASTER] [SLICES]. With ROUNDS those up to an
+// empty line are timed in turn, in so many rounds.
 // MODULES is the name of one, or a part of the names of several. FINISH is plain, alone, c or one of `finishes`.
 // FOLDER holds the cubins of the modules and check.cubin: build/native.
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <iostream>
 #include <random>
 
@@ -62,6 +65,9 @@ void check_fp8_errors(Harness& h, const std::string& which) {
     }
 }
 
+/// Of GELU and SiLU.
+float tolerance_of(const Setup& s) { return s.type_d() == plan::bf16 ? 1e-2f : 2e-3f; }
+
 /// Each pair of types and each D in turn, of a module that has several.
 void vary_types(Setup& s, uint32_t turn) {
     constexpr Type results[] = {plan::f32, plan::f16, plan::bf16};
@@ -70,7 +76,7 @@ void vary_types(Setup& s, uint32_t turn) {
     s.scaled_d = results[turn % 3];
 }
 
-/// NaN and infinities among whole numbers, at both ends of k.
+/// NaN and infinities among whole numbers, at both ends of k. GELU may not spread NaN to neighbours.
 void check_ends(Harness& h, const std::string& which) {
     uint32_t turn = 0;
     for (const plan::Module& module : modules) {
@@ -84,6 +90,10 @@ void check_ends(Harness& h, const std::string& which) {
                         s.filling = native::ends_infinite;
                         if (slices && k <= 256) continue;
                         s.slices = slices, s.d_gap = turn++ % 3 ? 0 : 3;
+                        h.check(s);
+                        if (slices || plan::info(module.a).bytes != 2) continue;
+                        s.n = 272, s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+                        s.tolerance = tolerance_of(s);
                         h.check(s);
                     }
     }
@@ -138,7 +148,7 @@ void check_all(Harness& h, const std::string& which) {
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
                                 vary_types(s, turn++);
-                                if (lists == &rounded) s.tolerance = s.type_d() == plan::bf16 ? 1e-2f : 2e-3f;
+                                if (lists == &rounded) s.tolerance = tolerance_of(s);
                                 const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
                                 if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
                                     h.check(s);
@@ -179,7 +189,7 @@ Setup drawn(std::mt19937& random, const std::vector<plan::Module>& chosen) {
     if (plan::info(module.a).bytes == 2 && below(4) == 0) {
         s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
         if (below(3) == 0) s.steps.erase(s.steps.begin());
-        s.tolerance = s.type_d() == plan::bf16 ? 1e-2f : 2e-3f;
+        s.tolerance = tolerance_of(s);
     }
     return s;
 }
@@ -198,23 +208,34 @@ const std::pair<const char*, std::vector<uint32_t>> finishes[] = {
     {"gelu", {VKGEMM_STEP_GELU}},         {"biasgelu", {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}},
     {"residual", {VKGEMM_STEP_RESIDUAL}}, {"scales", {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL}}};
 
-void time_all(Harness& h) {
+/// Appends the case of a line, if it has one. `rows_of_cases` keeps its tile.
+void add_case(std::vector<Setup>& cases, std::deque<Row>& rows_of_cases, const std::string& line) {
+    std::istringstream in(line.substr(0, line.find('#')));
+    std::string module, tile, layout, finish = "plain";
+    uint32_t m, n, k, batch, raster = 8, slices = 0;
+    if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) return;
+    in >> finish >> raster >> slices;
+    const size_t slash = module.find('/') + 1;
+    Row& row = rows_of_cases.emplace_back(named(rows, tile));
+    row.tile.RASTER = raster;
+    Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
+    s.folder = module.substr(0, slash), s.slices = slices, s.finish = finish, s.scaled_d = plan::bf16;
+    s.alone = finish == "alone", s.use_c = finish == "c", s.beta = 1;
+    for (const auto& [name, steps] : finishes)
+        if (finish == name) s.steps = steps;
+    cases.push_back(s);
+}
+
+void time_all(Harness& h, int rounds) {
+    std::deque<Row> rows_of_cases;
+    std::vector<Setup> cases;
     for (std::string line; std::getline(std::cin, line);) {
-        std::istringstream in(line.substr(0, line.find('#')));
-        std::string module, tile, layout, finish = "plain";
-        uint32_t m, n, k, batch, raster = 8, slices = 0;
-        if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
-        in >> finish >> raster >> slices;
-        const size_t slash = module.find('/') + 1;
-        Row row = named(rows, tile);
-        row.tile.RASTER = raster;
-        Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
-        s.folder = module.substr(0, slash), s.slices = slices, s.finish = finish, s.scaled_d = plan::bf16;
-        s.alone = finish == "alone", s.use_c = finish == "c", s.beta = 1;
-        for (const auto& [name, steps] : finishes)
-            if (finish == name) s.steps = steps;
-        h.time(s);
+        add_case(cases, rows_of_cases, line);
+        if (cases.empty() || (rounds > 1 && !line.empty())) continue;
+        h.time(cases, rounds);
+        cases.clear();
     }
+    if (!cases.empty()) h.time(cases, rounds);
 }
 
 }  // namespace
@@ -231,6 +252,6 @@ int main(int count, char** words) {
     else if (what == "random")
         harness::check_random(h, uint32_t(std::atoi(word(3).c_str())), uint32_t(std::atoi(word(4).c_str())), word(5));
     else
-        harness::time_all(h);
+        harness::time_all(h, std::max(1, std::atoi(word(3).c_str())));
     std::_Exit(h.failed != 0);
 }

@@ -147,9 +147,8 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
         finding->expected = static_cast<float>(sum);
         return;
     }
-    const bool is_right = isnan(x) && isnan(got) ? true
-                          : c.tolerance == 0     ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
-                                                 : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
+    const bool is_right = (isnan(x) && isnan(got)) || bits_of(x, c.type_d) == bits_of(got, c.type_d) ||
+                          (c.tolerance > 0 && fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x)));
     atomicAdd(&finding->elements, 1u);
     if (is_right || atomicAdd(&finding->wrong, 1u) != 0) return;
     finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got, finding->expected = x;
