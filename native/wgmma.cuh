@@ -31,6 +31,7 @@ struct Product {
     static constexpr bool shares_rows = BM == 64;             // the consumers have the same rows
     static constexpr uint32_t columns = shares_rows ? BN / 2 : BN, sums_per_thread = columns / 2;
     static_assert((BM == 64 || BM == 128) && columns % 64 == 0 && columns <= 256);
+    static constexpr bool has_gelu = sizeof(D) == 2 && BN == 256;  // code of its own, where it is used most
 
     const NativeArgs& x;
     uint32_t ring, staging, barriers;  // addresses
@@ -102,6 +103,8 @@ struct Product {
         constexpr bool is_scaled = std::is_same_v<D, scaled>, is_floating = std::is_same_v<D, floating>;
         const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && !is_floating && finish.is_plain();
+        bool is_gelu = false;
+        if constexpr (has_gelu) is_gelu = finish.is_gelu();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
         if (group == 1 && staggered) await_announcement();
         RingPlace<STAGES> at;
@@ -116,6 +119,9 @@ struct Product {
                 sum(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
             // Found only now, while the last products are still under way.
             const Place place = place_of<BM, BN>(x, work);
+            uint32_t bias[sums_per_thread / 4];
+            if constexpr (has_gelu)
+                if (is_gelu) finish.load_bias(bias, place.col + col + lane % 4 * 2);
             if constexpr (!by_warp && !by_lines) {
                 wait_for_products<0>();
                 take(sums);
@@ -127,12 +133,14 @@ struct Product {
                 finish.finish_all(box, sums, d_row, d_col, place);
             else if constexpr (is_scaled)
                 finish_scaled(x, box, sums, d_row, d_col, place);
-            else if (!is_plain)
-                finish.finish_all(box, sums, d_row, d_col, place);
-            else if (is_partial)
+            else if (is_plain && is_partial)
                 store_sums<Sum>(x, box, sums, Sum{1}, d_row, d_col, z);
-            else
+            else if (is_plain)
                 store_sums<D>(x, box, sums, finish.scalars.alpha, d_row, d_col, z);
+            else if (!is_gelu)
+                finish.finish_all(box, sums, d_row, d_col, place);
+            else if constexpr (has_gelu)
+                finish.finish_gelu(box, sums, bias, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
     }
