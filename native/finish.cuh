@@ -371,12 +371,39 @@ struct Finish {
         }
     }
 
+    /// A few sums, whose first element is at (row, col), of a tile too narrow for the copy engine.
+    template <int count>
+    DEVICE void finish_few(Sum (&sums)[count], uint32_t row, uint32_t col, const Place& place) const {
+        const uint64_t z = place.slice * x.args.batch + place.batch;
+        if (x.constants[PARTIAL]) {
+            if (scalars.is_nothing) each(sums, [](V& y, int) { y = 0; });
+            store_elements<V>(sums, z * x.args.m * x.args.n, x.args.n, row, col);
+            return;
+        }
+        finish(sums, row, col, place.batch);
+        if (sizeof(D) == 2 && x.d_is_mapped)
+            store_pairs(sums, z * x.args.batch_d, row, col);
+        else
+            store_elements<D>(sums, z * x.args.batch_d, x.args.ldd, row, col);
+    }
+    /// store_elements() to D, if neighbours lie in one word.
+    template <int count>
+    DEVICE void store_pairs(const V (&v)[count], uint64_t first, uint32_t row, uint32_t col) const {
+        const uint64_t begin = address_of(x.args.d) + 2 * (first + uint64_t{row} * x.args.ldd + col);
+#pragma unroll
+        for (int i = 0; i < count; i += 2) {
+            const uint32_t r = i % 4 / 2 * 8, c = i / 4 * 8, pair = pair_of<D>(v[i], v[i + 1]);
+            set_element_at<i32>(begin + 2 * (uint64_t{r} * x.args.ldd + c), static_cast<i32>(pair),
+                                row + r < x.args.m && col + c < x.args.n);
+        }
+    }
+
     /// Where the copy engine cannot: to elements of a matrix that begins with the element `first`.
-    template <class To>
-    DEVICE void store_elements(const V (&v)[of_box], uint64_t first, uint32_t ld, uint32_t row, uint32_t col) const {
+    template <class To, int count>
+    DEVICE void store_elements(const V (&v)[count], uint64_t first, uint32_t ld, uint32_t row, uint32_t col) const {
         const uint64_t begin = address_of(x.args.d) + sizeof(To) * (first + uint64_t{row} * ld + col);
 #pragma unroll
-        for (int i = 0; i < of_box; ++i) {
+        for (int i = 0; i < count; ++i) {
             const int r = i % 4 / 2 * 8, c = i / 4 * 8 + i % 2;
             const bool exists = row + r < x.args.m && col + c < x.args.n;
             set_element_at<To>(begin + r * uint64_t{ld} * sizeof(To) + c * sizeof(To), v[i], exists);

@@ -25,6 +25,7 @@ bool exists(const Setup& s) {
     if (s.parts() > 1) return s.row.tile.BK == 64 && s.row.tile.BM == 128 && s.row.tile.BN <= 128;
     const uint32_t bytes = bytes_of(uint32_t(s.module.a));
     if (s.is_scaled() && (s.row.tile.BN == 192 || s.row.tile.BM == 64)) return false;
+    if (s.row.tile.BN == 32 && s.layout[1] == 'n') return false;
     return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }

@@ -129,10 +129,13 @@ CostParts ProductCost::on_gpu(const SplitK& split, double slowdown) const {
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
+    // Narrow tiles load more of A than of B, and if it has few rows, all groups load the same lines at once.
+    const double halvings = k_.cols < 64 && double(p_.m) < k_.rows ? std::log2(k_.rows / double(p_.m)) : 0;
+    const double alone = k_.alone + gpu_cost.few_rows * halvings;
     CostParts out{.launch = gpu_cost.launch};
     const auto add_rounds = [&](double rounds, double n) {
         if (rounds == 0 || n == 0) return;
-        out.steps += rounds * std::max(n * k_.arithmetic, k_.alone) * steps * slowdown;
+        out.steps += rounds * std::max(n * k_.arithmetic, alone) * steps * slowdown;
         out.results += rounds * (n * (element * k_.block + gpu_cost.start) + gpu_cost.group);
     };
     const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / k_.at_once);
