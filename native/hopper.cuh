@@ -54,6 +54,7 @@ DEVICE void wait(uint32_t barrier, uint32_t phase) {
 // Where two warp groups meet: the first goes on, the second waits for it.
 DEVICE void announce() { asm volatile("bar.arrive 1, 256;" ::: "memory"); }
 DEVICE void await_announcement() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+DEVICE void await_each_other() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
 
 // The copy engine (TMA): boxes of a TensorMap, from and to shared memory.
 DEVICE void prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
@@ -86,6 +87,11 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
                  : "memory");
 }
 DEVICE void store_one(uint32_t to, uint32_t x) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory"); }
+DEVICE float load_one(uint32_t from) {
+    float x;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
+    return x;
+}
 DEVICE uint4 load_chunk(uint32_t from) {
     uint4 x;
     asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"

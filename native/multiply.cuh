@@ -51,6 +51,7 @@ DEVICE constexpr uint64_t next_k(bool along_k) { return (along_k ? 32 : 16 * 128
 
 // The lists of registers: "%0,%1,..." and "+f"(d[0]), "+f"(d[1]), ...
 #define TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
+#define NAMES_16 TEN() "%10,%11,%12,%13,%14,%15"
 #define NAMES_32 TEN() TEN(1) TEN(2) "%30,%31"
 #define NAMES_64 TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) "%60,%61,%62,%63"
 #define NAMES_96 TEN() TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) "%90,%91,%92,%93,%94,%95"
@@ -59,6 +60,7 @@ DEVICE constexpr uint64_t next_k(bool along_k) { return (along_k ? 32 : 16 * 128
     "%121,%122,%123,%124,%125,%126,%127"
 #define FOUR(kind, i) kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3])
 #define SIXTEEN(kind, i) FOUR(kind, i), FOUR(kind, i + 4), FOUR(kind, i + 8), FOUR(kind, i + 12)
+#define SUMS_16(kind) SIXTEEN(kind, 0)
 #define SUMS_32(kind) SIXTEEN(kind, 0), SIXTEEN(kind, 16)
 #define SUMS_64(kind) SUMS_32(kind), SIXTEEN(kind, 32), SIXTEEN(kind, 48)
 #define SUMS_96(kind) SUMS_64(kind), SIXTEEN(kind, 64), SIXTEEN(kind, 80)
@@ -91,6 +93,7 @@ struct Multiply;
     MULTIPLY(first##_##second, f32, "+f", count, "m64n" #columns "k32.f32." #first "." #second, adds, \
              "%" #a ", %" #b ", adds, 1, 1")
 #define EVERY_WIDTH(element)                      \
+    HALVES(element, 32, 16, 16, 17, 18, 19, 20)   \
     HALVES(element, 64, 32, 32, 33, 34, 35, 36)   \
     HALVES(element, 128, 64, 64, 65, 66, 67, 68)  \
     HALVES(element, 192, 96, 96, 97, 98, 99, 100) \

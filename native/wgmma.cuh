@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A product on Hopper's warp-group matrix units. A block is persistent and has three warp groups: a producer, of which
 // one thread has tiles of A and B copied into a ring of stages, and two consumers, each with 64 rows, or half the
-// columns, of the tile of D. The producer runs ahead of them into the next tile while they finish one.
+// columns, of the tile of D, or every other stage. The producer runs ahead into the next tile while they finish one.
 #pragma once
 #include "native/finish.cuh"
 #include "native/multiply_f64.cuh"
@@ -29,8 +29,11 @@ struct Product {
     static constexpr bool by_warp = std::is_same_v<A, f64>;   // not by warp group: there are no such units
     static constexpr bool by_lines = std::is_same_v<A, fp8>;  // sums leave the units after every line of A and B
     static constexpr bool shares_rows = BM == 64;             // the consumers have the same rows
-    static constexpr uint32_t columns = shares_rows ? BN / 2 : BN, sums_per_thread = columns / 2;
-    static_assert((BM == 64 || BM == 128) && columns % 64 == 0 && columns <= 256);
+    static constexpr bool shares_tile = BN == 32;             // or even the whole tile: each has every other stage
+    static constexpr uint32_t columns = shares_rows && !shares_tile ? BN / 2 : BN, sums_per_thread = columns / 2;
+    static constexpr uint32_t readers = shares_tile ? consumer_warps / 2 : consumer_warps;  // of a stage
+    static_assert((BM == 64 || BM == 128) && (columns % 64 == 0 || shares_tile) && columns <= 256);
+    static constexpr bool has_gelu = sizeof(D) == 2 && BN == 256;  // code of its own, where it is used most
 
     const NativeArgs& x;
     uint32_t ring, staging, barriers;  // addresses
@@ -49,7 +52,7 @@ struct Product {
     DEVICE void run() const {
         if (threadIdx.x == 0) {
             prefetch(x.a), prefetch(x.b);
-            for (uint32_t s = 0; s < STAGES; ++s) init_barrier(full(s), 1), init_barrier(empty(s), consumer_warps);
+            for (uint32_t s = 0; s < STAGES; ++s) init_barrier(full(s), 1), init_barrier(empty(s), readers);
             publish_barriers();
         }
         __syncthreads();
@@ -58,7 +61,10 @@ struct Product {
             if (threadIdx.x == 0) produce();
         } else {
             grow_registers<232>();
-            consume();
+            if constexpr (shares_tile)
+                consume_together();
+            else
+                consume();
         }
     }
 
@@ -102,6 +108,8 @@ struct Product {
         constexpr bool is_scaled = std::is_same_v<D, scaled>, is_floating = std::is_same_v<D, floating>;
         const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && !is_floating && finish.is_plain();
+        bool is_gelu = false;
+        if constexpr (has_gelu) is_gelu = finish.is_gelu();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
         if (group == 1 && staggered) await_announcement();
         RingPlace<STAGES> at;
@@ -116,6 +124,9 @@ struct Product {
                 sum(sums, at, depth, a, b, lane, leads && work == blockIdx.x);
             // Found only now, while the last products are still under way.
             const Place place = place_of<BM, BN>(x, work);
+            uint32_t bias[sums_per_thread / 4];
+            if constexpr (has_gelu)
+                if (is_gelu) finish.load_bias(bias, place.col + col + lane % 4 * 2);
             if constexpr (!by_warp && !by_lines) {
                 wait_for_products<0>();
                 take(sums);
@@ -127,14 +138,65 @@ struct Product {
                 finish.finish_all(box, sums, d_row, d_col, place);
             else if constexpr (is_scaled)
                 finish_scaled(x, box, sums, d_row, d_col, place);
-            else if (!is_plain)
-                finish.finish_all(box, sums, d_row, d_col, place);
-            else if (is_partial)
+            else if (is_plain && is_partial)
                 store_sums<Sum>(x, box, sums, Sum{1}, d_row, d_col, z);
-            else
+            else if (is_plain)
                 store_sums<D>(x, box, sums, finish.scalars.alpha, d_row, d_col, z);
+            else if (!is_gelu)
+                finish.finish_all(box, sums, d_row, d_col, place);
+            else if constexpr (has_gelu)
+                finish.finish_gelu(box, sums, bias, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
+    }
+
+    /// Of a tile of 32 columns the first group adds up the even stages, the second the odd ones; the first finishes.
+    DEVICE void consume_together() const {
+        static_assert(STAGES % 2 == 0);
+        const uint32_t warp = __shfl_sync(~0u, threadIdx.x / 32 - 4, 0), group = warp / 4, lane = threadIdx.x % 32;
+        const uint64_t a = descriptor(a_tile(0), a_along_k), b = descriptor(b_tile(0), b_along_k);
+        const Finish<D> finish(x);
+        RingPlace<STAGES> at;
+        Sum sums[sums_per_thread];
+        uint32_t turn = 0;
+        for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x, turn ^= 1) {
+            sum_own_stages(sums, at, depth_of(x, slice_of(x, work)), a, b, group, lane);
+            // Two places in turn: the second group writes one while the first may still read the other.
+            const uint32_t shared = staging + turn * sums_per_thread * 512 + threadIdx.x % 128 * 4;
+            if (group == 1) {
+#pragma unroll
+                for (uint32_t i = 0; i < sums_per_thread; ++i) store_one(shared + i * 512, bits_of(sums[i]));
+            }
+            await_each_other();
+            if (group == 1) continue;
+#pragma unroll
+            for (uint32_t i = 0; i < sums_per_thread; ++i) sums[i] += load_one(shared + i * 512);
+            const Place place = place_of<BM, BN>(x, work);
+            finish.finish_few(sums, place.row + warp * 16 + lane / 4, place.col + lane % 4 * 2, place);
+        }
+    }
+    DEVICE void sum_own_stages(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a,
+                               uint64_t b, uint32_t group, uint32_t lane) const {
+#pragma unroll
+        for (Sum& s : sums) s = 0;
+        uint32_t last = STAGES;
+        for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
+            if (at.stage % 2 != group) continue;
+            wait(full(at.stage), at.round);
+            const uint64_t stage = at.stage * (stage_bytes >> 4);
+            begin_multiplying();
+#pragma unroll
+            for (uint32_t i = 0; i < 4; ++i)
+                Multiply<A, sums_per_thread>::template run<a_along_k, b_along_k>(
+                    sums, a + stage + i * next_k(a_along_k), b + stage + i * next_k(b_along_k), true);
+            commit_products();
+            wait_for_products<1>();
+            if (last != STAGES && lane == 0) arrive(empty(last));
+            last = at.stage;
+        }
+        wait_for_products<0>();
+        take(sums);
+        if (last != STAGES && lane == 0) arrive(empty(last));
     }
 
     DEVICE void sum_by_warp(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint32_t warp,

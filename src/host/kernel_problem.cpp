@@ -48,6 +48,8 @@ Problem problemFor(uint32_t kernel, Problem like) {
         fit_mixed(like, family);
     else
         like.a.type = k.a, like.b.type = k.b;
+    if (family.starts_with("wgmma") && constant(kernel, "BN") < 64)  // boxes of a row-major B have 64 columns
+        like.b.layout = columnMajor, like.d.layout = rowMajor;       // a column-major D swaps A and B
     like.d.type = k.d == VKGEMM_TYPE_DEFAULT ? f16 : k.d;
     like.accumulate = k.accumulate;
     if (const auto traits = kernelTraits(kernel)) like.accuracy = traits->accuracy;

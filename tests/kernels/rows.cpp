@@ -158,6 +158,9 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
     }
 }
 
+// Boxes of a row-major B have 64 columns.
+bool wants_column_major_b(const Kernel& kernel) { return kernel.module.is_native() && kernel.tile.BN < 64; }
+
 }  // namespace
 
 bool choose_family(std::string_view name) {
@@ -224,6 +227,7 @@ Case widened(Case x) {
         p.k = rounded_up(p.k, blocks ? 64 : 32);
     }
     if (blocks) p.m = std::min<uint64_t>(p.m, 16);
+    if (wants_column_major_b(*kernel)) p.b.layout = plan::columnMajor;
     (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
     (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
     x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
@@ -239,6 +243,7 @@ bool refused(const Case& x) {
     if (!kernel || !completed || plan::is_empty(*completed)) return false;
     const plan::Problem p = plan::normalise(*completed).problem;
     if (kernel->module.a != kernel->module.b && p.a.type != kernel->module.a) return true;  // A and B were swapped
+    if (wants_column_major_b(*kernel) && p.b.layout == rowMajor) return true;
     const auto all = plan::operands(p);
     const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
     const auto is_wide = [&](const plan::Operand& o) {  // or becomes so

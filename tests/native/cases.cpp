@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Runs native kernels without the library: checks them against a naive kernel, exactly, and times them.
-//   native_harness FOLDER check [MODULES]    every tile, layout, size and epilogue of the modules with such a name
+//   native_harness FOLDER check [MODULES]    every tile, layout, size and epilogue of the modules
 //   native_harness FOLDER random COUNT [SEED] [MODULES]   so many problems that are drawn
-//   native_harness FOLDER time < CASES   lines of [FOLDER/]MODULE TILE LAYOUT M N K BATCH [FINISH] [RASTER] [SLICES]
-// FINISH is plain, alone, c or one of `finishes`.
+//   native_harness FOLDER time [ROUNDS] < CASES
+// CASES are lines of [FOLDER/]MODULE TILE LAYOUT M N K BATCH [FINISH] [RASTER] [SLICES]. With ROUNDS those up to an
+// empty line are timed in turn, in so many rounds.
+// MODULES is the name of one, or a part of the names of several. FINISH is plain, alone, c or one of `finishes`.
 // FOLDER holds the cubins of the modules and check.cubin: build/native.
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <iostream>
 #include <random>
 
@@ -15,12 +18,18 @@
 namespace harness {
 namespace {
 
+/// Whether `which` is the module's name, or a part of it and no module's name.
+bool is_chosen(const plan::Module& module, const std::string& which) {
+    const bool is_name = std::any_of(std::begin(modules), std::end(modules), [&](auto& m) { return m.name == which; });
+    return is_name ? module.name == which : module.name.find(which) != std::string_view::npos;
+}
+
 const char* const layouts[] = {"nn", "nt", "tn", "tt"};
 
 // Infinities among whole numbers, and errors against sums of f64.
 void check_parts(Harness& h, const std::string& which) {
     for (const plan::Module& module : modules) {
-        if (module.family.operand_split.count < 2 || module.name.find(which) == std::string_view::npos) continue;
+        if (module.family.operand_split.count < 2 || !is_chosen(module, which)) continue;
         for (const char* tile : {"128x128x64", "128x64x64"})
             for (const char* layout : layouts)
                 for (uint32_t slices : {0u, 3u}) {
@@ -46,7 +55,7 @@ void check_parts(Harness& h, const std::string& which) {
 // than 2^-13 of their sum is lost of each (docs/accuracy.md).
 void check_fp8_errors(Harness& h, const std::string& which) {
     for (const plan::Module& module : modules) {
-        if (!plan::is_fp8(module.a) || module.name.find(which) == std::string_view::npos) continue;
+        if (!plan::is_fp8(module.a) || !is_chosen(module, which)) continue;
         for (const uint32_t filling : {native::fractions, native::positive})
             for (const uint32_t k : {32u, 128u, 4096u, 16384u}) {
                 Setup s = {module, named(rows, "128x256x128"), "nt", 512, 512, k};
@@ -56,6 +65,9 @@ void check_fp8_errors(Harness& h, const std::string& which) {
     }
 }
 
+/// Of GELU and SiLU.
+float tolerance_of(const Setup& s) { return s.type_d() == plan::bf16 ? 1e-2f : 2e-3f; }
+
 /// Each pair of types and each D in turn, of a module that has several.
 void vary_types(Setup& s, uint32_t turn) {
     constexpr Type results[] = {plan::f32, plan::f16, plan::bf16};
@@ -64,13 +76,37 @@ void vary_types(Setup& s, uint32_t turn) {
     s.scaled_d = results[turn % 3];
 }
 
+/// NaN and infinities among whole numbers, at both ends of k. GELU may not spread NaN to neighbours.
+void check_ends(Harness& h, const std::string& which) {
+    uint32_t turn = 0;
+    for (const plan::Module& module : modules) {
+        if (plan::info(module.a).bytes > 2 || module.a == plan::i8 || !is_chosen(module, which)) continue;
+        for (const Row& row : rows)
+            for (const uint32_t k : {1u, 16u, 64u, 127u, 128u, 129u, 300u, 1024u})
+                for (uint32_t types = 0; types < (plan::is_fp8(module.a) ? 12u : 1u); ++types)
+                    for (const uint32_t slices : {0u, 3u}) {
+                        Setup s = {module, row, "nt", 150, 270, k};
+                        vary_types(s, types);
+                        s.filling = native::ends_infinite;
+                        if (slices && k <= 256) continue;
+                        s.slices = slices, s.d_gap = turn++ % 3 ? 0 : 3;
+                        h.check(s);
+                        if (slices || plan::info(module.a).bytes != 2) continue;
+                        s.n = 272, s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+                        s.tolerance = tolerance_of(s);
+                        h.check(s);
+                    }
+    }
+    std::printf("ends: %u right, %u wrong\n", h.passed, h.failed);
+}
+
 void check_all(Harness& h, const std::string& which) {
     uint32_t turn = 0;
     constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
                                      {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
     std::vector<plan::Module> chosen;
     for (const plan::Module& module : modules)
-        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+        if (is_chosen(module, which)) chosen.push_back(module);
     for (const plan::Module& module : chosen)
         for (const Row& row : rows)
             for (const char* layout : layouts)
@@ -86,7 +122,7 @@ void check_all(Harness& h, const std::string& which) {
     for (const plan::Module& module : chosen)
         for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
     std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
-    check_parts(h, which), check_fp8_errors(h, which);
+    check_parts(h, which), check_fp8_errors(h, which), check_ends(h, which);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
         {VKGEMM_STEP_BIAS_ROW},
@@ -112,7 +148,7 @@ void check_all(Harness& h, const std::string& which) {
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
                                 vary_types(s, turn++);
-                                if (lists == &rounded) s.tolerance = s.type_d() == plan::bf16 ? 1e-2f : 2e-3f;
+                                if (lists == &rounded) s.tolerance = tolerance_of(s);
                                 const bool is_for_floats = lists == &rounded || steps == exact[5] || steps == exact[6];
                                 if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
                                     h.check(s);
@@ -150,13 +186,18 @@ Setup drawn(std::mt19937& random, const std::vector<plan::Module>& chosen) {
         const uint32_t step = steps[below(std::size(steps))];
         if (std::find(s.steps.begin(), s.steps.end(), step) == s.steps.end()) s.steps.push_back(step);
     }
+    if (plan::info(module.a).bytes == 2 && below(4) == 0) {
+        s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+        if (below(3) == 0) s.steps.erase(s.steps.begin());
+        s.tolerance = tolerance_of(s);
+    }
     return s;
 }
 
 void check_random(Harness& h, uint32_t count, uint32_t seed, const std::string& which) {
     std::vector<plan::Module> chosen;
     for (const plan::Module& module : modules)
-        if (module.name.find(which) != std::string_view::npos) chosen.push_back(module);
+        if (is_chosen(module, which)) chosen.push_back(module);
     std::mt19937 random(seed);
     for (uint32_t i = 0; i < count; ++i) h.check(drawn(random, chosen));
     std::printf("random: %u right, %u wrong, seed %u\n", h.passed, h.failed, seed);
@@ -167,23 +208,34 @@ const std::pair<const char*, std::vector<uint32_t>> finishes[] = {
     {"gelu", {VKGEMM_STEP_GELU}},         {"biasgelu", {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU}},
     {"residual", {VKGEMM_STEP_RESIDUAL}}, {"scales", {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL}}};
 
-void time_all(Harness& h) {
+/// Appends the case of a line, if it has one. `rows_of_cases` keeps its tile.
+void add_case(std::vector<Setup>& cases, std::deque<Row>& rows_of_cases, const std::string& line) {
+    std::istringstream in(line.substr(0, line.find('#')));
+    std::string module, tile, layout, finish = "plain";
+    uint32_t m, n, k, batch, raster = 8, slices = 0;
+    if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) return;
+    in >> finish >> raster >> slices;
+    const size_t slash = module.find('/') + 1;
+    Row& row = rows_of_cases.emplace_back(named(rows, tile));
+    row.tile.RASTER = raster;
+    Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
+    s.folder = module.substr(0, slash), s.slices = slices, s.finish = finish, s.scaled_d = plan::bf16;
+    s.alone = finish == "alone", s.use_c = finish == "c", s.beta = 1;
+    for (const auto& [name, steps] : finishes)
+        if (finish == name) s.steps = steps;
+    cases.push_back(s);
+}
+
+void time_all(Harness& h, int rounds) {
+    std::deque<Row> rows_of_cases;
+    std::vector<Setup> cases;
     for (std::string line; std::getline(std::cin, line);) {
-        std::istringstream in(line.substr(0, line.find('#')));
-        std::string module, tile, layout, finish = "plain";
-        uint32_t m, n, k, batch, raster = 8, slices = 0;
-        if (!(in >> module >> tile >> layout >> m >> n >> k >> batch)) continue;
-        in >> finish >> raster >> slices;
-        const size_t slash = module.find('/') + 1;
-        Row row = named(rows, tile);
-        row.tile.RASTER = raster;
-        Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
-        s.folder = module.substr(0, slash), s.slices = slices, s.finish = finish, s.scaled_d = plan::bf16;
-        s.alone = finish == "alone", s.use_c = finish == "c", s.beta = 1;
-        for (const auto& [name, steps] : finishes)
-            if (finish == name) s.steps = steps;
-        h.time(s);
+        add_case(cases, rows_of_cases, line);
+        if (cases.empty() || (rounds > 1 && !line.empty())) continue;
+        h.time(cases, rounds);
+        cases.clear();
     }
+    if (!cases.empty()) h.time(cases, rounds);
 }
 
 }  // namespace
@@ -200,6 +252,6 @@ int main(int count, char** words) {
     else if (what == "random")
         harness::check_random(h, uint32_t(std::atoi(word(3).c_str())), uint32_t(std::atoi(word(4).c_str())), word(5));
     else
-        harness::time_all(h);
+        harness::time_all(h, std::max(1, std::atoi(word(3).c_str())));
     std::_Exit(h.failed != 0);
 }

@@ -66,6 +66,17 @@ __device__ float after(const Case& c, uint32_t step, uint32_t row, uint32_t col,
     }
 }
 
+// NaN or an infinity, of a type of A and B; e4m3 has NaN alone.
+__device__ uint32_t special_bits(uint32_t which, uint32_t type) {
+    const uint32_t sign = which & 1;
+    const bool is_nan = which % 3 == 0;
+    if (type == VKGEMM_TYPE_E4M3) return 0x7f | sign << 7;
+    if (type == VKGEMM_TYPE_E5M2) return (is_nan ? 0x7e : 0x7c) | sign << 7;
+    if (type == VKGEMM_TYPE_F16) return (is_nan ? 0x7e00 : 0x7c00) | sign << 15;
+    if (type == VKGEMM_TYPE_BF16) return (is_nan ? 0x7fc0 : 0x7f80) | sign << 15;
+    return (is_nan ? 0x7fc00000 : 0x7f800000) | sign << 31;
+}
+
 }  // namespace
 
 /// Small whole numbers, powers of two, or fractions between -1 and 1; nothing is written between the rows.
@@ -76,16 +87,19 @@ extern "C" __global__ void fill(uint64_t to, uint32_t type, uint32_t lines, uint
         const uint64_t i = e / length / lines * stride + e / length % lines * pitch + e % length;
         const uint32_t h = mixed(static_cast<uint32_t>(e) ^ mixed(seed));
         const float x =
-            kind == whole_numbers   ? static_cast<int>(h % 5) - 2
-            : kind == powers_of_two ? exp2f(static_cast<int>(h % 3) - 1)
-            : kind == positive      ? (h >> 8) * 0x1p-24f
+            kind == whole_numbers || kind == ends_infinite ? static_cast<int>(h % 5) - 2
+            : kind == powers_of_two                        ? exp2f(static_cast<int>(h % 3) - 1)
+            : kind == positive                             ? (h >> 8) * 0x1p-24f
             : kind == of_many_sizes ? ((h >> 8) * 0x1p-23f - 1) * exp2f(static_cast<int>(h % 61) - 30)
             : kind == with_infinities
                 ? (h / 5 % 1009 > 2
                        ? static_cast<int>(h % 5) - 2
                        : __uint_as_float(h / 5 % 1009 == 2 ? 0x7fc12345 : 0x7f800000 | (h / 5 % 1009) << 31))
                 : (h >> 8) * 0x1p-23f - 1;
-        const uint32_t bits = bits_of(type == VKGEMM_TYPE_I8 && kind == fractions ? 127 * x : x, type);
+        uint32_t bits = bits_of(type == VKGEMM_TYPE_I8 && kind == fractions ? 127 * x : x, type);
+        // The first and the last of a line, in every fifth line or so.
+        if (kind == ends_infinite && (e % length == 0 || e % length == length - 1) && h / 5 % 5 == 0)
+            bits = special_bits(h / 25, type);
         if (type == VKGEMM_TYPE_F64)
             reinterpret_cast<double*>(to)[i] = x;
         else if (type == VKGEMM_TYPE_F32 || type == VKGEMM_TYPE_I32)
@@ -133,9 +147,8 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
         finding->expected = static_cast<float>(sum);
         return;
     }
-    const bool is_right = isnan(x) && isnan(got) ? true
-                          : c.tolerance == 0     ? bits_of(x, c.type_d) == bits_of(got, c.type_d)
-                                                 : fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x));
+    const bool is_right = (isnan(x) && isnan(got)) || bits_of(x, c.type_d) == bits_of(got, c.type_d) ||
+                          (c.tolerance > 0 && fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x)));
     atomicAdd(&finding->elements, 1u);
     if (is_right || atomicAdd(&finding->wrong, 1u) != 0) return;
     finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got, finding->expected = x;

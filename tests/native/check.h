@@ -5,7 +5,15 @@
 
 namespace vkgemm::native {
 
-enum Filling : uint32_t { whole_numbers, powers_of_two, fractions, positive, of_many_sizes, with_infinities };
+enum Filling : uint32_t {
+    whole_numbers,
+    powers_of_two,
+    fractions,
+    positive,
+    of_many_sizes,
+    with_infinities,
+    ends_infinite
+};
 
 /// A product and how to finish it, for the naive kernel. Types are VKGEMM_TYPE_*, strides in elements.
 struct Case {

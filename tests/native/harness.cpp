@@ -25,6 +25,7 @@ bool exists(const Setup& s) {
     if (s.parts() > 1) return s.row.tile.BK == 64 && s.row.tile.BM == 128 && s.row.tile.BN <= 128;
     const uint32_t bytes = bytes_of(uint32_t(s.module.a));
     if (s.is_scaled() && (s.row.tile.BN == 192 || s.row.tile.BM == 64)) return false;
+    if (s.row.tile.BN == 32 && s.layout[1] == 'n') return false;
     return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
 plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
@@ -245,7 +246,8 @@ bool Harness::check(const Setup& given) {
     return is_right;
 }
 
-void Harness::time(const Setup& s) {
+/// Microseconds of each of seven runs, sorted, after `warm` milliseconds of the same.
+std::vector<double> Harness::timed(const Setup& s, int warm) {
     using clock = std::chrono::steady_clock;
     std::vector<Arrangement> sets;  // in turn, so that together they exceed the L2 cache
     uint64_t begin = memory_.address;
@@ -268,8 +270,7 @@ void Harness::time(const Setup& s) {
         for (const Arrangement& l : sets) launch(whole, l, function);
         gpu_.run();
     }
-    const double work = 2.0 * s.m * s.n * s.k * s.batch;
-    const int repetitions = int(std::clamp(0.01 / (work / 5e14 + 8e-6), 8.0, 400.0));
+    const int repetitions = int(std::clamp(0.01 / (s.work() / 5e14 + 8e-6), 8.0, 400.0));
     gpu_.begin();
     gpu_.stamp(0);
     for (int i = 0; i < repetitions; ++i) {
@@ -278,13 +279,29 @@ void Harness::time(const Setup& s) {
     }
     gpu_.stamp(1);
     gpu_.end();
-    for (const auto start = clock::now(); clock::now() - start < std::chrono::milliseconds(400);) gpu_.submit();
+    for (const auto start = clock::now(); clock::now() - start < std::chrono::milliseconds(warm);) gpu_.submit();
     std::vector<double> us;
     for (int i = 0; i < 7; ++i) gpu_.submit(), us.push_back(gpu_.microseconds() / repetitions);
     std::sort(us.begin(), us.end());
-    std::printf("%-20s %-11s %s %5u %5u %5u x%-3u %-8s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (best %.1f)\n",
-                (s.folder + std::string(s.module.name)).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k, s.batch,
-                s.finish.c_str(), s.row.tile.RASTER, s.slices, us[3], work / us[3] * 1e-6, work / us[0] * 1e-6);
+    return us;
+}
+
+void Harness::time(const std::vector<Setup>& cases, int rounds) {
+    std::vector<std::vector<double>> us(cases.size());
+    for (int round = 0; round < rounds; ++round)
+        for (size_t i = 0; i < cases.size(); ++i) {
+            const size_t which = round % 2 ? cases.size() - 1 - i : i;  // each is as often the first
+            us[which].push_back(timed(cases[which], rounds == 1 ? 400 : 200)[3]);
+        }
+    for (size_t i = 0; i < cases.size(); ++i) {
+        const Setup& s = cases[i];
+        std::sort(us[i].begin(), us[i].end());
+        const double median = us[i][us[i].size() / 2], rate = s.work() * 1e-6;
+        std::printf("%-20s %-11s %s %5u %5u %5u x%-3u %-8s r%-2u s%-2u %9.2f us %6.1f TFLOP/s (%.1f to %.1f)\n",
+                    (s.folder + std::string(s.module.name)).c_str(), s.row.name, s.layout.c_str(), s.m, s.n, s.k,
+                    s.batch, s.finish.c_str(), s.row.tile.RASTER, s.slices, median, rate / median, rate / us[i].back(),
+                    rate / us[i][0]);
+    }
     std::fflush(stdout);
 }
 

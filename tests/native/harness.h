@@ -43,6 +43,7 @@ struct Setup {
     Type type_a() const { return is_fp8() ? fp8_a : module.a; }
     Type type_b() const { return is_fp8() ? fp8_b : module.b; }
     Type type_d() const { return slices ? module.accumulate : is_scaled() ? scaled_d : module.d; }
+    double work() const { return 2.0 * m * n * k * batch; }
     uint32_t parts() const { return module.family.operand_split.count; }
     std::string text() const {
         std::ostringstream s;
@@ -76,7 +77,8 @@ class Harness {
         guard_ = gpu_.function(folder_ + "/check.cubin", "guard");
     }
     bool check(const Setup&);
-    void time(const Setup&);
+    /// Prints the rates of cases, which are timed in turn in every round, so that all are equally hot.
+    void time(const std::vector<Setup>& cases, int rounds);
     uint32_t failed = 0, passed = 0;
 
    private:
@@ -85,6 +87,7 @@ class Harness {
                      uint32_t count, uint32_t kind);
     void fill_operands(const Setup&, const Arrangement&, uint32_t kind);
     void launch(const Setup&, const Arrangement&, VkCuFunctionNVX);
+    std::vector<double> timed(const Setup&, int warm);
     VkCuFunctionNVX kernel(const Setup&);
     VkCuFunctionNVX found(const std::string& module, const std::string& name);
 

@@ -148,6 +148,44 @@ TEST_CASE("e4m3 and e5m2 are multiplied natively in every pair and into every D,
     CHECK(kernels_of(native, "e4m3*e4m3" + many, none) == kernels_of(device("h200"), "e4m3*e4m3" + many, {}));
 }
 
+TEST_CASE("up to 64 rows and few columns have narrow tiles, if B is column-major") {
+    if (!built()) return;
+    const DeviceCaps native = device("h200_native");
+    for (const auto& [line, kernels] :
+         {std::pair<std::string, std::string>{"f16*f16 64x4096x4096 layout=nt", "wgmma_f16_64x32x64"},
+          {"bf16*bf16->f32 64x4096x4096 layout=tt bias=col act=gelu", "wgmma_bf16_f32_64x32x64"},
+          {"bf16*bf16 64x4096x14336 layout=nt", "wgmma_bf16_64x32x64"},
+          {"f16*f16 64x14336x4096 layout=nt", "wgmma_f16_64x128x64"},
+          {"f16*f16 4x4096x4096 layout=nt", "wgmma_f16_64x128x64 reduce_f16_1024"},
+          {"f16*f16 64x4096x4096", "wgmma_f16_64x128x64 reduce_f16_1024"}}) {
+        CAPTURE(line);
+        CHECK(kernels_of(native, line, {}) == kernels);
+    }
+    Request forced;
+    forced.kernel = "wgmma_f16_64x32x64", forced.workspace_limit = 1 << 30;
+    for (const char* layout : {"nn", "tn"}) {
+        const Problem p = completed(std::string("f16*f16 64x4096x4096 layout=") + layout);
+        const auto none = select(native, normalise(p).problem, forced);
+        REQUIRE_FALSE(bool(none));
+        CHECK(none.status().text ==
+              "wgmma_f16_64x32x64: loads a row-major B in boxes of 64 columns, and the tile has 32; B must be "
+              "column-major");
+    }
+}
+
+TEST_CASE("a tile that two warp groups share by k has an even number of stages") {
+    const Kernel& k = *find_kernel("wgmma_f16_64x32x64");
+    const auto broken = [&](uint32_t BM, uint32_t BN, uint32_t STAGES) {
+        Tile t = k.tile;
+        t.BM = BM, t.BN = BN, t.STAGES = STAGES;
+        return to_text(broken_rules(k.module.family, t, k.module.element_bytes()));
+    };
+    CHECK(broken(64, 32, 16) == "");
+    CHECK(broken(64, 32, 15).find("every other stage") != std::string::npos);
+    CHECK(broken(128, 32, 16).find("boxes of 64 columns") != std::string::npos);
+    CHECK(broken(64, 64, 16).find("or 32 columns by k") != std::string::npos);
+}
+
 TEST_CASE("the kernel of fp8 is told its types, the second pass of its split K is not, and its bound is its own") {
     if (!built()) return;
     const DeviceCaps native = device("h200_native");

@@ -140,10 +140,14 @@ CostParts ProductCost::on_gpu(const SplitK& split, const OfOperands& operands) c
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
+    // Narrow tiles load more of A than of B: all groups the same lines at once if it has few rows, and B again for each
+    // further row of tiles.
+    const double halvings = k_.cols < 64 ? std::abs(std::log2(std::max(double(p_.m), 1.0) / k_.rows)) : 0;
+    const double alone = k_.alone + gpu_cost.other_rows * halvings;
     CostParts out{.launch = gpu_cost.launch};
     const auto add_rounds = [&](double rounds, double n) {
         if (rounds == 0 || n == 0) return;
-        out.steps += rounds * std::max(n * k_.arithmetic, k_.alone) * steps * operands.slowdown;
+        out.steps += rounds * std::max(n * k_.arithmetic, alone) * steps * operands.slowdown;
         out.results += rounds * (n * (element * k_.block + gpu_cost.start) + gpu_cost.group);
     };
     const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / operands.at_once);

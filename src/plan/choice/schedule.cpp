@@ -267,6 +267,24 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search)
                            " bytes; a workspace allows a packed copy"});
 }
 
+// Why tiles of A or B cannot be loaded as they lie.
+std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Tile& t, const Search& search) {
+    for (const Operand& x : {all[0], all[1]}) {
+        if (is_k_contiguous(x)) continue;
+        const uint32_t bytes = info(x.matrix->type).bytes;
+        if (bytes == 1 || x.matrix->type == f64)
+            return search.refusal(
+                VKGEMM_ERROR_UNSUPPORTED,
+                {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
+                 (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
+        if (const uint32_t line = 128 / bytes; x.name == "B" && t.BN % line)
+            return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                                  {"loads a row-major B in boxes of ", line, " columns, and the tile has ", t.BN,
+                                   "; B must be column-major"});
+    }
+    return std::nullopt;
+}
+
 // Pieces are read by words that neighbours share; of several side by side that holds only where 16 bytes can be read,
 // and those of more than 48 bytes (q8_0) touch so many lines of the cache that an H200 takes as long as with words.
 OfOperands of_operands(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
@@ -297,15 +315,10 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (k.module.family.wants_wide && !reads_wide(schedule.operands(), search.request))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
+    if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches)
+        if (auto why = wrong_layout(schedule.operands(), t, search)) return *why;
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
         return too_short_pitch(schedule.operands(), search);
-    if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches)
-        for (const Operand& x : {schedule.operands()[0], schedule.operands()[1]})
-            if ((info(x.matrix->type).bytes == 1 || x.matrix->type == f64) && !is_k_contiguous(x))
-                return search.refusal(
-                    VKGEMM_ERROR_UNSUPPORTED,
-                    {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
-                     (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
     const OfOperands of = of_operands(schedule, k, t, cost, search.request);
     if (auto why = choose_split_k(schedule, t, cost, of, search)) return *why;
     schedule.parts = cost.parts(schedule.split, of);

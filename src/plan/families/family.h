@@ -97,6 +97,7 @@ struct GpuCost {
     double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
     double decode = 0;            // an element of A or B that is decoded in a step
+    double other_rows = 0;        // a step of a tile narrower than 64 columns, for each factor of 2 between m and BM
     double converted = 1;         // factor on a step if A or B was converted first
 };
 

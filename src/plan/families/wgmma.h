@@ -24,9 +24,15 @@ inline constexpr Family wgmma = {
     .rules =
         [](const Tile& t, TileRules& r) {
             r.check(t.BM == 64 || t.BM == 128, "two warp groups share 64 rows or 128", "BM", t.BM, "at most", 128);
-            r.multiple("a block is whole boxes of 64 columns", "BN", t.BN, "columns", 64);
+            const bool shares_tile = t.BM == 64 && t.BN == 32;  // each warp group has every other stage
+            if (!shares_tile) {
+                r.multiple("a block is whole boxes of 64 columns", "BN", t.BN, "columns", 64);
+                r.check(t.BM > 64 || t.BN > 64, "two warp groups share 64 rows by their columns, or 32 columns by k",
+                        "BN", t.BN, "least", 128);
+            } else {
+                r.multiple("each of two warp groups has every other stage", "STAGES", t.STAGES, "groups", 2);
+            }
             r.check(t.BN <= 256, "a matrix instruction has at most 256 columns", "BN", t.BN, "limit", 256);
-            r.check(t.BM > 64 || t.BN > 64, "two warp groups share 64 rows by their columns", "BN", t.BN, "least", 128);
             r.check(t.WG == 384, "one warp group loads, and two multiply", "WG", t.WG, "must be", 384);
             r.check(t.STAGES >= 2, "tiles are loaded while others are multiplied", "STAGES", t.STAGES, "least", 2);
         },
@@ -57,7 +63,8 @@ inline constexpr Family wgmma = {
                  .launch = 3200,
                  .bytes_per_cycle = 19,
                  .overlaps = true,
-                 .transposed_bytes = 2},
+                 .transposed_bytes = 2,
+                 .other_rows = 28},
     .cpu_weight = 1,
 };
 
