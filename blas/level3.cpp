@@ -75,7 +75,7 @@ void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, 
     }
     bool on_device = false;
     const Settings& s = settings();
-    // Blocks on the diagonal are computed in the host's memory.
+    // Blocks on the diagonal are computed in the host's memory. What only scales C writes it, too.
     const NothingStays nothing;
     note(*p);
     const auto forward = [&] {

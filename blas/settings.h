@@ -26,12 +26,12 @@ struct Settings {
     std::vector<std::string> devices{};
     uint32_t local_rank = 0;  // of this process among those of MPI on this machine, for "rank"
     bool tile_given = false;
-    int64_t tile = 2048;           // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
-    int64_t depth = 0;             // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
-    int64_t panel = 128;           // VKGEMM_BLAS_PANEL: columns that the CPU factors at once in getrf; a multiple of 4
-    int pblas_depth = 8192;        // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for
-    double memory_share = 0.25;    // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
-    uint64_t budget = UINT64_MAX;  // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
+    int64_t tile = 2048;  // VKGEMM_BLAS_TILE: rows, columns and depth of a tile, in real numbers
+    int64_t depth = 0;    // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
+    int64_t panel = 128;  // VKGEMM_BLAS_PANEL: columns that the CPU factors at once in getrf; a multiple of 4
+    std::optional<int> pblas_depth;  // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for
+    double memory_share = 0.25;      // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
+    uint64_t budget = UINT64_MAX;    // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // VKGEMM_BLAS_ACCURACY: of s and c
     bool reopens = false;                               // VKGEMM_BLAS_FORK: a forked child opens the device again
     std::string cache{};  // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is

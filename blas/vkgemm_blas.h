@@ -17,9 +17,10 @@ extern "C" {
 void vkgemm_blas_keep(const void* address, size_t bytes);
 
 /* Results of gemm whose C lies in [address, address + bytes) stay on the device, and products with the same C (address,
- * leading dimension, rows and columns) add to them there; gemm may return before they are computed. Until vkgemm_blas_flush only routines that this library
- * exports may read this memory, and until vkgemm_blas_forget only they may change it; what else does is not noticed. A
- * routine that needs such results in the host's memory, or has another C that meets them, brings them back first.
+ * leading dimension, rows and columns) add to them there. gemm may return before they are computed; A and B may be
+ * changed as soon as it returns. Until vkgemm_blas_flush only routines that this library exports may read this memory,
+ * and until vkgemm_blas_forget only they may change it; what else does is not noticed. A routine that needs such
+ * results in the host's memory, or has another C that meets them, brings them back first.
  *
  * 0: it is so. 1: nothing is changed, because there is no device, or because the memory meets other memory that is held
  * and is not the same; flush and forget may be called all the same. */

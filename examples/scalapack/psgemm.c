@@ -7,11 +7,12 @@
  *
  * N is the order of the matrices (4096), BLOCK that of the blocks that are dealt to the processes (1024), ROWS the rows
  * of the grid, which divide the number of processes (as square as possible). PBLAS adds to each part of C once for each
- * block of k, so C stays on the GPU until the product is complete; not if HOLD is 0. The last line has the best of three
- * times.
+ * block of k, so C stays on the GPU until the product is complete; not if HOLD is 0. The last line has the best of
+ * three times.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <limits.h>
 #include <malloc.h>
 #include <math.h>
 #include <mpi.h>
@@ -35,6 +36,7 @@ void psgemv_(const char* op, const int* m, const int* n, const float* alpha, con
              const int* ja, const int* desc_a, const float* x, const int* ix, const int* jx, const int* desc_x,
              const int* inc_x, const float* beta, float* y, const int* iy, const int* jy, const int* desc_y,
              const int* inc_y);
+int pilaenv_(const int* context, const char* type); /* how many columns of A PBLAS hands round at a time */
 
 static const int zero = 0, one = 1;
 static const float zero_f = 0, one_f = 1;
@@ -74,6 +76,15 @@ static struct matrix make(int context, int m, int n, int block, unsigned long lo
 static void multiply_vector(const struct matrix* a, const struct matrix* x, struct matrix* y, int n) {
     psgemv_("N", &n, &n, &one_f, a->part, &one, &one, a->desc, x->part, &one, &one, x->desc, &one, &zero_f, y->part,
             &one, &one, y->desc, &one);
+}
+
+/* PBLAS counts the bytes of what it hands round in an int, and crashes where that overflows. */
+static int fits_pblas(int context, int n, int block) {
+    int rows, columns, row, column;
+    Cblacs_gridinfo(context, &rows, &columns, &row, &column);
+    const int depth = pilaenv_(&context, "S"), most = depth < n ? depth : n;
+    const int longest = numroc_(&n, &block, &zero, &zero, rows < columns ? &rows : &columns);
+    return rows * columns == 1 || (long long)longest * most * (long long)sizeof(float) <= INT_MAX;
 }
 
 /* PBLAS takes new memory for each block of k. If that goes back to the system, it comes as pages that are cleared
@@ -134,6 +145,15 @@ int main(int argc, char** argv) {
     int context;
     Cblacs_get(0, 0, &context);
     Cblacs_gridinit(&context, "Row", rows, processes / rows);
+    if (!fits_pblas(context, n, block)) {
+        if (rank == 0)
+            fprintf(stderr,
+                    "psgemm: PBLAS would need 2 GiB or more for %d columns of A or rows of B at a time: choose "
+                    "a smaller VKGEMM_BLAS_PBLAS or more processes\n",
+                    pilaenv_(&context, "S"));
+        MPI_Finalize();
+        return 1;
+    }
     const struct matrix a = make(context, n, n, block, 1), b = make(context, n, n, block, 2);
     struct matrix c = make(context, n, n, block, 7);
     find_functions();

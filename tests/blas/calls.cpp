@@ -165,6 +165,14 @@ TEST_CASE("what is kept stays on the device until it is written or forgotten") {
     CHECK(product() == wanted());
     writes.alpha = 0, writes.beta = 2;  // the CPU BLAS does
     first_entry<float>().call(writes);
+    was = product();
+    CHECK(was == wanted());
+    const int six = 6;
+    const float zero = 0, two = 2;  // alpha and beta: another routine of it only scales what is kept
+    reinterpret_cast<void (*)(const char*, const char*, const int*, const int*, const float*, const float*, const int*,
+                              const float*, float*, const int*)>(blas_function("ssyrk_"))(
+        "L", "N", &six, &six, &zero, b.data(), &six, &two, a.data(), &six);
+    CHECK(product() != was);
     CHECK(product() == wanted());
     write_otherwise(
         a, [&] { return product() == wanted(); }, keep, forget);
@@ -173,6 +181,13 @@ TEST_CASE("what is kept stays on the device until it is written or forgotten") {
     CHECK(product() == wanted());
     forget(a.data());
     forget(nullptr);
+}
+
+TEST_CASE("PBLAS is told a depth whose rows have 32 KiB") {
+    const auto depth = reinterpret_cast<int (*)(const int*, const char*)>(blas_function("pilaenv_"));
+    const int grid = 0;
+    for (const auto& [type, wanted] : {std::pair{"S", 8192}, {"D", 4096}, {"C", 4096}, {"Z", 2048}, {"I", 4096}})
+        CHECK_MESSAGE(depth(&grid, type) == wanted, type);
 }
 
 TEST_CASE("threads") {

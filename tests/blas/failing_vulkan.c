@@ -22,8 +22,8 @@ static PFN_vkQueueSubmit queue_submit;
 static PFN_vkWaitForFences wait_for_fences;
 static PFN_vkBeginCommandBuffer begin_commands;
 
-/* After `after` calls of the function, the next ones return `result`. "" ends it. vkBeginCommandBuffer fails once, since
- * without it nothing can be rescued. */
+/* After `after` calls of the function, the next ones return `result`. "" ends it. vkBeginCommandBuffer fails once,
+ * since without it nothing can be rescued. */
 EXPORT void test_fail_vulkan(const char* function, int result, int after) {
     times = strcmp(function, "vkBeginCommandBuffer") == 0 ? 1 : INT_MAX;
     failing = function;

@@ -276,39 +276,43 @@ TEST_CASE("a forked child finds what its parent holds") {
     CHECK(sum.is_right());
 }
 
+namespace {
+
+struct Case {
+    const char* function;
+    int result, after;
+    bool loses;  // the device is lost
+};
+
+/// In a child: two products, of which the second one fails, or the flush after it, or nothing any more.
+int run_held(const Case& failure, bool in_flush, float beta) {
+    void (*fail)(const char*, int, int) = fail_vulkan();
+    if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
+    Sum<float> sum(13, 12, 1), other(7, 6, 2);
+    if (hold(sum.c.data(), sum.bytes()) != 0 || hold(other.c.data(), other.bytes()) != 0) return 2;
+    sum.add(11, 1, 1, 1), other.add(4, 1, 1, 2);
+    if (cpu_calls() != 0) return 3;
+    if (!in_flush) fail(failure.function, failure.result, failure.after);
+    sum.add(14, 1, beta, 3);
+    if (in_flush) fail(failure.function, failure.result, failure.after);
+    const int lost = flush(sum.c.data());
+    const auto differences = sum.differences();
+    if (differences.wrong != 0) return std::printf("%d elements are wrong\n", differences.wrong), 4;
+    if ((lost != 0) != (differences.nan != 0) && !(beta == 0 && lost)) return 5;
+    if (!failure.loses && lost) return 6;
+    fail("", 0, 0);
+    if (flush(sum.c.data()) != 0) return 7;  // said once
+    const int others = forget(other.c.data());
+    const auto of_other = other.differences();
+    if (of_other.wrong != 0 || (others != 0) != (of_other.nan != 0)) return 8;
+    if (!failure.loses && others) return 9;
+    sum.add(3, 1, 0, 4);
+    return forget(sum.c.data()) == 0 && sum.is_right() ? 0 : 10;
+}
+
+}  // namespace
+
 TEST_SUITE("failures") {
-    struct Case {
-        const char* function;
-        int result, after;
-        bool loses;  // the device is lost
-    };
-
-    /// In a child: two products, of which the second one fails, or the flush after it, or nothing any more.
-    int run_held(const Case& failure, bool in_flush, float beta) {
-        void (*fail)(const char*, int, int) = fail_vulkan();
-        if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
-        Sum<float> sum(13, 12, 1), other(7, 6, 2);
-        if (hold(sum.c.data(), sum.bytes()) != 0 || hold(other.c.data(), other.bytes()) != 0) return 2;
-        sum.add(11, 1, 1, 1), other.add(4, 1, 1, 2);
-        if (cpu_calls() != 0) return 3;
-        if (!in_flush) fail(failure.function, failure.result, failure.after);
-        sum.add(14, 1, beta, 3);
-        if (in_flush) fail(failure.function, failure.result, failure.after);
-        const int lost = flush(sum.c.data());
-        const auto differences = sum.differences();
-        if (differences.wrong != 0) return std::printf("%d elements are wrong\n", differences.wrong), 4;
-        if ((lost != 0) != (differences.nan != 0) && !(beta == 0 && lost)) return 5;
-        if (!failure.loses && lost) return 6;
-        fail("", 0, 0);
-        if (flush(sum.c.data()) != 0) return 7;  // said once
-        const int others = forget(other.c.data());
-        const auto of_other = other.differences();
-        if (of_other.wrong != 0 || (others != 0) != (of_other.nan != 0)) return 8;
-        if (!failure.loses && others) return 9;
-        sum.add(3, 1, 0, 4);
-        return forget(sum.c.data()) == 0 && sum.is_right() ? 0 : 10;
-    }
-
     TEST_CASE("what is held is right after a failure, or NaN and reported") {
         constexpr int timeout = 2, out_of_host_memory = -1, out_of_device_memory = -2, device_lost = -4;
         std::vector<Case> cases;
