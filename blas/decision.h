@@ -47,7 +47,7 @@ Cost cost_of(const Gemm<T>& g, int64_t tile, bool stays = false) {
     const double parts = is_complex<T> ? 2 : 1, bytes = sizeof(T), side = static_cast<double>(tile) / parts;
     const double rows = std::min(m, side), columns = std::min(n, parts * side), depth = std::min(k, side);
     return {.operations = 2 * m * n * k * parts * parts,
-            .up = bytes * (parts * m * k + k * n + (stays || g.beta == T{} ? 0 : m * n)),  // A `parts` times
+            .up = bytes * (parts * m * k + k * n + (stays || g.beta == T{} ? 0 : m * n)),  // A is stored `parts` times
             .down = stays ? 0 : bytes * m * n,
             .first_up = bytes * depth * (parts * rows + columns),
             .last_down = stays ? 0 : bytes * rows * columns};

@@ -136,6 +136,8 @@ class Engine {
     void drop(const Place& place, const Stays& stays = {});
     /// It forgets such D where it differs, and the host's memory is NaN there from now on. Returns these places.
     std::vector<Place> lose(const Place& place, const Stays& stays = {});
+    /// After bring_back() failed: as it, but one at a time, and loses those that do not come.
+    std::vector<Place> rescue(const Place& place, const Stays& stays = {});
     /// Bytes of D that were sent and fetched, in all calls.
     struct Moved {
         uint64_t up = 0, down = 0;

@@ -65,7 +65,8 @@ struct Batch {
 template <class T, class Int, class Whole, class Product, class Result>
 void run_batch(NextSymbol& same, const Batch<T, Int>& batch, const Whole& whole, const Product& product,
                const Result& result) {
-    if ((batch.is_worth_device() && !InsideNext::active()) || !same.exists()) return batch.for_each(product);
+    if (InsideNext::active() && same.exists()) return whole();
+    if (batch.is_worth_device() || !same.exists()) return batch.for_each(product);
     if (notes_memory()) {
         note_read(place_of(nullptr, UINT64_MAX));
         batch.for_each([&](int64_t i, Int g) { batch.note(result(i), g); });
@@ -76,14 +77,15 @@ void run_batch(NextSymbol& same, const Batch<T, Int>& batch, const Whole& whole,
 
 template <class T, class Whole, class Multiply>
 void run_gemmt(NextSymbol& same, const std::optional<Gemmt<T>>& p, const Whole& whole, const Multiply& multiply) {
+    if (InsideNext::active() && same.exists()) return whole();
     const bool valid = p && is_valid(p->g);
-    if (valid && p->g.n > 0) {
+    if (valid && p->g.n > 0 && !InsideNext::active()) {
         note_read(place_of_a(p->g)), note_read(place_of_b(p->g));
         note_write(place_of_c(p->g));
     }
     const NothingStays nothing;  // a block on the diagonal is added to C in the host's memory
     const bool may = valid && may_use_device<T>((p->g.n + 1) / 2, (p->g.n + 1) / 2, p->g.k);
-    if ((!may || InsideNext::active()) && same.exists()) return whole();
+    if (!may && same.exists()) return whole();
     if (!valid) return complain("gemmt has a bad argument, and no BLAS library reports it: nothing is computed");
     multiply_triangle(*p, std::min<int64_t>(256, settings().tile), multiply);
 }

@@ -33,7 +33,7 @@ inline bool contains(const Place& outer, const Place& inner) {
 /// of one have the other.
 inline bool overlap(const Place& a, const Place& b) {
     if (a.bytes() == 0 || b.bytes() == 0 || a.begin() >= b.end() || b.begin() >= a.end()) return false;
-    if (a.columns == 1 || b.columns == 1 || a.ld != b.ld || a.rows > a.ld || b.rows > b.ld) return true;
+    if (a.ld != b.ld || a.rows > a.ld || b.rows > b.ld || a.ld > INT64_MAX) return true;
     const auto signed_of = [](uint64_t x) { return static_cast<int64_t>(x); };
     const int64_t ld = signed_of(a.ld), offset = signed_of(b.begin() - a.begin());
     int64_t column = offset / ld, row = offset % ld;  // of b's first byte, counted from that of a

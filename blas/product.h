@@ -50,7 +50,7 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     const Rates* rates = measured.done ? &measured.rates : rates_of<Real<T>>();
     if (!rates) return false;
     Rates all = *rates;  // of the devices together; what moves is packed by the same cores
-    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, stays), device_count()));
+    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, stays), device_count(), stays));
     predicted = e.device_seconds(routine_of<T>, all, cost);
     return e.prefers_device(predicted, next);
 }

@@ -18,13 +18,13 @@ namespace vkgemm::blas {
 namespace {
 
 thread_local bool inside_next = false;
-thread_local bool forks = false;  // this thread does, and has the mutexes
+thread_local bool forks = false;  // this thread is between before_fork and in_parent, and holds both mutexes
 
 /// Never destroyed: another library's destructor may call BLAS after ours ran, and drivers have threads of their own.
 struct Process {
     Settings settings;
     Counts counts;
-    std::mutex engine_mutex;                // of the next five
+    EngineMutex engine_mutex;               // of the next five
     std::vector<Engine*> engines;           // never destroyed
     size_t kept_plans = 0, kept_bytes = 0;  // what `pipelines` holds
     bool tried = false, native = false;     // native: the engines may use native kernels, or have none
@@ -63,16 +63,18 @@ void bring_all_back(Process& p) { settle({.engines = p.engines}, place_of(nullpt
 std::atomic<bool> opened = false;
 
 /// What stayed on the device goes to the host first, where the child finds it. No other call is under way while the
-/// process forks, so that the child finds `held` whole.
+/// process forks, so that the child finds `held` whole; unless a driver forks inside a call, which cannot wait for it.
+/// No exception leaves it, because C calls it.
 void before_fork() {
     Process& p = process();
     if (!p.holds) return;
-    // A driver that forks inside a call would wait for itself.
-    for (int i = 0; i < 60'000 && !(forks = p.engine_mutex.try_lock()); ++i)
+    for (int i = 0; i < 60'000 && !p.engine_mutex.is_mine() && !(forks = p.engine_mutex.try_lock()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (!forks) return complain("a forked child lacks results that stay on the device");
-    bring_all_back(p);
-    p.held_mutex.lock();
+    try {
+        forks ? bring_all_back(p) : complain("a forked child lacks results that stay on the device");
+    } catch (...) {  // no memory: the child lacks them
+    }
+    if (forks) p.held_mutex.lock();
 }
 void in_parent() {
     Process& p = process();
@@ -87,10 +89,11 @@ void in_child() {
         new (&p.held) std::map<const void*, Process::Held>;  // the other one may be half changed
         p.holds = forks = false;
     }
+    p.nothing_stays = 0;  // other threads' calls are not under way here
     p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = 0;
     if (!opened) return;
     if (!p.settings.reopens) return void(p.unusable = true);
-    new (&p.engine_mutex) std::mutex;
+    new (&p.engine_mutex) EngineMutex;
     new (&p.text_mutex) std::mutex;
     p.engines.clear();
     p.devices = 0, p.tried = p.native = false, p.keeps = false;
@@ -376,7 +379,11 @@ bool may_stay(const Place& c) {
     return std::ranges::any_of(p.held, [&](const auto& h) { return contains(place_of(h.first, h.second.bytes), c); });
 }
 NothingStays::NothingStays() { ++process().nothing_stays; }
-NothingStays::~NothingStays() { --process().nothing_stays; }
+NothingStays::~NothingStays() {
+    std::atomic<int>& count = process().nothing_stays;
+    for (int now = count; now > 0 && !count.compare_exchange_weak(now, now - 1);) {
+    }  // it is 0 in a child that was forked meanwhile
+}
 
 bool settle(const LockedEngine& locked, const Place& place, bool ends,
             const std::function<bool(const Origin&, size_t)>& stays) {
@@ -385,16 +392,17 @@ bool settle(const LockedEngine& locked, const Place& place, bool ends,
     bool all = true;
     for (size_t d = 0; d < engines.size(); ++d) {
         const Engine::Stays here = [&](const Origin& origin) { return stays && stays(origin, d); };
-        Status back = engines[d]->bring_back(place, here);
-        for (int again = 0; again < 2 && !back && !engines[d]->is_broken(); ++again)
-            back = engines[d]->bring_back(place, here);
+        Engine& engine = *engines[d];
+        Status back = engine.bring_back(place, here);
+        for (int again = 0; again < 2 && !back && !engine.is_broken(); ++again) back = engine.bring_back(place, here);
         if (!back) {
-            report_lost(engines[d]->lose(place, here));
-            report_failure(locked, engines[d], back);
-            all = false;
-        } else if (ends) {
-            engines[d]->drop(place, here);
+            const std::vector<Place> lost = engine.rescue(place, here);
+            report_lost(lost);
+            if (engine.is_broken() && back.code == VKGEMM_ERROR_OUT_OF_MEMORY)
+                back = {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed"};
+            if (engine.is_broken() || !lost.empty()) report_failure(locked, &engine, back), all = false;
         }
+        if (ends) engine.drop(place, here);
     }
     return all;
 }
@@ -408,7 +416,7 @@ void report_lost(std::span<const Place> places) {
             for (const Place& place : places)
                 if (overlap(place_of(begin, held.bytes), place)) held.lost = true;
     }
-    complain("results that stayed on the device are lost with it: they are NaN, and vkgemm_blas_flush returns 1");
+    complain("results that stayed on the device could not be fetched: they are NaN, and vkgemm_blas_flush returns 1");
 }
 
 bool notes_memory() { return process().keeps || process().holds; }
@@ -450,6 +458,8 @@ void set_support(Type type, Support support, const Status& why) {
 }
 
 bool is_usable() { return !process().unusable; }
+
+thread_local bool EngineMutex::mine_ = false;
 
 InsideNext::InsideNext() : outer_(inside_next) { inside_next = true; }
 InsideNext::~InsideNext() { inside_next = outer_; }

@@ -22,10 +22,24 @@ void log_spent(const Spent& spent, double seconds);
 /// For the summary.
 void set_next_library(const std::string& file);
 
+/// A mutex that a thread asks whether it has it itself: a driver may fork or exit inside a call. There is one.
+class EngineMutex {
+   public:
+    EngineMutex() { mine_ = false; }
+    void lock() { mutex_.lock(), mine_ = true; }
+    bool try_lock() { return !mine_ && (mine_ = mutex_.try_lock()); }
+    void unlock() { mine_ = false, mutex_.unlock(); }
+    bool is_mine() const { return mine_; }
+
+   private:
+    std::mutex mutex_;
+    static thread_local bool mine_;
+};
+
 /// The devices and the lock on them. There is none if it is not wanted, not there or failed, or the process is a forked
 /// child of one that had it, unless VKGEMM_BLAS_FORK=reopen.
 struct LockedEngine {
-    std::unique_lock<std::mutex> lock{};
+    std::unique_lock<EngineMutex> lock{};
     std::span<Engine* const> engines{};
     Engine* engine() const { return engines.empty() ? nullptr : engines.front(); }
 };

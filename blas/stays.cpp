@@ -98,6 +98,15 @@ std::vector<Place> Engine::lose(const Place& place, const Stays& stays) {
     return lost;
 }
 
+std::vector<Place> Engine::rescue(const Place& place, const Stays& stays) {
+    for (Block& b : blocks_) {
+        if (!b.differs || !overlap(b.origin.place(), place) || (stays && stays(b.origin))) continue;
+        Block* const one[] = {&b};
+        (void)bring_back(one);  // what fails still differs
+    }
+    return lose(place, stays);
+}
+
 bool Engine::is_kept(const Origin& o) const {
     const auto at = reinterpret_cast<uintptr_t>(o.address);
     for (const auto& [address, bytes] : kept_) {

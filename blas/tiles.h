@@ -131,7 +131,7 @@ class Tiles {
         return origin_of(tile(t)) == d && shares_.has(device, t);
     }
 
-    /// Where C is NaN now, because results of earlier calls were lost with the device.
+    /// Where C is NaN now, because results of earlier calls were lost.
     std::span<const std::vector<Place>> lost() const { return lost_; }
 
    private:
@@ -169,13 +169,20 @@ class Tiles {
         Stay& s = stays_[t];
         const Gemm<T> g = tile(t);
         const Place place = place_of_c(g);
-        const bool here = engine.has_result(origin_of(g)), all = s.is_known && s.depth == g.k;
+        const Origin own = origin_of(g);
+        const auto others = [&](const Origin& d) { return d != own; };
+        const bool here = engine.has_result(own), all = s.is_known && s.depth == g.k;
         if (all && (!here || !engine.is_broken())) return void(done_[t] = 1);  // !here: it went to the host for room
-        if (!s.differed || g.beta == T{}) return engine.drop(place);           // the host's C is what it was
-        if (s.is_known && engine.bring_back(place))
-            s.rest_from = s.depth, engine.drop(place);
+        if (!s.differed || g.beta == T{}) return engine.drop(place, others);   // the host's C is what it was
+        const auto comes_back = [&] {
+            for (int tries = 0; tries < 3 && !engine.is_broken(); ++tries)
+                if (engine.bring_back(place, others)) return true;
+            return false;
+        };
+        if (s.is_known && comes_back())
+            s.rest_from = s.depth, engine.drop(place, others);
         else
-            for (const Place& p : engine.lose(place)) lost_[s.device].push_back(p);
+            for (const Place& p : engine.lose(place, others)) lost_[s.device].push_back(p);
     }
 
     Gemm<T> tile(size_t t) const {
@@ -275,13 +282,13 @@ class Tiles {
 };
 
 /// How many of the devices compute this call: with VKGEMM_BLAS=auto those that are predicted to gain, else all that
-/// have a tile.
+/// have a tile. `stays`: C does.
 template <class T>
-size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices) {
+size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices, bool stays) {
     const Measured& measured = measured_rates(type_of<T>);
     if (devices > 1 && predicts(settings()) && measured.done) {  // B is sent to each where C's rows are dealt
         const double rows = static_cast<double>(g.m >= g.n ? g.n : g.m), depth = static_cast<double>(g.k);
-        devices = devices_worth(measured.rates, cost_of(g, size.side), rows * depth * sizeof(T), devices);
+        devices = devices_worth(measured.rates, cost_of(g, size.side, stays), rows * depth * sizeof(T), devices);
     }
     const int64_t rows = std::max<int64_t>(1, size.side / real_rows<T>);
     const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + size.side - 1) / size.side);
@@ -296,7 +303,8 @@ std::vector<Status> run_tiles(Tiles<T>& tiles, std::span<Engine* const> engines)
     others.reserve(engines.size());
     for (size_t d = 1; d < engines.size(); ++d) try {
             others.emplace_back([&, d] { done[d] = tiles.run(*engines[d], d); });
-        } catch (const std::system_error&) {  // no thread: the other devices take its tiles
+        } catch (const std::system_error&) {
+            // no thread: the other devices take its tiles, or, if C stays, the CPU BLAS computes them
         }
     done[0] = tiles.run(*engines[0], 0);
     for (std::thread& t : others) t.join();
@@ -312,7 +320,7 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
         const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return false;
         const bool stays = may_stay(place_of_c(g));
-        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size()));
+        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size(), stays));
         const std::vector<Engine*> engines(used.begin(), used.end());
         const auto created = [&] {
             uint64_t sum = 0;

@@ -20,21 +20,22 @@ void vkgemm_blas_keep(const void* address, size_t bytes);
  * leading dimension, rows and columns) add to them there. gemm may return before they are computed; A and B may be
  * changed as soon as it returns. Until vkgemm_blas_flush only routines that this library exports may read this memory,
  * and until vkgemm_blas_forget only they may change it; what else does is not noticed. A routine that needs such
- * results in the host's memory, or has another C that meets them, brings them back first.
+ * results in the host's memory, or has another C that overlaps them, brings them back first.
  *
- * 0: it is so. 1: nothing is changed, because there is no device, or because the memory meets other memory that is held
- * and is not the same; flush and forget may be called all the same. */
+ * Returns 0 on success. Returns 1 and changes nothing if there is no device, if `bytes` is 0, or if the memory overlaps
+ * held memory without being the same. flush and forget may be called all the same. */
 int vkgemm_blas_hold(void* address, size_t bytes);
 
-/* Brings the results back that stayed on the device of the memory held at this address; of all that is held, if it is
- * null. It remains held.
+/* Brings the results of the memory held at this address back from the device; those of all held memory, if the address
+ * is NULL. The memory remains held.
  *
- * 0: all results are in the host's memory. 1: since the last flush or forget of this memory results were lost, because
- * the device failed. Elements of C that are not right are NaN then, and were since the failure, so that what is
- * computed from them shows it. A line on stderr says so at once. */
+ * Returns 0 if all results are in the host's memory. Returns 1 if results of this memory were lost since its last
+ * flush, because the device failed or a copy could not be made. Lost elements are set to NaN when the failure is
+ * noticed, so that what is computed from them shows it, and a line on stderr says so. All other elements are right. */
 int vkgemm_blas_flush(const void* address);
 
-/* Ends keep and hold of this address. What was held is flushed first; the result is that of vkgemm_blas_flush. */
+/* Ends keep and hold of this address. What was held is flushed first, and the result is that of vkgemm_blas_flush.
+ * forget(NULL) does nothing and returns 0. */
 int vkgemm_blas_forget(const void* address);
 
 #ifdef __cplusplus

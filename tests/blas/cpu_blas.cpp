@@ -8,6 +8,7 @@
 namespace {
 
 std::atomic<int> calls = 0, bad_calls = 0;
+std::atomic<void (*)()> hook = nullptr;
 
 template <class T>
 void multiply(const vkgemm::blas::Gemm<T>& g) {
@@ -48,9 +49,14 @@ T value(const void* x) {
 
 }  // namespace
 
+void vkgemm::test::call_hook() {
+    if (void (*const call)() = hook) call();
+}
+
 #define EXPORT extern "C" __attribute__((visibility("default")))
 EXPORT int test_cpu_blas_calls() { return calls; }
 EXPORT int test_cpu_blas_bad_calls() { return bad_calls; }
+EXPORT void test_cpu_blas_hook(void (*call)()) { hook = call; }
 
 #define FORTRAN_NAME(Int, name, T, Factor, Matrix, Result)                                                          \
     EXPORT void name(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \
@@ -79,4 +85,5 @@ EXPORT void sgemm_batch_strided_(const char*, const char*, const int32_t*, const
                                  const float*, const int32_t*, const int32_t*, const float*, const int32_t*,
                                  const int32_t*, const float*, float*, const int32_t*, const int32_t*, const int32_t*) {
     calls += 100;
+    vkgemm::test::call_hook();
 }

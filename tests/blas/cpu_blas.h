@@ -7,6 +7,9 @@
 
 namespace vkgemm::test {
 
+/// What test_cpu_blas_hook() was given last, or nothing. getrf and sgemm_batch_strided_ call it.
+void call_hook();
+
 inline std::optional<blas::Op> op_of(char letter) {
     if (letter == 'n' || letter == 'N') return blas::Op::none;
     if (letter == 't' || letter == 'T') return blas::Op::transpose;

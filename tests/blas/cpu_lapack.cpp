@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "blas/cpu_blas.h"
+
 namespace {
 
 using namespace vkgemm::test;
@@ -15,6 +17,7 @@ void getrf(const Int* m, const Int* n, T* a, const Int* lda, Int* pivots, Int* i
     *info = *m < 0 ? -1 : *n < 0 ? -2 : *lda < (*m > 1 ? *m : 1) ? -4 : 0;
     if (*info != 0) return void(++bad_lapack_calls);
     ++factor_calls;
+    call_hook();
     *info = static_cast<Int>(factor_plainly(*m, *n, a, *lda, pivots));
 }
 

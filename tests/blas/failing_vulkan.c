@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vulkan/vulkan_core.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -23,13 +25,16 @@ static PFN_vkWaitForFences wait_for_fences;
 static PFN_vkBeginCommandBuffer begin_commands;
 
 /* After `after` calls of the function, the next ones return `result`. "" ends it. vkBeginCommandBuffer fails once,
- * since without it nothing can be rescued. */
+ * since without it nothing can be rescued. "fork": vkQueueSubmit does, as a driver might, and works. */
 EXPORT void test_fail_vulkan(const char* function, int result, int after) {
     times = strcmp(function, "vkBeginCommandBuffer") == 0 ? 1 : INT_MAX;
     failing = function;
     failure = (VkResult)result;
     works = after;
 }
+
+/* It fails so often instead. */
+EXPORT void test_fail_vulkan_times(int count) { times = count; }
 
 static int fails(const char* function) { return strcmp(function, failing) == 0 && works-- <= 0 && times-- > 0; }
 
@@ -43,6 +48,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL failing_map(VkDevice device, VkDeviceMemor
 }
 static VKAPI_ATTR VkResult VKAPI_CALL failing_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
                                                      VkFence fence) {
+    if (fails("fork")) {
+        const pid_t child = fork();
+        if (child == 0) _exit(0);
+        waitpid(child, NULL, 0);
+    }
     return fails("vkQueueSubmit") ? failure : queue_submit(queue, count, submits, fence);
 }
 static VKAPI_ATTR VkResult VKAPI_CALL failing_begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {

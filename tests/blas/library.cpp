@@ -24,10 +24,11 @@ void* loaded(const char* file) {
     return library;
 }
 
-int count_of(const char* name) {
+void* cpu_function(const char* name) {
     static void* const library = loaded(VKGEMM_TESTS_CPU_BLAS);
-    return reinterpret_cast<int (*)()>(dlsym(library, name))();
+    return dlsym(library, name);
 }
+int count_of(const char* name) { return reinterpret_cast<int (*)()>(cpu_function(name))(); }
 
 template <class T, class Int>
 Entry<T> fortran(const char* name) {
@@ -96,6 +97,10 @@ void* blas_function(const char* name) {
 FailVulkan* fail_vulkan() { return reinterpret_cast<FailVulkan*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan")); }
 int cpu_calls() { return count_of("test_cpu_blas_calls"); }
 int cpu_bad_calls() { return count_of("test_cpu_blas_bad_calls"); }
+void set_cpu_hook(void (*hook)()) { reinterpret_cast<void (*)(void (*)())>(cpu_function("test_cpu_blas_hook"))(hook); }
+void fail_vulkan_times(int count) {
+    reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "test_fail_vulkan_times"))(count);
+}
 
 // The rows of names.def as entries of one type.
 #define FORTRAN(Int, before, after) fortran<T, Int>(ENTRY(before, after)),

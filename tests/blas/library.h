@@ -15,9 +15,13 @@ void* blas_function(const char* name);
 /// The function of the tests' own BLAS, or null.
 int cpu_calls();
 int cpu_bad_calls();
+/// test_cpu_blas_hook: what its getrf and sgemm_batch_strided_ call; null for nothing.
+void set_cpu_hook(void (*hook)());
 /// test_fail_vulkan of failing_vulkan.c, or null if that is not preloaded.
 using FailVulkan = void(const char* function, int result, int after);
 FailVulkan* fail_vulkan();
+/// How often the function fails, instead of always or once.
+void fail_vulkan_times(int count);
 
 /// One exported name: calls it with the arguments of a Gemm, which is column-major.
 template <class T>
