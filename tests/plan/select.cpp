@@ -156,7 +156,7 @@ TEST_CASE("more work groups of coopmat run at once where A or B is k-contiguous 
     for (const bool a : {false, true})
         for (const bool b : {false, true}) CHECK(cost.at_once[a][b] == (a || b ? 2 : 1));
     const Problem p = normalised("f16*f16 64x64x64 layout=nn");
-    CHECK(ProductCost(cost, p).of(operands(p), 16).at_once == cost.at_once[true][false]);
+    CHECK(ProductCost(cost, p).effects_of(operands(p), 16).at_once == cost.at_once[true][false]);
 }
 
 TEST_CASE("the chosen one costs least, and every other says its cost or the reason against it") {
@@ -177,8 +177,8 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
             }
             const KernelCost of_kernel(*choice->kernel, choice->tile, *caps);
             const ProductCost cost(of_kernel, p);
-            const OfOperands of = cost.of(operands(p), Request{}.operand_alignment);
-            CHECK(choice->schedule.cost == cost.product(choice->schedule.split, of));
+            const OperandEffects effects = cost.effects_of(operands(p), Request{}.operand_alignment);
+            CHECK(choice->schedule.cost == cost.product(choice->schedule.split, effects));
         }
     }
 }

@@ -107,7 +107,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
 ProductCost::ProductCost(const KernelCost& k, const Problem& p)
     : k_(k), p_(p), tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)) {}
 
-OfOperands ProductCost::of(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
+OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     return {slowdown(all, operand_alignment), k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])]};
 }
 
@@ -135,15 +135,15 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
 
 // Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
 // less than one of them alone.
-CostParts ProductCost::on_gpu(const SplitK& split, const OfOperands& operands) const {
+CostParts ProductCost::on_gpu(const SplitK& split, const OperandEffects& operands) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
-    // Narrow tiles load more of A than of B: all groups the same lines at once if it has few rows, and B again for each
-    // further row of tiles.
-    const double halvings = k_.cols < 64 ? std::abs(std::log2(std::max(double(p_.m), 1.0) / k_.rows)) : 0;
-    const double alone = k_.alone + gpu_cost.other_rows * halvings;
+    // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A at
+    // once; with many, each further row of tiles reads B again.
+    const double log2_ratio = k_.cols < 64 ? std::abs(std::log2(std::max(double(p_.m), 1.0) / k_.rows)) : 0;
+    const double alone = k_.alone + gpu_cost.other_rows * log2_ratio;
     CostParts out{.launch = gpu_cost.launch};
     const auto add_rounds = [&](double rounds, double n) {
         if (rounds == 0 || n == 0) return;
@@ -183,7 +183,7 @@ double ProductCost::on_cpu(const SplitK& split) const {
            k_.cols * double(std::max<uint64_t>(split.chunk, 1));
 }
 
-CostParts ProductCost::parts(const SplitK& split, const OfOperands& operands) const {
+CostParts ProductCost::parts(const SplitK& split, const OperandEffects& operands) const {
     return k_.on_cpu ? CostParts{.steps = on_cpu(split)} : on_gpu(split, operands);
 }
 

@@ -34,8 +34,8 @@ struct KernelCost {
     CostParts weights = no_weights;
 };
 
-/// What the operands do to a kernel by their layouts and their alignment.
-struct OfOperands {
+/// How the layouts and the alignment of A and B affect a kernel.
+struct OperandEffects {
     double slowdown = 1;  // the factor on the time of a step, at least 1
     double at_once = 1;   // work groups that a multiprocessor holds
 };
@@ -47,17 +47,17 @@ class ProductCost {
     ProductCost(const KernelCost&, const Problem&);
 
     /// Without other passes.
-    CostParts parts(const SplitK&, const OfOperands&) const;
-    double product(const SplitK& split, const OfOperands& x) const { return parts(split, x).weighted(k_.weights); }
+    CostParts parts(const SplitK&, const OperandEffects&) const;
+    double product(const SplitK& split, const OperandEffects& x) const { return parts(split, x).weighted(k_.weights); }
     const CostParts& weights() const { return k_.weights; }
-    OfOperands of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
+    OperandEffects effects_of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.
     double least_with(uint32_t slices, double slowdown = 1) const;
 
    private:
-    CostParts on_gpu(const SplitK&, const OfOperands&) const;
+    CostParts on_gpu(const SplitK&, const OperandEffects&) const;
     double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     double on_cpu(const SplitK&) const;
     double memory(uint32_t slices) const;

@@ -94,8 +94,8 @@ SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
 
 // The cost of both passes, with the reducer for the split; INFINITY if no kernel adds up the slices, or if the cost is
 // not below `limit`.
-double cost_below(double limit, SplitK& split, const ProductCost& cost, const OfOperands& operands, const Problem& p,
-                  const Search& search) {
+double cost_below(double limit, SplitK& split, const ProductCost& cost, const OperandEffects& operands,
+                  const Problem& p, const Search& search) {
     const double product = cost.product(split, operands);
     if (split.slices == 1) return product;
     if (product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
@@ -106,7 +106,7 @@ double cost_below(double limit, SplitK& split, const ProductCost& cost, const Of
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
 std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost,
-                                     const OfOperands& operands, const Search& search) {
+                                     const OperandEffects& operands, const Search& search) {
     const Problem& p = schedule.problem;
     const double before = schedule.cost;
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
@@ -287,9 +287,9 @@ std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Til
 
 // Pieces are read by words that neighbours share; of several side by side that holds only where 16 bytes can be read,
 // and those of more than 48 bytes (q8_0) touch so many lines of the cache that an H200 takes as long as with words.
-OfOperands of_operands(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
-                       const Request& request) {
-    OfOperands out = cost.of(schedule.operands(), request.operand_alignment);
+OperandEffects effects_of(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
+                          const Request& request) {
+    OperandEffects out = cost.effects_of(schedule.operands(), request.operand_alignment);
     if (!k.module.family.reads_pieces) return out;
     const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request) &&
                       info(schedule.problem.b.type).bytes_of(64) <= 48;
@@ -319,9 +319,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
         if (auto why = wrong_layout(schedule.operands(), t, search)) return *why;
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
         return too_short_pitch(schedule.operands(), search);
-    const OfOperands of = of_operands(schedule, k, t, cost, search.request);
-    if (auto why = choose_split_k(schedule, t, cost, of, search)) return *why;
-    schedule.parts = cost.parts(schedule.split, of);
+    const OperandEffects effects = effects_of(schedule, k, t, cost, search.request);
+    if (auto why = choose_split_k(schedule, t, cost, effects, search)) return *why;
+    schedule.parts = cost.parts(schedule.split, effects);
     schedule.parts.passes = (schedule.cost - schedule.parts.weighted(cost.weights())) / cost.weights().passes;
     return schedule;
 }
