@@ -140,8 +140,8 @@ CostParts ProductCost::on_gpu(const SplitK& split, const OperandEffects& operand
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
-    // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A at
-    // once; with many, each further row of tiles reads B again.
+    // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A
+    // at once; with many, each further row of tiles reads B again.
     const double log2_ratio = k_.cols < 64 ? std::abs(std::log2(std::max(double(p_.m), 1.0) / k_.rows)) : 0;
     const double alone = k_.alone + gpu_cost.other_rows * log2_ratio;
     CostParts out{.launch = gpu_cost.launch};
