@@ -376,7 +376,7 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
     if (work.is_first) {
         d_ = stays ? held(work.d) : nullptr;
         if (!d_) {
-            for (Back& back : backs_)  // now, so that it will come back when there is no more memory
+            for (Back& back : backs_)  // now, so that it will come back when memory has run out
                 if (Status s = stays ? make(back, d.copied) : Status{}; !s) return s;
             const auto block = free_block(d.bytes);
             if (!block) return block.status();

@@ -22,7 +22,7 @@ void vkgemm_blas_keep(const void* address, size_t bytes);
  * and until vkgemm_blas_forget only they may change it; what else does is not noticed. A routine that needs such
  * results in the host's memory, or has another C that overlaps them, brings them back first.
  *
- * Returns 0 on success. Returns 1 and changes nothing if there is no device, if `bytes` is 0, or if the memory overlaps
+ * Returns 0 on success. Returns 1 and changes nothing without a device, if `bytes` is 0, or if the memory overlaps
  * held memory without being the same. flush and forget may be called all the same. */
 int vkgemm_blas_hold(void* address, size_t bytes);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One step of Adam for every parameter, and all of them again in the type of the products. Gradients of layers come from
 // products in f32, one for each slice of the batch; those of features from atomics in fixed point, and these are set to 0
-// for the next step, which adds to them. With rate 0 there is no step. An invocation has four parameters.
+// for the next step, which adds to them. Rate 0 leaves the step out. An invocation has four parameters.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

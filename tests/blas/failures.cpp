@@ -2,8 +2,6 @@
 // Vulkan calls that fail (failing_vulkan.c, which is preloaded). C is right, because the CPU BLAS computes the tiles
 // that failed. Each case is a process of its own, in which the library opens a device.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 
@@ -73,20 +71,8 @@ int run_kept(const Failure& failure) {
     return cpu_calls() == 1 && operands.is_right() ? 0 : 3;
 }
 
-/// Runs it in a child, which has 60 s.
 void check_in_child(const Failure& failure, const std::function<int()>& run) {
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        alarm(60);
-        const int code = run();
-        std::fflush(nullptr);
-        _exit(code);
-    }
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK_MESSAGE(status == 0, failure.function, " ", failure.result, " after ", failure.after);
+    CHECK_MESSAGE(status_of_child(run) == 0, failure.function, " ", failure.result, " after ", failure.after);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // Vulkan calls that fail (failing_vulkan.c, which is preloaded) while results stay on the device. Each case is a
 // process of its own.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,21 +104,6 @@ int run_fork() {
     fail_vulkan_times(1);
     sum.add(4, 1, 1, 2);
     return forget(sum.c.data()) == 0 && sum.is_right() ? 0 : 3;
-}
-
-int status_of_child(const std::function<int()>& run) {
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        alarm(60);
-        const int code = run();
-        std::fflush(nullptr);
-        _exit(code);
-    }
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    return status;
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 #include "blas/library.h"
 
 #include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -173,6 +176,21 @@ bool Operands<T>::is_right() const {
         return false;
     }
     return true;
+}
+
+int status_of_child(const std::function<int()>& run) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        const int code = run();
+        std::fflush(nullptr);
+        _exit(code);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return status;
 }
 
 template class Operands<float>;

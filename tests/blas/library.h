@@ -42,6 +42,9 @@ std::vector<Entry<std::complex<float>>> entries();
 template <>
 std::vector<Entry<std::complex<double>>> entries();
 
+/// Runs it in a child process, which has 60 s. Returns the child's status as waitpid() has it: 0 if `run` returned 0.
+int status_of_child(const std::function<int()>& run);
+
 /// Operands of small whole numbers, with poison (NaN) between the columns of A, B and C and behind them, and the call
 /// of them. `gap` elements lie between columns.
 template <class T>
