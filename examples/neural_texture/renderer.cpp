@@ -38,7 +38,9 @@ void Renderer::resize(vk::Extent2D size) {
 
 void Renderer::wait_for(const Frame& f) const {
     if (lost == lose_in_wait) throw vk::DeviceLostError("waitForFences");
-    if (gpu.device.waitForFences(*f.fence, true, UINT64_MAX) != vk::Result::eSuccess) fail("waitForFences");
+    constexpr uint64_t most = 120'000'000'000;  // ns; a frame on a CPU driver may take many seconds
+    if (gpu.device.waitForFences(*f.fence, true, most) != vk::Result::eSuccess)
+        fail("the device did not finish a frame within 120 s");
 }
 
 const Finished* Renderer::wait() {
