@@ -107,7 +107,7 @@ struct Product {
         const uint64_t b = descriptor(b_tile(0) + (shares_rows ? group * columns * box_bytes : 0), b_along_k);
         constexpr bool is_scaled = std::is_same_v<D, scaled>, is_floating = std::is_same_v<D, floating>;
         const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
-        const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && !is_floating && finish.is_plain();
+        const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && finish.is_plain();
         bool is_gelu = false;
         if constexpr (has_gelu) is_gelu = finish.is_gelu();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
@@ -134,9 +134,13 @@ struct Product {
             }
             const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
                            d_col = place.col + col;
-            if constexpr (is_floating)
-                finish.finish_all(box, sums, d_row, d_col, place);
-            else if constexpr (is_scaled)
+            if constexpr (is_floating) {
+                if (is_plain)
+                    store_sums_as(is_partial ? VKGEMM_TYPE_F32 : x.constants[FORMAT_D], box, sums,
+                                  is_partial ? Sum{1} : finish.scalars.alpha, d_row, d_col, z);
+                else
+                    finish.finish_all(box, sums, d_row, d_col, place);
+            } else if constexpr (is_scaled)
                 finish_scaled(x, box, sums, d_row, d_col, place);
             else if (is_plain && is_partial)
                 store_sums<Sum>(x, box, sums, Sum{1}, d_row, d_col, z);
@@ -148,6 +152,16 @@ struct Product {
                 finish.finish_gelu(box, sums, bias, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
+    }
+
+    DEVICE void store_sums_as(uint32_t type, Staging& box, const Sum (&sums)[sums_per_thread], Sum alpha, uint32_t row,
+                              uint32_t col, uint32_t z) const {
+        if (type == VKGEMM_TYPE_F32)
+            store_sums<f32>(x, box, sums, alpha, row, col, z);
+        else if (type == VKGEMM_TYPE_F16)
+            store_sums<f16>(x, box, sums, alpha, row, col, z);
+        else
+            store_sums<bf16>(x, box, sums, alpha, row, col, z);
     }
 
     /// Of a tile of 32 columns the first group adds up the even stages, the second the odd ones; the first finishes.
