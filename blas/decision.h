@@ -6,9 +6,11 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 
 #include "blas/packing.h"
 #include "blas/settings.h"
+#include "blas/shape_times.h"
 
 namespace vkgemm::blas {
 
@@ -89,8 +91,11 @@ class Estimates {
     }
     /// The device took so long for what was predicted.
     void saw_device(Routine routine, double predicted, double seconds) {
+        const double ratio = seconds / std::max(predicted, 1e-9);
         auto& bias = bias_[static_cast<size_t>(routine)];
-        bias = std::clamp(0.75 * bias + 0.25 * bias * seconds / std::max(predicted, 1e-9), 0.5, 8.0);
+        bias = std::clamp(0.75 * bias + 0.25 * bias * ratio, 0.5, 8.0);
+        auto& error = error_[static_cast<size_t>(routine)];
+        error = 0.9 * error + 0.1 * std::min(1.0, std::abs(ratio - 1));
     }
     /// Another routine took the CPU BLAS so long, which does not measure its rate.
     void spent_by_next(double seconds) { spent_ = spent_ + seconds; }
@@ -107,18 +112,27 @@ class Estimates {
     /// To open the device costs about open_seconds, and nobody knows what a program will call next. So it is opened
     /// when this much was spent without it: then no program takes much longer than twice its time without the device.
     bool is_time_to_open(double next_seconds) const { return spent_ + next_seconds >= open_seconds; }
-    /// Where both are close, every 16th call goes to the CPU BLAS, whose rate would not be seen any more otherwise.
-    bool prefers_device(double device_seconds, double next_seconds) {
-        if (device_seconds > 0.9 * next_seconds) return false;
-        return device_seconds < 0.5 * next_seconds || ++close_ % 16 != 0;
+    ShapeTimes& shapes() { return shapes_; }
+    /// Seconds of the call on the device and by the CPU BLAS, as predicted and as calls of its shape were seen. The
+    /// CPU BLAS gets it if the gain is within the uncertainty: of a time, or of a prediction by as much as predictions
+    /// failed lately. Where both are close, every 16th call goes there too, because its time would not be seen any more
+    /// otherwise.
+    bool prefers_device(Routine routine, double device, double next, const ShapeTimes::Seconds& seen = {}) {
+        double margin = 0.9 / (1 + 2 * error_[static_cast<size_t>(routine)]);
+        if (seen.device > 0) device = seen.device, margin = 0.95;
+        if (seen.next > 0) next = seen.next;
+        if (device > margin * next) return false;
+        return device < 0.5 * next || ++close_ % 16 != 0;
     }
 
     static constexpr double open_seconds = 0.5;
 
    private:
     std::array<std::atomic<double>, routine_count> next_{}, bias_{1.0, 1.0, 1.0, 1.0};
+    std::array<std::atomic<double>, routine_count> error_{0.1, 0.1, 0.1, 0.1};  // of predictions, relative
     std::atomic<double> spent_ = 0, lu_bias_ = 1;
     std::atomic<uint32_t> close_ = 0;
+    ShapeTimes shapes_;
 };
 
 }  // namespace vkgemm::blas

@@ -28,7 +28,7 @@ void run(const std::optional<Gemm<T>>& g, NextSymbol& symbol, const Whole& whole
     if (outcome == Outcome::small)
         guarded(*g, whole);
     else if (outcome == Outcome::untouched)
-        call_timed(routine_of<T>, cost_of(*g, settings().tile).operations, [&] { guarded(*g, whole); });
+        call_timed(*g, [&] { guarded(*g, whole); });
     const bool on_device = outcome == Outcome::device;
     ++(on_device ? counts().device_calls : counts().next_calls);
     if (settings().log == LogLevel::calls)

@@ -83,7 +83,7 @@ void sample_next(const Lu<T>& p, const Next& next) {
                     .c = sum.get(),
                     .ldc = rows};
     for (int run = 0; run < 2; ++run)  // the first one may start threads
-        call_timed(routine_of<T>, cost_of(g, settings().tile).operations, [&] { next.multiply(g); });
+        call_timed(g, [&] { next.multiply(g); });
 }
 
 /// As wants_device of a product.

@@ -52,15 +52,18 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     Rates all = *rates;  // of the devices together; what moves is packed by the same cores
     all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, stays), device_count(), stays));
     predicted = e.device_seconds(routine_of<T>, all, cost);
-    return e.prefers_device(predicted, next);
+    return e.prefers_device(routine_of<T>, predicted, next, e.shapes().of(shape_key(g, stays)));
 }
 
-/// Calls `next`, and remembers its time if it tells what the CPU BLAS can do.
-template <class Call>
-void call_timed(Routine routine, double operations, const Call& next) {
+/// Calls `next`, which computes this by the CPU BLAS, and remembers its time.
+template <class T, class Call>
+void call_timed(const Gemm<T>& g, const Call& next) {
     const auto start = Clock::now();
     next();
-    estimates().saw_next(routine, operations, seconds_since(start));
+    const double seconds = seconds_since(start);
+    Estimates& e = estimates();
+    e.saw_next(routine_of<T>, cost_of(g, settings().tile).operations, seconds);
+    if (predicts(settings())) e.shapes().saw_next(shape_key(g, may_stay(place_of_c(g))), seconds);
 }
 
 /// A part of the call that shows the rate of the CPU BLAS, if that is not known and the part is a small one: so many
@@ -84,13 +87,16 @@ Outcome multiply(const Gemm<T>& g, const Next& next) {
     const int64_t sample = predicts(s) ? sample_columns(g) : 0;
     if (sample > 0) {
         const Gemm<T> first = part(g, 0, 0, g.m, sample);
-        call_timed(routine_of<T>, cost_of(first, s.tile).operations, [&] { next(first); });
+        call_timed(first, [&] { next(first); });
         rest = part(g, 0, sample, g.m, g.n - sample);
     }
     double predicted = 0, seconds = 0;
     const bool stays = may_stay(place_of_c(rest));
     if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest, stays), next, seconds)) {
-        if (predicted > 0 && seconds > 0) estimates().saw_device(routine_of<T>, predicted, seconds);
+        if (predicted > 0 && seconds > 0) {
+            estimates().saw_device(routine_of<T>, predicted, seconds);
+            estimates().shapes().saw_device(shape_key(rest, stays), seconds);
+        }
         return Outcome::device;
     }
     if (sample == 0) return Outcome::untouched;

@@ -265,11 +265,47 @@ TEST_CASE("decision: estimates follow what was seen") {
     CHECK(e.device_seconds(Routine::dgemm, rates, cost) == doctest::Approx(3).epsilon(0.01));
     CHECK(e.device_seconds(Routine::sgemm, rates, cost) == 1);
 
-    CHECK(e.prefers_device(0.4, 1));
-    CHECK(!e.prefers_device(0.95, 1));
+    CHECK(e.prefers_device(Routine::sgemm, 0.4, 1));
+    CHECK(!e.prefers_device(Routine::sgemm, 0.8, 1));
     int device = 0;
-    for (int i = 0; i < 160; ++i) device += e.prefers_device(0.8, 1);
+    for (int i = 0; i < 160; ++i) device += e.prefers_device(Routine::sgemm, 0.7, 1);
     CHECK(device == 150);
+}
+
+TEST_CASE("decision: a gain that is within the uncertainty is none") {
+    Estimates e;
+    for (int i = 0; i < 40; ++i) e.saw_device(Routine::dgemm, 1, i % 2 == 0 ? 0.5 : 1.5);  // predictions are poor
+    for (int i = 0; i < 40; ++i) e.saw_device(Routine::sgemm, 1, 1);
+    CHECK(!e.prefers_device(Routine::dgemm, 0.5, 1));
+    CHECK(e.prefers_device(Routine::dgemm, 0.3, 1));
+    CHECK(e.prefers_device(Routine::sgemm, 0.88, 1));
+    CHECK(!e.prefers_device(Routine::sgemm, 0.92, 1));
+    // What was seen goes before what is predicted, on either side.
+    CHECK(e.prefers_device(Routine::dgemm, 5, 1, {.device = 0.9}));
+    CHECK(!e.prefers_device(Routine::dgemm, 0.1, 1, {.device = 0.96}));
+    CHECK(!e.prefers_device(Routine::sgemm, 0.6, 1, {.next = 0.6}));
+    CHECK(e.prefers_device(Routine::sgemm, 0.6, 1, {.device = 1.1, .next = 1.2}));
+}
+
+TEST_CASE("decision: times of shapes") {
+    const Gemm<float> g{.m = 300, .n = 400, .k = 500};
+    const uint64_t key = shape_key(g, false);
+    Gemm<float> other = g;
+    other.op_b = Op::transpose;
+    CHECK(shape_key(other, false) != key);
+    CHECK(shape_key(g, true) != key);
+    CHECK(shape_key(Gemm<double>{.m = 300, .n = 400, .k = 500}, false) != key);
+    CHECK(shape_key(Gemm<float>{.m = 400, .n = 300, .k = 500}, false) != key);
+    ShapeTimes times;
+    CHECK(times.of(key).device == 0);
+    times.saw_next(key, 3), times.saw_next(key, 2), times.saw_device(key, 5);
+    CHECK(times.of(key).next == 2);
+    CHECK(times.of(key).device == 5);
+    CHECK(times.of(shape_key(other, false)).next == 0);
+    for (int i = 0; i < 100; ++i) times.saw_next(key, 4);  // the first two were exceptions
+    CHECK(times.of(key).next == doctest::Approx(4));
+    for (int m = 1; m < 5000; ++m) times.saw_next(shape_key(Gemm<float>{.m = m, .n = 1, .k = 1}, false), 1);
+    CHECK(times.of(key).next == 0);  // its place was taken
 }
 
 TEST_CASE("settings: the folder for what is kept") {
