@@ -42,17 +42,18 @@ struct Cost {
     double operations = 0, up = 0, down = 0, first_up = 0, last_down = 0;
 };
 
-/// `stays`: C is on the device before and after the call.
+/// `resident`: C is on the device before and after the call.
 template <class T>
-Cost cost_of(const Gemm<T>& g, int64_t tile, bool stays = false) {
+Cost cost_of(const Gemm<T>& g, int64_t tile, bool resident = false) {
     const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
     const double parts = is_complex<T> ? 2 : 1, bytes = sizeof(T), side = static_cast<double>(tile) / parts;
     const double rows = std::min(m, side), columns = std::min(n, parts * side), depth = std::min(k, side);
-    return {.operations = 2 * m * n * k * parts * parts,
-            .up = bytes * (parts * m * k + k * n + (stays || g.beta == T{} ? 0 : m * n)),  // A is stored `parts` times
-            .down = stays ? 0 : bytes * m * n,
-            .first_up = bytes * depth * (parts * rows + columns),
-            .last_down = stays ? 0 : bytes * rows * columns};
+    return {
+        .operations = 2 * m * n * k * parts * parts,
+        .up = bytes * (parts * m * k + k * n + (resident || g.beta == T{} ? 0 : m * n)),  // A is stored `parts` times
+        .down = resident ? 0 : bytes * m * n,
+        .first_up = bytes * depth * (parts * rows + columns),
+        .last_down = resident ? 0 : bytes * rows * columns};
 }
 
 /// The device's, measured on calls: seconds of any call, bytes/s including what the CPU copies, operations/s.

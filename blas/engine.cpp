@@ -193,8 +193,8 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
         }
         if (Status s = retire_until(oldest->used + 1); !s) return s;
         Block* const one[] = {&*oldest};
-        if (oldest->differs)
-            if (Status s = bring_back(one); !s) return s;
+        if (oldest->dirty)
+            if (Status s = write_back(one); !s) return s;
         oldest->clear();
         if (oldest->buffer.size() == bytes) return &*oldest;
         memory_used_ -= oldest->buffer.size();
@@ -230,7 +230,11 @@ Status Engine::send(const Load& load, const host::Buffer& to) {
         Status sent;
         {
             const Timer timer(spent_.submit);
-            sent = send_held(VK_NULL_HANDLE);
+            try {
+                sent = send_held(VK_NULL_HANDLE);
+            } catch (const std::exception& e) {  // the workers use `pack` until end()
+                sent = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
+            }
         }
         {
             const Timer timer(spent_.pack);
@@ -310,7 +314,13 @@ Result<host::Buffer*> Engine::free_result(uint64_t bytes) {
     return result;
 }
 
-Status Engine::enqueue(const Work& work) {
+Status Engine::enqueue(const Work& work) try {
+    return enqueue_unguarded(work);
+} catch (const std::exception& e) {  // no memory; nothing throws once the product was submitted
+    return {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
+}
+
+Status Engine::enqueue_unguarded(const Work& work) {
     const TileProduct& p = work.product;
     if (broken_) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed before"};
     const auto taken = free_flight();
@@ -352,32 +362,33 @@ Status Engine::enqueue(const Work& work) {
     const Copy back{d_->buffer.handle(), downloads ? flight.result->handle() : VK_NULL_HANDLE, 0, d.copied};
     const Timer timer(spent_.submit);
     if (Status s = record(flight, **plan, run, downloads ? &back : nullptr); !s) return s;
-    if (Status s = send_held(flight.uploaded); !s) return s;
-    Status sent = submit(multiply, flight.commands[multiply], uploads ? flight.uploaded : VK_NULL_HANDLE,
-                         downloads ? flight.multiplied : VK_NULL_HANDLE, downloads ? VK_NULL_HANDLE : flight.fence);
+    if (downloads) flight.unpack = work.unpack_d, flight.ld = d.ld;
+    in_flight_.push_back(&flight);
+    Status sent = send_held(flight.uploaded);
+    if (!sent) return in_flight_.pop_back(), sent;
+    sent = submit(multiply, flight.commands[multiply], uploads ? flight.uploaded : VK_NULL_HANDLE,
+                  downloads ? flight.multiplied : VK_NULL_HANDLE, downloads ? VK_NULL_HANDLE : flight.fence);
     if (sent && downloads) sent = submit(down, flight.commands[down], flight.multiplied, VK_NULL_HANDLE, flight.fence);
-    if (!sent) return broken_ = true, sent;
+    if (!sent) return broken_ = true, in_flight_.pop_back(), sent;
     if (downloads) {
-        flight.unpack = work.unpack_d, flight.ld = d.ld;
         std::erase(free_results_, flight.result);
         d_ = nullptr, spent_.downloaded += d.copied, moved_d_.down += d.copied;
     } else {
-        d_->differs = d_->holds;
+        d_->dirty = d_->resident;
     }
     std::erase(free_flights_, &flight);
-    in_flight_.push_back(&flight);
     ++next_, ++spent_.products;
     return {};
 }
 
 Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
-    const bool stays = work.d.address != nullptr;
+    const bool resident = work.d.address != nullptr;
     flight.result = nullptr;
     if (work.is_first) {
-        d_ = stays ? held(work.d) : nullptr;
+        d_ = resident ? find_resident(work.d) : nullptr;
         if (!d_) {
-            for (Back& back : backs_)  // now, so that it will come back when memory has run out
-                if (Status s = stays ? make(back, d.copied) : Status{}; !s) return s;
+            for (WriteBack& back : write_backs_)  // now, so that it will come back when memory has run out
+                if (Status s = resident ? make(back, d.copied) : Status{}; !s) return s;
             const auto block = free_block(d.bytes);
             if (!block) return block.status();
             d_ = *block;
@@ -387,14 +398,14 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
                 moved_d_.up += d.copied;
             }
         }
-        if (stays) {
+        if (resident) {
             d_->unpack = work.unpack_d, d_->ld = d.ld, d_->copied = d.copied;
-            d_->holds = true, d_->type = work.product.type;
+            d_->resident = true, d_->type = work.product.type;
         }
         d_->origin = work.d;
     }
     d_->used = next_;
-    if (stays || !work.unpack_d) return {};
+    if (resident || !work.unpack_d) return {};
     const auto result = free_result(d.bytes);
     if (!result) return result.status();
     flight.result = *result;
@@ -463,7 +474,7 @@ void Engine::forget_operands() {
     for (Block& b : blocks_) {
         const bool was_sent = b.used != next_;  // false: of a product that failed before it was submitted
         if (!was_sent) b.used = 0;
-        if (b.holds) continue;
+        if (b.resident) continue;
         if (!was_sent || broken_ || !is_kept(b.origin)) b.origin = {};
     }
 }

@@ -53,7 +53,7 @@ struct Work {
     Pack pack_d{};            // first only; empty: D is not read
     Unpack unpack_d{};        // last only: when D is complete, during a later enqueue() or finish()
     /// Not empty: D stays on the device, in all products of the chain alike. If it is there pack_d is not called;
-    /// unpack_d is, of each product, when bring_back() asks for D.
+    /// unpack_d is, of each product, when write_back() asks for D.
     Origin d{};
 };
 
@@ -108,7 +108,8 @@ class Engine {
     /// Whether the device has kernels of this type. Compiles nothing.
     Status check(Type type) const;
 
-    /// Starts the product; the operands are packed before it returns. After a failure call finish().
+    /// Starts the product; the operands are packed before it returns. After a failure, which may be an exception inside,
+    /// D is as it was, unless the device is broken. Then call finish().
     Status enqueue(const Work& work);
     /// Waits for everything that was enqueued; forgets the operands, except those that are kept. D of a chain whose
     /// unpack_d was not called is not there.
@@ -123,21 +124,21 @@ class Engine {
     /// Operands inside [address, address + bytes) stay on the device between calls until forget() of the same address.
     void keep(const void* address, uint64_t bytes);
     void forget(const void* address);
-    /// Something changes this memory: what was kept of it is stale. It does not concern D, which drop() is for.
+    /// Something changes this memory: what was kept of it is stale. It does not concern D, which discard() is for.
     void wrote(const void* address, uint64_t bytes);
 
-    /// Whether D stayed on the device and differs from what the host has.
+    /// Whether D stayed on the device and is dirty: newer than what the host has.
     bool has_result(const Origin& d) const;
-    /// D that stayed on the device and meets this place, unless `stays` is true for it, goes to the host where it
-    /// differs. After a failure some of it has not.
-    using Stays = std::function<bool(const Origin&)>;
-    Status bring_back(const Place& place, const Stays& stays = {});
-    /// The device forgets such D, also where it differs.
-    void drop(const Place& place, const Stays& stays = {});
-    /// It forgets such D where it differs, and the host's memory is NaN there from now on. Returns these places.
-    std::vector<Place> lose(const Place& place, const Stays& stays = {});
-    /// After bring_back() failed: as it, but one at a time, and loses those that do not come.
-    std::vector<Place> rescue(const Place& place, const Stays& stays = {});
+    /// Writes dirty D that meets this place to the host, unless `exempt` is true for it. After a failure some of it is
+    /// still dirty.
+    using Exempt = std::function<bool(const Origin&)>;
+    Status write_back(const Place& place, const Exempt& exempt = {});
+    /// The device forgets D that meets this place, also where it is dirty.
+    void discard(const Place& place, const Exempt& exempt = {});
+    /// Discards dirty D, and sets the host's memory to NaN there. Returns these places.
+    std::vector<Place> invalidate(const Place& place, const Exempt& exempt = {});
+    /// After write_back() failed: writes back one D at a time, and invalidates those that fail again.
+    std::vector<Place> write_back_each(const Place& place, const Exempt& exempt = {});
     /// Bytes of D that were sent and fetched, in all calls.
     struct Moved {
         uint64_t up = 0, down = 0;
@@ -178,15 +179,15 @@ class Engine {
         host::Buffer buffer{};
         uint64_t used = 0;  // number of the last product that uses it
         // Of D that stays:
-        bool holds = false, differs = false;  // differs: from what the host has
+        bool resident = false, dirty = false;  // dirty: newer than what the host has
         Type type = f32;
         Unpack unpack{};
         int64_t ld = 0;
         uint64_t copied = 0;
-        void clear() { origin = {}, holds = differs = false, unpack = {}; }
+        void clear() { origin = {}, resident = dirty = false, unpack = {}; }
     };
     /// Mapped memory that a D that stayed comes back through.
-    struct Back {
+    struct WriteBack {
         host::Buffer buffer{};
         Commands commands{};
         VkFence fence = VK_NULL_HANDLE;
@@ -224,6 +225,7 @@ class Engine {
     Status make(Commands& commands, Stage stage) const;
     Status make(VkFence& fence) const;
     Status make(Flight& flight) const;
+    Status enqueue_unguarded(const Work& work);
     Result<const Plan*> plan_for(const TileProduct& product);
     /// Of the problem alone, with the time that it takes.
     Result<Plan> make_plan(const Problem& problem);
@@ -259,11 +261,11 @@ class Engine {
     Status retire_done();
     void forget_operands();
     bool is_kept(const Origin& origin) const;
-    Block* held(const Origin& d);
-    Status make(Back& back, uint64_t bytes);
-    Status begin_back(Block& block, Back& back);
-    Status end_back(Block& block, const Back& back);
-    Status bring_back(std::span<Block* const> blocks);
+    Block* find_resident(const Origin& d);
+    Status make(WriteBack& back, uint64_t bytes);
+    Status begin_write_back(Block& block, WriteBack& back);
+    Status end_write_back(Block& block, const WriteBack& back);
+    Status write_back(std::span<Block* const> blocks);
 
     host::Device device_;
     const VkgemmAccuracy accuracy_;
@@ -291,7 +293,7 @@ class Engine {
     Block* d_ = nullptr;               // of the chain
     host::Buffer workspace_;
     std::map<const void*, uint64_t> kept_;
-    std::array<Back, 2> backs_{};
+    std::array<WriteBack, 2> write_backs_{};
     Moved moved_d_{};
     Workers workers_;
     bool broken_ = false;

@@ -40,8 +40,8 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     predicted = 0;
     if (!has_product(g) || !may_use_device(s, routine_of<T>, g.m, g.n, g.k) || !is_usable()) return false;
     if (!predicts(s)) return can_try(type_of<T>);
-    const bool stays = may_stay(place_of_c(g));
-    const Cost cost = cost_of(g, s.tile, stays);
+    const bool resident = may_be_resident(place_of_c(g));
+    const Cost cost = cost_of(g, s.tile, resident);
     Estimates& e = estimates();
     const double rate = e.next_rate(routine_of<T>), next = cost.operations / rate;
     if (rate == 0) return false;
@@ -50,9 +50,9 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     const Rates* rates = measured.done ? &measured.rates : rates_of<Real<T>>();
     if (!rates) return false;
     Rates all = *rates;  // of the devices together; what moves is packed by the same cores
-    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, stays), device_count(), stays));
+    all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, resident), device_count(), resident));
     predicted = e.device_seconds(routine_of<T>, all, cost);
-    return e.prefers_device(routine_of<T>, predicted, next, e.shapes().of(shape_key(g, stays)));
+    return e.prefers_device(routine_of<T>, predicted, next, e.shapes().of(shape_key(g, resident)));
 }
 
 /// Calls `next`, which computes this by the CPU BLAS, and remembers its time.
@@ -63,7 +63,7 @@ void call_timed(const Gemm<T>& g, const Call& next) {
     const double seconds = seconds_since(start);
     Estimates& e = estimates();
     e.saw_next(routine_of<T>, cost_of(g, settings().tile).operations, seconds);
-    if (predicts(settings())) e.shapes().saw_next(shape_key(g, may_stay(place_of_c(g))), seconds);
+    if (predicts(settings())) e.shapes().saw_next(shape_key(g, may_be_resident(place_of_c(g))), seconds);
 }
 
 /// A part of the call that shows the rate of the CPU BLAS, if that is not known and the part is a small one: so many
@@ -91,11 +91,11 @@ Outcome multiply(const Gemm<T>& g, const Next& next) {
         rest = part(g, 0, sample, g.m, g.n - sample);
     }
     double predicted = 0, seconds = 0;
-    const bool stays = may_stay(place_of_c(rest));
-    if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest, stays), next, seconds)) {
+    const bool resident = may_be_resident(place_of_c(rest));
+    if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest, resident), next, seconds)) {
         if (predicted > 0 && seconds > 0) {
             estimates().saw_device(routine_of<T>, predicted, seconds);
-            estimates().shapes().saw_device(shape_key(rest, stays), seconds);
+            estimates().shapes().saw_device(shape_key(rest, resident), seconds);
         }
         return Outcome::device;
     }

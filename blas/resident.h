@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A matrix on the device while it is factored: it stays there from step to step; panels of columns travel.
 //
-// It is stored by rows, so that a row that changes its place is one copy, in strips of columns, so that each strip is
+// It is stored by rows, so that a row that changes its place is one copy, in blocks of columns, so that each block is
 // within reach of a shader. Panels are stored by columns, as LAPACK wants them; the device changes the order.
 #pragma once
 #include <array>
@@ -17,7 +17,7 @@ struct ResidentShape {
     Type type = f64;
     int64_t m = 0, n = 0;
     int64_t panel = 128;  // columns of a panel; a multiple of 4
-    int64_t tile = 2048;  // columns of a strip are four times as many
+    int64_t tile = 2048;  // columns of a block are four times as many
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
     uint64_t limit = UINT64_MAX;  // bytes of the device that it may take
 };
@@ -54,13 +54,13 @@ class ResidentMatrix {
     Status finish() { return queue_.finish(); }
 
    private:
-    struct Strip {
+    struct ColumnBlock {
         int64_t first = 0, count = 0;  // columns
-        host::Buffer buffer{};         // m rows of strip_ elements
+        host::Buffer buffer{};         // m rows of block_columns_ elements
     };
-    /// Columns [begin, end) of a strip.
+    /// Columns [begin, end) of a block.
     struct Part {
-        size_t strip;
+        size_t block;
         int64_t begin, end;
         int64_t columns() const { return end - begin; }
     };
@@ -71,43 +71,43 @@ class ResidentMatrix {
     struct Extent {
         int64_t rows, columns, depth;
     };
-    enum class Way {
-        update,    // a strip -= panel x rows
+    enum class Operation {
+        update,    // a block -= panel x rows
         to_panel,  // the same of the next panel's columns, which go into a panel
         solve,     // U = L^-1 x rows
-        send,      // from a panel to a strip, as they are
+        send,      // from a panel to a block, as they are
         fetch      // the other way
     };
 
     size_t turn_of(int64_t column) const { return static_cast<size_t>(column / shape_.panel % 2); }
     uint64_t place(int64_t row, int64_t column) const {
-        return static_cast<uint64_t>(row * strip_ + column) * element_;
+        return static_cast<uint64_t>(row * block_columns_ + column) * element_;
     }
     uint64_t in_panel(int64_t row, int64_t column) const {
         return static_cast<uint64_t>(column * panel_ld_ + row) * element_;
     }
-    uint64_t gathered_at(const Part& p) const { return p.strip * place(shape_.panel, 0) + place(0, p.begin); }
+    uint64_t gathered_at(const Part& p) const { return p.block * place(shape_.panel, 0) + place(0, p.begin); }
     /// Columns [begin, end) of the matrix.
     std::vector<Part> parts(int64_t begin, int64_t end) const;
     /// So many rows of a part from `row` on.
-    Operand in_strip(const Part& p, int64_t row, int64_t rows) const;
-    Problem problem(Way way, const Extent& extent) const;
+    Operand in_block(const Part& p, int64_t row, int64_t rows) const;
+    Problem problem(Operation operation, const Extent& extent) const;
     Result<uint64_t> choose_kernels();
-    Status multiply(VkCommandBuffer commands, Way way, Run run, const Extent& extent);
-    /// The rows of a part that are above `end`, from the strip to factors_[turn] or back.
-    Status arrange(VkCommandBuffer commands, Way way, const Part& part, int64_t end, size_t turn);
+    Status multiply(VkCommandBuffer commands, Operation operation, Run run, const Extent& extent);
+    /// The rows of a part that are above `end`, from the block to factors_[turn] or back.
+    Status arrange(VkCommandBuffer commands, Operation operation, const Part& part, int64_t end, size_t turn);
     void copy_panel(VkCommandBuffer commands, const host::Buffer& from, const host::Buffer& to, int64_t row,
                     int64_t end, int64_t columns) const;
     Status exchange_and_solve(VkCommandBuffer commands, const Step& step, const std::vector<Part>& parts);
-    Status subtract(VkCommandBuffer commands, Way way, const Step& step, const Part& part);
+    Status subtract(VkCommandBuffer commands, Operation operation, const Step& step, const Part& part);
     Status submit_panel(const Step& step, int64_t next, int64_t solved);
 
     Engine& engine_;
     const ResidentShape shape_;
     const uint64_t element_;
-    const int64_t strip_, panel_ld_;
+    const int64_t block_columns_, panel_ld_;
     InOrder queue_;
-    std::vector<Strip> strips_;
+    std::vector<ColumnBlock> blocks_;
     std::array<host::Buffer, 2> panels_, factors_;  // of the host, and of the device
     host::Buffer inverse_, solver_;                 // of the host, and of the device
     host::Buffer gathered_;                         // rows that became pivots

@@ -68,11 +68,11 @@ EXPORT int pilaenv_(const int*, const char* type) {
     return row / (*type == 'Z' || *type == 'z' ? 16 : *type == 'S' || *type == 's' ? 4 : 8);
 }
 
-#define ADDITION(name, T)                                                                                            \
-    EXPORT void name(const int* m, const int* n, const T* alpha, const T* a, const int* lda, const T* beta, T* b,    \
-                     const int* ldb) {                                                                               \
-        static constinit vkgemm::blas::NextSymbol next(#name);                                                       \
-        vkgemm::blas::add<T>(next, m, n, alpha, a, lda, beta, b, ldb);                                               \
+#define ADDITION(name, T)                                                                                         \
+    EXPORT void name(const int* m, const int* n, const T* alpha, const T* a, const int* lda, const T* beta, T* b, \
+                     const int* ldb) {                                                                            \
+        static constinit vkgemm::blas::NextSymbol next(#name);                                                    \
+        vkgemm::blas::add<T>(next, m, n, alpha, a, lda, beta, b, ldb);                                            \
     }
 ADDITION(smmadd_, float)
 ADDITION(dmmadd_, double)

@@ -33,6 +33,7 @@ struct Settings {
     double memory_share = 0.25;      // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     uint64_t budget = UINT64_MAX;    // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // VKGEMM_BLAS_ACCURACY: of s and c
+    bool ilp64 = false;                                 // VKGEMM_BLAS_ILP64: plain names take 64-bit integers
     bool reopens = false;                               // VKGEMM_BLAS_FORK: a forked child opens the device again
     std::string cache{};  // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is
     LogLevel log = LogLevel::failures;

@@ -36,7 +36,7 @@ struct Process {
     Measured measured_f32, measured_f64;
     std::atomic<bool> keeps = false;  // something is kept
     std::atomic<bool> holds = false;  // `held` is not empty
-    std::atomic<int> nothing_stays = 0;
+    std::atomic<int> suspensions = 0;
     std::mutex held_mutex;  // of the next one, locked after engine_mutex
     struct Held {
         uint64_t bytes = 0;
@@ -55,7 +55,7 @@ Process& process() {
 }
 
 /// The lock on the engines is held, or nobody else can have it.
-void bring_all_back(Process& p) { settle({.engines = p.engines}, place_of(nullptr, UINT64_MAX), true); }
+void write_all_back(Process& p) { flush_results({.engines = p.engines}, place_of(nullptr, UINT64_MAX), true); }
 
 // A forked child has neither the driver's threads nor a usable queue, and the mutex may be held by a thread that it
 // lacks. It keeps the settings, and computes on the CPU or opens the device anew, beside what it has inherited.
@@ -71,7 +71,7 @@ void before_fork() {
     for (int i = 0; i < 60'000 && !p.engine_mutex.is_mine() && !(forks = p.engine_mutex.try_lock()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     try {
-        forks ? bring_all_back(p) : complain("a forked child lacks results that stay on the device");
+        forks ? write_all_back(p) : complain("a forked child lacks results that stay on the device");
     } catch (...) {  // no memory: the child lacks them
     }
     if (forks) p.held_mutex.lock();
@@ -89,7 +89,7 @@ void in_child() {
         new (&p.held) std::map<const void*, Process::Held>;  // the other one may be half changed
         p.holds = forks = false;
     }
-    p.nothing_stays = 0;  // other threads' calls are not under way here
+    p.suspensions = 0;  // other threads' calls are not under way here
     p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = 0;
     if (!opened) return;
     if (!p.settings.reopens) return void(p.unusable = true);
@@ -229,7 +229,7 @@ void open_again(Process& p) {
     if (std::ranges::none_of(p.engines, [](const Engine* e) { return e->has_native_kernels(); })) return;
     std::vector<Engine*> fresh;
     if (!open_timed(p, true, fresh) || fresh.size() != p.engines.size()) return;  // those that are open do it, too
-    bring_all_back(p);
+    write_all_back(p);
     if (p.engines.size() != fresh.size()) return;  // one failed
     for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
     p.engines = fresh, p.kept_plans = p.kept_bytes = 0;
@@ -340,7 +340,7 @@ bool hold(void* address, uint64_t bytes) {
 }
 
 /// What is held of this address, or everything: to the host. False if results were lost.
-bool end_holding(const void* address, bool forgets) {
+bool end_hold(const void* address, bool forgets) {
     Process& p = process();
     if (!p.holds) return true;
     const LockedEngine locked{std::unique_lock(p.engine_mutex), p.engines};  // also when no device is left
@@ -352,7 +352,7 @@ bool end_holding(const void* address, bool forgets) {
     }
     bool all = true;
     for (const Place& place : places) {
-        settle({.engines = p.engines}, place, forgets);
+        flush_results({.engines = p.engines}, place, forgets);
         const std::lock_guard lock(p.held_mutex);
         auto& held = p.held[place.address];
         all = all && !std::exchange(held.lost, false);
@@ -362,47 +362,47 @@ bool end_holding(const void* address, bool forgets) {
     p.holds = !p.held.empty();
     return all;
 }
-bool flush(const void* address) { return end_holding(address, false); }
+bool flush(const void* address) { return end_hold(address, false); }
 bool forget(const void* address) {
     if (!address) return true;
-    const bool all = end_holding(address, true);
+    const bool all = end_hold(address, true);
     if (!process().keeps) return all;
     const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->forget(address);
     return all;
 }
 
-bool may_stay(const Place& c) {
+bool may_be_resident(const Place& c) {
     Process& p = process();
-    if (!p.holds || p.nothing_stays > 0) return false;
+    if (!p.holds || p.suspensions > 0) return false;
     const std::lock_guard lock(p.held_mutex);
     return std::ranges::any_of(p.held, [&](const auto& h) { return contains(place_of(h.first, h.second.bytes), c); });
 }
-NothingStays::NothingStays() { ++process().nothing_stays; }
-NothingStays::~NothingStays() {
-    std::atomic<int>& count = process().nothing_stays;
+SuspendResidency::SuspendResidency() { ++process().suspensions; }
+SuspendResidency::~SuspendResidency() {
+    std::atomic<int>& count = process().suspensions;
     for (int now = count; now > 0 && !count.compare_exchange_weak(now, now - 1);) {
     }  // it is 0 in a child that was forked meanwhile
 }
 
-bool settle(const LockedEngine& locked, const Place& place, bool ends,
-            const std::function<bool(const Origin&, size_t)>& stays) {
+bool flush_results(const LockedEngine& locked, const Place& place, bool ends,
+                   const std::function<bool(const Origin&, size_t)>& exempt) {
     if (!process().holds) return true;
     const std::vector<Engine*> engines(locked.engines.begin(), locked.engines.end());
     bool all = true;
     for (size_t d = 0; d < engines.size(); ++d) {
-        const Engine::Stays here = [&](const Origin& origin) { return stays && stays(origin, d); };
+        const Engine::Exempt here = [&](const Origin& origin) { return exempt && exempt(origin, d); };
         Engine& engine = *engines[d];
-        Status back = engine.bring_back(place, here);
-        for (int again = 0; again < 2 && !back && !engine.is_broken(); ++again) back = engine.bring_back(place, here);
+        Status back = engine.write_back(place, here);
+        for (int again = 0; again < 2 && !back && !engine.is_broken(); ++again) back = engine.write_back(place, here);
         if (!back) {
-            const std::vector<Place> lost = engine.rescue(place, here);
+            const std::vector<Place> lost = engine.write_back_each(place, here);
             report_lost(lost);
             if (engine.is_broken() && back.code == VKGEMM_ERROR_OUT_OF_MEMORY)
                 back = {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed"};
             if (engine.is_broken() || !lost.empty()) report_failure(locked, &engine, back), all = false;
         }
-        if (ends) engine.drop(place, here);
+        if (ends) engine.discard(place, here);
     }
     return all;
 }
@@ -424,22 +424,22 @@ void note_write(const Place& place) {
     if (!notes_memory() || place.bytes() == 0) return;
     const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->wrote(place.address, place.bytes());
-    settle(locked, place, true);
+    flush_results(locked, place, true);
 }
 void note_read(const Place& place) {
-    if (process().holds) settle(lock_engine({}), place, false);
+    if (process().holds) flush_results(lock_engine({}), place, false);
 }
 
 void report_failure(const LockedEngine&, Engine* engine, const Status& status) {
     Process& p = process();
-    const bool stays = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
-    if (!stays) {
-        report_lost(engine->lose(place_of(nullptr, UINT64_MAX)));
+    const bool usable = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
+    if (!usable) {
+        report_lost(engine->invalidate(place_of(nullptr, UINT64_MAX)));
         std::erase(p.engines, engine);
         p.devices = p.engines.size();
         if (p.engines.empty()) p.unusable = true;
     }
-    const char* const by = stays               ? "the CPU BLAS computes this tile"
+    const char* const by = usable              ? "the CPU BLAS computes this tile"
                            : p.engines.empty() ? "the CPU BLAS computes from now on"
                                                : "the other devices compute from now on";
     if (!p.complained.exchange(true))
@@ -457,6 +457,7 @@ void set_support(Type type, Support support, const Status& why) {
         complain(std::string(type == f64 ? "f64" : "f32") + " goes to the CPU BLAS: " + why.text);
 }
 
+void set_ilp64() { process().settings.ilp64 = true; }
 bool is_usable() { return !process().unusable; }
 
 thread_local bool EngineMutex::mine_ = false;

@@ -25,6 +25,14 @@ void set_next_library(const std::string& file);
 /// A mutex that a thread asks whether it has it itself: a driver may fork or exit inside a call. There is one.
 class EngineMutex {
    public:
+    /// While this exists, its thread counts as one that has the mutex: it computes for another one that has it.
+    class Shared {
+       public:
+        Shared() { mine_ = true; }
+        Shared(const Shared&) = delete;
+        Shared& operator=(const Shared&) = delete;
+        ~Shared() { mine_ = false; }
+    };
     EngineMutex() { mine_ = false; }
     void lock() { mutex_.lock(), mine_ = true; }
     bool try_lock() { return !mine_ && (mine_ = mutex_.try_lock()); }
@@ -77,26 +85,26 @@ bool flush(const void* address);
 bool forget(const void* address);
 /// Whether a product with this C may leave it on the device: hold() was called of memory that contains it. It takes no
 /// lock where nothing is held.
-bool may_stay(const Place& c);
+bool may_be_resident(const Place& c);
 /// Anything but a product on the device is about to write, or to read, this memory.
 void note_write(const Place& place);
 void note_read(const Place& place);
 bool notes_memory();  ///< keep() or hold() was called: reads and writes are to be noted
-/// What stayed on the devices of this memory goes to the host, unless `stays` is true for it and the device's index.
-/// `ends`: it does not stay any more. False after a failure, which was reported: then results may be lost, and the use
+/// Writes what is dirty on the devices in this place to the host, unless `exempt` is true for it and the device's index.
+/// `ends`: and discards it. False after a failure, which was reported: then results may be lost, and the use
 /// of `locked.engines` ends.
-bool settle(const LockedEngine& locked, const Place& place, bool ends,
-            const std::function<bool(const Origin&, size_t)>& stays = {});
+bool flush_results(const LockedEngine& locked, const Place& place, bool ends,
+                   const std::function<bool(const Origin&, size_t)>& exempt = {});
 /// NaN is in these places now, in the place of results.
 void report_lost(std::span<const Place> places);
 
-/// While this exists, no results stay on the device: what is computed is used by others than this library's products.
-class NothingStays {
+/// While this exists, products leave no results on the device: others than this library's products use them.
+class SuspendResidency {
    public:
-    NothingStays();
-    NothingStays(const NothingStays&) = delete;
-    NothingStays& operator=(const NothingStays&) = delete;
-    ~NothingStays();
+    SuspendResidency();
+    SuspendResidency(const SuspendResidency&) = delete;
+    SuspendResidency& operator=(const SuspendResidency&) = delete;
+    ~SuspendResidency();
 };
 
 /// A tile failed. The first failure is printed. The device is not used again unless the reason is a lack of memory.
@@ -106,6 +114,8 @@ enum class Support : uint8_t { unknown, yes, no };
 /// Whether the device can do products of this type. If it cannot, they are forwarded, which is not a failure.
 Support support_of(Type type);
 void set_support(Type type, Support support, const Status& why = {});
+/// VKGEMM_BLAS_ILP64=1 from now on: the caller is known to have 64-bit integers. Before the first call.
+void set_ilp64();
 /// False once the device failed, is not there or is not wanted.
 bool is_usable();
 

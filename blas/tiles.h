@@ -31,13 +31,13 @@ struct TileSize {
 /// Larger ones for f32 where there are many of them, because the kernels do more with those: on an NVIDIA H200
 /// products of 2048^3 run at 38 TFLOP/s and of 4096^3 at 45, in f64 at 47 either way. With few of them, sending the
 /// first operands and fetching the last tile takes what that gains.
-/// `stays`: C does, whose tiles then are those of every call, however deep it is.
+/// `resident`: C does, whose tiles then are those of every call, however deep it is.
 template <class T>
-TileSize tile_size(const Settings& s, const Gemm<T>& g, bool stays = false) {
+TileSize tile_size(const Settings& s, const Gemm<T>& g, bool resident = false) {
     constexpr int64_t large = 4096, many = 16;
     const int64_t m = real_rows<T> * g.m, k = real_rows<T> * g.k;
     const bool is_large =
-        !s.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && (stays || k >= large);
+        !s.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && (resident || k >= large);
     const int64_t side = is_large ? large : s.tile;
     return {side, s.depth ? s.depth : side};
 }
@@ -72,17 +72,17 @@ Place place_of_b(const Gemm<T>& g) {
 template <class T>
 class Tiles {
    public:
-    /// `stays`: C does, on the devices.
-    Tiles(const Gemm<T>& g, TileSize size, size_t devices, bool stays = false)
+    /// `resident`: C does, on the devices.
+    Tiles(const Gemm<T>& g, TileSize size, size_t devices, bool resident = false)
         : g_(g),
           columns_(size.side),
           rows_(std::max<int64_t>(1, size.side / real_rows<T>)),
           depth_(std::max<int64_t>(1, size.depth / real_rows<T>)),
           down_((g.m + rows_ - 1) / rows_),
           done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))),
-          stays_(stays ? done_.size() : 0),
+          resident_tiles_(resident ? done_.size() : 0),
           lost_(devices),
-          shares_(down_, (g.n + columns_ - 1) / columns_, devices, stays) {}
+          shares_(down_, (g.n + columns_ - 1) / columns_, devices, resident) {}
 
     /// Computes tiles on this device until none is left. What failed has left its tiles of C unchanged, and they are
     /// not done. Several devices may do this at once, each on a thread of its own, with numbers of 0 and up.
@@ -92,21 +92,23 @@ class Tiles {
             while (status) {
                 const auto t = shares_.take(device);
                 if (!t) break;
-                if (!stays_.empty()) stays_[*t] = {.device = device, .is_taken = true};
+                if (!resident_tiles_.empty())
+                    resident_tiles_[*t] = {
+                        .device = device, .is_taken = true, .was_dirty = engine.has_result(origin_of(tile(*t)))};
                 status = chain(engine, *t);
             }
         } catch (const std::exception& e) {
             status = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
         }
-        const auto is_own = [&](const Stay& s) { return s.is_taken && s.device == device; };
-        if (status && !stays_.empty() && engine.leave()) {
-            for (size_t t = 0; t < stays_.size(); ++t)
-                if (is_own(stays_[t])) done_[t] = 1;
+        const auto is_own = [&](const ResidentTile& s) { return s.is_taken && s.device == device; };
+        if (status && !resident_tiles_.empty() && engine.leave()) {
+            for (size_t t = 0; t < resident_tiles_.size(); ++t)
+                if (is_own(resident_tiles_[t])) done_[t] = 1;
             return {};
         }
         const Status finished = engine.finish();
-        for (size_t t = 0; t < stays_.size(); ++t)
-            if (is_own(stays_[t])) end_staying(engine, t);
+        for (size_t t = 0; t < resident_tiles_.size(); ++t)
+            if (is_own(resident_tiles_[t])) finish_tile(engine, t);
         if (status) status = finished;
         const bool says_lost = !status && status.code != VKGEMM_ERROR_OUT_OF_MEMORY;
         if (engine.is_broken() && !says_lost) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed"};
@@ -136,12 +138,12 @@ class Tiles {
 
    private:
     /// A tile that stays on its device.
-    struct Stay {
+    struct ResidentTile {
         size_t device = 0;
-        bool is_taken = false, differed = false;  // differed: from the host's C, before the call
-        bool is_known = true;                     // false: a product was submitted, or it was not
-        int64_t depth = 0;                        // what was submitted, from the first column of A on
-        int64_t rest_from = 0;                    // what the CPU BLAS begins at, if it has to
+        bool is_taken = false;
+        bool was_dirty = false;  // newer than the host's C before the call
+        int64_t depth = 0;       // what was submitted, from the first column of A on
+        int64_t rest_from = 0;   // what the CPU BLAS begins at, if it has to
     };
 
     static Origin origin_of(const Gemm<T>& g) {
@@ -156,7 +158,7 @@ class Tiles {
 
     Gemm<T> rest_of(size_t t) const {
         Gemm<T> p = tile(t);
-        const int64_t from = stays_.empty() ? 0 : stays_[t].rest_from;
+        const int64_t from = resident_tiles_.empty() ? 0 : resident_tiles_[t].rest_from;
         if (from == 0) return p;
         p.a += p.op_a == Op::none ? from * p.lda : from;
         p.b += p.op_b == Op::none ? from : from * p.ldb;
@@ -165,24 +167,26 @@ class Tiles {
     }
 
     /// When nothing is under way any more: a tile is done, or the CPU BLAS computes it from what C is now.
-    void end_staying(Engine& engine, size_t t) {
-        Stay& s = stays_[t];
+    void finish_tile(Engine& engine, size_t t) {
+        ResidentTile& s = resident_tiles_[t];
         const Gemm<T> g = tile(t);
         const Place place = place_of_c(g);
         const Origin own = origin_of(g);
         const auto others = [&](const Origin& d) { return d != own; };
-        const bool here = engine.has_result(own), all = s.is_known && s.depth == g.k;
-        if (all && (!here || !engine.is_broken())) return void(done_[t] = 1);  // !here: it went to the host for room
-        if (!s.differed || g.beta == T{}) return engine.drop(place, others);   // the host's C is what it was
-        const auto comes_back = [&] {
-            for (int tries = 0; tries < 3 && !engine.is_broken(); ++tries)
-                if (engine.bring_back(place, others)) return true;
+        const bool here = engine.has_result(own), all = s.depth == g.k;
+        if (all && (!here || !engine.is_broken())) return void(done_[t] = 1);     // !here: it went to the host for room
+        if (!s.was_dirty || g.beta == T{}) return engine.discard(place, others);  // the host's C is what it was
+        const auto write_back = [&] {
+            for (int tries = 0; tries < 3 && !engine.is_broken(); ++tries) try {
+                    if (engine.write_back(place, others)) return true;
+                } catch (const std::bad_alloc&) {
+                }
             return false;
         };
-        if (s.is_known && comes_back())
-            s.rest_from = s.depth, engine.drop(place, others);
+        if (write_back())
+            s.rest_from = s.depth, engine.discard(place, others);
         else
-            for (const Place& p : engine.lose(place, others)) lost_[s.device].push_back(p);
+            for (const Place& p : engine.invalidate(place, others)) lost_[s.device].push_back(p);
     }
 
     Gemm<T> tile(size_t t) const {
@@ -206,25 +210,17 @@ class Tiles {
                                           real_at(to), ld);
                                },
                                g.n};
-            if (!stays_.empty()) {
+            if (!resident_tiles_.empty()) {
                 work.d = origin_of(g);
                 work.unpack_d = [&engine, g](const std::byte* from, int64_t ld) { unpack(engine, g, from, ld); };
-                if (l == 0) stays_[t].differed = engine.has_result(work.d);
             } else if (l + depth_ >= g.k) {
                 work.unpack_d = [this, &engine, g, t](const std::byte* from, int64_t ld) {
                     unpack(engine, g, from, ld);
                     done_[t] = 1;
                 };
             }
-            if (stays_.empty()) {
-                if (Status s = engine.enqueue(work); !s) return s;
-                continue;
-            }
-            stays_[t].is_known = false;  // if this throws
-            Status s = engine.enqueue(work);
-            stays_[t].is_known = true;
-            if (!s) return s;
-            stays_[t].depth = std::min(l + depth_, g.k);
+            if (Status s = engine.enqueue(work); !s) return s;
+            if (!resident_tiles_.empty()) resident_tiles_[t].depth = std::min(l + depth_, g.k);
         }
         return {};
     }
@@ -275,20 +271,20 @@ class Tiles {
 
     const Gemm<T> g_;
     const int64_t columns_, rows_, depth_, down_;
-    std::vector<char> done_;   // not bool: devices write them at once
-    std::vector<Stay> stays_;  // of all tiles, or empty
+    std::vector<char> done_;                    // not bool: devices write them at once
+    std::vector<ResidentTile> resident_tiles_;  // of all tiles, or empty
     std::vector<std::vector<Place>> lost_;
     TileShares shares_;
 };
 
 /// How many of the devices compute this call: with VKGEMM_BLAS=auto those that are predicted to gain, else all that
-/// have a tile. `stays`: C does.
+/// have a tile. `resident`: C does.
 template <class T>
-size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices, bool stays) {
+size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices, bool resident) {
     const Measured& measured = measured_rates(type_of<T>);
     if (devices > 1 && predicts(settings()) && measured.done) {  // B is sent to each where C's rows are dealt
         const double rows = static_cast<double>(g.m >= g.n ? g.n : g.m), depth = static_cast<double>(g.k);
-        devices = devices_worth(measured.rates, cost_of(g, size.side, stays), rows * depth * sizeof(T), devices);
+        devices = devices_worth(measured.rates, cost_of(g, size.side, resident), rows * depth * sizeof(T), devices);
     }
     const int64_t rows = std::max<int64_t>(1, size.side / real_rows<T>);
     const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + size.side - 1) / size.side);
@@ -302,7 +298,10 @@ std::vector<Status> run_tiles(Tiles<T>& tiles, std::span<Engine* const> engines)
     std::vector<std::thread> others;
     others.reserve(engines.size());
     for (size_t d = 1; d < engines.size(); ++d) try {
-            others.emplace_back([&, d] { done[d] = tiles.run(*engines[d], d); });
+            others.emplace_back([&, d] {
+                const EngineMutex::Shared inside;
+                done[d] = tiles.run(*engines[d], d);
+            });
         } catch (const std::system_error&) {
             // no thread: the other devices take its tiles, or, if C stays, the CPU BLAS computes them
         }
@@ -319,8 +318,8 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
     try {
         const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return false;
-        const bool stays = may_stay(place_of_c(g));
-        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size(), stays));
+        const bool resident = may_be_resident(place_of_c(g));
+        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size(), resident));
         const std::vector<Engine*> engines(used.begin(), used.end());
         const auto created = [&] {
             uint64_t sum = 0;
@@ -331,15 +330,16 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
         const auto start = Clock::now();
         const bool traced = settings().log == LogLevel::calls;
         for (Engine* e : locked.engines) e->reset_spent(traced);
-        tiles.emplace(g, size, engines.size(), stays);
-        if (!settle(locked, place_of_a(g), false) || !settle(locked, place_of_b(g), false)) return tiles.reset(), false;
+        tiles.emplace(g, size, engines.size(), resident);
+        if (!flush_results(locked, place_of_a(g), false) || !flush_results(locked, place_of_b(g), false))
+            return tiles.reset(), false;
         const auto here = [&](const Origin& d, size_t device) {
-            return stays && device < engines.size() && tiles->is_here(d, device);
+            return resident && device < engines.size() && tiles->is_here(d, device);
         };
-        if (!settle(locked, place_of_c(g), true, here)) return tiles.reset(), false;
+        if (!flush_results(locked, place_of_c(g), true, here)) return tiles.reset(), false;
         for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         const std::vector<Status> done = run_tiles(*tiles, engines);
-        if (created() == before && !stays) seconds = seconds_since(start);
+        if (created() == before && !resident) seconds = seconds_since(start);
         keep_pipelines(locked);
         if (traced)
             for (const Engine* e : engines) log_spent(e->spent(), seconds_since(start));

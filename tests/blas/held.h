@@ -27,6 +27,7 @@ template <class T>
 struct Sum {
     int64_t m, n, ld;
     std::vector<T> c, wanted;
+    int next_failure = -1;  // fail_allocation() in calls
 
     Sum(int64_t rows, int64_t columns, uint64_t seed) : m(rows), n(columns), ld(rows + 3) {
         Random random(seed);
@@ -47,7 +48,10 @@ struct Sum {
         for (T& x : b) x = number(random);
         blas::Gemm<T> g{blas::Op::none, blas::Op::transpose, rows, columns, k, alpha, a.data(), rows, b.data(), columns,
                         beta,           c.data() + at(i, j), ld};
-        entries<T>().front().call(g);
+        const auto call = entries<T>().front().call;
+        fail_allocation(next_failure);
+        call(g);
+        fail_allocation(-1);
         g.c = wanted.data() + at(i, j);
         multiply_plainly(g);
     }

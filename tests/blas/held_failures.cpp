@@ -92,15 +92,26 @@ int run_end(int times) {
     return forget(sum.c.data()) == 0 && sum.is_right() ? 0 : 6;
 }
 
+/// In a child: a product is added to C on the device, without memory for one allocation of the library. Nothing is lost.
+int run_without_memory(int allocation) {
+    Sum<float> sum(13, 12, 1);
+    if (hold(sum.c.data(), sum.bytes()) != 0) return 2;
+    sum.add(11, 1, 1, 1);
+    sum.next_failure = allocation;
+    sum.add(14, 1, 1, 3);
+    const int lost = flush(sum.c.data());
+    return lost == 0 && sum.is_right() ? 0 : 3;
+}
+
 /// In a child: the driver forks in a product, while results are on the device.
-int run_fork() {
+int run_fork(int after) {
     void (*fail)(const char*, int, int) = fail_vulkan();
     if (!fail) return 1;
     alarm(20);
     Sum<float> sum(10, 15, 1);
     if (hold(sum.c.data(), sum.bytes()) != 0) return 2;
     sum.add(4, 1, 1, 1);
-    fail("fork", 0, 1);
+    fail("fork", 0, after);
     fail_vulkan_times(1);
     sum.add(4, 1, 1, 2);
     return forget(sum.c.data()) == 0 && sum.is_right() ? 0 : 3;
@@ -140,7 +151,16 @@ TEST_SUITE("failures") {
                 }
     }
 
-    TEST_CASE("a driver may fork while results are on the device") { CHECK(status_of_child(run_fork) == 0); }
+    TEST_CASE("a driver may fork while results are on the device") {
+        for (int after = 0; after < 6; ++after) CHECK(status_of_child([&] { return run_fork(after); }) == 0);
+    }
+
+    TEST_CASE("an allocation that fails loses nothing of what is held") {
+        for (int allocation = 0; allocation < 160; allocation += 5) {
+            const int status = status_of_child([&] { return run_without_memory(allocation); });
+            CHECK_MESSAGE(status == 0, "status ", status, ": allocation ", allocation);
+        }
+    }
 
     TEST_CASE("of what cannot be fetched only that is lost which fails alone") {
         for (const int times : {1, 2, 3, 4, 5, 100}) {

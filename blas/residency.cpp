@@ -19,23 +19,23 @@ void fill_nan(const Place& place) {
 
 }  // namespace
 
-Engine::Block* Engine::held(const Origin& d) {
+Engine::Block* Engine::find_resident(const Origin& d) {
     for (Block& b : blocks_)
-        if (b.holds && b.origin == d) return &b;
+        if (b.resident && b.origin == d) return &b;
     return nullptr;
 }
 
 bool Engine::has_result(const Origin& d) const {
-    return std::ranges::any_of(blocks_, [&](const Block& b) { return b.differs && b.origin == d; });
+    return std::ranges::any_of(blocks_, [&](const Block& b) { return b.dirty && b.origin == d; });
 }
 
-Status Engine::make(Back& back, uint64_t bytes) {
+Status Engine::make(WriteBack& back, uint64_t bytes) {
     if (Status s = make(back.commands, down); !s) return s;
     if (Status s = make(back.fence); !s) return s;
     return reserve(back.buffer, bytes, host::Memory::host);
 }
 
-Status Engine::begin_back(Block& block, Back& back) {
+Status Engine::begin_write_back(Block& block, WriteBack& back) {
     if (Status s = retire_until(block.used + 1); !s) return s;
     if (Status s = make(back, block.copied); !s) return s;
     const auto commands = [&](VkCommandBuffer to) -> Status {
@@ -53,44 +53,44 @@ Status Engine::begin_back(Block& block, Back& back) {
     return sent ? sent : (broken_ = true, sent);
 }
 
-Status Engine::end_back(Block& block, const Back& back) {
+Status Engine::end_write_back(Block& block, const WriteBack& back) {
     if (Status s = wait(back.fence); !s) return s;
     block.unpack(back.buffer.mapped().data(), block.ld);
-    block.differs = false;
+    block.dirty = false;
     spent_.downloaded += block.copied, moved_d_.down += block.copied;
     return {};
 }
 
 /// One is copied while the one before is unpacked.
-Status Engine::bring_back(std::span<Block* const> blocks) {
+Status Engine::write_back(std::span<Block* const> blocks) {
     if (broken_) return {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed before"};
     Status done;
     size_t begun = 0;
     for (size_t ended = 0; ended < blocks.size() && !broken_; ++ended) {
         for (; done && begun < std::min(ended + 2, blocks.size()); ++begun)
-            if (done = begin_back(*blocks[begun], backs_[begun % 2]); !done) break;
+            if (done = begin_write_back(*blocks[begun], write_backs_[begun % 2]); !done) break;
         if (ended == begun) break;
-        if (Status s = end_back(*blocks[ended], backs_[ended % 2]); !s) return s;
+        if (Status s = end_write_back(*blocks[ended], write_backs_[ended % 2]); !s) return s;
     }
     return done;
 }
 
-Status Engine::bring_back(const Place& place, const Stays& stays) {
+Status Engine::write_back(const Place& place, const Exempt& exempt) {
     std::vector<Block*> all;
     for (Block& b : blocks_)
-        if (b.differs && overlap(b.origin.place(), place) && !(stays && stays(b.origin))) all.push_back(&b);
-    return all.empty() ? Status{} : bring_back(all);
+        if (b.dirty && overlap(b.origin.place(), place) && !(exempt && exempt(b.origin))) all.push_back(&b);
+    return all.empty() ? Status{} : write_back(all);
 }
 
-void Engine::drop(const Place& place, const Stays& stays) {
+void Engine::discard(const Place& place, const Exempt& exempt) {
     for (Block& b : blocks_)
-        if (b.holds && overlap(b.origin.place(), place) && !(stays && stays(b.origin))) b.clear();
+        if (b.resident && overlap(b.origin.place(), place) && !(exempt && exempt(b.origin))) b.clear();
 }
 
-std::vector<Place> Engine::lose(const Place& place, const Stays& stays) {
+std::vector<Place> Engine::invalidate(const Place& place, const Exempt& exempt) {
     std::vector<Place> lost;
     for (Block& b : blocks_) {
-        if (!b.differs || !overlap(b.origin.place(), place) || (stays && stays(b.origin))) continue;
+        if (!b.dirty || !overlap(b.origin.place(), place) || (exempt && exempt(b.origin))) continue;
         lost.push_back(b.origin.place());
         b.type == f64 ? fill_nan<double>(lost.back()) : fill_nan<float>(lost.back());
         b.clear();
@@ -98,13 +98,13 @@ std::vector<Place> Engine::lose(const Place& place, const Stays& stays) {
     return lost;
 }
 
-std::vector<Place> Engine::rescue(const Place& place, const Stays& stays) {
+std::vector<Place> Engine::write_back_each(const Place& place, const Exempt& exempt) {
     for (Block& b : blocks_) {
-        if (!b.differs || !overlap(b.origin.place(), place) || (stays && stays(b.origin))) continue;
+        if (!b.dirty || !overlap(b.origin.place(), place) || (exempt && exempt(b.origin))) continue;
         Block* const one[] = {&b};
-        (void)bring_back(one);  // what fails still differs
+        (void)write_back(one);  // what fails still differs
     }
-    return lose(place, stays);
+    return invalidate(place, exempt);
 }
 
 bool Engine::is_kept(const Origin& o) const {
@@ -128,7 +128,7 @@ void Engine::forget(const void* address) {
 void Engine::wrote(const void* address, uint64_t bytes) {
     const auto begin = reinterpret_cast<uintptr_t>(address);
     for (Block& b : blocks_) {
-        if (b.holds) continue;
+        if (b.resident) continue;
         const auto at = reinterpret_cast<uintptr_t>(b.origin.address);
         if (at < begin + bytes && begin < at + b.origin.bytes) b.origin = {};
     }
