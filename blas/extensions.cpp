@@ -18,6 +18,12 @@ template <class T, class Int>
 using CblasGemm = void(int, int, int, Int, Int, Int, CblasFactor<T>, CblasMatrix<T>, Int, CblasMatrix<T>, Int,
                        CblasFactor<T>, CblasResult<T>, Int);
 
+/// A function of plain_int as one of its caller's integers, which are passed alike.
+template <class Function, class Other>
+Function* as_function(Other* function) {
+    return reinterpret_cast<Function*>(reinterpret_cast<void (*)()>(function));
+}
+
 template <class T, class Int>
 void call_gemm(FortranGemm<T, Int>* gemm, const Gemm<T>& g) {
     const auto i = [](int64_t x) { return static_cast<Int>(x); };
@@ -71,7 +77,7 @@ void run_batch(NextSymbol& same, const Batch<T, Int>& batch, const Whole& whole,
         note_read(place_of(nullptr, UINT64_MAX));
         batch.for_each([&](int64_t i, Int g) { batch.note(result(i), g); });
     }
-    const NothingStays nothing;
+    const SuspendResidency nothing;
     whole();
 }
 
@@ -83,7 +89,7 @@ void run_gemmt(NextSymbol& same, const std::optional<Gemmt<T>>& p, const Whole& 
         note_read(place_of_a(p->g)), note_read(place_of_b(p->g));
         note_write(place_of_c(p->g));
     }
-    const NothingStays nothing;  // a block on the diagonal is added to C in the host's memory
+    const SuspendResidency nothing;  // a block on the diagonal is added to C in the host's memory
     const bool may = valid && may_use_device<T>((p->g.n + 1) / 2, (p->g.n + 1) / 2, p->g.k);
     if (!may && same.exists()) return whole();
     if (!valid) return complain("gemmt has a bad argument, and no BLAS library reports it: nothing is computed");
@@ -105,55 +111,149 @@ void transpose_gemmt(Gemmt<T>& p) {
     std::swap(p.g.op_a, p.g.op_b), std::swap(p.g.a, p.g.b), std::swap(p.g.lda, p.g.ldb);
 }
 
+// The calls, as MKL and OpenBLAS have them.
+template <class T, class Int>
+using FortranBatch = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T* const*,
+                          const Int*, const T* const*, const Int*, const T*, T* const*, const Int*, const Int*,
+                          const Int*);
+template <class T, class Int>
+using CblasBatch = void(int, const int*, const int*, const Int*, const Int*, const Int*, const T*, const T* const*,
+                        const Int*, const T* const*, const Int*, const T*, T* const*, const Int*, Int, const Int*);
+template <class T, class Int>
+using FortranStrided = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*,
+                            const Int*, const Int*, const T*, const Int*, const Int*, const T*, T*, const Int*,
+                            const Int*, const Int*);
+template <class T, class Int>
+using CblasStrided = void(int, int, int, Int, Int, Int, T, const T*, Int, Int, const T*, Int, Int, T, T*, Int, Int,
+                          Int);
+template <class T, class Int>
+using FortranGemmt = void(const char*, const char*, const char*, const Int*, const Int*, const T*, const T*, const Int*,
+                          const T*, const Int*, const T*, T*, const Int*);
+template <class T, class Int>
+using CblasGemmt = void(int, int, int, int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+
+template <class T, class Int>
+void fortran_batch(NextSymbol& same, FortranGemm<T, Int>* gemm, const char* op_a, const char* op_b, const Int* m,
+                   const Int* n, const Int* k, const T* alpha, const T* const* a, const Int* lda, const T* const* b,
+                   const Int* ldb, const T* beta, T* const* c, const Int* ldc, const Int* groups, const Int* sizes) {
+    run_batch<T, Int>(
+        same, {m, n, k, ldc, sizes, *groups},
+        [&] {
+            same.get<FortranBatch<T, Int>>()(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes);
+        },
+        [&](int64_t i, Int g) {
+            gemm(op_a + g, op_b + g, m + g, n + g, k + g, alpha + g, a[i], lda + g, b[i], ldb + g, beta + g, c[i],
+                 ldc + g);
+        },
+        [&](int64_t i) { return c[i]; });
+}
+
+template <class T, class Int>
+void cblas_batch(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, const int* op_a, const int* op_b, const Int* m,
+                 const Int* n, const Int* k, const T* alpha, const T* const* a, const Int* lda, const T* const* b,
+                 const Int* ldb, const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {
+    run_batch<T, Int>(
+        same, {m, n, k, ldc, sizes, groups},
+        [&] {
+            same.get<CblasBatch<T, Int>>()(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups,
+                                           sizes);
+        },
+        [&](int64_t i, Int g) {
+            gemm(order, op_a[g], op_b[g], m[g], n[g], k[g], alpha[g], a[i], lda[g], b[i], ldb[g], beta[g], c[i],
+                 ldc[g]);
+        },
+        [&](int64_t i) { return c[i]; });
+}
+
+template <class T, class Int>
+void fortran_strided(NextSymbol& same, FortranGemm<T, Int>* gemm, const char* op_a, const char* op_b, const Int* m,
+                     const Int* n, const Int* k, const T* alpha, const T* a, const Int* lda, const Int* stride_a,
+                     const T* b, const Int* ldb, const Int* stride_b, const T* beta, T* c, const Int* ldc,
+                     const Int* stride_c, const Int* count) {
+    run_batch<T, Int>(
+        same, {m, n, k, ldc, count, Int{1}},
+        [&] {
+            same.get<FortranStrided<T, Int>>()(op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c,
+                                               ldc, stride_c, count);
+        },
+        [&](int64_t i, Int) {
+            gemm(op_a, op_b, m, n, k, alpha, a + i * *stride_a, lda, b + i * *stride_b, ldb, beta, c + i * *stride_c,
+                 ldc);
+        },
+        [&](int64_t i) { return c + i * *stride_c; });
+}
+
+template <class T, class Int>
+void cblas_strided(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int op_a, int op_b, Int m, Int n, Int k,
+                   T alpha, const T* a, Int lda, Int stride_a, const T* b, Int ldb, Int stride_b, T beta, T* c, Int ldc,
+                   Int stride_c, Int count) {
+    run_batch<T, Int>(
+        same, {&m, &n, &k, &ldc, &count, Int{1}},
+        [&] {
+            same.get<CblasStrided<T, Int>>()(order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b,
+                                             beta, c, ldc, stride_c, count);
+        },
+        [&](int64_t i, Int) {
+            gemm(order, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,
+                 c + i * stride_c, ldc);
+        },
+        [&](int64_t i) { return c + i * stride_c; });
+}
+
+template <class T, class Int>
+void fortran_gemmt(NextSymbol& same, FortranGemm<T, Int>* gemm, const char* uplo, const char* op_a, const char* op_b,
+                   const Int* n, const Int* k, const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb,
+                   const T* beta, T* c, const Int* ldc) {
+    const Gemm<T> all{{}, {}, *n, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc};
+    run_gemmt(
+        same, read_gemmt(choice(*uplo, "UL"), op_of(*op_a), op_of(*op_b), all),
+        [&] { same.get<FortranGemmt<T, Int>>()(uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },
+        [&](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });
+}
+
+template <class T, class Int>
+void cblas_gemmt(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int uplo, int op_a, int op_b, Int n, Int k,
+                 T alpha, const T* a, Int lda, const T* b, Int ldb, T beta, T* c, Int ldc) {
+    auto p = read_gemmt(choice(uplo, cblas_upper, cblas_lower), op_of(op_a), op_of(op_b),
+                        Gemm<T>{{}, {}, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc});
+    if (order != cblas_row_major && order != cblas_column_major) p.reset();
+    if (p && order == cblas_row_major) transpose_gemmt(*p);
+    run_gemmt(
+        same, p,
+        [&] { same.get<CblasGemmt<T, Int>>()(order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },
+        [&](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });
+}
+
 }  // namespace
 }  // namespace vkgemm::blas
 
 using namespace vkgemm::blas;
 #define EXPORT extern "C" __attribute__((visibility("default")))
+// Calls `function` with this library's gemm.
+#define CALL(function, Gemm_, T, Int, gemm, name, ...) \
+    static constinit NextSymbol same(#name);           \
+    by_width<Int>([]<class I>(auto... x) { function<T, I>(same, as_function<Gemm_<T, I>>(gemm), x...); }, __VA_ARGS__)
 
-#define FORTRAN_REAL(Int, T, gemm, batch, strided, gemmt)                                                              \
-    EXPORT FortranGemm<T, Int> gemm;                                                                                   \
-    EXPORT void batch(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,    \
-                      const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta,             \
-                      T* const* c, const Int* ldc, const Int* groups, const Int* sizes) {                              \
-        static constinit NextSymbol same(#batch);                                                                      \
-        run_batch<T, Int>(                                                                                             \
-            same, {m, n, k, ldc, sizes, *groups},                                                                      \
-            [&] {                                                                                                      \
-                same.get<decltype(batch)>()(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes);  \
-            },                                                                                                         \
-            [&](int64_t i, Int g) {                                                                                    \
-                gemm(op_a + g, op_b + g, m + g, n + g, k + g, alpha + g, a[i], lda + g, b[i], ldb + g, beta + g, c[i], \
-                     ldc + g);                                                                                         \
-            },                                                                                                         \
-            [&](int64_t i) { return c[i]; });                                                                          \
-    }                                                                                                                  \
-    EXPORT void strided(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \
-                        const T* a, const Int* lda, const Int* stride_a, const T* b, const Int* ldb,                   \
-                        const Int* stride_b, const T* beta, T* c, const Int* ldc, const Int* stride_c,                 \
-                        const Int* count) {                                                                            \
-        static constinit NextSymbol same(#strided);                                                                    \
-        run_batch<T, Int>(                                                                                             \
-            same, {m, n, k, ldc, count, Int{1}},                                                                       \
-            [&] {                                                                                                      \
-                same.get<decltype(strided)>()(op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, \
-                                              ldc, stride_c, count);                                                   \
-            },                                                                                                         \
-            [&](int64_t i, Int) {                                                                                      \
-                gemm(op_a, op_b, m, n, k, alpha, a + i * *stride_a, lda, b + i * *stride_b, ldb, beta,                 \
-                     c + i * *stride_c, ldc);                                                                          \
-            },                                                                                                         \
-            [&](int64_t i) { return c + i * *stride_c; });                                                             \
-    }                                                                                                                  \
-    EXPORT void gemmt(const char* uplo, const char* op_a, const char* op_b, const Int* n, const Int* k,                \
-                      const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,     \
-                      const Int* ldc) {                                                                                \
-        static constinit NextSymbol same(#gemmt);                                                                      \
-        const Gemm<T> all{{}, {}, *n, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc};                               \
-        run_gemmt(                                                                                                     \
-            same, read_gemmt(choice(*uplo, "UL"), op_of(*op_a), op_of(*op_b), all),                                    \
-            [&] { same.get<decltype(gemmt)>()(uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },         \
-            [](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });                                                     \
+#define FORTRAN_REAL(Int, T, gemm, batch, strided, gemmt)                                                             \
+    EXPORT FortranGemm<T, Int> gemm;                                                                                  \
+    EXPORT void batch(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,   \
+                      const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta,            \
+                      T* const* c, const Int* ldc, const Int* groups, const Int* sizes) {                             \
+        CALL(fortran_batch, FortranGemm, T, Int, gemm, batch, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c,    \
+             ldc, groups, sizes);                                                                                     \
+    }                                                                                                                 \
+    EXPORT void strided(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha, \
+                        const T* a, const Int* lda, const Int* stride_a, const T* b, const Int* ldb,                  \
+                        const Int* stride_b, const T* beta, T* c, const Int* ldc, const Int* stride_c,                \
+                        const Int* count) {                                                                           \
+        CALL(fortran_strided, FortranGemm, T, Int, gemm, strided, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b,    \
+             ldb, stride_b, beta, c, ldc, stride_c, count);                                                           \
+    }                                                                                                                 \
+    EXPORT void gemmt(const char* uplo, const char* op_a, const char* op_b, const Int* n, const Int* k,               \
+                      const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,    \
+                      const Int* ldc) {                                                                               \
+        CALL(fortran_gemmt, FortranGemm, T, Int, gemm, gemmt, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, \
+             ldc);                                                                                                    \
     }
 
 #define CBLAS_REAL(Int, T, gemm, batch, strided, gemmt)                                                                \
@@ -161,46 +261,19 @@ using namespace vkgemm::blas;
     EXPORT void batch(int order, const int* op_a, const int* op_b, const Int* m, const Int* n, const Int* k,           \
                       const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,            \
                       const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {                      \
-        static constinit NextSymbol same(#batch);                                                                      \
-        run_batch<T, Int>(                                                                                             \
-            same, {m, n, k, ldc, sizes, groups},                                                                       \
-            [&] {                                                                                                      \
-                same.get<decltype(batch)>()(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups,   \
-                                            sizes);                                                                    \
-            },                                                                                                         \
-            [&](int64_t i, Int g) {                                                                                    \
-                gemm(order, op_a[g], op_b[g], m[g], n[g], k[g], alpha[g], a[i], lda[g], b[i], ldb[g], beta[g], c[i],   \
-                     ldc[g]);                                                                                          \
-            },                                                                                                         \
-            [&](int64_t i) { return c[i]; });                                                                          \
+        CALL(cblas_batch, CblasGemm, T, Int, gemm, batch, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c,  \
+             ldc, groups, sizes);                                                                                      \
     }                                                                                                                  \
     EXPORT void strided(int order, int op_a, int op_b, Int m, Int n, Int k, T alpha, const T* a, Int lda,              \
                         Int stride_a, const T* b, Int ldb, Int stride_b, T beta, T* c, Int ldc, Int stride_c,          \
                         Int count) {                                                                                   \
-        static constinit NextSymbol same(#strided);                                                                    \
-        run_batch<T, Int>(                                                                                             \
-            same, {&m, &n, &k, &ldc, &count, Int{1}},                                                                  \
-            [&] {                                                                                                      \
-                same.get<decltype(strided)>()(order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b,   \
-                                              beta, c, ldc, stride_c, count);                                          \
-            },                                                                                                         \
-            [&](int64_t i, Int) {                                                                                      \
-                gemm(order, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,            \
-                     c + i * stride_c, ldc);                                                                           \
-            },                                                                                                         \
-            [&](int64_t i) { return c + i * stride_c; });                                                              \
+        CALL(cblas_strided, CblasGemm, T, Int, gemm, strided, order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b,  \
+             ldb, stride_b, beta, c, ldc, stride_c, count);                                                            \
     }                                                                                                                  \
     EXPORT void gemmt(int order, int uplo, int op_a, int op_b, Int n, Int k, T alpha, const T* a, Int lda, const T* b, \
                       Int ldb, T beta, T* c, Int ldc) {                                                                \
-        static constinit NextSymbol same(#gemmt);                                                                      \
-        auto p = read_gemmt(choice(uplo, cblas_upper, cblas_lower), op_of(op_a), op_of(op_b),                          \
-                            Gemm<T>{{}, {}, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                            \
-        if (order != cblas_row_major && order != cblas_column_major) p.reset();                                        \
-        if (p && order == cblas_row_major) transpose_gemmt(*p);                                                        \
-        run_gemmt(                                                                                                     \
-            same, p,                                                                                                   \
-            [&] { same.get<decltype(gemmt)>()(order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc); },  \
-            [](const Gemm<T>& g) { call_gemm<T, Int>(gemm, g); });                                                     \
+        CALL(cblas_gemmt, CblasGemm, T, Int, gemm, gemmt, order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta,  \
+             c, ldc);                                                                                                  \
     }
 
 // gemm3m has the arguments of gemm, and is gemm, also where the CPU BLAS computes it.

@@ -83,20 +83,23 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
 }  // namespace
 }  // namespace vkgemm::blas
 
-#define FORTRAN_NAME(Int, name, T)                                                                                \
-    extern "C" __attribute__((visibility("default"))) void name(                                                  \
-        const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha, const T* a, \
-        const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {                        \
-        static constinit vkgemm::blas::NextSymbol next(#name);                                                    \
-        vkgemm::blas::fortran<T, Int>(next, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);            \
+using vkgemm::blas::plain_int;
+#define FORTRAN_NAME(Int, name, T)                                                                                   \
+    extern "C" __attribute__((visibility("default"))) void name(                                                     \
+        const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha, const T* a,    \
+        const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {                           \
+        static constinit vkgemm::blas::NextSymbol next(#name);                                                       \
+        vkgemm::blas::by_width<Int>([]<class I>(auto... x) { vkgemm::blas::fortran<T, I>(next, x...); }, op_a, op_b, \
+                                    m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                   \
     }
-#define CBLAS_NAME(Int, name, T)                                                                            \
-    extern "C" __attribute__((visibility("default"))) void name(                                            \
-        int order, int op_a, int op_b, Int m, Int n, Int k, vkgemm::blas::CblasFactor<T> alpha,             \
-        vkgemm::blas::CblasMatrix<T> a, Int lda, vkgemm::blas::CblasMatrix<T> b, Int ldb,                   \
-        vkgemm::blas::CblasFactor<T> beta, vkgemm::blas::CblasResult<T> c, Int ldc) {                       \
-        static constinit vkgemm::blas::NextSymbol next(#name);                                              \
-        vkgemm::blas::cblas<T, Int>(next, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
+#define CBLAS_NAME(Int, name, T)                                                                                    \
+    extern "C" __attribute__((visibility("default"))) void name(                                                    \
+        int order, int op_a, int op_b, Int m, Int n, Int k, vkgemm::blas::CblasFactor<T> alpha,                     \
+        vkgemm::blas::CblasMatrix<T> a, Int lda, vkgemm::blas::CblasMatrix<T> b, Int ldb,                           \
+        vkgemm::blas::CblasFactor<T> beta, vkgemm::blas::CblasResult<T> c, Int ldc) {                               \
+        static constinit vkgemm::blas::NextSymbol next(#name);                                                      \
+        vkgemm::blas::by_width<Int>([]<class I>(auto... x) { vkgemm::blas::cblas<T, I>(next, x...); }, order, op_a, \
+                                    op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                            \
     }
 #define EACH_TYPE(NAME, Int, before, after)                \
     NAME(Int, before##s##gemm##after, float)               \

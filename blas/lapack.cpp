@@ -171,7 +171,7 @@ void getrf(const Symbols& symbols, const Int* m, const Int* n, T* a, const Int* 
     if (InsideNext::active()) return whole();
     const Lu<T> p{*m, *n, a, *lda};
     if (!is_valid(p) || p.order() == 0) return ++counts().next_calls, whole();
-    const NothingStays nothing;  // the CPU LAPACK may use this library's products
+    const SuspendResidency nothing;  // the CPU LAPACK may use this library's products
     note_write(place_of(a, p.m, p.n, p.lda, sizeof(T)));
     const auto found = factor_on_device(p, pivots, symbols);
     if (found)
@@ -202,7 +202,7 @@ void getrs(NextSymbol& same, Trsm<T, Int>* trsm, const char* trans, const Int* n
                     .beta = T{1},
                     .c = b,
                     .ldc = *ldb};
-    const NothingStays nothing;
+    const SuspendResidency nothing;
     note_read(place_of(a, order, order, int64_t{*lda}, sizeof(T)));
     note_write(place_of(b, order, columns, int64_t{*ldb}, sizeof(T)));
     if (!wants_device(g, predicted)) return by_next<T>(whole);
@@ -229,7 +229,7 @@ void gesv(const Symbols& symbols, NextSymbol& same, Getrs<T, Int>* solve, const 
     if (InsideNext::active()) return whole();
     const Lu<T> p{*n, *n, a, *lda};
     if (!is_valid(p) || p.n == 0 || *nrhs < 0 || *ldb < p.n) return ++counts().next_calls, whole();
-    const NothingStays nothing;  // the CPU LAPACK may use this library's products
+    const SuspendResidency nothing;  // the CPU LAPACK may use this library's products
     note_write(place_of(a, p.m, p.n, p.lda, sizeof(T)));
     const auto found = factor_on_device(p, pivots, symbols);
     if (!found) {
@@ -252,18 +252,27 @@ using namespace vkgemm::blas;
     static constinit NextSymbol next_##getrf_name(#getrf_name), next_##trsm_name(#trsm_name);                     \
     static constinit NextSymbol next_##gemm_name(#gemm_name);                                                     \
     EXPORT void getrf_name(const Int* m, const Int* n, T* a, const Int* lda, Int* pivots, Int* info) {            \
-        getrf<T, Int>({next_##getrf_name, next_##trsm_name, next_##gemm_name}, m, n, a, lda, pivots, info);       \
+        const auto call = []<class I>(auto... x) {                                                                \
+            getrf<T, I>({next_##getrf_name, next_##trsm_name, next_##gemm_name}, x...);                           \
+        };                                                                                                        \
+        by_width<Int>(call, m, n, a, lda, pivots, info);                                                          \
     }                                                                                                             \
     EXPORT void getrs_name(const char* trans, const Int* n, const Int* nrhs, const T* a, const Int* lda,          \
                            const Int* pivots, T* b, const Int* ldb, Int* info, size_t) {                          \
         static constinit NextSymbol same(#getrs_name);                                                            \
-        getrs<T, Int>(same, trsm_name, trans, n, nrhs, a, lda, pivots, b, ldb, info);                             \
+        const auto call = []<class I>(auto... x) {                                                                \
+            getrs<T, I>(same, reinterpret_cast<Trsm<T, I>*>(trsm_name), x...);                                    \
+        };                                                                                                        \
+        by_width<Int>(call, trans, n, nrhs, a, lda, pivots, b, ldb, info);                                        \
     }                                                                                                             \
     EXPORT void gesv_name(const Int* n, const Int* nrhs, T* a, const Int* lda, Int* pivots, T* b, const Int* ldb, \
                           Int* info) {                                                                            \
         static constinit NextSymbol same(#gesv_name);                                                             \
-        gesv<T, Int>({next_##getrf_name, next_##trsm_name, next_##gemm_name}, same, getrs_name, n, nrhs, a, lda,  \
-                     pivots, b, ldb, info);                                                                       \
+        const auto call = []<class I>(auto... x) {                                                                \
+            gesv<T, I>({next_##getrf_name, next_##trsm_name, next_##gemm_name}, same,                             \
+                       reinterpret_cast<Getrs<T, I>*>(getrs_name), x...);                                         \
+        };                                                                                                        \
+        by_width<Int>(call, n, nrhs, a, lda, pivots, b, ldb, info);                                               \
     }
 #define EACH_TYPE(Int, before, after, letter, T)                                                                  \
     LAPACK_NAMES(Int, T, before##letter##getrf##after, before##letter##getrs##after, before##letter##gesv##after, \

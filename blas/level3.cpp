@@ -76,7 +76,7 @@ void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, 
     bool on_device = false;
     const Settings& s = settings();
     // Blocks on the diagonal are computed in the host's memory. What only scales C writes it, too.
-    const NothingStays nothing;
+    const SuspendResidency nothing;
     note(*p);
     const auto forward = [&] {
         const InsideNext inside;
@@ -286,56 +286,63 @@ using complex_double = std::complex<double>;
 // `gemm_name` is the routine for the products that the device does not compute.
 #define SYMBOLS(name, gemm_name) static constinit NextSymbol same(#name), gemm(#gemm_name)
 
-#define FORTRAN_RANK(Int, name, gemm_name, kind, T)                                                                  \
-    EXPORT void name(const char* uplo, const char* trans, const Int* n, const Int* k,                                \
-                     const Alpha<Kind::kind, T>* alpha, const T* a, const Int* lda, const Beta<Kind::kind, T>* beta, \
-                     T* c, const Int* ldc) {                                                                         \
-        SYMBOLS(name, gemm_name);                                                                                    \
-        fortran_rank<Kind::kind, T, Int>(gemm, same, uplo, trans, n, k, alpha, a, lda, nullptr, lda, beta, c, ldc);  \
-    }
-#define FORTRAN_RANK_2(Int, name, gemm_name, kind, T)                                                             \
-    EXPORT void name(const char* uplo, const char* trans, const Int* n, const Int* k, const T* alpha, const T* a, \
-                     const Int* lda, const T* b, const Int* ldb, const Beta<Kind::kind, T>* beta, T* c,           \
-                     const Int* ldc) {                                                                            \
-        SYMBOLS(name, gemm_name);                                                                                 \
-        fortran_rank<Kind::kind, T, Int>(gemm, same, uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc);     \
-    }
-#define FORTRAN_SYMMETRIC(Int, name, gemm_name, kind, T)                                                          \
-    EXPORT void name(const char* side, const char* uplo, const Int* m, const Int* n, const T* alpha, const T* a,  \
-                     const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {           \
-        SYMBOLS(name, gemm_name);                                                                                 \
-        fortran_symmetric<Kind::kind, T, Int>(gemm, same, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc); \
-    }
-#define FORTRAN_TRIANGLE(Int, name, gemm_name, kind, T)                                                         \
-    EXPORT void name(const char* side, const char* uplo, const char* trans, const char* diag, const Int* m,     \
-                     const Int* n, const T* alpha, const T* a, const Int* lda, T* b, const Int* ldb) {          \
-        SYMBOLS(name, gemm_name);                                                                               \
-        fortran_triangle<Kind::kind, T, Int>(gemm, same, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb); \
-    }
-#define CBLAS_RANK(Int, name, gemm_name, kind, T)                                                                   \
-    EXPORT void name(int order, int uplo, int trans, Int n, Int k, CblasFactor<Alpha<Kind::kind, T>> alpha,         \
-                     CblasMatrix<T> a, Int lda, CblasFactor<Beta<Kind::kind, T>> beta, CblasResult<T> c, Int ldc) { \
-        SYMBOLS(name, gemm_name);                                                                                   \
-        cblas_rank<Kind::kind, T, Int>(gemm, same, order, uplo, trans, n, k, alpha, a, lda, nullptr, lda, beta, c,  \
-                                       ldc);                                                                        \
-    }
-#define CBLAS_RANK_2(Int, name, gemm_name, kind, T)                                                                 \
-    EXPORT void name(int order, int uplo, int trans, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, \
-                     CblasMatrix<T> b, Int ldb, CblasFactor<Beta<Kind::kind, T>> beta, CblasResult<T> c, Int ldc) { \
-        SYMBOLS(name, gemm_name);                                                                                   \
-        cblas_rank<Kind::kind, T, Int>(gemm, same, order, uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc);  \
-    }
-#define CBLAS_SYMMETRIC(Int, name, gemm_name, kind, T)                                                                 \
-    EXPORT void name(int order, int side, int uplo, Int m, Int n, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda,     \
-                     CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {                      \
+#define FORTRAN_RANK(Int, name, gemm_name, kind, T)                                                                    \
+    EXPORT void name(const char* uplo, const char* trans, const Int* n, const Int* k,                                  \
+                     const Alpha<Kind::kind, T>* alpha, const T* a, const Int* lda, const Beta<Kind::kind, T>* beta,   \
+                     T* c, const Int* ldc) {                                                                           \
         SYMBOLS(name, gemm_name);                                                                                      \
-        cblas_symmetric<Kind::kind, T, Int>(gemm, same, order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc); \
+        by_width<Int>([]<class I>(auto... x) { fortran_rank<Kind::kind, T, I>(gemm, same, x...); }, uplo, trans, n, k, \
+                      alpha, a, lda, nullptr, lda, beta, c, ldc);                                                      \
     }
-#define CBLAS_TRIANGLE(Int, name, gemm_name, kind, T)                                                                \
-    EXPORT void name(int order, int side, int uplo, int trans, int diag, Int m, Int n, CblasFactor<T> alpha,         \
-                     CblasMatrix<T> a, Int lda, CblasResult<T> b, Int ldb) {                                         \
+#define FORTRAN_RANK_2(Int, name, gemm_name, kind, T)                                                                  \
+    EXPORT void name(const char* uplo, const char* trans, const Int* n, const Int* k, const T* alpha, const T* a,      \
+                     const Int* lda, const T* b, const Int* ldb, const Beta<Kind::kind, T>* beta, T* c,                \
+                     const Int* ldc) {                                                                                 \
+        SYMBOLS(name, gemm_name);                                                                                      \
+        by_width<Int>([]<class I>(auto... x) { fortran_rank<Kind::kind, T, I>(gemm, same, x...); }, uplo, trans, n, k, \
+                      alpha, a, lda, b, ldb, beta, c, ldc);                                                            \
+    }
+#define FORTRAN_SYMMETRIC(Int, name, gemm_name, kind, T)                                                             \
+    EXPORT void name(const char* side, const char* uplo, const Int* m, const Int* n, const T* alpha, const T* a,     \
+                     const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {              \
         SYMBOLS(name, gemm_name);                                                                                    \
-        cblas_triangle<Kind::kind, T, Int>(gemm, same, order, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb); \
+        by_width<Int>([]<class I>(auto... x) { fortran_symmetric<Kind::kind, T, I>(gemm, same, x...); }, side, uplo, \
+                      m, n, alpha, a, lda, b, ldb, beta, c, ldc);                                                    \
+    }
+#define FORTRAN_TRIANGLE(Int, name, gemm_name, kind, T)                                                             \
+    EXPORT void name(const char* side, const char* uplo, const char* trans, const char* diag, const Int* m,         \
+                     const Int* n, const T* alpha, const T* a, const Int* lda, T* b, const Int* ldb) {              \
+        SYMBOLS(name, gemm_name);                                                                                   \
+        by_width<Int>([]<class I>(auto... x) { fortran_triangle<Kind::kind, T, I>(gemm, same, x...); }, side, uplo, \
+                      trans, diag, m, n, alpha, a, lda, b, ldb);                                                    \
+    }
+#define CBLAS_RANK(Int, name, gemm_name, kind, T)                                                                     \
+    EXPORT void name(int order, int uplo, int trans, Int n, Int k, CblasFactor<Alpha<Kind::kind, T>> alpha,           \
+                     CblasMatrix<T> a, Int lda, CblasFactor<Beta<Kind::kind, T>> beta, CblasResult<T> c, Int ldc) {   \
+        SYMBOLS(name, gemm_name);                                                                                     \
+        by_width<Int>([]<class I>(auto... x) { cblas_rank<Kind::kind, T, I>(gemm, same, x...); }, order, uplo, trans, \
+                      n, k, alpha, a, lda, nullptr, lda, beta, c, ldc);                                               \
+    }
+#define CBLAS_RANK_2(Int, name, gemm_name, kind, T)                                                                   \
+    EXPORT void name(int order, int uplo, int trans, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda,   \
+                     CblasMatrix<T> b, Int ldb, CblasFactor<Beta<Kind::kind, T>> beta, CblasResult<T> c, Int ldc) {   \
+        SYMBOLS(name, gemm_name);                                                                                     \
+        by_width<Int>([]<class I>(auto... x) { cblas_rank<Kind::kind, T, I>(gemm, same, x...); }, order, uplo, trans, \
+                      n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                     \
+    }
+#define CBLAS_SYMMETRIC(Int, name, gemm_name, kind, T)                                                              \
+    EXPORT void name(int order, int side, int uplo, Int m, Int n, CblasFactor<T> alpha, CblasMatrix<T> a, Int lda,  \
+                     CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {                   \
+        SYMBOLS(name, gemm_name);                                                                                   \
+        by_width<Int>([]<class I>(auto... x) { cblas_symmetric<Kind::kind, T, I>(gemm, same, x...); }, order, side, \
+                      uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc);                                             \
+    }
+#define CBLAS_TRIANGLE(Int, name, gemm_name, kind, T)                                                              \
+    EXPORT void name(int order, int side, int uplo, int trans, int diag, Int m, Int n, CblasFactor<T> alpha,       \
+                     CblasMatrix<T> a, Int lda, CblasResult<T> b, Int ldb) {                                       \
+        SYMBOLS(name, gemm_name);                                                                                  \
+        by_width<Int>([]<class I>(auto... x) { cblas_triangle<Kind::kind, T, I>(gemm, same, x...); }, order, side, \
+                      uplo, trans, diag, m, n, alpha, a, lda, b, ldb);                                             \
     }
 
 #define EACH_KIND(STYLE, Int, before, after, letter, T)                                                  \

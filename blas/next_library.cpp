@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "blas/state.h"
@@ -14,8 +15,11 @@ namespace vkgemm::blas {
 namespace {
 
 // Of both integer widths: which one is right follows from the symbol, because 64-bit names end with 64 or 64_.
+constexpr const char* ilp64_names[] = {"libopenblas64.so.0", "libblis64.so.4", "libblas64.so.3", "liblapack64.so.3"};
 constexpr const char* usual_names[] = {"libopenblas.so.0",    "libblis.so.4", "libmkl_rt.so.2", "libblas.so.3",
                                        "libopenblas64_.so.0", "libblas.so",   "liblapack.so.3"};
+
+constexpr std::string_view hook_prefix = "hook_";
 
 bool is_own(const void* address) {
     Dl_info own{}, other{};
@@ -34,19 +38,43 @@ int collect(dl_phdr_info* object, size_t, void* names) {
     return 0;
 }
 
+void* loaded_symbol(const char* symbol) {
+    std::vector<std::string> loaded;
+    dl_iterate_phdr(collect, &loaded);  // no dlopen inside: the linker's list is locked there
+    for (const std::string& name : loaded)
+        if (void* found = symbol_of(dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD), symbol)) return found;
+    return nullptr;
+}
+
+/// What hook_sgemm_ forwards to: FlexiBLAS's flexiblas_chain_sgemm_, that is the next hook or the backend.
+void* find_chain(std::string_view hook) {
+    hook.remove_prefix(hook_prefix.size());
+    if (hook.ends_with('_')) hook.remove_suffix(1);
+    for (const char* after : {"_", ""}) {
+        const std::string symbol = "flexiblas_chain_" + std::string(hook) + after;
+        if (void* found = dlsym(RTLD_DEFAULT, symbol.c_str())) return found;
+        if (void* found = loaded_symbol(symbol.c_str())) return found;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 void* find_next(const char* symbol, const std::string& file) {
+    if (std::string_view(symbol).starts_with(hook_prefix)) return find_chain(symbol);
     if (!file.empty()) {
         void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!library) complain("VKGEMM_BLAS_CPU=" + file + " cannot be loaded: " + dlerror());
         if (void* found = symbol_of(library, symbol)) return found;
     }
     if (void* found = symbol_of(RTLD_NEXT, symbol)) return found;
-    std::vector<std::string> loaded;
-    dl_iterate_phdr(collect, &loaded);  // no dlopen inside: the linker's list is locked there
-    for (const std::string& name : loaded)
-        if (void* found = symbol_of(dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD), symbol)) return found;
+    if (void* found = loaded_symbol(symbol)) return found;
+    if (settings().ilp64 && std::string_view(symbol).find("64") == std::string_view::npos &&
+        !std::string_view(symbol).starts_with("scipy_")) {
+        for (const char* name : ilp64_names)
+            if (void* found = symbol_of(dlopen(name, RTLD_LAZY | RTLD_LOCAL), symbol)) return found;
+        return nullptr;  // the others have 32-bit integers
+    }
     for (const char* name : usual_names)
         if (void* found = symbol_of(dlopen(name, RTLD_LAZY | RTLD_LOCAL), symbol)) return found;
     return nullptr;

@@ -6,8 +6,36 @@
 #include "blas/level3.h"
 #include "blas/next_library.h"
 #include "blas/packing.h"
+#include "blas/state.h"
 
 namespace vkgemm::blas {
+
+/// An integer of plain names such as sgemm_ and cblas_sgemm: of 32 bits, or of 64 with VKGEMM_BLAS_ILP64=1. By value it
+/// is taken as one of 64 bits, whose upper half is undefined where the caller passed 32.
+enum class plain_int : std::conditional_t<sizeof(void*) == 8, int64_t, int32_t>{};
+
+template <class Int, class A>
+auto with_width(A argument) {
+    if constexpr (std::is_same_v<A, plain_int>)
+        return static_cast<Int>(argument);
+    else if constexpr (std::is_same_v<A, const plain_int*>)
+        return reinterpret_cast<const Int*>(argument);
+    else if constexpr (std::is_same_v<A, plain_int*>)
+        return reinterpret_cast<Int*>(argument);
+    else
+        return argument;
+}
+
+/// Calls f<I>(arguments...), where I is int32_t or int64_t: `Int`, or what plain names have.
+template <class Int, class F, class... Arguments>
+void by_width(const F& f, Arguments... arguments) {
+    if constexpr (!std::is_same_v<Int, plain_int>)
+        f.template operator()<Int>(arguments...);
+    else if (settings().ilp64)
+        f.template operator()<int64_t>(with_width<int64_t>(arguments)...);
+    else
+        f.template operator()<int32_t>(with_width<int32_t>(arguments)...);
+}
 
 // CBLAS's enums
 inline constexpr int cblas_row_major = 101, cblas_column_major = 102;

@@ -2,6 +2,7 @@
 // The exported functions on a device: every name and transpose, what must not be read or written, what goes to the CPU
 // BLAS, threads, fork. The variables make every product go to the device, in tiles of 5.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,40 @@ T factor(int real, int imaginary) {
 }
 
 }  // namespace
+
+/// Columns of A and C that are 2^31 elements apart, of which the system gives out the pages that are used.
+TEST_CASE("leading dimensions above 2^31") {
+    constexpr int64_t ld = (int64_t{1} << 31) + 16, m = 6, n = 2, k = 2;
+    constexpr size_t bytes = static_cast<size_t>(ld + m) * sizeof(float);
+    float* matrices[2];
+    for (float*& x : matrices) {
+        void* const memory =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
+            MESSAGE("no address space");
+            return;
+        }
+        x = static_cast<float*>(memory);
+    }
+    for (int64_t j = 0; j < 2; ++j)
+        for (int64_t i = 0; i < m; ++i) matrices[0][i + j * ld] = static_cast<float>(i + 10 * j);
+    const float b[] = {1, 2, 3, 4};
+    const Gemm<float> g{Op::none, Op::none, m, n, k, 1, matrices[0], ld, b, k, 0, matrices[1], ld};
+    const int before = cpu_calls();
+    for (const Entry<float>& entry : entries<float>()) {
+        if (!entry.wide) continue;
+        for (int64_t j = 0; j < n; ++j) std::fill_n(matrices[1] + j * ld, m, -1.f);
+        entry.call(g);
+        bool right = true;
+        for (int64_t j = 0; j < n; ++j)
+            for (int64_t i = 0; i < m; ++i)
+                right = right && matrices[1][i + j * ld] ==
+                                     static_cast<float>(i) * b[2 * j] + static_cast<float>(i + 10) * b[2 * j + 1];
+        CHECK_MESSAGE(right, entry.name);
+    }
+    CHECK(cpu_calls() == before);
+    for (float* x : matrices) munmap(x, bytes);
+}
 
 TEST_CASE("f32 is computed on the device") {
     CHECK(is_on_device<float>());

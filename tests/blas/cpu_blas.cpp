@@ -81,9 +81,9 @@ EXPORT void test_cpu_blas_hook(void (*call)()) { hook = call; }
 #undef CBLAS
 
 /// The one extension that this BLAS has. It shows by its count who computed a batch.
-EXPORT void sgemm_batch_strided_(const char*, const char*, const int32_t*, const int32_t*, const int32_t*, const float*,
-                                 const float*, const int32_t*, const int32_t*, const float*, const int32_t*,
-                                 const int32_t*, const float*, float*, const int32_t*, const int32_t*, const int32_t*) {
+EXPORT void sgemm_batch_strided_(const char*, const char*, const void*, const void*, const void*, const float*,
+                                 const float*, const void*, const void*, const float*, const void*, const void*,
+                                 const float*, float*, const void*, const void*, const void*) {
     calls += 100;
     vkgemm::test::call_hook();
 }

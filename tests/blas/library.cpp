@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "blas/cpu_blas.h"
 #include "support/random.h"
@@ -28,7 +29,7 @@ void* loaded(const char* file) {
 }
 
 void* cpu_function(const char* name) {
-    static void* const library = loaded(VKGEMM_TESTS_CPU_BLAS);
+    static void* const library = loaded(plain_is_wide() ? VKGEMM_TESTS_CPU_BLAS64 : VKGEMM_TESTS_CPU_BLAS);
     return dlsym(library, name);
 }
 int count_of(const char* name) { return reinterpret_cast<int (*)()>(cpu_function(name))(); }
@@ -37,13 +38,16 @@ template <class T, class Int>
 Entry<T> fortran(const char* name) {
     using Function = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*, const Int*,
                           const T*, const Int*, const T*, T*, const Int*);
-    return {name, [name](const Gemm<T>& g) {
+    return {name,
+            [name](const Gemm<T>& g) {
                 auto* const f = reinterpret_cast<Function*>(blas_function(name));
                 const Int m = static_cast<Int>(g.m), n = static_cast<Int>(g.n), k = static_cast<Int>(g.k),
                           lda = static_cast<Int>(g.lda), ldb = static_cast<Int>(g.ldb), ldc = static_cast<Int>(g.ldc);
                 f(&"NTC"[static_cast<int>(g.op_a)], &"ntc"[static_cast<int>(g.op_b)], &m, &n, &k, &g.alpha, g.a, &lda,
                   g.b, &ldb, &g.beta, g.c, &ldc);
-            }};
+            },
+            {},
+            sizeof(Int) == 8};
 }
 
 template <class T, class Int>
@@ -68,7 +72,8 @@ Entry<T> cblas(const char* name) {
             [name](Gemm<T> g) {
                 std::swap(g.op_a, g.op_b), std::swap(g.m, g.n), std::swap(g.a, g.b), std::swap(g.lda, g.ldb);
                 call_cblas<T, Int>(name, 101, g);
-            }};
+            },
+            sizeof(Int) == 8};
 }
 
 template <class T>
@@ -90,6 +95,14 @@ std::vector<T> filled(int64_t rows, int64_t columns, int64_t ld, Random& random)
     return all;
 }
 
+thread_local int allocations_left = -1;
+
+/// Not those of drivers, which do not expect it.
+bool is_of_library(const void* caller) {
+    Dl_info own{}, other{};
+    return dladdr(blas_function("sgemm_"), &own) && dladdr(caller, &other) && own.dli_fbase == other.dli_fbase;
+}
+
 }  // namespace
 
 void* blas_function(const char* name) {
@@ -97,6 +110,7 @@ void* blas_function(const char* name) {
     return dlsym(library, name);
 }
 
+void fail_allocation(int after) { allocations_left = after; }
 FailVulkan* fail_vulkan() { return reinterpret_cast<FailVulkan*>(dlsym(RTLD_DEFAULT, "test_fail_vulkan")); }
 int cpu_calls() { return count_of("test_cpu_blas_calls"); }
 int cpu_bad_calls() { return count_of("test_cpu_blas_bad_calls"); }
@@ -106,8 +120,12 @@ void fail_vulkan_times(int count) {
 }
 
 // The rows of names.def as entries of one type.
-#define FORTRAN(Int, before, after) fortran<T, Int>(ENTRY(before, after)),
-#define CBLAS(Int, before, after) cblas<T, Int>(ENTRY(before, after)),
+#define FORTRAN(Int, before, after)                                                   \
+    is_wide(#before, #after, sizeof(Int)) ? fortran<T, int64_t>(ENTRY(before, after)) \
+                                          : fortran<T, int32_t>(ENTRY(before, after)),
+#define CBLAS(Int, before, after)                                                   \
+    is_wide(#before, #after, sizeof(Int)) ? cblas<T, int64_t>(ENTRY(before, after)) \
+                                          : cblas<T, int32_t>(ENTRY(before, after)),
 #define TEXT(x) #x
 #define JOINED(before, letter, after) TEXT(before##letter##gemm##after)
 template <>
@@ -199,3 +217,13 @@ template class Operands<std::complex<float>>;
 template class Operands<std::complex<double>>;
 
 }  // namespace vkgemm::test
+
+// Replaces that of the whole program, the library included.
+void* operator new(size_t bytes) {
+    int& left = vkgemm::test::allocations_left;
+    if (left >= 0 && vkgemm::test::is_of_library(__builtin_return_address(0)) && left-- == 0) throw std::bad_alloc();
+    if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }

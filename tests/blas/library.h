@@ -2,8 +2,10 @@
 // libvkgemm_blas.so as a program sees it: functions by name. The CPU BLAS is the tests' own (cpu_blas.cpp), which
 // counts its calls.
 #pragma once
+#include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blas/call.h"
@@ -20,8 +22,17 @@ void set_cpu_hook(void (*hook)());
 /// test_fail_vulkan of failing_vulkan.c, or null if that is not preloaded.
 using FailVulkan = void(const char* function, int result, int after);
 FailVulkan* fail_vulkan();
+/// On this thread the library's next allocation but so many fails, once; -1: none.
+void fail_allocation(int after);
 /// How often the function fails, instead of always or once.
 void fail_vulkan_times(int count);
+
+/// Whether sgemm_, cblas_sgemm and the like have 64-bit integers.
+inline bool plain_is_wide() { return std::getenv("VKGEMM_BLAS_ILP64") != nullptr; }
+/// The same of any name, in names.def's parts.
+inline bool is_wide(std::string_view before, std::string_view after, size_t bytes) {
+    return bytes == 8 || (plain_is_wide() && !before.starts_with("scipy") && after.find("64") == after.npos);
+}
 
 /// One exported name: calls it with the arguments of a Gemm, which is column-major.
 template <class T>
@@ -29,6 +40,7 @@ struct Entry {
     std::string name;
     std::function<void(const blas::Gemm<T>&)> call;
     std::function<void(const blas::Gemm<T>&)> call_row_major{};  // of the same memory, for CBLAS only
+    bool wide = false;                                           // its integers have 64 bits
 };
 
 template <class T>

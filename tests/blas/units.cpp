@@ -308,6 +308,12 @@ TEST_CASE("decision: times of shapes") {
     CHECK(times.of(key).next == 0);  // its place was taken
 }
 
+TEST_CASE("settings: 64-bit integers") {
+    CHECK(!read({}).ilp64);
+    CHECK(read({{"VKGEMM_BLAS_ILP64", "1"}}).ilp64);
+    CHECK(!read({{"VKGEMM_BLAS_ILP64", "0"}}).ilp64);
+}
+
 TEST_CASE("settings: the folder for what is kept") {
     CHECK(read({}).cache == "");
     CHECK(read({{"HOME", "/h"}}).cache == "/h/.cache/vkgemm");

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What makes this library a hook of FlexiBLAS, beside its functions hook_... (names.def): FLEXIBLAS_HOOK names its file,
+// or FlexiBLAS finds it in its folder as libflexiblas_hook_*.so. The declarations are those of FlexiBLAS's
+// flexiblas_backend.h, written anew, so that FlexiBLAS need not be there to build this.
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "blas/next_library.h"
+#include "blas/state.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+struct FlexiblasHook {
+    const char *name, *section, *description, *authors;
+};
+struct FlexiblasOption {
+    const char *name, *description;
+    int type;
+    const char* value;
+};
+
+EXPORT extern FlexiblasHook flexiblas_register;
+EXPORT extern const FlexiblasOption flexiblas_options[];
+// FlexiBLAS 3.4 frees the second one where FLEXIBLAS_HOOK names a file.
+FlexiblasHook flexiblas_register{"vkgemm", strdup("VKGEMM"), "Level 3 of BLAS, and LU, on Vulkan devices",
+                                 "the vkgemm authors"};
+const FlexiblasOption flexiblas_options[] = {{nullptr, nullptr, 0, nullptr}};  // they are variables: VKGEMM_BLAS...
+
+/// FlexiBLAS calls it when it has found the hooks. Its library with 64-bit integers is named libflexiblas64.so.
+EXPORT void __flexiblas_hook_initialize() {
+    const void* const chain = vkgemm::blas::find_next("hook_sgemm_", "");
+    const std::string file = chain ? vkgemm::blas::library_of(chain) : "";
+    if (file.find("64", file.rfind('/') + 1) != std::string::npos) vkgemm::blas::set_ilp64();
+}
+EXPORT void __flexiblas_hook_finalize() {}
+
+}  // extern "C"
