@@ -92,7 +92,7 @@ class Estimates {
     }
     /// The device took so long for what was predicted.
     void saw_device(Routine routine, double predicted, double seconds) {
-        const double ratio = seconds / std::max(predicted, 1e-9);
+        const double ratio = std::min(4.0, seconds / std::max(predicted, 1e-9));  // one call may be an exception
         auto& bias = bias_[static_cast<size_t>(routine)];
         bias = std::clamp(0.75 * bias + 0.25 * bias * ratio, 0.5, 8.0);
         auto& error = error_[static_cast<size_t>(routine)];

@@ -88,6 +88,8 @@ struct Spent {
     double span = 0;       // from the start of the first product to the end of the last one
     uint64_t uploaded = 0, downloaded = 0, products = 0;
 };
+/// What a call would have taken if plans and memory had been there, or somewhat less.
+inline double working_seconds(const Spent& s) { return s.pack + s.submit + s.wait + s.unpack; }
 
 struct EngineOptions {
     double memory_share = 0.25;                         // the part of the device's memory that operands may take
@@ -108,7 +110,7 @@ class Engine {
     /// Whether the device has kernels of this type. Compiles nothing.
     Status check(Type type) const;
 
-    /// Starts the product; the operands are packed before it returns. After a failure, which may be an exception inside,
+    /// Starts the product; operands are packed before it returns. After a failure, which may be an exception inside,
     /// D is as it was, unless the device is broken. Then call finish().
     Status enqueue(const Work& work);
     /// Waits for everything that was enqueued; forgets the operands, except those that are kept. D of a chain whose

@@ -311,7 +311,8 @@ std::vector<Status> run_tiles(Tiles<T>& tiles, std::span<Engine* const> engines)
 }
 
 /// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C
-/// is changed once everywhere. `seconds`: of a call for which nothing had to be made, otherwise unchanged.
+/// is changed once everywhere. `seconds`: how long it took, without what it took to make plans and memory; unchanged
+/// if C stays on the device.
 template <class T, class Next>
 bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& seconds) {
     std::optional<Tiles<T>> tiles;
@@ -339,7 +340,11 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
         if (!flush_results(locked, place_of_c(g), true, here)) return tiles.reset(), false;
         for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         const std::vector<Status> done = run_tiles(*tiles, engines);
-        if (created() == before && !resident) seconds = seconds_since(start);
+        if (!resident) {
+            seconds = created() == before ? seconds_since(start) : 0;
+            if (seconds == 0)
+                for (const Engine* e : engines) seconds = std::max(seconds, working_seconds(e->spent()));
+        }
         keep_pipelines(locked);
         if (traced)
             for (const Engine* e : engines) log_spent(e->spent(), seconds_since(start));

@@ -264,6 +264,9 @@ TEST_CASE("decision: estimates follow what was seen") {
     for (int i = 0; i < 100; ++i) e.saw_device(Routine::dgemm, e.device_seconds(Routine::dgemm, rates, cost), 3);
     CHECK(e.device_seconds(Routine::dgemm, rates, cost) == doctest::Approx(3).epsilon(0.01));
     CHECK(e.device_seconds(Routine::sgemm, rates, cost) == 1);
+    e.saw_device(Routine::zgemm, 1, 1000);  // an exception
+    CHECK(e.device_seconds(Routine::zgemm, rates, cost) == 1.75);
+    CHECK(working_seconds({.make = 100, .pack = 1, .submit = 2, .wait = 3, .unpack = 4, .computing = 50}) == 10);
 
     CHECK(e.prefers_device(Routine::sgemm, 0.4, 1));
     CHECK(!e.prefers_device(Routine::sgemm, 0.8, 1));
