@@ -124,13 +124,14 @@ using FortranStrided = void(const char*, const char*, const Int*, const Int*, co
                             const Int*, const Int*, const T*, const Int*, const Int*, const T*, T*, const Int*,
                             const Int*, const Int*);
 template <class T, class Int>
-using CblasStrided = void(int, int, int, Int, Int, Int, T, const T*, Int, Int, const T*, Int, Int, T, T*, Int, Int,
-                          Int);
+using CblasStrided = void(int, int, int, Int, Int, Int, CblasFactor<T>, CblasMatrix<T>, Int, Int, CblasMatrix<T>, Int,
+                          Int, CblasFactor<T>, CblasResult<T>, Int, Int, Int);
 template <class T, class Int>
 using FortranGemmt = void(const char*, const char*, const char*, const Int*, const Int*, const T*, const T*, const Int*,
                           const T*, const Int*, const T*, T*, const Int*);
 template <class T, class Int>
-using CblasGemmt = void(int, int, int, int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+using CblasGemmt = void(int, int, int, int, Int, Int, CblasFactor<T>, CblasMatrix<T>, Int, CblasMatrix<T>, Int,
+                        CblasFactor<T>, CblasResult<T>, Int);
 
 template <class T, class Int>
 void fortran_batch(NextSymbol& same, FortranGemm<T, Int>* gemm, const char* op_a, const char* op_b, const Int* m,
@@ -159,8 +160,8 @@ void cblas_batch(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, const int
                                            sizes);
         },
         [&](int64_t i, Int g) {
-            gemm(order, op_a[g], op_b[g], m[g], n[g], k[g], alpha[g], a[i], lda[g], b[i], ldb[g], beta[g], c[i],
-                 ldc[g]);
+            gemm(order, op_a[g], op_b[g], m[g], n[g], k[g], factor_of(alpha[g]), a[i], lda[g], b[i], ldb[g],
+                 factor_of(beta[g]), c[i], ldc[g]);
         },
         [&](int64_t i) { return c[i]; });
 }
@@ -185,8 +186,10 @@ void fortran_strided(NextSymbol& same, FortranGemm<T, Int>* gemm, const char* op
 
 template <class T, class Int>
 void cblas_strided(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int op_a, int op_b, Int m, Int n, Int k,
-                   T alpha, const T* a, Int lda, Int stride_a, const T* b, Int ldb, Int stride_b, T beta, T* c, Int ldc,
-                   Int stride_c, Int count) {
+                   CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, Int stride_a, CblasMatrix<T> b, Int ldb,
+                   Int stride_b, CblasFactor<T> beta, CblasResult<T> c, Int ldc, Int stride_c, Int count) {
+    const auto *const first_a = static_cast<const T*>(a), *const first_b = static_cast<const T*>(b);
+    T* const first_c = static_cast<T*>(c);
     run_batch<T, Int>(
         same, {&m, &n, &k, &ldc, &count, Int{1}},
         [&] {
@@ -194,10 +197,10 @@ void cblas_strided(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int op_
                                              beta, c, ldc, stride_c, count);
         },
         [&](int64_t i, Int) {
-            gemm(order, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b, ldb, beta,
-                 c + i * stride_c, ldc);
+            gemm(order, op_a, op_b, m, n, k, alpha, first_a + i * stride_a, lda, first_b + i * stride_b, ldb, beta,
+                 first_c + i * stride_c, ldc);
         },
-        [&](int64_t i) { return c + i * stride_c; });
+        [&](int64_t i) { return first_c + i * stride_c; });
 }
 
 template <class T, class Int>
@@ -213,9 +216,22 @@ void fortran_gemmt(NextSymbol& same, FortranGemm<T, Int>* gemm, const char* uplo
 
 template <class T, class Int>
 void cblas_gemmt(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int uplo, int op_a, int op_b, Int n, Int k,
-                 T alpha, const T* a, Int lda, const T* b, Int ldb, T beta, T* c, Int ldc) {
+                 CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta,
+                 CblasResult<T> c, Int ldc) {
     auto p = read_gemmt(choice(uplo, cblas_upper, cblas_lower), op_of(op_a), op_of(op_b),
-                        Gemm<T>{{}, {}, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc});
+                        Gemm<T>{{},
+                                {},
+                                n,
+                                n,
+                                k,
+                                value_of<T>(alpha),
+                                static_cast<const T*>(a),
+                                lda,
+                                static_cast<const T*>(b),
+                                ldb,
+                                value_of<T>(beta),
+                                static_cast<T*>(c),
+                                ldc});
     if (order != cblas_row_major && order != cblas_column_major) p.reset();
     if (p && order == cblas_row_major) transpose_gemmt(*p);
     run_gemmt(
@@ -234,7 +250,7 @@ using namespace vkgemm::blas;
     static constinit NextSymbol same(#name);           \
     by_width<Int>([]<class I>(auto... x) { function<T, I>(same, as_function<Gemm_<T, I>>(gemm), x...); }, __VA_ARGS__)
 
-#define FORTRAN_REAL(Int, T, gemm, batch, strided, gemmt)                                                             \
+#define FORTRAN_EXTENSIONS(Int, T, gemm, batch, strided, gemmt)                                                       \
     EXPORT FortranGemm<T, Int> gemm;                                                                                  \
     EXPORT void batch(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,   \
                       const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta,            \
@@ -256,49 +272,52 @@ using namespace vkgemm::blas;
              ldc);                                                                                                    \
     }
 
-#define CBLAS_REAL(Int, T, gemm, batch, strided, gemmt)                                                                \
-    EXPORT CblasGemm<T, Int> gemm;                                                                                     \
-    EXPORT void batch(int order, const int* op_a, const int* op_b, const Int* m, const Int* n, const Int* k,           \
-                      const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,            \
-                      const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {                      \
-        CALL(cblas_batch, CblasGemm, T, Int, gemm, batch, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c,  \
-             ldc, groups, sizes);                                                                                      \
-    }                                                                                                                  \
-    EXPORT void strided(int order, int op_a, int op_b, Int m, Int n, Int k, T alpha, const T* a, Int lda,              \
-                        Int stride_a, const T* b, Int ldb, Int stride_b, T beta, T* c, Int ldc, Int stride_c,          \
-                        Int count) {                                                                                   \
-        CALL(cblas_strided, CblasGemm, T, Int, gemm, strided, order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b,  \
-             ldb, stride_b, beta, c, ldc, stride_c, count);                                                            \
-    }                                                                                                                  \
-    EXPORT void gemmt(int order, int uplo, int op_a, int op_b, Int n, Int k, T alpha, const T* a, Int lda, const T* b, \
-                      Int ldb, T beta, T* c, Int ldc) {                                                                \
-        CALL(cblas_gemmt, CblasGemm, T, Int, gemm, gemmt, order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta,  \
-             c, ldc);                                                                                                  \
+#define CBLAS_EXTENSIONS(Int, T, gemm, batch, strided, gemmt)                                                         \
+    EXPORT CblasGemm<T, Int> gemm;                                                                                    \
+    EXPORT void batch(int order, const int* op_a, const int* op_b, const Int* m, const Int* n, const Int* k,          \
+                      const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,           \
+                      const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {                     \
+        CALL(cblas_batch, CblasGemm, T, Int, gemm, batch, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, \
+             ldc, groups, sizes);                                                                                     \
+    }                                                                                                                 \
+    EXPORT void strided(int order, int op_a, int op_b, Int m, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a,   \
+                        Int lda, Int stride_a, CblasMatrix<T> b, Int ldb, Int stride_b, CblasFactor<T> beta,          \
+                        CblasResult<T> c, Int ldc, Int stride_c, Int count) {                                         \
+        CALL(cblas_strided, CblasGemm, T, Int, gemm, strided, order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, \
+             ldb, stride_b, beta, c, ldc, stride_c, count);                                                           \
+    }                                                                                                                 \
+    EXPORT void gemmt(int order, int uplo, int op_a, int op_b, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a,  \
+                      Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {           \
+        CALL(cblas_gemmt, CblasGemm, T, Int, gemm, gemmt, order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, \
+             c, ldc);                                                                                                 \
     }
 
 // gemm3m has the arguments of gemm, and is gemm, also where the CPU BLAS computes it.
-#define FORTRAN_COMPLEX(Int, T, gemm, gemm3m)                                                                         \
-    EXPORT FortranGemm<T, Int> gemm;                                                                                  \
+#define FORTRAN_GEMM3M(Int, T, gemm, gemm3m)                                                                          \
     EXPORT void gemm3m(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,  \
                        const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) { \
         gemm(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                               \
     }
-#define CBLAS_COMPLEX(Int, T, gemm, gemm3m)                                                                           \
-    EXPORT CblasGemm<T, Int> gemm;                                                                                    \
+#define CBLAS_GEMM3M(Int, T, gemm, gemm3m)                                                                            \
     EXPORT void gemm3m(int order, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
                        const void* b, Int ldb, const void* beta, void* c, Int ldc) {                                  \
         gemm(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                        \
     }
 
-#define EACH_TYPE(STYLE, Int, before, after)                                                                        \
-    STYLE##_REAL(Int, float, before##sgemm##after, before##sgemm_batch##after, before##sgemm_batch_strided##after,  \
-                 before##sgemmt##after) STYLE##_REAL(Int, double, before##dgemm##after, before##dgemm_batch##after, \
-                                                     before##dgemm_batch_strided##after, before##dgemmt##after)     \
-        STYLE##_COMPLEX(Int, std::complex<float>, before##cgemm##after, before##cgemm3m##after)                     \
-            STYLE##_COMPLEX(Int, std::complex<double>, before##zgemm##after, before##zgemm3m##after)
+#define OF_TYPE(STYLE, Int, T, before, letter, after)                                          \
+    STYLE##_EXTENSIONS(Int, T, before##letter##gemm##after, before##letter##gemm_batch##after, \
+                       before##letter##gemm_batch_strided##after, before##letter##gemmt##after)
+#define EACH_TYPE(STYLE, Int, before, after)                                               \
+    OF_TYPE(STYLE, Int, float, before, s, after)                                           \
+    OF_TYPE(STYLE, Int, double, before, d, after)                                          \
+    OF_TYPE(STYLE, Int, std::complex<float>, before, c, after)                             \
+    OF_TYPE(STYLE, Int, std::complex<double>, before, z, after)                            \
+    STYLE##_GEMM3M(Int, std::complex<float>, before##cgemm##after, before##cgemm3m##after) \
+        STYLE##_GEMM3M(Int, std::complex<double>, before##zgemm##after, before##zgemm3m##after)
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS, Int, before, after)
 #include "blas/names.def"
 #undef EACH_TYPE
+#undef OF_TYPE
 #undef FORTRAN
 #undef CBLAS

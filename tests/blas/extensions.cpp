@@ -46,13 +46,35 @@ Function* function_of(const Name& name, const std::string& routine) {
 }
 
 template <class T>
-constexpr char letter = sizeof(T) == 8 ? 'd' : 's';
+constexpr char letter = is_complex<T>    ? (sizeof(T) == 16 ? 'z' : 'c')
+                        : sizeof(T) == 8 ? 'd'
+                                         : 's';
+
+/// What CBLAS gets: a real factor by value, a complex one by address.
+template <class T>
+auto factor(const T& x) {
+    if constexpr (is_complex<T>)
+        return static_cast<const void*>(&x);
+    else
+        return x;
+}
+template <class T>
+using Factor = decltype(factor(T{}));
+
+template <class T>
+T number(int64_t real, int64_t imaginary = 0) {
+    if constexpr (is_complex<T>)
+        return T(static_cast<typename T::value_type>(real), static_cast<typename T::value_type>(imaginary));
+    else
+        return static_cast<T>(real);
+}
 
 /// Whole numbers, so that every order of additions gives the same bits.
 template <class T>
 std::vector<T> numbers(int64_t count, Random& random) {
     std::vector<T> all(static_cast<size_t>(count));
-    for (T& x : all) x = static_cast<T>(static_cast<int64_t>(random.between(0, 8)) - 4);
+    const auto next = [&] { return static_cast<int64_t>(random.between(0, 8)) - 4; };
+    for (T& x : all) x = is_complex<T> ? number<T>(next(), next()) : number<T>(next());
     return all;
 }
 
@@ -69,12 +91,13 @@ struct Batch {
         for (int g = 0; g < groups; ++g) {
             const bool ta = random.one_in(2), tb = random.one_in(2);
             op_a.push_back(ta ? 'T' : 'n'), op_b.push_back(tb ? 'c' : 'N');
-            cblas_a.push_back(ta ? 112 : 111), cblas_b.push_back(tb ? 112 : 111);
+            cblas_a.push_back(ta ? 112 : 111), cblas_b.push_back(tb ? 113 : 111);
             for (auto* size : {&m, &n, &k}) size->push_back(static_cast<Int>(random.between(1, 14)));
             const Int rows = m.back(), columns = n.back(), depth = k.back();
             lda.push_back(ta != by_rows ? depth : rows), ldb.push_back(tb != by_rows ? columns : depth);
             ldc.push_back((by_rows ? columns : rows) + 1);
-            alpha.push_back(T(random.between(1, 2))), beta.push_back(T(random.between(0, 2)));
+            alpha.push_back(number<T>(int64_t(random.between(1, 2)), 1));
+            beta.push_back(number<T>(int64_t(random.between(0, 2)), by_rows ? -1 : 0));
             sizes.push_back(static_cast<Int>(random.between(0, 3)));
             for (Int i = 0; i < sizes.back(); ++i) add(random, static_cast<size_t>(g), ta, tb, by_rows);
         }
@@ -84,7 +107,7 @@ struct Batch {
         c.push_back(numbers<T>(ldc[g] * (by_rows ? m[g] : n[g]), random));
         wanted.push_back(c.back());
         Gemm<T> p{ta ? Op::transpose : Op::none,
-                  tb ? Op::transpose : Op::none,
+                  tb ? Op::conjugate_transpose : Op::none,
                   m[g],
                   n[g],
                   k[g],
@@ -137,15 +160,16 @@ void try_strided(const Name& name, Random& random) {
               stride_c = ldc * n + 1;
     const auto a = numbers<T>(m * k, random), b = numbers<T>(3 * stride_b, random);
     auto c = numbers<T>(3 * stride_c, random), wanted = c;
-    const T alpha = 2, beta = 1;
+    const T alpha = number<T>(2, -1), beta = number<T>(1, 1);
     for (int64_t i = 0; i < 3; ++i)
         multiply_plainly<T>({Op::none, Op::none, m, n, k, alpha, a.data(), m, b.data() + i * stride_b, k, beta,
                              wanted.data() + i * stride_c, ldc});
     const std::string routine = std::string(1, letter<T>) + "gemm_batch_strided";
     if (name.is_cblas) {
-        using F = void(int, int, int, Int, Int, Int, T, const T*, Int, Int, const T*, Int, Int, T, T*, Int, Int, Int);
-        function_of<F>(name, routine)(102, 111, 111, m, n, k, alpha, a.data(), m, zero, b.data(), k, stride_b, beta,
-                                      c.data(), ldc, stride_c, count);
+        using F = void(int, int, int, Int, Int, Int, Factor<T>, const T*, Int, Int, const T*, Int, Int, Factor<T>, T*,
+                       Int, Int, Int);
+        function_of<F>(name, routine)(102, 111, 111, m, n, k, factor(alpha), a.data(), m, zero, b.data(), k, stride_b,
+                                      factor(beta), c.data(), ldc, stride_c, count);
     } else {
         using F = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*, const Int*,
                        const Int*, const T*, const Int*, const Int*, const T*, T*, const Int*, const Int*, const Int*);
@@ -160,16 +184,17 @@ template <class T, class Int>
 void try_gemmt(const Name& name, Random& random, bool by_rows) {
     const Int n = static_cast<Int>(random.between(1, 23)), k = static_cast<Int>(random.between(1, 9)), ld = 24;
     const bool upper = random.one_in(2), ta = random.one_in(2), tb = random.one_in(2);
-    const T alpha = 2, beta = T(random.between(0, 1));
+    const T alpha = number<T>(2, 1), beta = number<T>(int64_t(random.between(0, 1)));
     const auto a = numbers<T>(ld * ld, random), b = numbers<T>(ld * ld, random);
     auto c = numbers<T>(ld * n, random), wanted = c, whole = c;
-    if (beta == 0)  // which is not read
+    if (beta == T{})  // which is not read
         for (int64_t j = 0; j < n; ++j)
             for (int64_t i = 0; i < n; ++i)
                 if ((i < j) == (upper != by_rows) && i != j)
-                    c[size_t(i + j * ld)] = std::numeric_limits<T>::quiet_NaN(), whole[size_t(i + j * ld)] = 0;
+                    c[size_t(i + j * ld)] = T(std::numeric_limits<decltype(std::abs(T{}))>::quiet_NaN()),
+                                     whole[size_t(i + j * ld)] = 0;
     Gemm<T> g{ta ? Op::transpose : Op::none,
-              tb ? Op::transpose : Op::none,
+              tb ? Op::conjugate_transpose : Op::none,
               n,
               n,
               k,
@@ -188,13 +213,13 @@ void try_gemmt(const Name& name, Random& random, bool by_rows) {
             if (i == j || (i < j) == (upper != by_rows)) wanted[size_t(i + j * ld)] = whole[size_t(i + j * ld)];
     const std::string routine = std::string(1, letter<T>) + "gemmt";
     if (name.is_cblas) {
-        using F = void(int, int, int, int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
-        function_of<F>(name, routine)(by_rows ? 101 : 102, upper ? 121 : 122, ta ? 112 : 111, tb ? 112 : 111, n, k,
-                                      alpha, a.data(), ld, b.data(), ld, beta, c.data(), ld);
+        using F = void(int, int, int, int, Int, Int, Factor<T>, const T*, Int, const T*, Int, Factor<T>, T*, Int);
+        function_of<F>(name, routine)(by_rows ? 101 : 102, upper ? 121 : 122, ta ? 112 : 111, tb ? 113 : 111, n, k,
+                                      factor(alpha), a.data(), ld, b.data(), ld, factor(beta), c.data(), ld);
     } else {
         using F = void(const char*, const char*, const char*, const Int*, const Int*, const T*, const T*, const Int*,
                        const T*, const Int*, const T*, T*, const Int*);
-        function_of<F>(name, routine)(upper ? "U" : "l", ta ? "T" : "N", tb ? "t" : "n", &n, &k, &alpha, a.data(), &ld,
+        function_of<F>(name, routine)(upper ? "U" : "l", ta ? "T" : "N", tb ? "c" : "n", &n, &k, &alpha, a.data(), &ld,
                                       b.data(), &ld, &beta, c.data(), &ld);
     }
     CHECK_MESSAGE(c == wanted, name.before, routine, name.after, " n ", n, " k ", k);
@@ -202,7 +227,8 @@ void try_gemmt(const Name& name, Random& random, bool by_rows) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("gemm_batch, gemm_batch_strided and gemmt by every name", T, float, double) {
+TEST_CASE_TEMPLATE("gemm_batch, gemm_batch_strided and gemmt by every name", T, float, double, std::complex<float>,
+                   std::complex<double>) {
     Random random(11);
     for (const Name& name : all_names)
         for (int run = 0; run < 6; ++run)
