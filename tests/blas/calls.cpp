@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 #include "blas/cpu_blas.h"
@@ -223,6 +224,40 @@ TEST_CASE("PBLAS is told a depth whose rows have 32 KiB") {
     const int grid = 0;
     for (const auto& [type, wanted] : {std::pair{"S", 8192}, {"D", 4096}, {"C", 4096}, {"Z", 2048}, {"I", 4096}})
         CHECK_MESSAGE(depth(&grid, type) == wanted, type);
+}
+
+/// 4 MiB and more are copied by this library, everything else by the CPU BLAS of the tests, which counts it.
+TEST_CASE_TEMPLATE("PBLAS's copies of many bytes", T, float, double, std::complex<float>, std::complex<double>) {
+    using Add = void(const int*, const int*, const T*, const T*, const int*, const T*, T*, const int*);
+    const std::string name = std::string(1, is_complex<T>    ? (sizeof(T) == 16 ? 'z' : 'c')
+                                            : sizeof(T) == 8 ? 'd'
+                                                             : 's') +
+                             "mmadd_";
+    const auto add = reinterpret_cast<Add*>(blas_function(name.c_str()));
+    is_on_device<float>();  // opens it
+    const int m = 1100, n = int((4 << 20) / (m * sizeof(T))) + 1, lda = m + 3, ldb = m + 2;
+    const T poison = T(std::numeric_limits<decltype(std::abs(T{}))>::quiet_NaN());
+    std::vector<T> a(size_t(lda) * size_t(n), poison), b(size_t(ldb) * size_t(n), poison);
+    const auto value = [&](int i, int j) { return factor<T>(i - 7 * j, i % 5); };
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) a[size_t(i) + size_t(j) * size_t(lda)] = value(i, j);
+    const auto is_right = [&](T by) {
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < ldb; ++i) {
+                const T found = b[size_t(i) + size_t(j) * size_t(ldb)];
+                if (i < m ? found != by * value(i, j) : found == found) return false;
+            }
+        return true;
+    };
+    const T one{1}, none{}, two{2};
+    const int before = cpu_calls(), few = 3;
+    add(&m, &n, &one, a.data(), &lda, &none, b.data(), &ldb);
+    CHECK_MESSAGE(is_right(one), name);
+    CHECK(cpu_calls() == before);
+    add(&m, &n, &two, a.data(), &lda, &none, b.data(), &ldb);
+    CHECK_MESSAGE(is_right(two), name);
+    add(&m, &few, &one, a.data(), &lda, &none, b.data(), &ldb);
+    CHECK(cpu_calls() == before + 2);
 }
 
 TEST_CASE("threads") {

@@ -80,6 +80,22 @@ EXPORT void test_cpu_blas_hook(void (*call)()) { hook = call; }
 #undef FORTRAN
 #undef CBLAS
 
+// Of ScaLAPACK's PBLAS: B = alpha A + beta B.
+#define ADDITION(name, T)                                                                                         \
+    EXPORT void name(const int* m, const int* n, const T* alpha, const T* a, const int* lda, const T* beta, T* b, \
+                     const int* ldb) {                                                                            \
+        ++calls;                                                                                                  \
+        for (int64_t j = 0; j < *n; ++j)                                                                          \
+            for (int64_t i = 0; i < *m; ++i) {                                                                    \
+                T& x = b[i + j * *ldb];                                                                           \
+                x = *alpha * a[i + j * *lda] + (*beta == T{} ? T{} : *beta * x);                                  \
+            }                                                                                                     \
+    }
+ADDITION(smmadd_, float)
+ADDITION(dmmadd_, double)
+ADDITION(cmmadd_, std::complex<float>)
+ADDITION(zmmadd_, std::complex<double>)
+
 /// The one extension that this BLAS has. It shows by its count who computed a batch.
 EXPORT void sgemm_batch_strided_(const char*, const char*, const void*, const void*, const void*, const float*,
                                  const float*, const void*, const void*, const float*, const void*, const void*,
