@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What makes this library a hook of FlexiBLAS, beside its functions hook_... (names.def): FLEXIBLAS_HOOK names its file,
+// What makes this library a hook of FlexiBLAS, beside its functions hook_ (names.def): FLEXIBLAS_HOOK names its file,
 // or FlexiBLAS finds it in its folder as libflexiblas_hook_*.so. The declarations are those of FlexiBLAS's
 // flexiblas_backend.h, written anew, so that FlexiBLAS need not be there to build this.
 #include <dlfcn.h>

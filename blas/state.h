@@ -90,7 +90,7 @@ bool may_be_resident(const Place& c);
 void note_write(const Place& place);
 void note_read(const Place& place);
 bool notes_memory();  ///< keep() or hold() was called: reads and writes are to be noted
-/// Writes what is dirty on the devices in this place to the host, unless `exempt` is true for it and the device's index.
+/// Writes what is dirty on the devices in this place to the host, unless `exempt` is true of it and the device's index.
 /// `ends`: and discards it. False after a failure, which was reported: then results may be lost, and the use
 /// of `locked.engines` ends.
 bool flush_results(const LockedEngine& locked, const Place& place, bool ends,

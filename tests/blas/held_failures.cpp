@@ -92,7 +92,7 @@ int run_end(int times) {
     return forget(sum.c.data()) == 0 && sum.is_right() ? 0 : 6;
 }
 
-/// In a child: a product is added to C on the device, without memory for one allocation of the library. Nothing is lost.
+/// In a child: a product is added to C on the device, without memory for one allocation of the library: no loss.
 int run_without_memory(int allocation) {
     Sum<float> sum(13, 12, 1);
     if (hold(sum.c.data(), sum.bytes()) != 0) return 2;
