@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: MIT
-// How a product travels: submissions that wait for each other on the device and not on the host.
+// How a product travels: submissions that wait for each other on the device and not on the host, and what they take.
+#include <algorithm>
+#include <vector>
+
 #include "blas/engine.h"
 #include "blas/failed.h"
 
 namespace vkgemm::blas {
+namespace {
+
+/// Numbers in [-1, 1) with random digits: zeros take less power to multiply, and so less time.
+template <class R>
+std::vector<R> random_numbers(uint64_t bytes) {
+    std::vector<R> numbers(bytes / sizeof(R));
+    uint64_t state = 1;
+    for (R& x : numbers) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        x = static_cast<R>(static_cast<int32_t>(state >> 32)) * R(0x1p-31);
+    }
+    return numbers;
+}
+
+}  // namespace
+
 Status Engine::make(Commands& c, Stage stage) const {
     const VkDevice device = device_.handle();
     if (!c.pool) {
@@ -123,6 +142,30 @@ void Engine::read_times(const Flight& f) {
     if (first_tick_ == 0) first_tick_ = ticks[0];
     spent_.computing += seconds_per_tick_ * static_cast<double>(ticks[1] - ticks[0]);
     spent_.span = seconds_per_tick_ * static_cast<double>(ticks[1] - first_tick_);
+}
+
+Result<double> Engine::time(const TileProduct& p) {
+    const auto plan = plan_for(p);
+    if (!plan) return plan.status();
+    const VkgemmPlanInfo info = (*plan)->info();
+    host::Buffer buffers[4];
+    const VkgemmSlot slots[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D, VKGEMM_SLOT_WORKSPACE};
+    for (size_t i = 0; i < 4; ++i)
+        if (const uint64_t bytes = info.requiredBytes[slots[i]])
+            if (Status s = reserve(buffers[i], bytes, host::Memory::device); !s) return s;
+    for (const host::Buffer* operand : {&buffers[0], &buffers[1]})
+        if (Status s = p.type == f64 ? device_.upload(*operand, random_numbers<double>(operand->size()))
+                                     : device_.upload(*operand, random_numbers<float>(operand->size()));
+            !s)
+            return s;
+    const Run run{.a = buffers[0].operand(),
+                  .b = buffers[1].operand(),
+                  .d = buffers[2].operand(),
+                  .workspace = buffers[3].operand()};
+    const auto times =
+        device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
+    if (!times) return times.status();
+    return *std::ranges::min_element(times->seconds);
 }
 
 }  // namespace vkgemm::blas
