@@ -38,12 +38,11 @@ void Graph::pass(const std::string& name, std::vector<Use> uses, Record record, 
     passes_.push_back({name, part_, kernel, std::move(uses), std::move(record)});
 }
 
-void Graph::compute(const std::string& name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
-                    const Groups& groups) {
+void Graph::compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups) {
     std::vector<Use> all = uses;
     const vk::Buffer arguments = groups.arguments.handle;
     if (arguments) all.push_back(use(groups.arguments, Access::eIndirectCommandRead, Stage::eDrawIndirect));
-    pass(name, std::move(all), [=, this, pipeline = gpu_.compute(shader)](const Commands& commands) {
+    pass(name, std::move(all), [=, this, pipeline = gpu_.compute(name)](const Commands& commands) {
         bind(commands, pipeline, uses, push);
         if (arguments)
             commands.dispatchIndirect(arguments, groups.arguments.offset);

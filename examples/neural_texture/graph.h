@@ -62,9 +62,9 @@ class Graph {
     /// Passes that follow belong to this part of the frame: "train", "shade".
     void part(const char* name) { part_ = name; }
     void pass(const std::string& name, std::vector<Use> uses, Record record, const char* kernel = "");
-    /// A compute shader. Its buffers are bindings 0 and up, in the order of `uses`; the depth image is binding 7.
-    void compute(const std::string& name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
-                 const Groups& groups);
+    /// The compute shader of that name. Its buffers are bindings 0 and up, in the order of `uses`; the depth image is
+    /// binding 7.
+    void compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups);
     void product(const std::string& name, const vkgemm::Plan& plan, const vkgemm::Run& run);
     void fill(const Buffer& buffer, uint32_t value);
     void write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset = 0);

@@ -69,12 +69,12 @@ void run(Renderer& r) {
     for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
         const uint32_t event = middle ? o.inject : nothing;
-        vk::Extent2D size = window ? window->size() : r.scene.extent;
+        vk::Extent2D size = window ? window->size() : r.extent;
         if (event == resize) size = vk::Extent2D(o.size.width / 2, o.size.height / 2);
         const bool minimised = event == minimise || size.width == 0 || size.height == 0;
         r.lost = event;
-        if (!minimised && size != r.scene.extent) r.resize(size);
-        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
+        if (!minimised && size != r.extent) r.resize(size);
+        if (const Finished* f = r.wait()) report.note(*f, r.extent, false);
         const uint32_t before =
             std::exchange(step, r.add_frame(step, 0.9f + static_cast<float>(frame) / 60, minimised));
         if (window && !minimised)
@@ -84,7 +84,7 @@ void run(Renderer& r) {
         if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, report, step);
     }
     for (uint32_t i = 0; i < Renderer::in_flight; ++i, r.skip())
-        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, i + 1 == Renderer::in_flight);
+        if (const Finished* f = r.wait()) report.note(*f, r.extent, i + 1 == Renderer::in_flight);
     report.finish(o.out);
 }
 

@@ -153,15 +153,14 @@ vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Buffer& works
 
 void Network::gradients(Graph& graph, uint32_t step, bool add) {
     const uint32_t batch = settings.batch;
-    graph.compute("encode", "encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
+    graph.compute("encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
     for (uint32_t i = 0; i < count; ++i) {
         vkgemm::Run run = layer(i, x_, workspace_);
         if (layers[i].last) run.c = targets_.operand(), run.beta = -1;  // gives the gradient of the loss
         graph.product("layer " + layers[i].number, forward_[i], run);
         if (i == 1)  // runs beside that product
-            graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
-                          {.x = batch / 64});
+            graph.compute("reference", {writes(targets_)}, words(batch, step, settings.material), {.x = batch / 64});
     }
     for (uint32_t i = count; i-- > 0;) {
         const Layer& l = layers[i];
@@ -172,9 +171,9 @@ void Network::gradients(Graph& graph, uint32_t step, bool add) {
                        .residual = l.first ? vkgemm::Operand{} : x_[i].operand(),
                        .workspace = workspace_.operand()});
         // What follows runs beside this product, or, behind the first layer's, beside the scatter.
-        if (l.last) graph.compute("loss", "loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
+        if (l.last) graph.compute("loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
         if (l.first)
-            graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
+            graph.compute("scatter", {reads(dx_[0]), updates(feature_gradients)},
                           words(batch, stride_of(batch), step, fixed_point),
                           {.x = divide_up(batch, strip), .y = levels * table_parts});
         const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Buffer& rows, uint32_t first) {
@@ -198,7 +197,7 @@ void Network::adam(Graph& graph, uint32_t step, float at_rate) {
     for (const Layer& l : layers) push.push_back(l.first_bias);
     push.push_back(first_feature);
     graph.compute(
-        "adam", "adam",
+        "adam",
         {updates(parameters), updates(moments_), reads(layer_gradients), updates(feature_gradients), writes(copy)},
         push, {.x = first_feature / 64 + divide_up(parameter_count - first_feature, 1024)});
 }
@@ -242,7 +241,7 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
 void Inference::run(Graph& graph, const Buffer* counted) const {
     Groups size{.x = divide_up(rows_, 128), .y = levels};
     if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
-    graph.compute("encode", "encode", {reads(of_.copy), writes(x_[0]), reads(points)},
+    graph.compute("encode", {reads(of_.copy), writes(x_[0]), reads(points)},
                   words(0u, rows_, stride_of(rows_), 0u, of_.first_feature), size);
     for (uint32_t i = 0; i < Network::count; ++i) {
         vkgemm::Run run = of_.layer(i, x_, workspace_);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// All parts together, with two frames in flight: while the GPU works on one, the next is recorded.
+// All parts together: a turning torus above a plane, whose material the network knows and learns. The torus is
+// rasterised; then the network runs on the pixels that see a surface, then every pixel is lit. There are two frames in
+// flight: while the GPU works on one, the next is recorded.
 #pragma once
+#include "network.h"
 #include "picture.h"
-#include "scene.h"
 
 namespace renderer {
 
@@ -35,7 +37,11 @@ class Renderer {
 
     Renderer(Gpu& gpu, const Options& options);
     ~Renderer() { gpu.finish(); }
+    /// (Re)makes everything that depends on the screen's size.
     void resize(vk::Extent2D size);
+    /// Adds the passes of one picture. Left of `split` (0 to 1) the network colours it, right of it the reference. With
+    /// `whole`, the network runs on all pixels of the screen, whatever they see.
+    void draw(float time, float split, bool whole);
     Frame& current() { return frames_[next_]; }
     /// Waits until the current frame's last submission has ended; null if there was none.
     const Finished* wait();
@@ -56,15 +62,22 @@ class Renderer {
     Gpu& gpu;
     Graph graph;
     Network network;
-    Scene scene;
+    vk::Extent2D extent{};    // of the screen
+    Buffer screen{};          // row by row, a pixel as in VK_FORMAT_B8G8R8A8_UNORM
+    Buffer counted{};         // a Counted: of the last picture
     uint32_t lost = nothing;  // lose: a submission ends as on a lost device; lose_in_wait: a wait for one does
 
    private:
+    void draw_visibility(const Graph::Commands& commands, float time);
     void submit(Frame& frame, vk::Semaphore before, vk::Semaphore after);
     void wait_for(const Frame& frame) const;
     /// A square of the texture from (first, first) on, and its PSNR.
     std::pair<Snapshot::Part, double> texture(float first, float size);
 
+    Image depth_{};
+    Buffer rows_{};
+    vk::raii::Pipeline visibility_{nullptr};
+    std::unique_ptr<Inference> of_screen_{};
     Inference of_texture_;  // for pictures of it
     Buffer pictures_, pictures_read_;
     vk::raii::CommandPool pool_;

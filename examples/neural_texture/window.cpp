@@ -65,8 +65,8 @@ void Window::present(Renderer& r) {
         return;
     }
     r.graph.part("present");
-    r.graph.pass("present", {copied_from(r.scene.screen)},
-                 [&, image = images_[index]](const Graph::Commands& commands) { copy(commands, r.scene, image); });
+    r.graph.pass("present", {copied_from(r.screen)},
+                 [&, image = images_[index]](const Graph::Commands& commands) { copy(commands, r, image); });
     r.submit(acquired, *drawn_[index]);
     const vk::Result shown = gpu_.queue.presentKHR({*drawn_[index], *swapchain_, index});
     if (shown != vk::Result::eSuccess) make_swapchain();  // out of date, or suboptimal
@@ -94,7 +94,7 @@ void Window::make_swapchain() {
 }
 
 /// Waits, as the submission does for the image, at the transfer stage.
-void Window::copy(const Graph::Commands& commands, const Scene& from, vk::Image to) const {
+void Window::copy(const Graph::Commands& commands, const Renderer& from, vk::Image to) const {
     constexpr vk::ImageSubresourceRange all(vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1);
     constexpr auto copied = vk::ImageLayout::eTransferDstOptimal;
     const vk::ImageMemoryBarrier2 before(Stage::eAllTransfer, {}, Stage::eAllTransfer, Access::eTransferWrite, {},

@@ -22,7 +22,7 @@ class Window {
 
    private:
     void make_swapchain();
-    void copy(const Graph::Commands& commands, const Scene& from, vk::Image to) const;
+    void copy(const Graph::Commands& commands, const Renderer& from, vk::Image to) const;
 
     Gpu& gpu_;
     GLFWwindow* window_ = nullptr;

@@ -63,14 +63,14 @@ void bench(Renderer& r, bool frames) {
     const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     r.graph.write("count", counted, counted_rows(batch));
     const auto infer = [&](const Buffer* rows) { r.graph.part("infer"), inference.run(r.graph, rows); };
-    const auto frame = [&](uint32_t i, bool whole) { r.network.train(r.graph, i), r.scene.draw(r.graph, 1, 1, whole); };
+    const auto frame = [&](uint32_t i, bool whole) { r.network.train(r.graph, i), r.draw(1, 1, whole); };
     time(r, "training step", [&](uint32_t i) { r.network.train(r.graph, i); });
     time(r, "inference", [&](uint32_t) { infer(nullptr); });
     time(r, "inference with rows counted on the GPU", [&](uint32_t) { infer(&counted); });
     if (!frames) return;
     time(r, "frame with a training step, every pixel", [&](uint32_t i) { frame(i, true); });
     time(r, "frame with a training step, pixels with a surface", [&](uint32_t i) { frame(i, false); });
-    r.graph.read_back("count", r.scene.counted, read);
+    r.graph.read_back("count", r.counted, read);
     r.now();
     std::printf("%u pixels with a surface\n", read.read<Counted>()[0].m);
 }

@@ -36,12 +36,12 @@ bool check_learning(Renderer& r, double floor) {
     }
     const double after = r.snapshot(r.options.steps).psnr;
     const auto draw = [&](float split, bool whole) {
-        r.scene.draw(r.graph, 1, split, whole);
+        r.draw(1, split, whole);
         return r.screenshot();
     };
     const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     const Picture counted = draw(1, false);
-    r.graph.read_back("count", r.scene.counted, read);
+    r.graph.read_back("count", r.counted, read);
     r.now();
     const double seen = static_cast<double>(read.read<Counted>()[0].m) / static_cast<double>(counted.rgba.size());
     const double all = psnr(counted, draw(1, true)), reference = psnr(counted, draw(0, false));
