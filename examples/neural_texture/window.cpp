@@ -56,12 +56,13 @@ void Window::present(Renderer& r) {
     vk::Result found = vk::Result::eErrorOutOfDateKHR;
     uint32_t index = 0;
     if (*swapchain_) {
-        const auto next = swapchain_.acquireNextImage(UINT64_MAX, acquired);
+        constexpr uint64_t second = 1'000'000'000;  // a window that is hidden may give no image
+        const auto next = swapchain_.acquireNextImage(second, acquired);
         found = next.result, index = next.value;
     }
-    if (found == vk::Result::eErrorOutOfDateKHR) {
+    if (found == vk::Result::eErrorOutOfDateKHR || found == vk::Result::eTimeout) {
         r.submit();
-        make_swapchain();
+        if (found == vk::Result::eErrorOutOfDateKHR) make_swapchain();
         return;
     }
     r.graph.part("present");

@@ -16,8 +16,8 @@ class Window {
     bool closed();
     /// Of the window's pixels, now; 0 x 0 while it is minimised.
     vk::Extent2D size();
-    /// Adds the copy of the screen to the graph, submits the frame, and shows it. A swapchain that is out of date is
-    /// made anew; the frame is then not shown.
+    /// Adds the copy of the screen to the graph, submits the frame, and shows it. The frame is not shown if the window
+    /// gives no image for a second, or if its swapchain is out of date, which is then made anew.
     void present(Renderer& renderer);
 
    private:
