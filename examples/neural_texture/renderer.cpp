@@ -172,7 +172,9 @@ std::pair<Snapshot::Part, double> Renderer::texture(float first, float size) {
     graph.read_back("pictures", pictures_, pictures_read_);
     now();
     const auto all = pictures_read_.read<uint32_t>();
-    const auto picture = [&](size_t i) { return Picture(side, side, all.subspan(i * points, points)); };
+    const auto picture = [&](uint32_t i) {
+        return Picture{side, side, {all.begin() + i * points, all.begin() + (i + 1) * points}};
+    };
     double squares = 0;
     for (const uint32_t word : all.last(points)) squares += static_cast<double>(std::bit_cast<float>(word));
     return {{picture(0), picture(1), picture(2)}, -10 * std::log10(squares / 3 / points)};
@@ -188,7 +190,8 @@ Picture Renderer::screenshot() {
     graph.part("screenshot");
     graph.read_back("screenshot", screen, pixels);
     now();
-    Picture picture(extent.width, extent.height, pixels.read<uint32_t>());
+    const auto all = pixels.read<uint32_t>();
+    Picture picture{extent.width, extent.height, {all.begin(), all.end()}};
     for (uint32_t& p : picture.rgba) p = (p & 0xff00ff00) | (p & 0xff) << 16 | (p >> 16 & 0xff);  // from BGRA
     return picture;
 }

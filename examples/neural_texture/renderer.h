@@ -4,9 +4,34 @@
 // flight: while the GPU works on one, the next is recorded.
 #pragma once
 #include "network.h"
-#include "picture.h"
 
 namespace renderer {
+
+constexpr uint32_t milestones[] = {100, 1000, 5000};  // steps after which the texture is shown
+
+struct Picture {
+    uint32_t width, height;
+    std::vector<uint32_t> rgba;  // red in the lowest byte
+};
+
+/// What the texture looked like after some steps.
+struct Snapshot {
+    struct Part {
+        Picture network, reference, difference;
+    };
+    uint32_t step = 0;
+    double psnr = 0;
+    Part whole, detail;
+};
+
+/// What the host learns of a frame when it has ended.
+struct Finished {
+    uint32_t steps = 0;         // until its end
+    bool trained = false;       // otherwise it has no loss
+    double loss = 0, psnr = 0;  // of one point, on average over the batch of its last step, before that step
+    uint32_t rows = 0;          // that the network coloured
+    Times times{};              // of the GPU
+};
 
 /// What happens half-way, for tests.
 enum Event : uint32_t { nothing, resize, minimise, lose, lose_in_wait };
