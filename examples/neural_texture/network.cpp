@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -31,11 +30,8 @@ vkgemm::Plan make_plan(Gpu& gpu, const vkgemm::Problem& problem, uint64_t& works
 
 static_assert(offsetof(Counted, dispatch_x) == sizeof(VkgemmGroup));
 
-std::vector<uint32_t> counted_rows(uint32_t count) {
-    const Counted c{.m = count, .dispatch_x = divide_up(count, 128), .dispatch_y = levels, .dispatch_z = 1};
-    std::vector<uint32_t> all(sizeof c / sizeof(uint32_t));
-    std::memcpy(all.data(), &c, sizeof c);
-    return all;
+std::vector<Counted> counted_rows(uint32_t count) {
+    return {{.m = count, .dispatch_x = divide_up(count, 128), .dispatch_y = levels, .dispatch_z = 1}};
 }
 
 Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
@@ -133,9 +129,7 @@ void Network::reset(Graph& graph) {
     }
     std::uniform_real_distribution<float> uniform(-0.02f, 0.02f);
     for (uint32_t i = first_feature; i < parameter_count; ++i) initial[i] = uniform(engine);
-    std::vector<uint32_t> as_words(parameter_count);
-    std::memcpy(as_words.data(), initial.data(), as_words.size() * sizeof(uint32_t));
-    graph.write("initial values", parameters, std::move(as_words));
+    graph.write("initial values", parameters, std::move(initial));
     const uint32_t one = settings.f32 ? std::bit_cast<uint32_t>(1.0f) : 0x3c003c00;  // two of f16
     for (const auto& [b, value] :
          {std::pair{moments_, 0u}, {layer_gradients, 0u}, {feature_gradients, 0u}, {ones_, one}})
@@ -143,7 +137,7 @@ void Network::reset(Graph& graph) {
     adam(graph, 0, 0);  // this only writes the copy
 }
 
-vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Buffer& workspace) const {
+vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Resource& workspace) const {
     return {.a = x[i].operand(),
             .b = copy.operand(bytes(layers[i].first_weight)),
             .d = x[i + 1].operand(),
@@ -176,7 +170,7 @@ void Network::gradients(Graph& graph, uint32_t step, bool add) {
             graph.compute("scatter", {reads(dx_[0]), updates(feature_gradients)},
                           words(batch, stride_of(batch), step, fixed_point),
                           {.x = divide_up(batch, strip), .y = levels * table_parts});
-        const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Buffer& rows, uint32_t first) {
+        const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Resource& rows, uint32_t first) {
             graph.product(what + l.number, plan,
                           {.a = rows.operand(),
                            .b = dx_[i + 1].operand(),
@@ -238,7 +232,7 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
     workspace_ = gpu.buffer("draw workspace", workspace);
 }
 
-void Inference::run(Graph& graph, const Buffer* counted) const {
+void Inference::run(Graph& graph, const Resource* counted) const {
     Groups size{.x = divide_up(rows_, 128), .y = levels};
     if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
     graph.compute("encode", {reads(of_.copy), writes(x_[0]), reads(points)},

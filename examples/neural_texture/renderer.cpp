@@ -66,7 +66,7 @@ void Renderer::resize(vk::Extent2D size) {
 
 void Renderer::draw_visibility(const Graph::Commands& commands, float time) {
     if (!*visibility_) visibility_ = visibility_pipeline(gpu);
-    const auto depth = vk::RenderingAttachmentInfo(*depth_.view, vk::ImageLayout::eGeneral)
+    const auto depth = vk::RenderingAttachmentInfo(depth_.view, vk::ImageLayout::eGeneral)
                            .setLoadOp(vk::AttachmentLoadOp::eClear)
                            .setStoreOp(vk::AttachmentStoreOp::eStore);
     const vk::Rect2D all({}, extent);
@@ -85,8 +85,8 @@ void Renderer::draw(float time, float split, bool whole) {
     const auto at = static_cast<uint32_t>(split * static_cast<float>(w));
     graph.part("raster");
     graph.pass("visibility",
-               {use(depth_, Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite,
-                    Stage::eEarlyFragmentTests | Stage::eLateFragmentTests)},
+               {{depth_, Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite,
+                 Stage::eEarlyFragmentTests | Stage::eLateFragmentTests}},
                [this, time](const Graph::Commands& commands) { draw_visibility(commands, time); });
     graph.write("no rows yet", counted, counted_rows(0));
     graph.compute("compact", {writes(of_screen_->points), writes(rows_), updates(counted), reads(depth_)},
@@ -160,10 +160,10 @@ Times Renderer::now() {
 
 std::pair<Snapshot::Part, double> Renderer::texture(float first, float size) {
     constexpr uint32_t points = side * side;
-    std::vector<uint32_t> grid;
+    std::vector<float> grid;
     for (uint32_t i = 0; i < points; ++i)
         for (const uint32_t at : {i % side, i / side})
-            grid.push_back(std::bit_cast<uint32_t>(first + (static_cast<float>(at) + 0.5f) * size / side));
+            grid.push_back(first + (static_cast<float>(at) + 0.5f) * size / side);
     graph.part("snapshot");
     graph.write("grid", of_texture_.points, std::move(grid));
     of_texture_.run(graph, nullptr);
@@ -186,7 +186,7 @@ Snapshot Renderer::snapshot(uint32_t step) {
 }
 
 Picture Renderer::screenshot() {
-    const Buffer pixels = gpu.buffer("screenshot", screen.bytes, true);
+    const Resource pixels = gpu.buffer("screenshot", screen.bytes, true);
     graph.part("screenshot");
     graph.read_back("screenshot", screen, pixels);
     now();

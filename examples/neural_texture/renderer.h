@@ -50,7 +50,7 @@ struct Frame {
     vk::raii::Fence fence{nullptr};
     vk::raii::Semaphore acquired{nullptr};
     vk::raii::QueryPool queries{nullptr};
-    Buffer losses{}, counted{};
+    Resource losses{}, counted{};
     Finished finished{};
     bool submitted = false, drawn = false;
 };
@@ -88,8 +88,8 @@ class Renderer {
     Graph graph;
     Network network;
     vk::Extent2D extent{};    // of the screen
-    Buffer screen{};          // row by row, a pixel as in VK_FORMAT_B8G8R8A8_UNORM
-    Buffer counted{};         // a Counted: of the last picture
+    Resource screen{};        // row by row, a pixel as in VK_FORMAT_B8G8R8A8_UNORM
+    Resource counted{};       // a Counted: of the last picture
     uint32_t lost = nothing;  // lose: a submission ends as on a lost device; lose_in_wait: a wait for one does
 
    private:
@@ -99,12 +99,11 @@ class Renderer {
     /// A square of the texture from (first, first) on, and its PSNR.
     std::pair<Snapshot::Part, double> texture(float first, float size);
 
-    Image depth_{};
-    Buffer rows_{};
+    Resource depth_{}, rows_{};
     vk::raii::Pipeline visibility_{nullptr};
     std::unique_ptr<Inference> of_screen_{};
     Inference of_texture_;  // for pictures of it
-    Buffer pictures_, pictures_read_;
+    Resource pictures_, pictures_read_;
     vk::raii::CommandPool pool_;
     std::array<Frame, in_flight + 1> frames_{};  // the last one is for now()
     uint32_t next_ = 0;

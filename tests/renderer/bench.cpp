@@ -59,10 +59,10 @@ void time(Renderer& r, const std::string& what, const std::function<void(uint32_
 void bench(Renderer& r, bool frames) {
     const uint32_t batch = r.options.settings.batch;
     const Inference inference(r.gpu, r.network, batch);
-    const Buffer counted = r.gpu.buffer("counted", sizeof(Counted));
-    const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
+    const Resource counted = r.gpu.buffer("counted", sizeof(Counted));
+    const Resource read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     r.graph.write("count", counted, counted_rows(batch));
-    const auto infer = [&](const Buffer* rows) { r.graph.part("infer"), inference.run(r.graph, rows); };
+    const auto infer = [&](const Resource* rows) { r.graph.part("infer"), inference.run(r.graph, rows); };
     const auto frame = [&](uint32_t i, bool whole) { r.network.train(r.graph, i), r.draw(1, 1, whole); };
     time(r, "training step", [&](uint32_t i) { r.network.train(r.graph, i); });
     time(r, "inference", [&](uint32_t) { infer(nullptr); });

@@ -39,7 +39,7 @@ bool check_learning(Renderer& r, double floor) {
         r.draw(1, split, whole);
         return r.screenshot();
     };
-    const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
+    const Resource read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     const Picture counted = draw(1, false);
     r.graph.read_back("count", r.counted, read);
     r.now();
