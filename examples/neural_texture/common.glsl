@@ -11,26 +11,8 @@
 #endif
 #include "shared.h"
 
-// Eight neighbouring activations, as they lie in memory: in f16 they are one access of 16 bytes.
-#ifdef F16
-#define EIGHT uvec4
-float[8] floats_of(EIGHT e) {
-    const vec2 a = unpackHalf2x16(e.x), b = unpackHalf2x16(e.y), c = unpackHalf2x16(e.z), d = unpackHalf2x16(e.w);
-    return float[8](a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y);
-}
-EIGHT eight_of(float f[8]) {
-    return uvec4(packHalf2x16(vec2(f[0], f[1])), packHalf2x16(vec2(f[2], f[3])), packHalf2x16(vec2(f[4], f[5])),
-                 packHalf2x16(vec2(f[6], f[7])));
-}
-#else
-struct EIGHT {
-    vec4 low, high;
-};
-float[8] floats_of(EIGHT e) {
-    return float[8](e.low.x, e.low.y, e.low.z, e.low.w, e.high.x, e.high.y, e.high.z, e.high.w);
-}
-EIGHT eight_of(float f[8]) { return EIGHT(vec4(f[0], f[1], f[2], f[3]), vec4(f[4], f[5], f[6], f[7])); }
-#endif
+// Eight numbers, two vectors of a buffer: what the network gives for a point, or the reference.
+#define EIGHT(buffer, i) mat2x4(vec4(buffer[2 * (i)]), vec4(buffer[2 * (i) + 1]))
 
 uint pcg(uint v) {
     const uint state = v * 747796405u + 2891336453u;

@@ -137,8 +137,8 @@ void Gpu::make_layout() {
     layout = device.createPipelineLayout({{}, *set_layout, push});
 }
 
-Buffer Gpu::buffer(const char* name, VkDeviceSize bytes, bool readable) {
-    Buffer made{.bytes = std::max<VkDeviceSize>(bytes, 16)};
+Resource Gpu::buffer(const char* name, VkDeviceSize bytes, bool readable) {
+    Resource made{.bytes = std::max<VkDeviceSize>(bytes, 16)};
     using Usage = vk::BufferUsageFlagBits;
     const VkBufferCreateInfo info =
         vk::BufferCreateInfo({}, made.bytes,
@@ -155,11 +155,11 @@ Buffer Gpu::buffer(const char* name, VkDeviceSize bytes, bool readable) {
     check(vmaCreateBuffer(allocator, &info, &memory, &handle, &allocation, &where), "vmaCreateBuffer");
     made.handle = handle, made.mapped = where.pMappedData;
     made.owner = {handle, [=, this](VkBuffer b) { vmaDestroyBuffer(allocator, b, allocation); }};
-    names[std::bit_cast<uint64_t>(handle)] = name;
+    names[made.id()] = name;
     return made;
 }
 
-Image Gpu::depth_image(const char* name, vk::Extent2D size) {
+Resource Gpu::depth_image(const char* name, vk::Extent2D size) {
     constexpr vk::Format format = vk::Format::eD32Sfloat;
     constexpr vk::ImageSubresourceRange all(vk::ImageAspectFlagBits::eDepth, 0, 1, 0, 1);
     const VkImageCreateInfo info = vk::ImageCreateInfo(
@@ -169,9 +169,11 @@ Image Gpu::depth_image(const char* name, vk::Extent2D size) {
     VkImage handle = nullptr;
     VmaAllocation allocation = nullptr;
     check(vmaCreateImage(allocator, &info, &memory, &handle, &allocation, nullptr), "vmaCreateImage");
-    Image made{handle, size, {handle, [=, this](VkImage i) { vmaDestroyImage(allocator, i, allocation); }}};
-    made.view = device.createImageView({{}, handle, vk::ImageViewType::e2D, format, {}, all});
-    names[std::bit_cast<uint64_t>(handle)] = name;
+    const std::shared_ptr<void> image(handle, [=, this](VkImage i) { vmaDestroyImage(allocator, i, allocation); });
+    const auto both = std::make_shared<std::pair<std::shared_ptr<void>, vk::raii::ImageView>>(
+        image, device.createImageView({{}, handle, vk::ImageViewType::e2D, format, {}, all}));
+    const Resource made{.bytes = VkDeviceSize{4} * size.width * size.height, .owner = both, .view = *both->second};
+    names[made.id()] = name;
     constexpr auto commands = vk::PipelineStageFlagBits2::eAllCommands;
     new_images.emplace_back(commands, vk::AccessFlags2(), commands,
                             vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite,

@@ -6,7 +6,7 @@
 // After volk, which is the loader.
 #include <vk_mem_alloc.h>
 #define VULKAN_HPP_ENABLE_DYNAMIC_LOADER_TOOL 0
-#define VULKAN_HPP_HANDLE_ERROR_OUT_OF_DATE_AS_SUCCESS  // an old swapchain is made anew (window.cpp)
+#define VULKAN_HPP_HANDLE_ERROR_OUT_OF_DATE_AS_SUCCESS  // an old swapchain is made anew (window.h)
 #include <bit>
 #include <map>
 #include <memory>
@@ -33,30 +33,25 @@ struct Purpose {
     unsigned* messages = nullptr;  // how many a validation layer had, if one is loaded
 };
 
-/// A range of a buffer, which lives as long as the last copy.
-struct Buffer {
-    vk::Buffer handle{};
+/// A range of a buffer, or the depth image; it lives as long as the last copy. The image is always in the layout
+/// GENERAL, so that the graph has no layouts to track.
+struct Resource {
+    vk::Buffer handle{};  // null: the image
     VkDeviceSize bytes = 0, offset = 0;
     void* mapped = nullptr;  // for readback
     std::shared_ptr<void> owner{};
+    vk::ImageView view{};  // null: a buffer
 
+    uint64_t id() const { return handle ? std::bit_cast<uint64_t>(handle) : std::bit_cast<uint64_t>(view); }
     vkgemm::Operand operand(VkDeviceSize from = 0) const {
         return {.buffer = handle, .offset = offset + from, .size = bytes - from};
     }
-    /// A part of it, which passes touch like a buffer of its own.
-    Buffer part(VkDeviceSize from, VkDeviceSize size) const { return {handle, size, offset + from, nullptr, owner}; }
+    /// A part of a buffer, which passes touch like a buffer of its own.
+    Resource part(VkDeviceSize from, VkDeviceSize size) const { return {handle, size, offset + from, nullptr, owner}; }
     template <class T>
     std::span<const T> read() const {
         return {static_cast<const T*>(mapped), bytes / sizeof(T)};
     }
-};
-
-/// The depth buffer, always in the layout GENERAL, so that the graph has no layouts to track.
-struct Image {
-    vk::Image handle{};
-    vk::Extent2D size{};
-    std::shared_ptr<void> owner{};
-    vk::raii::ImageView view{nullptr};
 };
 
 struct Gpu {
@@ -75,7 +70,7 @@ struct Gpu {
     vk::raii::DescriptorSetLayout set_layout{nullptr};  // 7 storage buffers, the depth image; pushed
     vk::raii::PipelineLayout layout{nullptr};           // of every pipeline of the renderer
     std::map<std::string, vk::raii::Pipeline> pipelines{};
-    std::map<uint64_t, const char*> names{};            // of buffers and images, by handle
+    std::map<uint64_t, const char*> names{};            // of resources, by id
     std::vector<vk::ImageMemoryBarrier2> new_images{};  // whose layout the next frame sets
 
     /// Opens the first device, also with what the problems need, and lends it to vkgemm.
@@ -85,8 +80,8 @@ struct Gpu {
     ~Gpu() { vmaDestroyAllocator(allocator); }
     /// Waits until nothing runs; also if the device is lost.
     void finish() const noexcept { device.getDispatcher()->vkDeviceWaitIdle(*device); }
-    Buffer buffer(const char* name, VkDeviceSize bytes, bool readable = false);
-    Image depth_image(const char* name, vk::Extent2D size);
+    Resource buffer(const char* name, VkDeviceSize bytes, bool readable = false);
+    Resource depth_image(const char* name, vk::Extent2D size);
     /// The shader of that name in this folder.
     vk::raii::ShaderModule shader(const std::string& name) const;
     /// Its pipeline, which is made at its first use.

@@ -7,43 +7,26 @@
 namespace renderer {
 namespace {
 
-constexpr vk::AccessFlags2 all_writes =
-    Access::eShaderStorageWrite | Access::eTransferWrite | Access::eDepthStencilAttachmentWrite;
 // A frame waits for the frame before it: there is one queue. The host waits for what it reads.
 constexpr vk::MemoryBarrier2 around_frames(Stage::eAllCommands, Access::eMemoryWrite,
                                            Stage::eAllCommands | Stage::eHost,
                                            Access::eMemoryRead | Access::eMemoryWrite);
 
-void add_once(std::vector<uint64_t>& handles, uint64_t handle) {
-    if (std::ranges::find(handles, handle) == handles.end()) handles.push_back(handle);
+void add_once(std::vector<uint64_t>& ids, uint64_t id) {
+    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
 
 }  // namespace
-
-Use use(const Buffer& b, vk::AccessFlags2 access, vk::PipelineStageFlags2 stage) {
-    return {std::bit_cast<uint64_t>(b.handle), b.handle, {}, b.offset, b.bytes, access, stage};
-}
-Use use(const Image& i, vk::AccessFlags2 access, vk::PipelineStageFlags2 stage) {
-    const VkDeviceSize bytes = VkDeviceSize{4} * i.size.width * i.size.height;
-    return {std::bit_cast<uint64_t>(i.handle), {}, *i.view, 0, bytes, access, stage};
-}
-bool Use::reads() const { return bool(access & ~all_writes); }
-bool Use::writes() const { return bool(access & all_writes); }
-bool Use::conflicts(const Use& other) const {
-    const bool overlap = offset < other.offset + other.size && other.offset < offset + size;
-    return handle == other.handle && overlap && (writes() || other.writes());
-}
 
 void Graph::pass(const std::string& name, std::vector<Use> uses, Record record, const char* kernel) {
     passes_.push_back({name, part_, kernel, std::move(uses), std::move(record)});
 }
 
-void Graph::compute(const std::string& name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
-                    const Groups& groups) {
+void Graph::compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups) {
     std::vector<Use> all = uses;
     const vk::Buffer arguments = groups.arguments.handle;
-    if (arguments) all.push_back(use(groups.arguments, Access::eIndirectCommandRead, Stage::eDrawIndirect));
-    pass(name, std::move(all), [=, this, pipeline = gpu_.compute(shader)](const Commands& commands) {
+    if (arguments) all.push_back({groups.arguments, Access::eIndirectCommandRead, Stage::eDrawIndirect});
+    pass(name, std::move(all), [=, this, pipeline = gpu_.compute(name)](const Commands& commands) {
         bind(commands, pipeline, uses, push);
         if (arguments)
             commands.dispatchIndirect(arguments, groups.arguments.offset);
@@ -57,10 +40,10 @@ void Graph::bind(const Commands& commands, vk::Pipeline pipeline, const std::vec
     std::vector<vk::DescriptorBufferInfo> buffers;
     vk::DescriptorImageInfo depth({}, {}, vk::ImageLayout::eGeneral);
     for (const Use& use : uses)
-        if (use.buffer)
-            buffers.emplace_back(use.buffer, use.offset, use.size);
+        if (use.what.view)
+            depth.imageView = use.what.view;
         else
-            depth.imageView = use.view;
+            buffers.emplace_back(use.what.handle, use.what.offset, use.what.bytes);
     std::vector<vk::WriteDescriptorSet> writes;
     writes.push_back({{}, 0, 0, vk::DescriptorType::eStorageBuffer, {}, buffers});
     if (depth.imageView) writes.push_back({{}, 7, 0, vk::DescriptorType::eSampledImage, depth});
@@ -74,26 +57,17 @@ void Graph::product(const std::string& name, const vkgemm::Plan& plan, const vkg
     std::vector<Use> uses;
     for (const VkgemmRunAccess& a : need(plan.accesses(run)))
         uses.push_back(
-            use(Buffer{a.buffer, a.size, a.offset}, vk::AccessFlags2(a.access), vk::PipelineStageFlags2(a.stage)));
+            {Resource{a.buffer, a.size, a.offset}, vk::AccessFlags2(a.access), vk::PipelineStageFlags2(a.stage)});
     pass(
         name, std::move(uses), [&plan, run](const Commands& commands) { check(plan.record(*commands, run)); },
         plan.info().kernel);
 }
 
-void Graph::fill(const Buffer& b, uint32_t value) {
+void Graph::fill(const Resource& b, uint32_t value) {
     pass("fill", {copied_to(b)}, [=](const Commands& c) { c.fillBuffer(b.handle, b.offset, b.bytes, value); });
 }
 
-void Graph::write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset) {
-    pass(name, {copied_to(buffer)}, [buffer, offset, data = std::move(data)](const Commands& commands) {
-        constexpr size_t most = 65536 / sizeof(uint32_t);  // that updateBuffer takes. A loader would stage this.
-        for (size_t at = 0; at < data.size(); at += most)
-            commands.updateBuffer<uint32_t>(buffer.handle, buffer.offset + offset + at * sizeof(uint32_t),
-                                            std::span(data).subspan(at, std::min(data.size() - at, most)));
-    });
-}
-
-void Graph::read_back(const char* name, const Buffer& from, const Buffer& to) {
+void Graph::read_back(const char* name, const Resource& from, const Resource& to) {
     pass(name, {copied_from(from), copied_to(to)}, [=](const Commands& commands) {
         commands.copyBuffer(from.handle, to.handle,
                             vk::BufferCopy(from.offset, to.offset, std::min(from.bytes, to.bytes)));
@@ -108,7 +82,7 @@ void Graph::place_barriers() {
     for (Pass& p : passes_) {
         for (const Use& use : p.uses)
             if (std::ranges::any_of(batch, [&](const Use& other) { return use.conflicts(other); }))
-                add_once(p.waits_for, use.handle);
+                add_once(p.waits_for, use.what.id());
         if (!p.waits_for.empty()) {
             before = &p.barrier;
             for (const Use& use : std::exchange(batch, {})) {
@@ -140,7 +114,7 @@ Times Graph::record(const Commands& commands, const vk::raii::QueryPool& queries
         const Pass& p = passes_[i];
         if (!p.waits_for.empty()) commands.pipelineBarrier2({{}, p.barrier});
         p.record(commands);
-        for (const Use& use : p.uses) bytes += use.size * (use.reads() && use.writes() ? 2 : 1);
+        for (const Use& use : p.uses) bytes += use.what.bytes * (use.reads() && use.writes() ? 2 : 1);
         const bool last = time_each || i + 1 == passes_.size() || passes_[i + 1].part != p.part;
         if (last && times.size() + 1 < most_times) {
             times.push_back({time_each ? p.name : p.part, time_each ? p.kernel : "", std::exchange(bytes, 0)});
@@ -172,10 +146,10 @@ Times Graph::finish(const Times& recorded, const vk::raii::QueryPool& queries) c
     return all;
 }
 
-std::string Graph::names(const std::vector<uint64_t>& handles) const {
+std::string Graph::names(const std::vector<uint64_t>& ids) const {
     std::string text;
-    for (const uint64_t handle : handles) {
-        const auto name = gpu_.names.find(handle);
+    for (const uint64_t id : ids) {
+        const auto name = gpu_.names.find(id);
         if (name != gpu_.names.end()) text += (text.empty() ? "" : ", ") + std::string(name->second);
     }
     return text;
@@ -183,7 +157,7 @@ std::string Graph::names(const std::vector<uint64_t>& handles) const {
 
 void Graph::print(const Pass& pass) const {
     std::vector<uint64_t> read, written;
-    for (const Use& use : pass.uses) add_once(use.writes() ? written : read, use.handle);
+    for (const Use& use : pass.uses) add_once(use.writes() ? written : read, use.what.id());
     std::printf("%-6s  %-16s  %s -> %s", pass.part, pass.name.c_str(), names(read).c_str(), names(written).c_str());
     if (!pass.waits_for.empty()) std::printf("  waits for %s", names(pass.waits_for).c_str());
     std::printf("%s%s\n", *pass.kernel ? "  vkgemm: " : "", pass.kernel);

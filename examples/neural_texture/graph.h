@@ -10,29 +10,29 @@ namespace renderer {
 
 using Access = vk::AccessFlagBits2;
 using Stage = vk::PipelineStageFlagBits2;
+constexpr vk::AccessFlags2 all_writes =
+    Access::eShaderStorageWrite | Access::eTransferWrite | Access::eDepthStencilAttachmentWrite;
 
-/// A range of a buffer, or an image, and how a pass touches it.
+/// A resource, and how a pass touches it.
 struct Use {
-    uint64_t handle = 0;
-    vk::Buffer buffer{};                // null: an image
-    vk::ImageView view{};               // null: a buffer
-    VkDeviceSize offset = 0, size = 0;  // of an image: 0 and its bytes
+    Resource what{};
     vk::AccessFlags2 access{};
-    vk::PipelineStageFlags2 stage{};
+    vk::PipelineStageFlags2 stage = Stage::eComputeShader;
 
-    bool reads() const;
-    bool writes() const;
+    bool reads() const { return bool(access & ~all_writes); }
+    bool writes() const { return bool(access & all_writes); }
     /// Whether the later of both has to wait for the earlier.
-    bool conflicts(const Use& other) const;
+    bool conflicts(const Use& other) const {
+        const Resource &a = what, &b = other.what;
+        const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+        return a.id() == b.id() && overlap && (writes() || other.writes());
+    }
 };
-Use use(const Buffer& b, vk::AccessFlags2 access, vk::PipelineStageFlags2 stage = Stage::eComputeShader);
-Use use(const Image& i, vk::AccessFlags2 access, vk::PipelineStageFlags2 stage = Stage::eComputeShader);
-inline Use reads(const Buffer& what) { return use(what, Access::eShaderStorageRead); }
-inline Use reads(const Image& what) { return use(what, Access::eShaderSampledRead); }
-inline Use writes(const Buffer& what) { return use(what, Access::eShaderStorageWrite); }
-inline Use updates(const Buffer& what) { return use(what, Access::eShaderStorageRead | Access::eShaderStorageWrite); }
-inline Use copied_from(const Buffer& what) { return use(what, Access::eTransferRead, Stage::eAllTransfer); }
-inline Use copied_to(const Buffer& what) { return use(what, Access::eTransferWrite, Stage::eAllTransfer); }
+inline Use reads(const Resource& r) { return {r, r.view ? Access::eShaderSampledRead : Access::eShaderStorageRead}; }
+inline Use writes(const Resource& r) { return {r, Access::eShaderStorageWrite}; }
+inline Use updates(const Resource& r) { return {r, Access::eShaderStorageRead | Access::eShaderStorageWrite}; }
+inline Use copied_from(const Resource& r) { return {r, Access::eTransferRead, Stage::eAllTransfer}; }
+inline Use copied_to(const Resource& r) { return {r, Access::eTransferWrite, Stage::eAllTransfer}; }
 
 /// 32-bit words of push constants from numbers.
 std::vector<uint32_t> words(auto... value) { return {std::bit_cast<uint32_t>(value)...}; }
@@ -41,7 +41,7 @@ inline uint32_t divide_up(uint32_t work, uint32_t each) { return (work + each - 
 /// How many work groups a pass has. With `arguments`, a VkDispatchIndirectCommand on the GPU states it.
 struct Groups {
     uint32_t x = 0, y = 1;
-    Buffer arguments{};
+    Resource arguments{};
 };
 
 /// How long a part of a frame took, or each of its passes.
@@ -62,14 +62,22 @@ class Graph {
     /// Passes that follow belong to this part of the frame: "train", "shade".
     void part(const char* name) { part_ = name; }
     void pass(const std::string& name, std::vector<Use> uses, Record record, const char* kernel = "");
-    /// A compute shader. Its buffers are bindings 0 and up, in the order of `uses`; the depth image is binding 7.
-    void compute(const std::string& name, const char* shader, std::vector<Use> uses, std::vector<uint32_t> push,
-                 const Groups& groups);
+    /// The compute shader of that name. Its buffers are bindings 0 and up, in the order of `uses`; the depth image is
+    /// binding 7.
+    void compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups);
     void product(const std::string& name, const vkgemm::Plan& plan, const vkgemm::Run& run);
-    void fill(const Buffer& buffer, uint32_t value);
-    void write(const char* name, const Buffer& buffer, std::vector<uint32_t> data, VkDeviceSize offset = 0);
+    void fill(const Resource& buffer, uint32_t value);
+    template <class T>
+    void write(const char* name, const Resource& to, std::vector<T> data) {
+        pass(name, {copied_to(to)}, [to, data = std::move(data)](const Commands& commands) {
+            constexpr size_t most = 65536 / sizeof(T);  // that updateBuffer takes. A loader would stage this.
+            for (size_t at = 0; at < data.size(); at += most)
+                commands.updateBuffer<T>(to.handle, to.offset + at * sizeof(T),
+                                         std::span(data).subspan(at, std::min(data.size() - at, most)));
+        });
+    }
     /// Copies `from` to the host, which reads `to` after the fence.
-    void read_back(const char* name, const Buffer& from, const Buffer& to);
+    void read_back(const char* name, const Resource& from, const Resource& to);
 
     /// Records all passes, with their barriers, and forgets them. A timestamp ends each part, or each pass with
     /// `time_each`; returns what ended.
@@ -85,13 +93,13 @@ class Graph {
         const char *part, *kernel;
         std::vector<Use> uses;
         Record record;
-        std::vector<uint64_t> waits_for{};  // handles of what passes before it touch
+        std::vector<uint64_t> waits_for{};  // ids of what passes before it touch
         vk::MemoryBarrier2 barrier{};       // before it, if it waits
     };
     void place_barriers();
     void bind(const Commands& commands, vk::Pipeline pipeline, const std::vector<Use>& uses,
               const std::vector<uint32_t>& push) const;
-    std::string names(const std::vector<uint64_t>& handles) const;
+    std::string names(const std::vector<uint64_t>& ids) const;
     void print(const Pass& pass) const;
 
     Gpu& gpu_;

@@ -4,87 +4,43 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
-#include "renderer.h"
+#include "report.h"
 #include "window.h"
 
 using namespace renderer;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// What a run has to show: a line each second, and in the end pictures and averages.
-struct Report {
-    std::vector<Snapshot> snapshots{};
-    std::vector<Finished> curve{};
-    std::map<std::string, double> milliseconds{};  // of all frames, by part
-    unsigned frames = 0, frames_said = 0;
-    Clock::time_point said = Clock::now();
-
-    void note(const Finished& f, vk::Extent2D size, bool last) {
-        ++frames;
-        for (const Time& t : f.times) milliseconds[t.name] += t.milliseconds;
-        if (f.trained) curve.push_back(f);
-        const Clock::time_point now = Clock::now();
-        if (!last && now - said < std::chrono::seconds(1)) return;
-        const double frame = std::chrono::duration<double, std::milli>(now - said).count() / (frames - frames_said);
-        std::printf("frame %.2f ms, step %u", frame, f.steps);
-        if (!curve.empty()) std::printf(", PSNR %.2f dB", curve.back().psnr);
-        std::printf(", %u pixels of %ux%u;", f.rows, size.width, size.height);
-        for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
-        std::printf("\n");
-        std::fflush(stdout);
-        said = now;
-        frames_said = frames;
-    }
-    void finish(const std::string& out) const {
-        if (!out.empty()) contact_sheet(snapshots).save(out + "/contact.png");
-        if (!out.empty() && !curve.empty()) loss_curve(curve).save(out + "/loss.png");
-        const Snapshot &first = snapshots.front(), &last = snapshots.back();
-        std::printf("PSNR of the texture: %.2f dB before, %.2f dB after %u steps; %u frames, on average:", first.psnr,
-                    last.psnr, last.step, frames);
-        for (const auto& [part, sum] : milliseconds) std::printf(" %s %.3f ms", part.c_str(), sum / frames);
-        std::printf("\n");
-    }
-};
-
-void take_snapshot(Renderer& r, Report& report, uint32_t step) {
-    report.snapshots.push_back(r.snapshot(step));
-    if (!r.options.out.empty() && step != 0)
-        r.screenshot().save(r.options.out + "/frame_" + std::to_string(step) + ".png");
-}
-
 /// Learns and draws until all steps are done or the window is closed.
 void run(Renderer& r) {
     const Options& o = r.options;
     const std::unique_ptr<Window> window = o.window ? std::make_unique<Window>(r.gpu, o.size) : nullptr;
     Report report;
-    take_snapshot(r, report, 0);
+    report.take_snapshot(r, 0);
     r.graph.print_next = o.graph;
     uint32_t step = 0;
     for (uint32_t frame = 0; window ? !window->closed() : step < o.steps; ++frame) {
         const bool middle = step >= o.steps / 2 && step < o.steps / 2 + o.steps_per_frame && step < o.steps;
         const uint32_t event = middle ? o.inject : nothing;
-        vk::Extent2D size = window ? window->size() : r.scene.extent;
+        vk::Extent2D size = window ? window->size() : r.extent;
         if (event == resize) size = vk::Extent2D(o.size.width / 2, o.size.height / 2);
         const bool minimised = event == minimise || size.width == 0 || size.height == 0;
         r.lost = event;
-        if (!minimised && size != r.scene.extent) r.resize(size);
-        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, false);
+        if (!minimised && size != r.extent) r.resize(size);
+        if (const Finished* f = r.wait()) report.note(*f, r.extent, false);
         const uint32_t before =
             std::exchange(step, r.add_frame(step, 0.9f + static_cast<float>(frame) / 60, minimised));
         if (window && !minimised)
             window->present(r);
         else
             r.submit();
-        if (step > before && (step == o.steps || std::ranges::count(milestones, step))) take_snapshot(r, report, step);
+        if (step > before && (step == o.steps || std::ranges::count(milestones, step))) report.take_snapshot(r, step);
     }
     for (uint32_t i = 0; i < Renderer::in_flight; ++i, r.skip())
-        if (const Finished* f = r.wait()) report.note(*f, r.scene.extent, i + 1 == Renderer::in_flight);
+        if (const Finished* f = r.wait()) report.note(*f, r.extent, i + 1 == Renderer::in_flight);
     report.finish(o.out);
 }
 

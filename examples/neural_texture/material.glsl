@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The references, without any asset. A material is 8 numbers for each point: colour (3), roughness, the slope of the
+// The references, without any asset. A material is 8 numbers for each point: colour (3), roughness; the slope of the
 // surface (2), and two that are 0. `uv` repeats with period 1.
 float hash(uvec2 p, uint salt) { return random(p.x * 1619u + p.y * 31337u + salt * 6971u); }
 uvec2 wrapped(uvec2 p, uint period) { return mix(p, p - period, greaterThanEqual(p, uvec2(period))); }
@@ -28,7 +28,7 @@ vec3 brick(vec2 uv) {
     const float tone = hash(uvec2(p) % uvec2(4, 8), 3u);
     return vec3(inside, inside * (0.7 + 0.2 * tone + 0.25 * fbm(uv, 24, 11u, 2)), tone);
 }
-float[8] brick_material(vec2 uv) {
+mat2x4 brick_material(vec2 uv) {
     const vec3 b = brick(uv);
     const float e = 1.0 / 512.0;
     const vec2 slope = (vec2(brick(uv + vec2(e, 0)).y, brick(uv + vec2(0, e)).y) - b.y) / e * 0.012;
@@ -36,9 +36,9 @@ float[8] brick_material(vec2 uv) {
     vec3 clay = mix(vec3(0.55, 0.20, 0.13), vec3(0.80, 0.42, 0.27), b.z);
     clay = mix(clay, vec3(0.36, 0.17, 0.16), smoothstep(0.72, 0.95, fract(b.z * 7.3)));
     const vec3 colour = mix(vec3(0.72, 0.69, 0.62) * (0.75 + 0.4 * grain), clay * (0.65 + 0.7 * grain), b.x);
-    return float[8](colour.r, colour.g, colour.b, mix(0.9, 0.45 + 0.3 * grain, b.x), slope.x, slope.y, 0.0, 0.0);
+    return mat2x4(colour, mix(0.9, 0.45 + 0.3 * grain, b.x), slope, 0.0, 0.0);
 }
-float[8] marble_material(vec2 uv) {
+mat2x4 marble_material(vec2 uv) {
     const vec2 warp = vec2(fbm(uv, 4, 31u, 3), fbm(uv, 4, 41u, 3)) - 0.45;
     const float veins = abs(sin(6.2831853 * (uv.x + uv.y + 1.1 * warp.x + 0.7 * warp.y)));
     const float fine = abs(sin(6.2831853 * (2.0 * uv.x - uv.y + 1.3 * warp.y + 0.3)));
@@ -46,7 +46,7 @@ float[8] marble_material(vec2 uv) {
     vec3 colour = mix(vec3(0.93, 0.92, 0.90), vec3(0.62, 0.66, 0.70), 0.9 * cloud);
     colour = mix(vec3(0.16, 0.19, 0.24), colour, smoothstep(0.0, 0.35, veins));
     colour = mix(vec3(0.72, 0.55, 0.30), colour, smoothstep(0.0, 0.16, fine) * 0.7 + 0.3);
-    return float[8](colour.r, colour.g, colour.b, 0.12 + 0.2 * cloud, 0.0, 0.0, 0.0, 0.0);
+    return mat2x4(colour, 0.12 + 0.2 * cloud, 0.0, 0.0, 0.0, 0.0);
 }
 // The signed distance to a star with five points in a ring; below 0 inside. The network learns it as a number.
 float shape(vec2 uv) {
@@ -60,17 +60,17 @@ float shape(vec2 uv) {
     const float star = length(from - along * t) * (side > 0.0 ? -1.0 : 1.0);
     return min(star, abs(r - 0.42) - 0.025);
 }
-float[8] material_at(vec2 uv, uint material) {
+mat2x4 material_at(vec2 uv, uint material) {
     if (material == 0u) return brick_material(uv);
     if (material == 1u) return marble_material(uv);
     const float d = 4.0 * shape(uv);  // three numbers, so that PSNR means the same for all materials
-    return float[8](0.5 + 0.5 * d, 0.5 + 0.5 * d, 0.5 + 0.5 * d, 0.4, 0.0, 0.0, 0.0, 0.0);
+    return mat2x4(vec3(0.5 + 0.5 * d), 0.4, 0.0, 0.0, 0.0, 0.0);
 }
 // What is drawn: the colour of a distance, otherwise the material itself.
-float[8] surface_of(float[8] m, uint material) {
+mat2x4 surface_of(mat2x4 m, uint material) {
     if (material != 2u) return m;
-    const float d = (m[0] * 2.0 - 1.0) / 4.0, stripe = 0.5 + 0.5 * cos(d * 180.0);
+    const float d = (m[0].r * 2.0 - 1.0) / 4.0, stripe = 0.5 + 0.5 * cos(d * 180.0);
     vec3 colour = d < 0.0 ? vec3(0.95, 0.55, 0.16) : mix(vec3(0.10, 0.22, 0.42), vec3(0.16, 0.36, 0.60), stripe);
     colour = mix(vec3(0.97), colour, smoothstep(0.004, 0.009, abs(d)));
-    return float[8](colour.r, colour.g, colour.b, d < 0.0 ? 0.25 : 0.55, 0.0, 0.0, 0.0, 0.0);
+    return mat2x4(colour, d < 0.0 ? 0.25 : 0.55, 0.0, 0.0, 0.0, 0.0);
 }

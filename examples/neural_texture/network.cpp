@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -31,11 +30,8 @@ vkgemm::Plan make_plan(Gpu& gpu, const vkgemm::Problem& problem, uint64_t& works
 
 static_assert(offsetof(Counted, dispatch_x) == sizeof(VkgemmGroup));
 
-std::vector<uint32_t> counted_rows(uint32_t count) {
-    const Counted c{.m = count, .dispatch_x = divide_up(count, 128), .dispatch_y = levels, .dispatch_z = 1};
-    std::vector<uint32_t> all(sizeof c / sizeof(uint32_t));
-    std::memcpy(all.data(), &c, sizeof c);
-    return all;
+std::vector<Counted> counted_rows(uint32_t count) {
+    return {{.m = count, .dispatch_x = divide_up(count, 128), .dispatch_y = levels, .dispatch_z = 1}};
 }
 
 Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
@@ -133,9 +129,7 @@ void Network::reset(Graph& graph) {
     }
     std::uniform_real_distribution<float> uniform(-0.02f, 0.02f);
     for (uint32_t i = first_feature; i < parameter_count; ++i) initial[i] = uniform(engine);
-    std::vector<uint32_t> as_words(parameter_count);
-    std::memcpy(as_words.data(), initial.data(), as_words.size() * sizeof(uint32_t));
-    graph.write("initial values", parameters, std::move(as_words));
+    graph.write("initial values", parameters, std::move(initial));
     const uint32_t one = settings.f32 ? std::bit_cast<uint32_t>(1.0f) : 0x3c003c00;  // two of f16
     for (const auto& [b, value] :
          {std::pair{moments_, 0u}, {layer_gradients, 0u}, {feature_gradients, 0u}, {ones_, one}})
@@ -143,7 +137,7 @@ void Network::reset(Graph& graph) {
     adam(graph, 0, 0);  // this only writes the copy
 }
 
-vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Buffer& workspace) const {
+vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Resource& workspace) const {
     return {.a = x[i].operand(),
             .b = copy.operand(bytes(layers[i].first_weight)),
             .d = x[i + 1].operand(),
@@ -153,15 +147,14 @@ vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Buffer& works
 
 void Network::gradients(Graph& graph, uint32_t step, bool add) {
     const uint32_t batch = settings.batch;
-    graph.compute("encode", "encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
+    graph.compute("encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
     for (uint32_t i = 0; i < count; ++i) {
         vkgemm::Run run = layer(i, x_, workspace_);
         if (layers[i].last) run.c = targets_.operand(), run.beta = -1;  // gives the gradient of the loss
         graph.product("layer " + layers[i].number, forward_[i], run);
         if (i == 1)  // runs beside that product
-            graph.compute("reference", "reference", {writes(targets_)}, words(batch, step, settings.material),
-                          {.x = batch / 64});
+            graph.compute("reference", {writes(targets_)}, words(batch, step, settings.material), {.x = batch / 64});
     }
     for (uint32_t i = count; i-- > 0;) {
         const Layer& l = layers[i];
@@ -172,12 +165,12 @@ void Network::gradients(Graph& graph, uint32_t step, bool add) {
                        .residual = l.first ? vkgemm::Operand{} : x_[i].operand(),
                        .workspace = workspace_.operand()});
         // What follows runs beside this product, or, behind the first layer's, beside the scatter.
-        if (l.last) graph.compute("loss", "loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
+        if (l.last) graph.compute("loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
         if (l.first)
-            graph.compute("scatter", "scatter", {reads(dx_[0]), updates(feature_gradients)},
+            graph.compute("scatter", {reads(dx_[0]), updates(feature_gradients)},
                           words(batch, stride_of(batch), step, fixed_point),
                           {.x = divide_up(batch, strip), .y = levels * table_parts});
-        const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Buffer& rows, uint32_t first) {
+        const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Resource& rows, uint32_t first) {
             graph.product(what + l.number, plan,
                           {.a = rows.operand(),
                            .b = dx_[i + 1].operand(),
@@ -198,7 +191,7 @@ void Network::adam(Graph& graph, uint32_t step, float at_rate) {
     for (const Layer& l : layers) push.push_back(l.first_bias);
     push.push_back(first_feature);
     graph.compute(
-        "adam", "adam",
+        "adam",
         {updates(parameters), updates(moments_), reads(layer_gradients), updates(feature_gradients), writes(copy)},
         push, {.x = first_feature / 64 + divide_up(parameter_count - first_feature, 1024)});
 }
@@ -239,10 +232,10 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
     workspace_ = gpu.buffer("draw workspace", workspace);
 }
 
-void Inference::run(Graph& graph, const Buffer* counted) const {
+void Inference::run(Graph& graph, const Resource* counted) const {
     Groups size{.x = divide_up(rows_, 128), .y = levels};
     if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
-    graph.compute("encode", "encode", {reads(of_.copy), writes(x_[0]), reads(points)},
+    graph.compute("encode", {reads(of_.copy), writes(x_[0]), reads(points)},
                   words(0u, rows_, stride_of(rows_), 0u, of_.first_feature), size);
     for (uint32_t i = 0; i < Network::count; ++i) {
         vkgemm::Run run = of_.layer(i, x_, workspace_);

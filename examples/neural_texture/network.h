@@ -20,7 +20,7 @@ struct Settings {
     bool f32 = false;
 };
 
-std::vector<uint32_t> counted_rows(uint32_t count);  // as the words of a Counted
+std::vector<Counted> counted_rows(uint32_t count);  // one
 
 struct Layer {
     uint32_t in = 0, out = 0, first_weight = 0, first_bias = 0;  // the latter two: among all parameters
@@ -42,7 +42,7 @@ class Network {
    public:
     static constexpr uint32_t count = 4;  // of layers
     using Plans = std::array<vkgemm::Plan, count>;
-    using Activations = std::array<Buffer, count + 1>;  // the first is the encoding, the last the output
+    using Activations = std::array<Resource, count + 1>;  // the first is the encoding, the last the output
     static std::array<Layer, count> layers_of(const Settings& settings);
     /// The problems of all products, also to infer with `rows` at most.
     static std::vector<vkgemm::Problem> problems(const Settings& settings, uint32_t rows);
@@ -56,7 +56,7 @@ class Network {
     /// it, those of features are added to the zeros that the update left.
     void gradients(Graph& graph, uint32_t step, bool add);
     /// What layer `i` reads and writes forwards.
-    vkgemm::Run layer(uint32_t i, const Activations& x, const Buffer& workspace) const;
+    vkgemm::Run layer(uint32_t i, const Activations& x, const Resource& workspace) const;
     /// The loss of one point, on average over a batch whose `losses` were read, and the colour's PSNR.
     std::pair<double, double> mean_loss(std::span<const float> read) const;
 
@@ -64,17 +64,17 @@ class Network {
     const Settings settings;
     const std::array<Layer, count> layers;
     const uint32_t first_feature, parameter_count;  // parameters: weights, biases, then features
-    const float fixed_point;   // the unit of sums that do not depend on their order is 1 / fixed_point
-    const uint32_t slices;     // of the batch, each of which has gradients of the layers of its own
-    Buffer losses;             // two floats for 64 points: the loss, the colour's squared error
-    Buffer parameters, copy;   // in f32, and in the type of the products
-    Buffer layer_gradients;    // in f32: of each layer's weights, then of each one's biases, both by slice
-    Buffer feature_gradients;  // in fixed point
+    const float fixed_point;     // the unit of sums that do not depend on their order is 1 / fixed_point
+    const uint32_t slices;       // of the batch, each of which has gradients of the layers of its own
+    Resource losses;             // two floats for 64 points: the loss, the colour's squared error
+    Resource parameters, copy;   // in f32, and in the type of the products
+    Resource layer_gradients;    // in f32: of each layer's weights, then of each one's biases, both by slice
+    Resource feature_gradients;  // in fixed point
 
    private:
     void adam(Graph& graph, uint32_t step, float rate);
 
-    Buffer moments_, targets_, ones_, workspace_;
+    Resource moments_, targets_, ones_, workspace_;
     Activations x_, dx_;  // and their gradients
     Plans forward_, weight_, bias_, input_;
 };
@@ -84,14 +84,14 @@ class Inference {
    public:
     Inference(Gpu& gpu, const Network& of, uint32_t rows);
     /// Adds the passes from `points` to `output`: for all rows, or for as many as `counted` says on the GPU.
-    void run(Graph& graph, const Buffer* counted) const;
+    void run(Graph& graph, const Resource* counted) const;
 
-    Buffer points, output;
+    Resource points, output;
 
    private:
     const Network& of_;
     uint32_t rows_;
-    Buffer workspace_;
+    Resource workspace_;
     Network::Activations x_;
     Network::Plans all_, counted_;
 };

@@ -7,7 +7,7 @@
 #include "material.glsl"
 #include "scene.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
-layout(std430, binding = 0) readonly buffer Outputs { EIGHT y[]; };
+layout(std430, binding = 0) readonly buffer Outputs { REAL4 y[]; };
 layout(std430, binding = 1) readonly buffer Rows { uint row_of[]; };
 layout(std430, binding = 2) writeonly buffer Screen { uint pixel[]; };
 layout(binding = 7) uniform texture2D depth;
@@ -47,13 +47,13 @@ vec3 lit(vec3 p, vec3 n, vec3 to_eye, vec3 colour, float roughness) {
     return colour * (ambient + nl * strength * 0.8) + nl * strength * spread * masked * fresnel + mirrored;
 }
 vec3 colour_of(ivec2 at, Surface s) {
-    const float m[8] = surface_of(
-        at.x < split ? floats_of(y[row_of[at.y * width + at.x]]) : material_at(s.uv, material), material);
+    const mat2x4 m =
+        surface_of(at.x < split ? EIGHT(y, row_of[at.y * width + at.x]) : material_at(s.uv, material), material);
     const vec3 to_eye = eye(time) - s.position;
     const vec3 v = cross(s.along_u, s.normal);
-    const vec3 n = normalize(s.normal - (m[4] * s.along_u + m[5] * v) / (1.0 + 0.02 * dot(to_eye, to_eye)));
-    const vec3 colour = pow(clamp(vec3(m[0], m[1], m[2]), 0.0, 1.0), vec3(2.2));
-    return lit(s.position, n, normalize(to_eye), colour, clamp(m[3], 0.05, 1.0));
+    const vec3 n = normalize(s.normal - (m[1].x * s.along_u + m[1].y * v) / (1.0 + 0.02 * dot(to_eye, to_eye)));
+    const vec3 colour = pow(clamp(m[0].rgb, 0.0, 1.0), vec3(2.2));
+    return lit(s.position, n, normalize(to_eye), colour, clamp(m[0].a, 0.05, 1.0));
 }
 
 void main() {

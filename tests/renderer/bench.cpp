@@ -15,7 +15,9 @@ namespace {
 Times medians(Renderer& r, bool each, const std::function<void(uint32_t)>& add) {
     using Clock = std::chrono::steady_clock;
     constexpr uint32_t repeats = 4, runs = 20, least_runs = 3;
-    constexpr double warm_up = 0.8, measured = 1;  // seconds; 0.2 left the first case at the clock of an idle GPU
+    constexpr double measured = 1;        // seconds, at most
+    static double warm_up_of_next = 0.8;  // 0.2 left the first case at the clock of an idle GPU
+    const double warm_up = std::exchange(warm_up_of_next, 0.4);
     const Clock::time_point start = Clock::now();
     const auto since = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
     std::vector<Times> all;
@@ -36,41 +38,42 @@ Times medians(Renderer& r, bool each, const std::function<void(uint32_t)>& add) 
     return out;
 }
 
-/// Prints the parts of what `add` adds, and then its passes.
-void time(Renderer& r, const std::string& what, const std::function<void(uint32_t)>& add) {
+/// Prints the parts of what `add` adds, and then its passes if `each`.
+void time(Renderer& r, const std::string& what, bool each, const std::function<void(uint32_t)>& add) {
     double sum = 0;
     std::printf("\n%s:", what.c_str());
     for (const Time& t : medians(r, false, add)) {
         std::printf(" %s %.1f us,", t.name.c_str(), t.milliseconds * 1e3);
         sum += t.milliseconds * 1e3;
     }
-    std::printf(" together %.1f us\n\n| pass | us | MB | GB/s | kernel of vkgemm |\n", sum);
-    std::printf("| --- | ---: | ---: | ---: | --- |\n");
+    std::printf(" together %.1f us\n", sum);
+    std::fflush(stdout);
+    if (!each) return;
+    std::printf("\n| pass | us | MB | GB/s | kernel of vkgemm |\n| --- | ---: | ---: | ---: | --- |\n");
     for (const Time& t : medians(r, true, add)) {
         const double us = t.milliseconds * 1e3, mb = static_cast<double>(t.bytes) * 1e-6;
         std::printf("| %s | %.1f | %.2f | %.0f | %s |\n", t.name.c_str(), us, mb, us > 0 ? mb * 1e3 / us : 0,
                     t.kernel.c_str());
     }
-    std::fflush(stdout);
 }
 
 }  // namespace
 
-void bench(Renderer& r, bool frames) {
+void bench(Renderer& r, bool frames, bool each) {
     const uint32_t batch = r.options.settings.batch;
     const Inference inference(r.gpu, r.network, batch);
-    const Buffer counted = r.gpu.buffer("counted", sizeof(Counted));
-    const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
+    const Resource counted = r.gpu.buffer("counted", sizeof(Counted));
+    const Resource read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     r.graph.write("count", counted, counted_rows(batch));
-    const auto infer = [&](const Buffer* rows) { r.graph.part("infer"), inference.run(r.graph, rows); };
-    const auto frame = [&](uint32_t i, bool whole) { r.network.train(r.graph, i), r.scene.draw(r.graph, 1, 1, whole); };
-    time(r, "training step", [&](uint32_t i) { r.network.train(r.graph, i); });
-    time(r, "inference", [&](uint32_t) { infer(nullptr); });
-    time(r, "inference with rows counted on the GPU", [&](uint32_t) { infer(&counted); });
+    const auto infer = [&](const Resource* rows) { r.graph.part("infer"), inference.run(r.graph, rows); };
+    const auto frame = [&](uint32_t i, bool whole) { r.network.train(r.graph, i), r.draw(1, 1, whole); };
+    time(r, "training step", each, [&](uint32_t i) { r.network.train(r.graph, i); });
+    time(r, "inference", each, [&](uint32_t) { infer(nullptr); });
+    time(r, "inference with rows counted on the GPU", each, [&](uint32_t) { infer(&counted); });
     if (!frames) return;
-    time(r, "frame with a training step, every pixel", [&](uint32_t i) { frame(i, true); });
-    time(r, "frame with a training step, pixels with a surface", [&](uint32_t i) { frame(i, false); });
-    r.graph.read_back("count", r.scene.counted, read);
+    time(r, "frame with a training step, every pixel", each, [&](uint32_t i) { frame(i, true); });
+    time(r, "frame with a training step, pixels with a surface", each, [&](uint32_t i) { frame(i, false); });
+    r.graph.read_back("count", r.counted, read);
     r.now();
     std::printf("%u pixels with a surface\n", read.read<Counted>()[0].m);
 }

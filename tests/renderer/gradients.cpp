@@ -32,11 +32,11 @@ std::vector<Kind> kinds(const Network& n) {
 
 struct Check {
     Renderer& r;
-    Buffer losses = r.gpu.buffer("losses for the host", r.network.losses.bytes, true);
-    Buffer values = r.gpu.buffer("values for the host", r.network.parameters.bytes, true);
-    Buffer copies = r.gpu.buffer("network for the host", r.network.copy.bytes, true);
-    Buffer layers = r.gpu.buffer("gradients for the host", r.network.layer_gradients.bytes, true);
-    Buffer sums = r.gpu.buffer("sums for the host", r.network.feature_gradients.bytes, true);
+    Resource losses = r.gpu.buffer("losses for the host", r.network.losses.bytes, true);
+    Resource values = r.gpu.buffer("values for the host", r.network.parameters.bytes, true);
+    Resource copies = r.gpu.buffer("network for the host", r.network.copy.bytes, true);
+    Resource layers = r.gpu.buffer("gradients for the host", r.network.layer_gradients.bytes, true);
+    Resource sums = r.gpu.buffer("sums for the host", r.network.feature_gradients.bytes, true);
     uint32_t step = 20;  // of the batch
 
     /// Of one of the two equal batches that were added up.
@@ -58,8 +58,8 @@ struct Check {
     }
     /// The loss of the batch if parameter `i` were `value`; the parameter is left so.
     double loss(uint32_t i, float value) {
-        r.graph.write("set", r.network.parameters, words(value), i * sizeof value);
-        r.graph.write("set", r.network.copy, words(value), i * sizeof value);
+        r.graph.write("set", r.network.parameters.part(i * sizeof value, sizeof value), std::vector{value});
+        r.graph.write("set", r.network.copy.part(i * sizeof value, sizeof value), std::vector{value});
         r.network.gradients(r.graph, step, false);
         r.graph.read_back("losses", r.network.losses, losses);
         r.now();

@@ -21,7 +21,7 @@ double psnr(const Picture& a, const Picture& b) {
 int usage() {
     std::fputs(
         "usage: renderer_test gradients [BATCH] | learns [STEPS BATCH] | "
-        "bench [BATCH WIDTH SCREEN_WIDTH SCREEN_HEIGHT] | bench_compute [BATCH WIDTH]\n",
+        "bench [BATCH WIDTH SCREEN_WIDTH SCREEN_HEIGHT] | sums [the same] | bench_compute [BATCH WIDTH]\n",
         stderr);
     return 2;
 }
@@ -36,12 +36,12 @@ bool check_learning(Renderer& r, double floor) {
     }
     const double after = r.snapshot(r.options.steps).psnr;
     const auto draw = [&](float split, bool whole) {
-        r.scene.draw(r.graph, 1, split, whole);
+        r.draw(1, split, whole);
         return r.screenshot();
     };
-    const Buffer read = r.gpu.buffer("count for the host", sizeof(Counted), true);
+    const Resource read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     const Picture counted = draw(1, false);
-    r.graph.read_back("count", r.scene.counted, read);
+    r.graph.read_back("count", r.counted, read);
     r.now();
     const double seen = static_cast<double>(read.read<Counted>()[0].m) / static_cast<double>(counted.rgba.size());
     const double all = psnr(counted, draw(1, true)), reference = psnr(counted, draw(0, false));
@@ -65,7 +65,7 @@ int main(int count, char** arguments) {
         o.settings = {.batch = number(2, 1024), .f32 = true}, o.size = vk::Extent2D(64, 64);
     else if (what == "learns")
         o.steps = number(2, 100), o.settings.batch = number(3, 4096), o.size = vk::Extent2D(320, 180);
-    else if (what == "bench" || what == "bench_compute")
+    else if (what == "bench" || what == "sums" || what == "bench_compute")
         o.settings.batch = number(2, 65536), o.settings.width = number(3, 64),
         o.size = vk::Extent2D(number(4, 1920), number(5, 1080));
     else
@@ -79,6 +79,6 @@ int main(int count, char** arguments) {
     Renderer r(gpu, o);
     const bool good = what == "gradients" ? check_gradients(r)
                       : what == "learns"  ? check_learning(r, 30)
-                                          : (bench(r, what == "bench"), true);
+                                          : (bench(r, what != "bench_compute", what != "sums"), true);
     return good ? 0 : 1;
 }

@@ -13,7 +13,7 @@ bool check_gradients(Renderer& r);
 /// network draws the same picture if it runs on the pixels that were counted, of which there are as many as the torus
 /// and the plane have, and if it runs on all.
 bool check_learning(Renderer& r, double floor);
-/// Prints times; of frames only if the queue has graphics.
-void bench(Renderer& r, bool frames);
+/// Prints times; of frames only if the queue has graphics, and of passes only if `each`.
+void bench(Renderer& r, bool frames, bool each);
 
 }  // namespace renderer_test
