@@ -187,7 +187,7 @@ typedef enum VkgemmCandidateState {
 
 #define VKGEMM_COST_PART_COUNT 5
 /* Of the cost model. A tuned row of weights that was fitted to another version is skipped. */
-#define VKGEMM_COST_MODEL_VERSION 3
+#define VKGEMM_COST_MODEL_VERSION 4
 
 typedef struct VkgemmCandidate {
     uint32_t structSize;

@@ -14,20 +14,51 @@ constexpr double registers_per_unit = 65536, invocations_per_unit = 2048, shared
 constexpr double f64_factor = 2.1;
 // A pass before or after the product: its barrier and dispatch, the bytes that it loads in a cycle, and the latency of
 // its loads.
-constexpr double second_pass = 6000, partial_bytes_per_cycle = 6.57, load_latency = 1242, packed_bytes_per_cycle = 13;
+constexpr double second_pass = 7530, partial_bytes_per_cycle = 4.32, load_latency = 865, packed_bytes_per_cycle = 15.4;
+// Of a copy before the product: a factor if it transposes, and each tile that a work group copies, however small.
+constexpr double transposed_copy = 1.26, packed_tile = 508;
 
 // The factor on a step of a kernel that reads A and B without shared memory, 16 bytes at a time, if the operand of its
 // tile's long side is k-contiguous and that of the short side is not: neighbouring invocations then read elements of
 // the short side that lie apart, each from a line of its own.
-constexpr double gathered = 6.8;
+constexpr double gathered = 6.83;
 
 // What makes a bound of a cost safe from the rounding of both.
 constexpr double rounding = 1 - 1e-9;
 
 double ceil_of(double a, double b) { return std::ceil(a / b); }
 double reducing_on_cpu(double elements, uint32_t slices) { return elements * slices * 8; }
+
+// (x^p + y^p)^(1/p): the longer of two times that overlap, and the more of the shorter one the closer they are.
+double overlapped(double x, double y, double p) {
+    const double longer = std::max(x, y), shorter = std::min(x, y);
+    return p == 0 || shorter <= 0 ? longer : longer * std::pow(1 + std::pow(shorter / longer, p), 1 / p);
+}
+
 double partial_loads(double bytes, double units) { return bytes / (units * partial_bytes_per_cycle); }
 double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_units : 16; }
+
+// How much longer than by the constants of its family a step takes on one tile, because of its registers and of how the
+// compiler schedules it. Measured on an H100, and used for GPUs of its vendor alone.
+double tile_factor(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
+    constexpr uint32_t nvidia = 0x10de;
+    if (dev.vendor != nvidia || k.module.element_bytes().accumulator == 8) return 1;  // none was fitted to f64
+    const struct {
+        std::string_view family;
+        uint32_t rows, cols, depth, bytes, loads;
+        double factor;
+    } factors[] = {
+#define TILE_FACTOR(family, rows, cols, depth, bytes, loads, factor) {#family, rows, cols, depth, bytes, loads, factor},
+#include "plan/choice/tile_factors.def"
+#undef TILE_FACTOR
+    };
+    const uint32_t bytes = k.module.element_bytes().a;
+    for (const auto& x : factors)
+        if (x.family == k.module.family.name && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK &&
+            (!x.bytes || x.bytes == bytes) && x.loads == t.DEPTH)
+            return x.factor;
+    return 1;
+}
 
 // Work groups that a multiprocessor holds at once.
 double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContiguous k_contiguous) {
@@ -50,9 +81,10 @@ uint64_t SplitK::workspace_bytes(const Problem& p) const {
 
 double first_pass_cost(const DeviceCaps& dev) { return dev.kind == DeviceKind::cpu ? 0 : second_pass; }
 
-double packing_cost(const DeviceCaps& dev, uint64_t bytes, bool transposed, uint64_t groups) {
+double packing_cost(const DeviceCaps& dev, uint64_t bytes, bool transposed, uint64_t groups, uint64_t tiles) {
     if (dev.kind == DeviceKind::cpu) return double(bytes);
-    return double(bytes) / (std::min(units_of(dev), double(groups)) * packed_bytes_per_cycle) * (transposed ? 2 : 1);
+    const double units = units_of(dev), rate = std::min(units, double(groups)) * packed_bytes_per_cycle;
+    return double(bytes) / rate * (transposed ? transposed_copy : 1) + ceil_of(double(tiles), units) * packed_tile;
 }
 
 double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem& p, uint32_t slices) {
@@ -96,7 +128,10 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     const double latency = gpu_cost.own_load * (rows + cols) * depth / t.WG + gpu_cost.per_k * depth +
                            (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
     alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
-    if (bytes.accumulator == 8) alone = arithmetic *= f64_factor;  // and hide the latency of a step
+    const double factor = tile_factor(k, t, dev);
+    arithmetic *= factor, alone *= factor;
+    if (t.MK) further_parts = std::max(1.0, double(t.BK) / (2 * t.MK)) - 1;
+    if (bytes.accumulator == 8) arithmetic *= f64_factor, alone = 0;  // it hides the latency of a step
     for (const bool a : {false, true})
         for (const bool b : {false, true}) {
             at_once[a][b] = residents(k, t, dev, {a, b});
@@ -113,17 +148,20 @@ OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32
 
 double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
-    // Of the bytes that a step loads, the part that is not read in 16-byte chunks.
+    // By the part of the bytes that a step loads which is not read in 16-byte chunks.
     const double a = k_.rows * k_.bytes.a, b = k_.cols * k_.bytes.b;
-    const double narrow =
-        ((is_wide(all[0], operand_alignment) ? 0 : a) + (is_wide(all[1], operand_alignment) ? 0 : b)) / (a + b);
+    const auto beyond = [&](const Operand& x, double bytes) {
+        if (is_wide(x, operand_alignment)) return 0.0;
+        const double along = gpu_cost.misaligned_along ? gpu_cost.misaligned_along : gpu_cost.misaligned;
+        return bytes / (a + b) * ((is_k_contiguous(x) ? along : gpu_cost.misaligned) - 1);
+    };
     const auto whole = [](uint64_t size, double of_tile) { return size % static_cast<uint64_t>(of_tile) == 0; };
     const bool is_whole = whole(p_.m, k_.rows) && whole(p_.n, k_.cols) && whole(p_.k, k_.depth) && !p_.batchInvariant;
-    double out = 1 + (gpu_cost.misaligned - 1) * narrow + (is_whole ? 0 : gpu_cost.not_whole), transposed = 1;
+    double out = 1 + beyond(all[0], a) + beyond(all[1], b) + (is_whole ? 0 : gpu_cost.not_whole), transposed = 1;
     if (all[0].matrix->type != p_.a.type || all[1].matrix->type != p_.b.type) out *= gpu_cost.converted;
     for (const Operand* x : {all.data(), all.data() + 1}) {
         if (is_k_contiguous(*x))
-            out *= gpu_cost.k_contiguous;
+            out *= gpu_cost.k_contiguous * (x == all.data() ? gpu_cost.a_along : gpu_cost.b_along);
         else if (prefers_transposed(gpu_cost, *x))
             transposed = gpu_cost.transposed_bytes;
     }
@@ -134,12 +172,13 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
 }
 
 // Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
-// less than one of them alone.
+// less than one of them alone, and more than both where these are alike.
 CostParts ProductCost::on_gpu(const SplitK& split, const OperandEffects& operands) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
-    const double element = gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0);
+    const double element =
+        gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0) + gpu_cost.shared_part * k_.further_parts;
     // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A
     // at once; with many, each further row of tiles reads B again.
     const double log2_ratio = k_.cols < 64 ? std::abs(std::log2(std::max(double(p_.m), 1.0) / k_.rows)) : 0;
@@ -147,7 +186,8 @@ CostParts ProductCost::on_gpu(const SplitK& split, const OperandEffects& operand
     CostParts out{.launch = gpu_cost.launch};
     const auto add_rounds = [&](double rounds, double n) {
         if (rounds == 0 || n == 0) return;
-        out.steps += rounds * std::max(n * k_.arithmetic, alone) * steps * operands.slowdown;
+        const double step = overlapped(n * k_.arithmetic, alone, gpu_cost.together);
+        out.steps += rounds * step * (steps + gpu_cost.prologue) * operands.slowdown;
         out.results += rounds * (n * (element * k_.block + gpu_cost.start) + gpu_cost.group);
     };
     const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / operands.at_once);
@@ -196,6 +236,11 @@ double ProductCost::least_second_pass(uint32_t slices) const {
 }
 
 // As if work groups were shared out evenly, and slices were no deeper than their share of K.
+double ProductCost::least_with(uint32_t slices) const {
+    const GpuCost& gpu_cost = k_.family->gpu_cost;
+    return least_with(slices, std::min(gpu_cost.a_along, 1.0) * std::min(gpu_cost.b_along, 1.0));
+}
+
 double ProductCost::least_with(uint32_t slices, double slowdown) const {
     const Family& f = *k_.family;
     const double share = tiles_ / k_.units, k = double(p_.k), second = least_second_pass(slices);

@@ -28,6 +28,7 @@ struct KernelCost {
     double depth;              // of a step
     double arithmetic = 0;     // of a step, if other work groups hide its latency
     double alone = 0;          // of a step of a group that is alone
+    double further_parts = 0;  // subgroups beside the first that share a part of D
     // Work groups that a multiprocessor holds, by whether A is k-contiguous and whether B is.
     std::array<std::array<double, 2>, 2> at_once = {{{1, 1}, {1, 1}}};
     double most_at_once = 1;
@@ -36,7 +37,7 @@ struct KernelCost {
 
 /// How the layouts and the alignment of A and B affect a kernel.
 struct OperandEffects {
-    double slowdown = 1;  // the factor on the time of a step, at least 1
+    double slowdown = 1;  // the factor on the time of a step
     double at_once = 1;   // work groups that a multiprocessor holds
 };
 
@@ -54,7 +55,8 @@ class ProductCost {
     /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.
-    double least_with(uint32_t slices, double slowdown = 1) const;
+    double least_with(uint32_t slices, double slowdown) const;
+    double least_with(uint32_t slices) const;  // whatever the slowdown
 
    private:
     CostParts on_gpu(const SplitK&, const OperandEffects&) const;
@@ -74,10 +76,10 @@ bool is_k_contiguous(const Operand&);
 /// Does a kernel with these costs run faster if the operand is transposed first?
 bool prefers_transposed(const GpuCost&, const Operand&);
 
-/// The cost of packing operands first: once for the pass, and for each operand by the bytes that are read and written.
-/// `transposed`: rows become columns.
+/// The cost of packing operands first: once for the pass, and for each operand by the bytes that are read and written,
+/// and by the `tiles` of the copy. `transposed`: rows become columns.
 double first_pass_cost(const DeviceCaps&);
-double packing_cost(const DeviceCaps&, uint64_t bytes, bool transposed, uint64_t groups);
+double packing_cost(const DeviceCaps&, uint64_t bytes, bool transposed, uint64_t groups, uint64_t tiles);
 
 /// The cost of the second pass alone.
 double reducing_cost(const Kernel& reducer, const DeviceCaps&, const Problem&, uint32_t slices);

@@ -237,9 +237,13 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
                                ", and this kernel reads ", key_text(packing.key),
                                "; pack it by a plan that is made with packed", x.name, " = VKGEMM_PACKED_ANY"})};
     }
+    const bool is_a = x.name == "A";
+    const uint64_t tiles = div_up(is_a ? x.rows : x.cols, packer->tile.BM) *
+                           div_up(is_a ? x.cols : x.rows, packer->tile.BN) *
+                           (x.matrix->batchStride ? schedule.problem.batch : 1);
     const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
     schedule.cost += packing_cost(search.dev(), read_by(*packer, x, rows, matrix, packing.bytes) + packing.bytes,
-                                  is_transposed(k, x), groups);
+                                  is_transposed(k, x), groups, tiles);
     return std::nullopt;
 }
 
@@ -345,7 +349,7 @@ double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const Dev
     for (const auto& [bit, type, elements] : {std::tuple{1u, p.a.type, p.m * p.k}, {2u, p.b.type, p.k * p.n}}) {
         const uint64_t written = elements * element;
         const uint64_t read = converted(k, p) & bit ? std::min(info(type).bytes_of(elements), written) : written;
-        if (mask & bit) out += packing_cost(dev, read + written, false, UINT64_MAX);
+        if (mask & bit) out += packing_cost(dev, read + written, false, UINT64_MAX, 0);
     }
     return out;
 }

@@ -37,6 +37,6 @@ struct FamilyWeights {
 
 /// Fitted weights hold for one state of the cost model. Add 1, also to VKGEMM_COST_MODEL_VERSION, when a change of the
 /// model makes older ones wrong.
-inline constexpr int cost_model_version = 3;
+inline constexpr int cost_model_version = 4;
 
 }  // namespace vkgemm::plan

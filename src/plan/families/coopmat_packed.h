@@ -123,20 +123,23 @@ inline constexpr Family coopmat_packed = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    .gpu_cost = {.mac = 0.000541,
-                 .load = 0.0026,
-                 .own_load = 5.12,
-                 .per_k = 0.613,
-                 .step = 153,
-                 .issue = 51.5,
-                 .element = 0.171,
-                 .ragged = 0.017,
-                 .group = 2500,
-                 .start = 94.2,
+    .gpu_cost = {.mac = 0.000613,
+                 .load = 0.00245,
+                 .own_load = 4.4,
+                 .per_k = 0.559,
+                 .step = 156,
+                 .together = 3.91,
+                 .prologue = 0.0402,
+                 .issue = 51.3,
+                 .element = 0.177,
+                 .ragged = 0.0163,
+                 .shared_part = 0.0255,
+                 .group = 2190,
+                 .start = 90.8,
                  .launch = 4000,
                  .bytes_per_cycle = 21,
                  .overlaps = true,
-                 .not_whole = 0.0356},
+                 .not_whole = 0.0351},
     .cpu_weight = 3,
 };
 
@@ -161,22 +164,23 @@ constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
 }
 inline constexpr Family bf16x3 = from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>,
-                                            {.mac = 0.000995,
-                                             .load = 0.00344,
-                                             .own_load = 5.89,
-                                             .per_k = 0.942,
-                                             .step = 852,
-                                             .issue = 48.5,
-                                             .element = 0.176,
-                                             .ragged = 0.0188,
-                                             .group = 1680,
-                                             .start = 100,
+                                            {.mac = 0.00084,
+                                             .load = 0.00334,
+                                             .own_load = 5.47,
+                                             .per_k = 0.937,
+                                             .step = 715,
+                                             .together = 4.29,
+                                             .issue = 47.6,
+                                             .element = 0.129,
+                                             .ragged = 0.0182,
+                                             .group = 1310,
+                                             .start = 97.3,
                                              .launch = 4000,
                                              .bytes_per_cycle = 21,
                                              .overlaps = true,
-                                             .not_whole = 0.043});
+                                             .not_whole = 0.0418});
 inline constexpr Family f16x2 =
     from_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, registers_of_split<2, 2>,
-               {.mac = 0.0017, .step = 1340, .element = 0.29, .group = 2500, .launch = 4000, .bytes_per_cycle = 37});
+               {.mac = 0.00143, .step = 1120, .element = 0.24, .group = 2100, .launch = 4000, .bytes_per_cycle = 37});
 
 }  // namespace vkgemm::plan::family

@@ -83,9 +83,12 @@ struct GpuCost {
     double per_k = 0;             // latency of each k of a step
     double step = 0;              // latency of a step beyond that; latencies are hidden by other work groups
     double step_overlapped = 0;   // the same with STAGES 2
+    double together = 0;          // exponent by which arithmetic and latency of a round add up; 0: the longer counts
+    double prologue = 0;          // steps that a round takes beyond those of K: nothing hides its first loads
     double issue = 0;             // a step, however small; no other work group hides it
     double element = 0;           // an element of D, finished and written
     double ragged = 0;            // the same, beyond that, if not all rows of D begin at multiples of 16 bytes
+    double shared_part = 0;       // an element of D for each further subgroup that has a part of its sum
     double group = 0;             // the start and end of a round of work groups
     double start = 0;             // of each work group of a round, beyond that
     double launch = 8000;         // a barrier and a dispatch
@@ -93,9 +96,12 @@ struct GpuCost {
     double reread = 0;            // a further read of A or B by the next row or column of tiles, as a part of the first
     bool overlaps = false;        // steps hide memory traffic, or it hides them; else both are added
     double misaligned = 1;        // factor on a step if neither A nor B can be read in 16-byte chunks
+    double misaligned_along = 0;  // the same for operands that are k-contiguous; 0: as much
     double not_whole = 0;         // added to that factor if m, n or k is not a multiple of the tile
     double transposed_bytes = 1;  // factor on a step if A or B has elements of one byte or f64 and is not k-contiguous
     double k_contiguous = 1;      // factor on a step for each of A and B that is k-contiguous
+    double a_along = 1;           // the same for A alone, beyond that
+    double b_along = 1;           // the same for B alone
     double decode = 0;            // an element of A or B that is decoded in a step
     double other_rows = 0;        // a step of a tile narrower than 64 columns, for each factor of 2 between m and BM
     double converted = 1;         // factor on a step if A or B was converted first
