@@ -3,7 +3,9 @@
 // with COOPMAT_D elements, NI, NJ, ROW_D, SHARES and SETS (the subgroups that share a part), set (which of them this
 // subgroup is), row0, col0, sub_row and sub_col. It may define FINAL(sum, row, col), which is applied to four sums, the
 // first of them at (row, col), before the epilogue.
-#ifndef FINAL
+#ifdef FINAL
+#define HAS_FINAL
+#else
 #define FINAL(sum, row, col) sum
 #endif
 
@@ -22,6 +24,9 @@ void wait_for_part() {
 #define bf16 2
 #if TYPE_D == 1 || TYPE_D == 2
 #define D_IN_HALVES
+#if !defined(HAS_FINAL) && ACC != 1  // sums of 16 bits are too many: in 32 bits some would leave the registers
+#define D_IN_PAIRS
+#endif
 #endif
 #undef f16
 #undef bf16
@@ -65,7 +70,7 @@ uvec2 place_of(uint e) {
 // Writes D by way of shared memory, MM rows of each subgroup at a time, because whole rows are written faster than
 // fragments. The subgroups that share a part add up their sums there, always in the same order; each takes every
 // SETS-th vector of COLS columns.
-void store() {
+void store_sums() {
     const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j)
@@ -92,3 +97,82 @@ void store() {
         wait_for_part();
     }
 }
+
+#ifdef D_IN_PAIRS
+// Where no step of the epilogue but a bias of the columns that comes first depends on the place in D, fragments are
+// finished before they leave the registers. Two of them, from the upper and the lower half of the subgroup's rows, then
+// leave as one: each of its elements holds two of 16 bits. That halves the traffic of shared memory.
+#define BY_PLACE(step)                                                                                              \
+    ((step == VKGEMM_STEP_BIAS_ROW ? 1 : 0) + (step == VKGEMM_STEP_BIAS_COL ? 1 : 0) +                              \
+     (step == VKGEMM_STEP_SCALE_ROW ? 1 : 0) + (step == VKGEMM_STEP_SCALE_COL ? 1 : 0) +                            \
+     (step == VKGEMM_STEP_CLAMP_ROW ? 1 : 0) + (step == VKGEMM_STEP_CLAMP_COL ? 1 : 0) + READS_IT(step))
+const uint BIASED = STEP_0 == VKGEMM_STEP_BIAS_COL ? 1 : 0;
+const uint BY_PLACES = BY_PLACE(STEP_0) - BIASED + BY_PLACE(STEP_1) + BY_PLACE(STEP_2) + BY_PLACE(STEP_3) + USE_C +
+                       PARTIAL + (SCALARS & (SCALARS_MONITOR | SCALARS_LARGEST));
+const uint NOT_IN_PAIRS = BY_PLACES + (COLS == 8 ? 0 : 1) + NI % 2 + (SETS == 1 ? 0 : 1);
+
+#define FINISHING coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>
+acc_t finished_anywhere(acc_t sum, acc_t bias) {
+    acc_t x = times_alpha(0, 0, sum);
+    if (BIASED != 0) x += bias;
+    else x = after_step(STEP_0, 0, 0, x, acc_t(0));
+    x = after_step(STEP_1, 0, 0, x, acc_t(0));
+    x = after_step(STEP_2, 0, 0, x, acc_t(0));
+    return after_step(STEP_3, 0, 0, x, acc_t(0));
+}
+
+// The lower and the upper 16 bits of eight words.
+uvec4 lower_halves(uvec4 x, uvec4 y) {
+    return uvec4(x.xz, y.xz) & 0xffffu | uvec4(x.yw, y.yw) << 16;
+}
+uvec4 upper_halves(uvec4 x, uvec4 y) {
+    return uvec4(x.xz, y.xz) >> 16 | uvec4(x.yw, y.yw) & 0xffff0000u;
+}
+
+void store_pairs() {
+    const uint mine = gl_SubgroupID * MM * ROW_D;
+    FINISHING bias[NJ];
+    read_scalars();
+    if (BIASED != 0) {  // a row of them, which counts as all rows
+        for (uint e = gl_SubgroupInvocationID; e < WN / 4; e += SG) {
+            uvec4 four;
+            [[unroll]] for (uint j = 0; j < 4; ++j)
+                four[j] = floatBitsToUint(bias_at(nearest(col0 + sub_col + 4 * e + j, args.n)));
+            tile[mine + e] = four;
+        }
+        wait_for_part();
+        [[unroll]] for (uint j = 0; j < NJ; ++j) coopMatLoad(bias[j], tile, mine + j * MN / 4, 0, ROWS);
+        wait_for_part();
+    }
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        [[unroll]] for (uint j = 0; j < NJ; ++j) {
+            FINISHING x = FINISHING(sums[i * NJ + j]);
+            [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = finished_anywhere(x[e], bias[j][e]);
+            sums[i * NJ + j] = SUMS(x);
+        }
+    [[unroll]] for (uint i = 0; i < NI / 2; ++i) {
+        [[unroll]] for (uint j = 0; j < NJ; ++j) {
+            FINISHING x = FINISHING(sums[i * NJ + j]);
+            const FINISHING y = FINISHING(sums[(i + NI / 2) * NJ + j]);
+            [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = uintBitsToFloat(HALVES(x[e], y[e]));
+            coopMatStore(x, tile, mine + j * MN / 4, ROW_D, ROWS);
+        }
+        wait_for_part();
+        for (uint e = gl_SubgroupInvocationID; e < MM * ACROSS_D; e += SG) {
+            const uvec2 place = place_of(e);
+            const uint at = mine + place.x * ROW_D + 2 * place.y, col = col0 + sub_col + COLS * place.y;
+            const uvec4 x = tile[at], y = tile[at + 1];
+            const uint row = row0 + sub_row + i * MM + place.x, below = row + WM / 2;
+            if (is_in_d(row, col)) EIGHT_OF_D(index_d(ROW_OF_D(row), col)) = lower_halves(x, y);
+            if (is_in_d(below, col)) EIGHT_OF_D(index_d(ROW_OF_D(below), col)) = upper_halves(x, y);
+        }
+        wait_for_part();
+    }
+}
+void store() {
+    if (NOT_IN_PAIRS == 0) store_pairs();
+    else store_sums();
+}
+#else
+void store() { store_sums(); }
+#endif

@@ -28,6 +28,7 @@ constexpr SmallTile small_tiles[] = {
     {"block", "WG=16,BM=16,BN=16,BK=4,TM=4,TN=4", 1},
     {"simt", "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4", 2},
     {"coopmat", "WG=16,BM=16,BN=16,WM=8,WN=16,STAGES=1", 2},
+    {"coopmat", "WG=16,BM=16,BN=32,WM=16,WN=16,STAGES=1", 4},  // two matrices below one another leave as one
     {"coopmat", "WG=8,BM=8,BN=8,WM=8,WN=8,STAGES=2", 16},
     {"coopmat", "WG=16,BM=8,BN=16,BK=32,WM=8,WN=16,STAGES=1", 16},  // two subgroups share a part of D
 };
