@@ -54,6 +54,13 @@ uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
     return static_cast<uint32_t>(k.module.family.shared_bytes(tile, k.module.element_bytes()));
 }
 
+uint32_t shared_bytes(const plan::Step& s) {
+    const plan::Module& m = s.kernel->module;
+    if (!m.family.shared_bytes_of_format) return shared_bytes(*s.kernel, s.tile);
+    const auto format = static_cast<VkgemmType>(s.constants.FORMAT_B);
+    return static_cast<uint32_t>(m.family.shared_bytes_of_format(s.tile, m.element_bytes(), format));
+}
+
 VkgemmCandidateState state_of(const plan::Candidate& c, const plan::Problem& p, const plan::DeviceCaps& caps) {
     if (!c.why) return VKGEMM_CANDIDATE_SERVES;
     const plan::Module& m = c.kernel->module;
@@ -97,7 +104,7 @@ Explanation::Dispatch dispatch_of(const plan::Step& s, uint32_t i, bool waits) {
     out.data.groupsX = s.groups_x;
     out.data.groupsY = std::min(s.rows_per_dispatch(), s.groups_y - i * s.rows_per_dispatch());
     out.data.invocations = s.tile.WG;
-    out.data.sharedBytes = shared_bytes(*s.kernel, s.tile);
+    out.data.sharedBytes = shared_bytes(s);
     for (const VkgemmSlot slot : s.slots) out.data.slots |= 1u << static_cast<uint32_t>(slot);
     out.data.waits = waits;
     return out;

@@ -159,6 +159,14 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
     }
 }
 
+// Staged pieces of some formats may be more than the device's shared memory.
+bool exceeds_shared_memory(const Kernel& k, const Case& x, plan::Type b) {
+    const auto bytes_of = k.module.family.shared_bytes_of_format;
+    if (!bytes_of) return false;
+    const Tile tile = *plan::with_constants(k.tile, x.tile);
+    return bytes_of(tile, k.module.element_bytes(), b) > device().info().sharedBytes;
+}
+
 // Boxes of a row-major B have 64 columns.
 bool wants_column_major_b(const Kernel& kernel) { return kernel.module.is_native() && kernel.tile.BN < 64; }
 
@@ -252,7 +260,8 @@ bool refused(const Case& x) {
         return converted || plan::is_wide(o, alignment);
     };
     const bool wide = is_wide(all[0]) && is_wide(all[1]);
-    return kernel->module.family.refuses(p) || (wants_alignment(kernel->module.family) && !wide);
+    if (kernel->module.family.refuses(p) || exceeds_shared_memory(*kernel, x, p.b.type)) return true;
+    return wants_alignment(kernel->module.family) && !wide;
 }
 
 Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
@@ -262,7 +271,7 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     const bool is_mixed = kernel.module.is_mixed();
     x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a,
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
-    if (kernel.module.family.reads_pieces) x.problem.b.type = VKGEMM_TYPE_Q8_0;     // which needs a format
+    if (kernel.module.family.reads_pieces) x.problem.b.type = VKGEMM_TYPE_Q4_0;     // which needs a format
     constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn
     const size_t count = kernel.module.writes(plan::i8) ? 4 : 3;
     x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % count] : kernel.module.d;

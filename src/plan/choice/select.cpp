@@ -87,10 +87,15 @@ const char* why_refused(const Module& m, const Request& request, Binding binding
     return nullptr;
 }
 
-const char* why_refused(const Family& family, const Problem& p) {
+const char* why_refused(const Module& m, const Tile& t, const DeviceCaps& dev, const Problem& p) {
+    const Family& family = m.family;
     if (p.batchInvariant && (family.wants_wide || family.wants_pitches))
         return "reads A and B 16 bytes at a time, which the strides of some batches forbid; not for batchInvariant";
-    return family.refuses(p);
+    if (const char* why = family.refuses(p)) return why;
+    const auto bytes = family.shared_bytes_of_format;
+    if (bytes && bytes(t, m.element_bytes(), p.b.type) > dev.shared_bytes)
+        return "takes more shared memory for this format of B than the device has";
+    return nullptr;
 }
 
 }  // namespace
@@ -191,7 +196,7 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, "computes one product, not the groups of a table"};
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
-    if (const char* why = why_refused(m.family, p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    if (const char* why = why_refused(m, tile, dev, p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     return std::nullopt;
 }
 
@@ -247,7 +252,8 @@ Candidate judge(const Kernel& k, const DeviceKernels& device, const Problem& p, 
 bool take_below(double limit, Choice& choice, const TiledKernel& k, const DeviceKernels& device, const Problem& p,
                 const Request& request) {
     const Family& family = k.kernel.module.family;
-    if (!groups_fit(k.tile, device.caps(), p) || why_refused(family, p)) return false;
+    if (!groups_fit(k.tile, device.caps(), p)) return false;
+    if (why_refused(k.kernel.module, k.tile, device.caps(), p)) return false;
     if (why_refused(k.kernel.module, request, choice.binding)) return false;
     if (p.grouping != VKGEMM_GROUPING_NONE && !family.takes_groups) return false;
     if (request.least && family.refuses(*request.least)) return false;

@@ -9,10 +9,22 @@ namespace vkgemm::plan::family {
 /// and a zero point for each group.
 constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
 
-/// Shared memory for B, for which q8_0 takes the most: 17 words a piece.
-constexpr uint64_t staged_bytes(const Tile& t) {
-    const uint64_t column = (t.TEAM * 17 + 1 + 7) / 32 * 32 + 25;
-    return t.STAGES > 1 ? 4 * column * t.BN : 16;
+/// The format of has_pieces() that takes the least shared memory.
+inline constexpr Type least_pieces = VKGEMM_TYPE_MXFP4;
+
+/// Shared memory for B of this format.
+constexpr uint64_t staged_bytes(const Tile& t, Type format) {
+    if (t.STAGES <= 1) return 16;
+    const uint64_t words = info(format).bytes_of(uint64_t{t.TEAM} * t.DEPTH * 64) / 4;
+    const uint64_t odd = info(format).bytes_of(256) % 16 == 0 ? 0 : 1;  // pieces that begin between words
+    const uint64_t column = (words + odd + 7) / 32 * 32 + 25;
+    return (4 * column * t.BN + 15) / 16 * 16;
+}
+
+constexpr uint64_t gemv_blocks_bytes(const Tile& t, const ElementBytes& e, Type format) {
+    const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
+                   parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;  // A, or at the end the sums
+    return 4 * e.accumulator * (a > parts ? a : parts) + staged_bytes(t, format);
 }
 
 inline constexpr Family gemv_blocks = {
@@ -35,12 +47,8 @@ inline constexpr Family gemv_blocks = {
             r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
                     t.BN * t.TEAM / t.WG * t.BM, "limit", 64);
         },
-    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        // A, or at the end the sums
-        const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
-                       parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
-        return 4 * e.accumulator * (a > parts ? a : parts) + staged_bytes(t);
-    },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_blocks_bytes(t, e, least_pieces); },
+    .shared_bytes_of_format = gemv_blocks_bytes,
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16) return "is for up to 16 rows";
         if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";

@@ -10,15 +10,18 @@ constexpr bool has_dots(Type format) { return format >= VKGEMM_TYPE_Q8_0 && form
 
 constexpr bool is_rounded(Type a) { return a == f32 || a == f16 || a == bf16; }
 
+constexpr uint64_t gemv_mxint8_bytes(const Tile& t, const ElementBytes&, Type format) {
+    const uint64_t a = uint64_t{t.BM} * t.TEAM * GEMV_MXINT8_LANE(t.DEPTH),
+                   parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
+    return 16 * std::max(a, parts) + staged_bytes(t, format);
+}
+
 constexpr Family make_gemv_mxint8() {
     Family f = gemv_blocks;
     f.name = "gemv_mxint8";
     f.accuracy = VKGEMM_ACCURACY_MXINT8, f.uses_packed_dots = true;
-    f.shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
-        const uint64_t a = uint64_t{t.BM} * t.TEAM * GEMV_MXINT8_LANE(t.DEPTH),
-                       parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
-        return 16 * std::max(a, parts) + staged_bytes(t);
-    };
+    f.shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_mxint8_bytes(t, e, VKGEMM_TYPE_Q4_0); };
+    f.shared_bytes_of_format = gemv_mxint8_bytes;
     f.refuses = [](const Problem& p) -> const char* {
         if (const char* why = gemv_blocks.refuses(p)) return why;
         if (!is_rounded(p.a.type)) return "is for an A of f32, f16 or bf16";
