@@ -3,7 +3,7 @@
 // An invocation takes pieces of 64 elements, which are whole words in most formats. Blocks are no whole vectors, and
 // neighbours that read a piece each touch many lines of the cache. With STAGES 2 they copy neighbouring words to shared
 // memory first: that pays for one row alone, because the shared memory is wanted for A otherwise. With DEPTH 4 an
-// invocation has four pieces side by side, which are whole vectors.
+// invocation has four pieces side by side, which are whole vectors, in memory as in shared memory.
 //
 //             B, k ->                                       A, as f32
 //           +-----------+-----------+-----+-----------+     +-----------------------------+
@@ -12,8 +12,8 @@
 //     BN    |           |           |     |           |       BM of these
 //
 // Eight invocations of a team are neighbours, and the next eight belong to the next team, with the same pieces of other
-// columns: so a subgroup reads the same few vectors of A. While a step is multiplied, the next one is on its way. K is
-// a multiple of 64.
+// columns; with both STAGES 2 and DEPTH 4, one each of four teams: so a subgroup reads the same few vectors of A. While
+// a step is multiplied, the next one is on its way. K is a multiple of 64.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -40,6 +40,7 @@ void store_a_step() {
             a_step[v * ROW_A + 2 * q + q / (8 * DEPTH) + part] = finished_quad(true, copied[i], part);
     }
 }
+void finish_a_step() {}  // it is in its place
 
 void multiply(uint p, uint place) {
     const uint in_block = DEPTH == 4 ? p : place;  // which of 4, at least

@@ -8,6 +8,8 @@
 //
 //     D = sum over blocks of  scale of A * (scale of B * (dot - bias * sum) - offset of B * sum)
 //
+// With STAGES 2 and DEPTH 4 neighbours copy neighbouring vectors of A to shared memory first, and round it from there:
+// a block of f32 is a line of the cache, and an invocation that loads one alone takes eight loads of a line for each.
 // A block of A with an infinity or NaN has a scale of NaN. One whose largest element is below 2^-120 counts as 0, so
 // that no scale is subnormal.
 #version 460
@@ -27,6 +29,11 @@ const bool SHORT = ALIGNED / CHUNKS_A % 2 != 0 && FORMAT_A != VKGEMM_TYPE_F32;  
 const uint PER_BLOCK = SHORT ? 4 : 8;
 uvec4 copied[PER_BLOCK * COPIES];
 
+// A as it is, if it goes through shared memory twice: vectors of a step, one more behind each block for the banks.
+const uint STEP_VECTORS = STEP / 32 * PER_BLOCK, VECTORS = BM * STEP_VECTORS;
+const uint VECTOR_COPIES = (VECTORS + WG - 1) / WG;  // that an invocation copies
+shared uvec4 a_vectors[TWICE_A ? GEMV_MIXED_ROW(BM * STEP / 32) : 1];
+
 // Where a piece begins, the p-th of its invocation.
 uint place_of(uint piece, uint p) { return piece / DEPTH * LANE_A + p * 5; }
 
@@ -40,18 +47,28 @@ uvec4 vector_of_a(uint i) {
     return floatBitsToUint(vec4(element_of_a(i), element_of_a(i + 1), element_of_a(i + 2), element_of_a(i + 3)));
 }
 vec4 four_of_block(uint i, uint t) {
-    if (!SHORT) return uintBitsToFloat(copied[8 * i + t]);
-    const uint first = copied[4 * i + t / 2][2 * (t % 2)], second = copied[4 * i + t / 2][2 * (t % 2) + 1];
+    const uint v = SHORT ? t / 2 : t, block = i * WG + gl_LocalInvocationIndex;
+    const uvec4 units = TWICE_A ? a_vectors[block * (PER_BLOCK + 1) + v] : copied[PER_BLOCK * i + v];
+    if (!SHORT) return uintBitsToFloat(units);
+    const uint first = units[2 * (t % 2)], second = units[2 * (t % 2) + 1];
     return vec4(half_of(first, FORMAT_A, 0), half_of(first, FORMAT_A, 1), half_of(second, FORMAT_A, 0),
                 half_of(second, FORMAT_A, 1));
 }
 
 void load_a_step(uint row0, uint k0) {
+    const uint length = 32 / PER_BLOCK;  // elements of a vector
+    if (TWICE_A) {
+        [[unroll]] for (uint i = 0; i < VECTOR_COPIES; ++i) {
+            const uint e = min(i * WG + gl_LocalInvocationIndex, VECTORS - 1), v = e / STEP_VECTORS;
+            copied[i] = vector_of_a(index_a(row0 + v, min(k0 + e % STEP_VECTORS * length, k_end - length)));
+        }
+        return;
+    }
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = min(e / (STEP / 32), BM - 1);
         const uint at = index_a(row0 + v, min(k0 + e % (STEP / 32) * 32, k_end - 32));
         [[unroll]] for (uint t = 0; t < PER_BLOCK; ++t)
-            copied[PER_BLOCK * i + t] = vector_of_a(at + t * (32 / PER_BLOCK));
+            copied[PER_BLOCK * i + t] = vector_of_a(at + t * length);
     }
 }
 
@@ -80,13 +97,24 @@ void store_block(uint row, uint block, vec4 x[8]) {
     a_step[at + 4][block & 1] = scale;
     a_step[at + 4][2 + (block & 1)] = uint(sum);
 }
-void store_a_step() {
+void finish_a_step() {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 32);
         if (v >= BM) continue;
         vec4 x[8];
         [[unroll]] for (uint t = 0; t < 8; ++t) x[t] = four_of_block(i, t);
         store_block(v * ROW_A, e % (STEP / 32), x);
+    }
+}
+
+void store_a_step() {
+    if (TWICE_A) {
+        [[unroll]] for (uint i = 0; i < VECTOR_COPIES; ++i) {
+            const uint e = i * WG + gl_LocalInvocationIndex;
+            if (VECTORS % WG == 0 || e < VECTORS) a_vectors[e + e / PER_BLOCK] = copied[i];
+        }
+    } else {
+        finish_a_step();
     }
 }
 

@@ -31,19 +31,22 @@ const uint PIECE_WORDS = IS(Q8_0)   ? 17
 const uint BLOCK = IS_K ? 256 : IS(NVFP4) ? 64 : 32, BLOCK_BYTES = PIECE_BYTES / (PIECE_BLOCK / BLOCK);
 
 // An invocation has DEPTH pieces side by side in each of R columns. Where all columns begin on 16 bytes (CHUNKS_B), it
-// loads them, or what it stages, UNIT words at a time.
+// loads them, or what it stages, UNIT words at a time. Spans are pieces that it then takes as they lie, UNIT_OF_SPAN
+// words at a time: from memory, or, if B is staged, from shared memory.
 const uint R = BN / (WG / TEAM), SPAN_BYTES = DEPTH * 64 / PIECE_BLOCK * PIECE_BYTES;  // of whole blocks
 const bool STAGED = STAGES > 1;  // B goes through shared memory
 const uint UNIT_OF_SPAN = DEPTH == 1 ? 1 : SPAN_BYTES % 16 == 0 ? 4 : SPAN_BYTES % 8 == 0 ? 2 : 1;
 const uint UNIT = ALIGNED / CHUNKS_B % 2 == 0 ? 1 : STAGES > 1 ? 4 : UNIT_OF_SPAN;
-const uint SPAN_WORDS = UNIT == 1 ? DEPTH * PIECE_WORDS : STAGES > 1 ? 1 : SPAN_BYTES / 4;
+const bool SPANS = (UNIT - 1) * (UNIT_OF_SPAN - 1) != 0;
+const uint SPAN_WORDS = SPANS ? SPAN_BYTES / 4 : STAGES > 1 ? 1 : DEPTH * PIECE_WORDS;
 
 // A step of a column in shared memory: its words, and those from one column to the next, so that pieces of four columns
-// are in banks of their own, or are read 16 bytes at a time.
+// are in banks of their own, or are read 16 bytes at a time: those of DEPTH 4 by four columns side by side.
 const bool BY_WORDS = !IS(Q4_K) && !IS(Q5_K);  // whose pieces, and the scales before them, are multiples of 16 bytes
 const uint ODD_WORDS = PIECE_BYTES % 4 == 0 ? 0 : 1;
 const uint STEP_BYTES = TEAM * DEPTH / PIECES * PIECE_BYTES, COLUMN_WORDS = STEP_BYTES / 4 + ODD_WORDS;
-const uint COLUMN = (COLUMN_WORDS + 7) / 32 * 32 + (IS(Q6_K) ? 25 : 24);
+const uint COLUMN = DEPTH == 1 ? (COLUMN_WORDS + 7) / 32 * 32 + (IS(Q6_K) ? 25 : 24)
+                               : (COLUMN_WORDS + 23) / 32 * 32 + 8;
 shared uvec4 b_step[STAGED ? (BN * COLUMN + 3) / 4 : 1];
 uint piece[R * DEPTH * PIECE_WORDS], next[R * SPAN_WORDS];
 
@@ -65,10 +68,10 @@ uint word_of_b(uint byte, uint i) { return b_one.at[args.b.x / 4 + byte / 4 + i]
 #endif
 
 // Word q of the piece `part` of what begins at byte `begin`: of B, or, if `held`, of a column's step, which begins at
-// word `column` of shared memory, or of next[] if B is not staged.
+// word `column` of shared memory, or of next[] if there are spans.
 uint step_word(bool held, uint column, uint byte, uint i) {
     if (!held) return word_of_b(byte, i);
-    if (!STAGED) return next[column + byte / 4 + i];
+    if (SPANS) return next[column + byte / 4 + i];
     const uint w = column + byte / 4;
     return BY_WORDS ? b_step[(w + i) / 4][(w + i) % 4] : b_step[w / 4 + i / 4][i % 4];
 }

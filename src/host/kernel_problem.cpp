@@ -19,10 +19,13 @@ uint32_t constant(uint32_t kernel, std::string_view name) {
 }
 
 /// Operands of mixed types: what the families that take them do not refuse (src/plan/families).
-void fit_mixed(Problem& p, std::string_view family) {
+void fit_mixed(Problem& p, uint32_t kernel, std::string_view family) {
     const bool few = family.starts_with("gemv"), blocks_alone = few && family != "gemv_mixed";
     p.a.type = f16;
-    if (typeInfo(p.b.type).blockElements <= 1) p.b.type = blocks_alone ? VKGEMM_TYPE_Q8_0 : f32;
+    // Staged by fours, q8_0 takes more than the 32 KiB of shared memory that many devices have.
+    const bool staged = constant(kernel, "STAGES") > 1 && constant(kernel, "DEPTH") > 1;
+    const Type blocks = staged ? VKGEMM_TYPE_Q4_0 : VKGEMM_TYPE_Q8_0;
+    if (typeInfo(p.b.type).blockElements <= 1) p.b.type = blocks_alone ? blocks : f32;
     const uint32_t block = typeInfo(p.b.type).blockElements;
     if (few) p.a.layout = rowMajor;
     if (blocks_alone) p.d.layout = rowMajor;  // a column-major one swaps A and B
@@ -45,7 +48,7 @@ Problem problemFor(uint32_t kernel, Problem like) {
         (rows <= cols ? like.m : like.n) = std::min(rows, cols);
     }
     if (k.a == VKGEMM_TYPE_DEFAULT)
-        fit_mixed(like, family);
+        fit_mixed(like, kernel, family);
     else
         like.a.type = k.a, like.b.type = k.b;
     if (family.starts_with("wgmma") && constant(kernel, "BN") < 64)  // boxes of a row-major B have 64 columns

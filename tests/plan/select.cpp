@@ -78,6 +78,17 @@ TEST_CASE("blocks are decoded once where a workspace allows it and rows are many
     }
 }
 
+TEST_CASE("a format whose staged pieces exceed the device's shared memory leaves the kernel out") {
+    REQUIRE(device("swiftshader").shared_bytes == 32768);
+    const std::string end = " 1x64x4096 layout=nt";
+    CHECK(bool(choose("swiftshader", "f32*q4_0" + end, forced("gemv_blocks_f32_1x16"))));
+    const Status why = refusal("swiftshader", "f32*q8_0" + end, forced("gemv_blocks_f32_1x16"));
+    CHECK_MESSAGE(has_words(why.text, "shared memory", "format"), why.text);
+    CHECK(bool(choose("swiftshader", "f32*q8_0" + end, forced("gemv_blocks_f32_1x16", "WG=64,BN=8"))));
+    for (const char* format : {"q8_0", "q4_0", "q5_1", "q6_k", "nvfp4"})
+        CHECK_MESSAGE(bool(choose("swiftshader", std::string("f32*") + format + end)), format);
+}
+
 TEST_CASE("something always fits: every f32 and i32 corner on every device") {
     int checked = 0;
     for (const std::string& file : device_files()) {

@@ -290,13 +290,14 @@ std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Til
 }
 
 // Pieces are read by words that neighbours share; of several side by side that holds only where 16 bytes can be read,
-// and those of more than 48 bytes (q8_0) touch so many lines of the cache that an H200 takes as long as with words.
+// and straight from memory those of more than 48 bytes (q8_0) touch so many lines of the cache that an H200 takes as
+// long as with words.
 OperandEffects effects_of(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
                           const Request& request) {
     OperandEffects out = cost.effects_of(schedule.operands(), request.operand_alignment);
     if (!k.module.family.reads_pieces) return out;
     const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request) &&
-                      info(schedule.problem.b.type).bytes_of(64) <= 48;
+                      (t.STAGES > 1 || info(schedule.problem.b.type).bytes_of(64) <= 48);
     out.slowdown = t.DEPTH == 1 || wide ? 1 : k.module.family.gpu_cost.misaligned;
     return out;
 }

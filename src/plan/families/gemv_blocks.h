@@ -17,7 +17,7 @@ constexpr uint64_t staged_bytes(const Tile& t, Type format) {
     if (t.STAGES <= 1) return 16;
     const uint64_t words = info(format).bytes_of(uint64_t{t.TEAM} * t.DEPTH * 64) / 4;
     const uint64_t odd = info(format).bytes_of(256) % 16 == 0 ? 0 : 1;  // pieces that begin between words
-    const uint64_t column = (words + odd + 7) / 32 * 32 + 25;
+    const uint64_t column = t.DEPTH == 1 ? (words + odd + 7) / 32 * 32 + 25 : (words + odd + 23) / 32 * 32 + 8;
     return (4 * column * t.BN + 15) / 16 * 16;
 }
 
@@ -38,8 +38,7 @@ inline constexpr Family gemv_blocks = {
             r.multiple("invocations of a team are neighbours by eights", "TEAM", t.TEAM, "neighbours", 8);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
-            r.check(t.DEPTH == 1 || (t.DEPTH == 4 && t.STAGES == 1),
-                    "an invocation has 1 piece, or 4 if B is not staged", "DEPTH", t.DEPTH, "STAGES", t.STAGES);
+            r.check(t.DEPTH == 1 || t.DEPTH == 4, "an invocation has 1 piece or 4", "DEPTH", t.DEPTH, "limit", 4);
             if (t.STAGES > 1)
                 r.multiple("invocations must share the columns of a staged B evenly", "WG", t.WG, "BN", t.BN);
             if (r.count) return;

@@ -13,7 +13,9 @@ constexpr bool is_rounded(Type a) { return a == f32 || a == f16 || a == bf16; }
 constexpr uint64_t gemv_mxint8_bytes(const Tile& t, const ElementBytes&, Type format) {
     const uint64_t a = uint64_t{t.BM} * t.TEAM * GEMV_MXINT8_LANE(t.DEPTH),
                    parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
-    return 16 * std::max(a, parts) + staged_bytes(t, format);
+    const bool twice = t.STAGES > 1 && t.DEPTH > 1;  // A, before it is rounded
+    const uint64_t vectors = twice ? GEMV_MIXED_ROW(uint64_t{t.BM} * t.TEAM * t.DEPTH * 2) : 1;
+    return 16 * (std::max(a, parts) + vectors) + staged_bytes(t, format);
 }
 
 constexpr Family make_gemv_mxint8() {
