@@ -64,7 +64,7 @@ inline constexpr Family wgmma = {
                  .bytes_per_cycle = 19,
                  .overlaps = true,
                  .transposed_bytes = 2,
-                 .other_rows = 28},
+                 .other_rows = 45},
     .cpu_weight = 1,
 };
 
