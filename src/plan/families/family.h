@@ -128,7 +128,7 @@ struct Family {
     uint64_t (*shared_bytes)(const Tile&, const ElementBytes&);  // the most that any layout of A and B takes
     uint64_t (*shared_bytes_of_layouts)(const Tile&, const ElementBytes&, KContiguous) = nullptr;  // null: the same
     uint64_t (*shared_bytes_of_format)(const Tile&, const ElementBytes&, Type b) = nullptr;  // null: the same; else
-                                             // shared_bytes is that of the format that takes the least
+        // shared_bytes is that of the format that takes the least
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
     bool reads_pieces = false;               // of 64 elements of B, DEPTH of them side by side
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
