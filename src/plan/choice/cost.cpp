@@ -38,26 +38,29 @@ double overlapped(double x, double y, double p) {
 double partial_loads(double bytes, double units) { return bytes / (units * partial_bytes_per_cycle); }
 double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_units : 16; }
 
-// How much longer than by the constants of its family a step takes on one tile, because of its registers and of how the
-// compiler schedules it. Measured on an H100, and used for GPUs of its vendor alone.
-double tile_factor(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
-    constexpr uint32_t nvidia = 0x10de;
-    if (dev.vendor != nvidia || k.module.element_bytes().accumulator == 8) return 1;  // none was fitted to f64
-    const struct {
-        std::string_view family;
-        uint32_t rows, cols, depth, bytes, loads;
-        double factor;
-    } factors[] = {
+// How much longer a step takes on one tile than by the constants of its family, because of its registers and of how the
+// driver's compiler schedules it: so a factor holds for the vendor on whose GPU it was measured.
+struct TileFactor {
+    std::string_view family;
+    uint32_t rows, cols, depth, bytes, loads;
+    double factor;
+};
 #define TILE_FACTOR(family, rows, cols, depth, bytes, loads, factor) {#family, rows, cols, depth, bytes, loads, factor},
+constexpr TileFactor tile_factors[] = {
 #include "plan/choice/tile_factors.def"
+};
 #undef TILE_FACTOR
+constexpr uint32_t tile_factors_vendor = 0x10de;
+
+double tile_factor(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
+    const ElementBytes bytes = k.module.element_bytes();
+    if (dev.vendor != tile_factors_vendor || bytes.accumulator == 8) return 1;  // none was fitted to f64
+    const auto is_of = [&](const TileFactor& x) {
+        return x.family == k.module.family.name && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK &&
+               (!x.bytes || x.bytes == bytes.a) && x.loads == t.DEPTH;
     };
-    const uint32_t bytes = k.module.element_bytes().a;
-    for (const auto& x : factors)
-        if (x.family == k.module.family.name && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK &&
-            (!x.bytes || x.bytes == bytes) && x.loads == t.DEPTH)
-            return x.factor;
-    return 1;
+    const auto* row = std::find_if(std::begin(tile_factors), std::end(tile_factors), is_of);
+    return row == std::end(tile_factors) ? 1 : row->factor;
 }
 
 // Work groups that a multiprocessor holds at once.
@@ -152,7 +155,7 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
     const double a = k_.rows * k_.bytes.a, b = k_.cols * k_.bytes.b;
     const auto beyond = [&](const Operand& x, double bytes) {
         if (is_wide(x, operand_alignment)) return 0.0;
-        const double along = gpu_cost.misaligned_along ? gpu_cost.misaligned_along : gpu_cost.misaligned;
+        const double along = gpu_cost.misaligned_along > 0 ? gpu_cost.misaligned_along : gpu_cost.misaligned;
         return bytes / (a + b) * ((is_k_contiguous(x) ? along : gpu_cost.misaligned) - 1);
     };
     const auto whole = [](uint64_t size, double of_tile) { return size % static_cast<uint64_t>(of_tile) == 0; };
