@@ -89,7 +89,8 @@ typedef struct VkgemmKernelTraits {
     uint32_t usesMatrixUnits;
     uint32_t
         packsFragments;   /* of a product: A and B are first packed for it in the workspace; of a packer: it does so */
-    uint32_t sharedBytes; /* shared memory of a work group, as the shader declares it */
+    uint32_t sharedBytes; /* shared memory of a work group, as the shader declares it; of a kernel that stages
+                             blocks of B, for the format that takes the least */
     uint32_t constantCount; /* for vkgemmGetTileConstant */
     uint32_t native;        /* 0: SPIR-V; 90: machine code of sm_90a, for its own tile alone (VkgemmNativeKernels) */
 } VkgemmKernelTraits;
