@@ -40,12 +40,14 @@ double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_
 
 // How much longer a step takes on one tile than by the constants of its family, because of its registers and of how the
 // driver's compiler schedules it: so a factor holds for the vendor on whose GPU it was measured.
-struct TileFactor {
-    std::string_view family;
-    uint32_t rows, cols, depth, bytes, loads;
-    double factor;
+struct TileFactor {  // without pointers, which a program would have to relocate
+    char family[16];
+    uint16_t rows, cols, depth;
+    uint8_t bytes, loads;
+    float factor;
 };
-#define TILE_FACTOR(family, rows, cols, depth, bytes, loads, factor) {#family, rows, cols, depth, bytes, loads, factor},
+#define TILE_FACTOR(family, rows, cols, depth, bytes, loads, factor) \
+    {#family, rows, cols, depth, bytes, loads, factor##f},
 constexpr TileFactor tile_factors[] = {
 #include "plan/choice/tile_factors.def"
 };
@@ -56,8 +58,8 @@ double tile_factor(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
     if (dev.vendor != tile_factors_vendor || bytes.accumulator == 8) return 1;  // none was fitted to f64
     const auto is_of = [&](const TileFactor& x) {
-        return x.family == k.module.family.name && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK &&
-               (!x.bytes || x.bytes == bytes.a) && x.loads == t.DEPTH;
+        return x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
+               (!x.bytes || x.bytes == bytes.a) && x.family == k.module.family.name;  // the slowest last
     };
     const auto* row = std::find_if(std::begin(tile_factors), std::end(tile_factors), is_of);
     return row == std::end(tile_factors) ? 1 : row->factor;
