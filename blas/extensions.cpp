@@ -219,19 +219,7 @@ void cblas_gemmt(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int uplo,
                  CblasFactor<T> alpha, CblasMatrix<T> a, Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta,
                  CblasResult<T> c, Int ldc) {
     auto p = read_gemmt(choice(uplo, cblas_upper, cblas_lower), op_of(op_a), op_of(op_b),
-                        Gemm<T>{{},
-                                {},
-                                n,
-                                n,
-                                k,
-                                value_of<T>(alpha),
-                                static_cast<const T*>(a),
-                                lda,
-                                static_cast<const T*>(b),
-                                ldb,
-                                value_of<T>(beta),
-                                static_cast<T*>(c),
-                                ldc});
+                        read_gemm<T>(n, n, k, alpha, a, lda, b, ldb, beta, c, ldc));
     if (order != cblas_row_major && order != cblas_column_major) p.reset();
     if (p && order == cblas_row_major) transpose_gemmt(*p);
     run_gemmt(

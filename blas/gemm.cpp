@@ -56,19 +56,8 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
     std::optional<Gemm<T>> g;
     const auto read_a = op_of(op_a), read_b = op_of(op_b);
     if (read_a && read_b && (order == cblas_row_major || order == cblas_column_major)) {
-        g = Gemm<T>{*read_a,
-                    *read_b,
-                    m,
-                    n,
-                    k,
-                    value_of<T>(alpha),
-                    static_cast<const T*>(a),
-                    lda,
-                    static_cast<const T*>(b),
-                    ldb,
-                    value_of<T>(beta),
-                    static_cast<T*>(c),
-                    ldc};
+        g = read_gemm<T>(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        g->op_a = *read_a, g->op_b = *read_b;
         if (order == cblas_row_major) {  // C row by row is its transpose column by column: op(B)' op(A)'
             std::swap(g->op_a, g->op_b), std::swap(g->m, g->n);
             std::swap(g->a, g->b), std::swap(g->lda, g->ldb);
