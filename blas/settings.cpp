@@ -24,14 +24,15 @@ constexpr Word<VkgemmAccuracy> accuracies[] = {{"exact", VKGEMM_ACCURACY_DEFAULT
                                                {"f32_split", VKGEMM_ACCURACY_F32_SPLIT},
                                                {"f32_split_rows", VKGEMM_ACCURACY_F32_SPLIT_ROWS}};
 constexpr Word<bool> switches[] = {{"0", false}, {"1", true}};
+constexpr Word<bool> broadcasts[] = {{"mpi", false}, {"direct", true}};
 constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
 
 /// What a file of settings may have.
 constexpr std::string_view setting_names[] = {
-    "VKGEMM_BLAS",          "VKGEMM_BLAS_MIN",   "VKGEMM_BLAS_DEVICE",  "VKGEMM_BLAS_CPU",
-    "VKGEMM_BLAS_TILE",     "VKGEMM_BLAS_DEPTH", "VKGEMM_BLAS_MEMORY",  "VKGEMM_BLAS_BUDGET",
-    "VKGEMM_BLAS_ACCURACY", "VKGEMM_BLAS_CACHE", "VKGEMM_BLAS_DISABLE", "VKGEMM_BLAS_FORK",
-    "VKGEMM_BLAS_LOG",      "VKGEMM_BLAS_PBLAS", "VKGEMM_BLAS_PANEL",   "VKGEMM_BLAS_ILP64"};
+    "VKGEMM_BLAS",         "VKGEMM_BLAS_MIN",      "VKGEMM_BLAS_DEVICE", "VKGEMM_BLAS_CPU",      "VKGEMM_BLAS_TILE",
+    "VKGEMM_BLAS_DEPTH",   "VKGEMM_BLAS_MEMORY",   "VKGEMM_BLAS_BUDGET", "VKGEMM_BLAS_ACCURACY", "VKGEMM_BLAS_CACHE",
+    "VKGEMM_BLAS_DISABLE", "VKGEMM_BLAS_FORK",     "VKGEMM_BLAS_LOG",    "VKGEMM_BLAS_PBLAS",    "VKGEMM_BLAS_PANEL",
+    "VKGEMM_BLAS_ILP64",   "VKGEMM_BLAS_BROADCAST"};
 
 /// OpenMPI, MVAPICH, Intel MPI and MPICH, Cray, Flux, Slurm.
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
@@ -191,6 +192,7 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     reader.word("VKGEMM_BLAS_ACCURACY", accuracies, s.accuracy);
     reader.word("VKGEMM_BLAS_FORK", forks, s.reopens);
     reader.word("VKGEMM_BLAS_ILP64", switches, s.ilp64);
+    reader.word("VKGEMM_BLAS_BROADCAST", broadcasts, s.direct_broadcast);
     read_budget(reader, s);
     read_devices(reader, s);
     s.cache = cache_folder(reader);

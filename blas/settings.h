@@ -30,6 +30,7 @@ struct Settings {
     int64_t depth = 0;    // VKGEMM_BLAS_DEPTH: of a product of tiles; 0: as TILE
     int64_t panel = 128;  // VKGEMM_BLAS_PANEL: columns that the CPU factors at once in getrf; a multiple of 4
     std::optional<int> pblas_depth;  // VKGEMM_BLAS_PBLAS: of the products that ScaLAPACK's PBLAS asks for
+    bool direct_broadcast = false;   // VKGEMM_BLAS_BROADCAST: receivers read BLACS's matrices from the sender's memory
     double memory_share = 0.25;      // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     uint64_t budget = UINT64_MAX;    // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // VKGEMM_BLAS_ACCURACY: of s and c

@@ -90,7 +90,7 @@ void in_child() {
         p.holds = forks = false;
     }
     p.suspensions = 0;  // other threads' calls are not under way here
-    p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = 0;
+    p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = p.counts.broadcasts = 0;
     if (!opened) return;
     if (!p.settings.reopens) return void(p.unusable = true);
     new (&p.engine_mutex) EngineMutex;
@@ -140,6 +140,8 @@ void print_summary() {
         complain("of C " + std::to_string(up) + " bytes were sent to the device, and " + std::to_string(down) +
                  " came back");
     }
+    if (const uint64_t read = p.counts.broadcasts; read > 0)
+        complain(std::to_string(read) + " matrices of BLACS were read from the memory of other processes");
     for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
         if (measured->done)
             complain(std::string(type) + " of the device" + (measured->kept ? ", kept: " : ": ") +

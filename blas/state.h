@@ -70,6 +70,7 @@ void keep_pipelines(const LockedEngine& locked) noexcept;
 /// A call is counted as one of the first two. A tile that failed on the device is computed by the CPU BLAS.
 struct Counts {
     std::atomic<uint64_t> device_calls = 0, next_calls = 0, failed_tiles = 0;
+    std::atomic<uint64_t> broadcasts = 0;  // of BLACS, whose matrix was read from the sender's memory
 };
 Counts& counts();
 
