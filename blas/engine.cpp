@@ -2,53 +2,20 @@
 #include "blas/engine.h"
 
 #include <algorithm>
-#include <bit>
-#include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "blas/plans.h"
+
 namespace vkgemm::blas {
 namespace {
 
-constexpr uint64_t workspace_limit = 512u << 20;  // packed operands of 4096 x 4096 f64 take 256 MiB
-constexpr uint64_t left_to_others = 256u << 20;   // bytes of the device
-constexpr uint64_t wait_limit = 60'000'000'000;   // ns
-constexpr double quick = 1e-3;                    // seconds: a plan that compiles nothing takes less
-constexpr size_t most_plans = 2000;               // between calls
-
-/// Leading dimensions and memory are of these sizes, so that memory serves many: a power of two up to 256, then a
-/// multiple of 256. Rows then begin on 16 bytes.
-uint64_t capacity(uint64_t size) {
-    constexpr uint64_t least = 64;
-    return size <= 256 ? std::max(least, std::bit_ceil(size)) : (size + 255) / 256 * 256;
-}
+constexpr uint64_t left_to_others = 256u << 20;  // bytes of the device
+constexpr uint64_t wait_limit = 60'000'000'000;  // ns
+constexpr size_t most_plans = 2000;              // between calls
 
 uint64_t bytes_of(Type type) { return type == f64 ? 8 : 4; }
-
-/// Of these sizes alone: a plan for sizes that vary would have kernels for all ranges of sizes, compiled for seconds.
-Problem problem_for(const TileProduct& p, VkgemmAccuracy accuracy) {
-    Problem problem{.m = p.m, .n = p.n, .k = p.k};
-    problem.a = {p.type, p.a, capacity(p.a == columnMajor ? p.m : p.k), 0};
-    problem.b = {p.type, p.b, capacity(p.b == columnMajor ? p.k : p.n), 0};
-    problem.d = {p.type, columnMajor, capacity(p.m), 0};
-    problem.cSource = VKGEMM_C_IS_D;
-    if (p.type == f32) problem.accuracy = accuracy;
-    return problem;
-}
-
-/// Adds the seconds of its life.
-class Timer {
-   public:
-    explicit Timer(double& sum) : sum_(sum) {}
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
-    ~Timer() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
-   private:
-    double& sum_;
-    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// Elements from the first to the last of a column-major matrix.
 uint64_t span_of(uint64_t rows, uint64_t columns, uint64_t ld) { return (columns - 1) * ld + rows; }
@@ -118,39 +85,6 @@ Status Engine::reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where)
     buffer = *std::move(made);
     ++created_;
     return {};
-}
-
-Result<Plan> Engine::make_plan(const Problem& problem) {
-    const double before = spent_.make;
-    auto plan = [&] {
-        const Timer timer(spent_.make);
-        return device_.context().createPlan(problem, {.workspaceLimit = workspace_limit});
-    }();
-    if (spent_.make - before > quick) ++created_, ++compiled_;
-    return plan;
-}
-
-Result<const Plan*> Engine::plan_for(const TileProduct& p) {
-    const Key key{p.type, p.a, p.b, p.m, p.n, p.k};
-    auto known = plans_.find(key);
-    if (known == plans_.end()) {
-        auto plan = make_plan(problem_for(p, accuracy_));
-        if (!plan) return plan.status();
-        known = plans_.emplace(key, *std::move(plan)).first;
-    }
-    return &known->second;
-}
-
-Result<const Plan*> Engine::plan(const Problem& problem) {
-    const auto text = formatProblem(problem);
-    if (!text) return text.status();
-    auto known = other_plans_.find(*text);
-    if (known == other_plans_.end()) {
-        auto plan = make_plan(problem);
-        if (!plan) return plan.status();
-        known = other_plans_.emplace(*text, *std::move(plan)).first;
-    }
-    return &known->second;
 }
 
 bool Engine::has_room(uint64_t bytes) const {
@@ -444,7 +378,7 @@ Status Engine::finish() {
         if (std::exchange(p.pending, false) && !broken_)
             if (Status s = wait(p.fence); !s && done) done = s;
     retired_ = next_;
-    if (plans_.size() > most_plans && done) plans_.clear();
+    if (plans_.size() > most_plans && done && compiling_ == 0) plans_.clear();
     for (const auto& f : flights_) f->unpack = {};
     forget_operands();
     return done;

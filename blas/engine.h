@@ -2,6 +2,7 @@
 // The device: a queue of products of tiles. While it multiplies one, the next is copied to it and the last one back.
 #pragma once
 #include <array>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <list>
@@ -120,6 +121,9 @@ class Engine {
     /// False: it is time for finish().
     bool leave();
 
+    /// Whether the product's kernels are compiled, or cannot be. Otherwise they are compiled in the background.
+    bool is_compiled(const TileProduct& product);
+
     /// The device's seconds for a product of one tile, without copies. Nothing may be enqueued.
     Result<double> time(const TileProduct& product);
 
@@ -228,9 +232,17 @@ class Engine {
     Status make(VkFence& fence) const;
     Status make(Flight& flight) const;
     Status enqueue_unguarded(const Work& work);
+    struct Planned {
+        Plan plan{};
+        bool asked = false;                 // the background compiles it, or did
+        std::atomic<bool> settled = false;  // it is compiled, or that failed there
+    };
+    /// Whose kernels may not be compiled yet.
+    Result<Planned*> planned(const TileProduct& product);
     Result<const Plan*> plan_for(const TileProduct& product);
-    /// Of the problem alone, with the time that it takes.
-    Result<Plan> make_plan(const Problem& problem);
+    /// What `make` returns, with the time that it takes.
+    template <class Make>
+    auto timed(const Make& make);
     Status reserve(host::Buffer& buffer, uint64_t bytes, host::Memory where);
     /// What an operand needs: `bytes` of the device, of which `copied` are sent.
     struct Load {
@@ -275,7 +287,8 @@ class Engine {
     Functions vk_{};
     std::array<VkQueue, stages> queues_{};
     std::array<uint32_t, stages> families_{};
-    std::map<Key, Plan> plans_;
+    std::map<Key, Planned> plans_;
+    std::atomic<unsigned> compiling_ = 0;      // of them, in the background
     std::map<std::string, Plan> other_plans_;  // by the problem's text
     std::list<Block> blocks_;
     uint64_t memory_share_ = 0, memory_limit_ = 0, memory_used_ = 0;  // limit: less than the share once it ran out
@@ -299,7 +312,8 @@ class Engine {
     Moved moved_d_{};
     Workers workers_;
     bool broken_ = false;
-    uint64_t created_ = 0, compiled_ = 0;
+    uint64_t created_ = 0;
+    std::atomic<uint64_t> compiled_ = 0;
     Spent spent_{};
     bool traced_ = false;
     double seconds_per_tick_ = 0;

@@ -32,7 +32,8 @@ const Rates* rates_of() noexcept {
     return nullptr;
 }
 
-/// Whether the device is to compute the call: it may, it can, and it is predicted to end sooner than the CPU BLAS.
+/// Whether the device is to compute the call: it may, it can, it has its kernels, and it is predicted to end sooner than
+/// the CPU BLAS.
 /// `predicted`: its seconds, or 0 if nothing was predicted.
 template <class T>
 bool wants_device(const Gemm<T>& g, double& predicted) {
@@ -52,7 +53,11 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
     Rates all = *rates;  // of the devices together; what moves is packed by the same cores
     all.operations *= static_cast<double>(devices_for(g, tile_size(s, g, resident), device_count(), resident));
     predicted = e.device_seconds(routine_of<T>, all, cost);
-    return e.prefers_device(routine_of<T>, predicted, next, e.shapes().of(shape_key(g, resident)));
+    const ShapeTimes::Seconds seen = e.shapes().of(shape_key(g, resident));
+    if (!e.prefers_device(routine_of<T>, predicted, next, seen)) return false;
+    // To compile takes up to half a second, and is not waited for where the CPU BLAS is done sooner.
+    return (seen.next > 0 ? seen.next : next) >= Estimates::open_seconds ||
+           is_compiled(g, tile_size(s, g, resident), resident);
 }
 
 /// Calls `next`, which computes this by the CPU BLAS, and remembers its time.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What stays on the device from call to call: operands that are kept, and D, and how it comes back.
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "blas/engine.h"
 #include "blas/failed.h"
@@ -141,6 +143,8 @@ void Engine::take_over(Engine& other) {
     other.blocks_.clear(), other.results_.clear(), other.free_results_.clear();
     other.memory_used_ = 0, other.workspace_ = {};
     for (Piece& p : other.pieces_) p.buffer = {};
+    for (int i = 0; i < 60'000 && other.compiling_ > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (other.compiling_ > 0) return;  // the process ends, and nothing is compiled any more
     other.plans_.clear(), other.other_plans_.clear();
 }
 

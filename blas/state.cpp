@@ -12,6 +12,7 @@
 #include <iterator>
 #include <new>
 
+#include "blas/background.h"
 #include "blas/devices.h"
 
 namespace vkgemm::blas {
@@ -24,12 +25,13 @@ thread_local bool forks = false;  // this thread is between before_fork and in_p
 struct Process {
     Settings settings;
     Counts counts;
-    EngineMutex engine_mutex;               // of the next five
-    std::vector<Engine*> engines;           // never destroyed
-    size_t kept_plans = 0, kept_bytes = 0;  // what `pipelines` holds
-    bool tried = false, native = false;     // native: the engines may use native kernels, or have none
-    std::atomic<bool> unusable = false;     // all devices failed, or are not there or not wanted
-    std::atomic<size_t> devices = 0;        // engines.size()
+    EngineMutex engine_mutex;      // of the next five
+    std::vector<Engine*> engines;  // never destroyed
+    uint64_t kept_plans = 0;       // what `pipelines` holds
+    std::atomic<size_t> kept_bytes = 0;
+    bool tried = false, native = false;  // native: the engines may use native kernels, or have none
+    std::atomic<bool> unusable = false;  // all devices failed, or are not there or not wanted
+    std::atomic<size_t> devices = 0;     // engines.size()
     std::atomic<bool> complained = false;
     std::atomic<Support> support_f32 = Support::unknown, support_f64 = Support::unknown;
     Estimates estimates;
@@ -67,6 +69,7 @@ std::atomic<bool> opened = false;
 /// No exception leaves it, because C calls it.
 void before_fork() {
     Process& p = process();
+    background().before_fork();
     if (!p.holds) return;
     for (int i = 0; i < 60'000 && !p.engine_mutex.is_mine() && !(forks = p.engine_mutex.try_lock()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -78,12 +81,14 @@ void before_fork() {
 }
 void in_parent() {
     Process& p = process();
+    background().in_parent();
     if (!std::exchange(forks, false)) return;
     p.held_mutex.unlock(), p.engine_mutex.unlock();
 }
 
 void in_child() {
     Process& p = process();
+    background().in_child();
     if (p.holds) {
         new (&p.held_mutex) std::mutex;
         new (&p.held) std::map<const void*, Process::Held>;  // the other one may be half changed
@@ -234,7 +239,7 @@ void open_again(Process& p) {
     write_all_back(p);
     if (p.engines.size() != fresh.size()) return;  // one failed
     for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
-    p.engines = fresh, p.kept_plans = p.kept_bytes = 0;
+    p.engines = fresh, p.kept_plans = 0, p.kept_bytes = 0;
 }
 
 }  // namespace
@@ -282,10 +287,16 @@ void keep_pipelines(const LockedEngine& locked) noexcept try {
     Process& p = process();
     if (!locked.engine() || p.settings.cache.empty() || locked.engine()->compiled() == p.kept_plans) return;
     p.kept_plans = locked.engine()->compiled();
-    const auto data = locked.engine()->device().pipelineCacheData();
-    if (!data || data->size() == p.kept_bytes) return;
-    p.kept_bytes = data->size();
-    Cache(p.settings.cache).write("pipelines", key_of(locked.engine()->info()), *data);
+    const auto keep = [&p, engine = locked.engine()] {
+        try {
+            const auto data = engine->device().pipelineCacheData();
+            if (!data || data->size() == p.kept_bytes) return;
+            p.kept_bytes = data->size();
+            Cache(p.settings.cache).write("pipelines", key_of(engine->info()), *data);
+        } catch (...) {  // no memory
+        }
+    };
+    predicts(p.settings) ? background().add(keep, true) : keep();
 } catch (...) {  // no memory
 }
 

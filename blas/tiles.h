@@ -133,6 +133,21 @@ class Tiles {
         return origin_of(tile(t)) == d && shares_.has(device, t);
     }
 
+    /// Whether the device has all kernels of the call. Those that it lacks are compiled in the background.
+    bool is_compiled(Engine& engine) const {
+        bool all = true;
+        const auto sizes = [](int64_t whole, int64_t most) {  // of tiles
+            std::vector<int64_t> found{std::min(whole, most)};
+            if (whole > most && whole % most != 0) found.push_back(whole % most);
+            return found;
+        };
+        for (const int64_t m : sizes(g_.m, rows_))
+            for (const int64_t n : sizes(g_.n, columns_))
+                for (const int64_t k : sizes(g_.k, depth_))
+                    all = engine.is_compiled(product_of(part(g_, 0, 0, m, n), k)) && all;
+        return all;
+    }
+
     /// Where C is NaN now, because results of earlier calls were lost.
     std::span<const std::vector<Place>> lost() const { return lost_; }
 
@@ -241,16 +256,22 @@ class Tiles {
         const T* const b = g.b + (b_plain ? l : l * g.ldb);
         const int64_t a_rows = a_plain ? g.m : k, a_columns = a_plain ? k : g.m;
         const int64_t b_rows = b_plain ? k : g.n, b_columns = b_plain ? g.n : k;
-        Work work{.product = {.type = type_of<T>,
-                              .a = a_plain ? columnMajor : rowMajor,
-                              .b = b_plain ? columnMajor : rowMajor,
-                              .m = parts * static_cast<uint64_t>(g.m),
-                              .n = static_cast<uint64_t>(g.n),
-                              .k = parts * static_cast<uint64_t>(k)}};
+        Work work{.product = product_of(g, k)};
         work.a = {a, g.lda, a_rows, a_columns, form_of<T>(true, g.op_a), {1, 0}, extent<T>(a_rows, a_columns, g.lda)};
         work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
         if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
         work.pack_a = {[g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+    /// What the device multiplies for a tile of C, in products of this depth.
+    static TileProduct product_of(const Gemm<T>& g, int64_t k) {
+        constexpr uint64_t parts = real_rows<T>;
+        return {.type = type_of<T>,
+                .a = g.op_a == Op::none ? columnMajor : rowMajor,
+                .b = g.op_b == Op::none ? columnMajor : rowMajor,
+                .m = parts * static_cast<uint64_t>(g.m),
+                .n = static_cast<uint64_t>(g.n),
+                .k = parts * static_cast<uint64_t>(k)};
+    }
+
                            pack_a(a + from * g.lda, g.lda, a_rows, until - from, g.op_a, factor, real_at(to), ld);
                        },
                        a_columns, parts};
@@ -375,3 +396,16 @@ inline bool can_try(Type type) noexcept {
 }
 
 }  // namespace vkgemm::blas
+/// Whether the devices have all kernels of the call. Those that they lack are compiled in the background.
+template <class T>
+bool is_compiled(const Gemm<T>& g, TileSize size, bool resident) noexcept try {
+    const LockedEngine locked = lock_engine(type_of<T>);
+    const Tiles<T> tiles(g, size, 1);
+    bool all = true;
+    for (Engine* e : locked.engines.first(devices_for(g, size, locked.engines.size(), resident)))
+        all = tiles.is_compiled(*e) && all;
+    return all;
+} catch (...) {  // no memory: the call finds that out
+    return true;
+}
+

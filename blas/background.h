@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A thread for what no call waits for: kernels are compiled there, and files written.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace vkgemm::blas {
+
+/// Its thread is started by the first task and never ends; the object is never destroyed. Tasks must not throw.
+class Background {
+   public:
+    /// Any thread. After the ones before. `needed`: also if the process ends meanwhile, which waits for it.
+    void add(std::function<void()> task, bool needed);
+
+    /// Around a fork, which waits for the task that is under way: it may have locks of the driver. The child has no
+    /// tasks, and a thread of its own with the first.
+    void before_fork();
+    void in_parent();
+    void in_child();
+
+   private:
+    struct Task {
+        std::function<void()> run{};
+        bool needed = false;
+    };
+    void serve();
+    void stop();
+
+    std::mutex mutex_;  // of all
+    std::condition_variable changed_;
+    std::deque<Task> tasks_;
+    bool started_ = false, busy_ = false, stopped_ = false, forks_ = false;
+};
+
+Background& background();
+
+}  // namespace vkgemm::blas

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// The engine's plans, and where their kernels are compiled.
+#include "blas/plans.h"
+
+#include <utility>
+
+#include "blas/background.h"
+
+namespace vkgemm::blas {
+namespace {
+
+constexpr uint64_t workspace_limit = 512u << 20;  // packed operands of 4096 x 4096 f64 take 256 MiB
+constexpr double quick = 1e-3;                    // seconds: a plan that compiles nothing takes less
+
+}  // namespace
+
+template <class Make>
+auto Engine::timed(const Make& make) {
+    const double before = spent_.make;
+    auto made = [&] {
+        const Timer timer(spent_.make);
+        return make();
+    }();
+    if (spent_.make - before > quick) ++created_, ++compiled_;
+    return made;
+}
+
+Result<Engine::Planned*> Engine::planned(const TileProduct& p) {
+    const Key key{p.type, p.a, p.b, p.m, p.n, p.k};
+    if (const auto known = plans_.find(key); known != plans_.end()) return &known->second;
+    auto plan = timed([&] {
+        return device_.context().createPlan(problem_for(p, accuracy_),
+                                            {.flags = VKGEMM_PLAN_DEFER_COMPILE, .workspaceLimit = workspace_limit});
+    });
+    if (!plan) return plan.status();
+    Planned& made = plans_[key];
+    made.plan = *std::move(plan);
+    return &made;
+}
+
+Result<const Plan*> Engine::plan_for(const TileProduct& p) {
+    const auto found = planned(p);
+    if (!found) return found.status();
+    const Plan& plan = (*found)->plan;
+    if (plan.info().missingPipelines > 0)
+        if (Status s = timed([&] { return plan.compile(); }); !s) return s;
+    return &plan;
+}
+
+bool Engine::is_compiled(const TileProduct& p) {
+    const auto found = planned(p);
+    if (!found) return true;  // enqueue() says why
+    Planned& it = **found;
+    if (!it.settled && it.plan.info().missingPipelines == 0) it.settled = true;
+    if (it.settled || std::exchange(it.asked, true)) return it.settled;
+    ++compiling_;
+    try {
+        background().add(
+            [this, &it] {
+                if (it.plan.compile()) ++compiled_;
+                it.settled = true, --compiling_;
+            },
+            false);
+    } catch (...) {  // no thread
+        --compiling_, it.settled = true;
+    }
+    return it.settled;
+}
+
+Result<const Plan*> Engine::plan(const Problem& problem) {
+    const auto text = formatProblem(problem);
+    if (!text) return text.status();
+    auto known = other_plans_.find(*text);
+    if (known == other_plans_.end()) {
+        auto plan = timed([&] { return device_.context().createPlan(problem, {.workspaceLimit = workspace_limit}); });
+        if (!plan) return plan.status();
+        known = other_plans_.emplace(*text, *std::move(plan)).first;
+    }
+    return &known->second;
+}
+
+}  // namespace vkgemm::blas

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What the engine asks of a plan, and the time that it spends.
+#pragma once
+#include <bit>
+#include <chrono>
+
+#include "blas/engine.h"
+
+namespace vkgemm::blas {
+
+/// Leading dimensions and memory are of these sizes, so that memory serves many: a power of two up to 256, then a
+/// multiple of 256. Rows then begin on 16 bytes.
+inline uint64_t capacity(uint64_t size) {
+    constexpr uint64_t least = 64;
+    return size <= 256 ? std::max(least, std::bit_ceil(size)) : (size + 255) / 256 * 256;
+}
+
+/// Of these sizes alone: a plan for sizes that vary would have kernels for all ranges of sizes, compiled for seconds.
+inline Problem problem_for(const TileProduct& p, VkgemmAccuracy accuracy) {
+    Problem problem{.m = p.m, .n = p.n, .k = p.k};
+    problem.a = {p.type, p.a, capacity(p.a == columnMajor ? p.m : p.k), 0};
+    problem.b = {p.type, p.b, capacity(p.b == columnMajor ? p.k : p.n), 0};
+    problem.d = {p.type, columnMajor, capacity(p.m), 0};
+    problem.cSource = VKGEMM_C_IS_D;
+    if (p.type == f32) problem.accuracy = accuracy;
+    return problem;
+}
+
+/// Adds the seconds of its life.
+class Timer {
+   public:
+    explicit Timer(double& sum) : sum_(sum) {}
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+   private:
+    double& sum_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace vkgemm::blas
