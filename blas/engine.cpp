@@ -93,14 +93,19 @@ bool Engine::has_room(uint64_t bytes) const {
     return left == UINT64_MAX || left >= bytes + std::min(left_to_others, info().memoryBytes / 8);
 }
 
-/// The first of: memory of this size that nothing uses; new memory; that of the operand used least recently.
+/// The first of: memory that nothing uses, at most twice as much as that; new memory; that of the operand used least
+/// recently.
 Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
+    Block* least = nullptr;
     for (Block& b : blocks_)
-        if (!b.origin.address && b.buffer.size() == bytes && b.used < retired_ && &b != d_) return &b;
+        if (!b.origin.address && b.buffer.size() >= bytes && b.buffer.size() / 2 <= bytes && b.used < retired_ &&
+            !b.open && (!least || b.buffer.size() < least->buffer.size()))
+            least = &b;
+    if (least) return least;
     for (;;) {
         auto oldest = blocks_.end();
         for (auto b = blocks_.begin(); b != blocks_.end(); ++b)
-            if (&*b != d_ && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
+            if (!b->open && b->used != next_ && (oldest == blocks_.end() || b->used < oldest->used)) oldest = b;
         const bool must = oldest == blocks_.end();  // for one product, whatever the limit is
         if (must || has_room(bytes)) {
             const Timer timer(spent_.make);
@@ -294,7 +299,8 @@ Status Engine::enqueue_unguarded(const Work& work) {
     if (!sent) return broken_ = true, in_flight_.pop_back(), sent;
     if (downloads) {
         std::erase(free_results_, flight.result);
-        d_ = nullptr, spent_.downloaded += d.copied, moved_d_.down += d.copied;
+        close_chain(work.chain);
+        spent_.downloaded += d.copied, moved_d_.down += d.copied;
     } else {
         d_->dirty = d_->resident;
     }
@@ -303,10 +309,18 @@ Status Engine::enqueue_unguarded(const Work& work) {
     return {};
 }
 
+void Engine::close_chain(size_t chain) {
+    const auto found = open_.find(chain);
+    if (found == open_.end()) return;
+    found->second->open = false;
+    open_.erase(found);
+}
+
 Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
     const bool resident = work.d.address != nullptr;
     flight.result = nullptr;
     if (work.is_first) {
+        close_chain(work.chain);
         d_ = resident ? find_resident(work.d) : nullptr;
         if (!d_) {
             for (WriteBack& back : write_backs_)  // now, so that it will come back when memory has run out
@@ -324,8 +338,10 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
             d_->unpack = work.unpack_d, d_->ld = d.ld, d_->copied = d.copied;
             d_->resident = true, d_->type = work.product.type;
         }
-        d_->origin = work.d;
+        d_->origin = work.d, d_->open = true;
+        open_[work.chain] = d_;
     }
+    d_ = open_.at(work.chain);
     d_->used = next_;
     if (resident || !work.unpack_d) return {};
     const auto result = free_result(d.bytes);
@@ -392,8 +408,9 @@ bool Engine::leave() {
 
 void Engine::forget_operands() {
     memory_limit_ = memory_share_;  // others may have given memory back
-    d_ = nullptr;
+    open_.clear();
     for (Block& b : blocks_) {
+        b.open = false;
         const bool was_sent = b.used != next_;  // false: of a product that failed before it was submitted
         if (!was_sent) b.used = 0;
         if (b.resident) continue;

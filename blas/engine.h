@@ -51,6 +51,7 @@ struct Work {
     Origin a{}, b{};
     Pack pack_a{}, pack_b{};  // called if the device does not have the operand
     bool is_first = false;    // of its chain
+    size_t chain = 0;         // of those that are under way, each of which has a D
     Pack pack_d{};            // first only; empty: D is not read
     Unpack unpack_d{};        // last only: when D is complete, during a later enqueue() or finish()
     /// Not empty: D stays on the device, in all products of the chain alike. If it is there pack_d is not called;
@@ -124,6 +125,9 @@ class Engine {
     /// Whether the product's kernels are compiled, or cannot be. Otherwise they are compiled in the background.
     bool is_compiled(const TileProduct& product);
 
+    /// The most bytes that operands may take, with the D of chains that are under way.
+    uint64_t memory() const { return memory_share_; }
+
     /// The device's seconds for a product of one tile, without copies. Nothing may be enqueued.
     Result<double> time(const TileProduct& product);
 
@@ -184,6 +188,7 @@ class Engine {
         Origin origin{};  // address null: nothing
         host::Buffer buffer{};
         uint64_t used = 0;  // number of the last product that uses it
+        bool open = false;  // D of a chain that is under way
         // Of D that stays:
         bool resident = false, dirty = false;  // dirty: newer than what the host has
         Type type = f32;
@@ -254,6 +259,7 @@ class Engine {
     /// The block that holds the operand, which is sent if it was not there.
     Result<Block*> operand(const Load& load);
     Status prepare_d(const Work& work, const Load& d, Flight& flight);
+    void close_chain(size_t chain);
     /// Packs and copies the operand piece by piece, one being packed while the one before is submitted. The last copy
     /// is held back until send_held.
     Status send(const Load& load, const host::Buffer& to);
@@ -305,7 +311,8 @@ class Engine {
     std::list<host::Buffer> results_;
     std::vector<host::Buffer*> free_results_;
     uint64_t next_ = 0, retired_ = 0;  // numbers of products
-    Block* d_ = nullptr;               // of the chain
+    Block* d_ = nullptr;               // of the product that is being enqueued
+    std::map<size_t, Block*> open_;    // D of chains
     host::Buffer workspace_;
     std::map<const void*, uint64_t> kept_;
     std::array<WriteBack, 2> write_backs_{};

@@ -72,8 +72,8 @@ Place place_of_b(const Gemm<T>& g) {
 template <class T>
 class Tiles {
    public:
-    /// `resident`: C does, on the devices.
-    Tiles(const Gemm<T>& g, TileSize size, size_t devices, bool resident = false)
+    /// `resident`: C does, on the devices. `memory`: bytes for operands on each of them.
+    Tiles(const Gemm<T>& g, TileSize size, size_t devices, bool resident = false, uint64_t memory = UINT64_MAX)
         : g_(g),
           columns_(size.side),
           rows_(std::max<int64_t>(1, size.side / real_rows<T>)),
@@ -82,7 +82,7 @@ class Tiles {
           done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))),
           resident_tiles_(resident ? done_.size() : 0),
           lost_(devices),
-          shares_(down_, (g.n + columns_ - 1) / columns_, devices, resident) {}
+          shares_(down_, (g.n + columns_ - 1) / columns_, devices, resident, room(devices, memory)) {}
 
     /// Computes tiles on this device until none is left. What failed has left its tiles of C unchanged, and they are
     /// not done. Several devices may do this at once, each on a thread of its own, with numbers of 0 and up.
@@ -90,12 +90,12 @@ class Tiles {
         Status status;
         try {
             while (status) {
-                const auto t = shares_.take(device);
-                if (!t) break;
-                if (!resident_tiles_.empty())
-                    resident_tiles_[*t] = {
-                        .device = device, .is_taken = true, .was_dirty = engine.has_result(origin_of(tile(*t)))};
-                status = chain(engine, *t);
+                const std::vector<size_t> taken = shares_.take_together(device);
+                if (taken.empty()) break;
+                for (const size_t t : resident_tiles_.empty() ? std::vector<size_t>{} : taken)
+                    resident_tiles_[t] = {
+                        .device = device, .is_taken = true, .was_dirty = engine.has_result(origin_of(tile(t)))};
+                status = chains(engine, taken);
             }
         } catch (const std::exception& e) {
             status = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, e.what()};
@@ -209,35 +209,54 @@ class Tiles {
         return part(g_, i, j, std::min(rows_, g_.m - i), std::min(columns_, g_.n - j));
     }
 
-    /// The products that add up to one tile of C.
-    Status chain(Engine& engine, size_t t) {
+    /// The products that add up to these tiles of C, those of one depth after the other.
+    Status chains(Engine& engine, const std::vector<size_t>& taken) {
+        for (int64_t l = 0; l < g_.k; l += depth_)
+            for (size_t chain = 0; chain < taken.size(); ++chain)
+                if (Status s = enqueue(engine, taken[chain], chain, l); !s) return s;
+        return {};
+    }
+
+    /// The product of the tile from column `l` of op(A) on.
+    Status enqueue(Engine& engine, size_t t, size_t chain, int64_t l) {
         const Gemm<T> g = tile(t);
         const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta);
         const auto real = [](T x) { return static_cast<double>(std::real(x)); };
-        for (int64_t l = 0; l < g.k; l += depth_) {
-            Work work = product(g, l, std::min(depth_, g.k - l));
-            work.is_first = l == 0;
-            work.alpha = scale_a ? 1 : real(g.alpha);
-            work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
-            if (work.is_first && g.beta != T{})
-                work.pack_d = {[g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
-                                   pack_c(g.c + from * g.ldc, g.ldc, g.m, until - from, scale_c ? g.beta : T{1},
-                                          real_at(to), ld);
-                               },
-                               g.n};
-            if (!resident_tiles_.empty()) {
-                work.d = origin_of(g);
-                work.unpack_d = [&engine, g](const std::byte* from, int64_t ld) { unpack(engine, g, from, ld); };
-            } else if (l + depth_ >= g.k) {
-                work.unpack_d = [this, &engine, g, t](const std::byte* from, int64_t ld) {
-                    unpack(engine, g, from, ld);
-                    done_[t] = 1;
-                };
-            }
-            if (Status s = engine.enqueue(work); !s) return s;
-            if (!resident_tiles_.empty()) resident_tiles_[t].depth = std::min(l + depth_, g.k);
+        Work work = product(g, l, std::min(depth_, g.k - l));
+        work.is_first = l == 0, work.chain = chain;
+        work.alpha = scale_a ? 1 : real(g.alpha);
+        work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
+        if (work.is_first && g.beta != T{})
+            work.pack_d = {[g, scale_c](std::byte* to, int64_t ld, int64_t from, int64_t until) {
+                               pack_c(g.c + from * g.ldc, g.ldc, g.m, until - from, scale_c ? g.beta : T{1},
+                                      real_at(to), ld);
+                           },
+                           g.n};
+        if (!resident_tiles_.empty()) {
+            work.d = origin_of(g);
+            work.unpack_d = [&engine, g](const std::byte* from, int64_t ld) { unpack(engine, g, from, ld); };
+        } else if (l + depth_ >= g.k) {
+            work.unpack_d = [this, &engine, g, t](const std::byte* from, int64_t ld) {
+                unpack(engine, g, from, ld);
+                done_[t] = 1;
+            };
         }
-        return {};
+        Status s = engine.enqueue(work);
+        if (s && !resident_tiles_.empty()) resident_tiles_[t].depth = std::min(l + depth_, g.k);
+        return s;
+    }
+
+    /// What the operands may take, beside the tiles of C that are on the device at once: all of a device's if they
+    /// stay, otherwise those of the products that are under way, 64 at most, or of the square that begins.
+    Room room(size_t devices, uint64_t memory) const {
+        const double side = static_cast<double>(columns_), m = std::min(side, static_cast<double>(real_rows<T> * g_.m));
+        const double n = std::min(side, static_cast<double>(g_.n)), each = sizeof(Real<T>);
+        const double k = static_cast<double>(real_rows<T> * std::min(depth_, g_.k));
+        const int64_t depth = (g_.k + depth_ - 1) / depth_;
+        const double tiles = static_cast<double>(done_.size()) / static_cast<double>(devices);
+        const double held =
+            resident_tiles_.empty() ? std::min(tiles, std::clamp(64.0 / static_cast<double>(depth), 2.0, 8.0)) : tiles;
+        return {static_cast<double>(memory) - each * held * m * n, depth, each * m * k, each * k * n};
     }
 
     static void unpack(Engine& engine, const Gemm<T>& g, const std::byte* from, int64_t ld) {
@@ -245,6 +264,17 @@ class Tiles {
             const auto* d = reinterpret_cast<const Real<T>*>(from);
             unpack_c(d + j * ld, ld, g.m, end - j, g.c + j * g.ldc, g.ldc);
         });
+    }
+
+    /// What the device multiplies for a tile of C, in products of this depth.
+    static TileProduct product_of(const Gemm<T>& g, int64_t k) {
+        constexpr uint64_t parts = real_rows<T>;
+        return {.type = type_of<T>,
+                .a = g.op_a == Op::none ? columnMajor : rowMajor,
+                .b = g.op_b == Op::none ? columnMajor : rowMajor,
+                .m = parts * static_cast<uint64_t>(g.m),
+                .n = static_cast<uint64_t>(g.n),
+                .k = parts * static_cast<uint64_t>(k)};
     }
 
     /// The product of columns of op(A) and rows of op(B) from `l` on.
@@ -261,17 +291,6 @@ class Tiles {
         work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
         if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
         work.pack_a = {[g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
-    /// What the device multiplies for a tile of C, in products of this depth.
-    static TileProduct product_of(const Gemm<T>& g, int64_t k) {
-        constexpr uint64_t parts = real_rows<T>;
-        return {.type = type_of<T>,
-                .a = g.op_a == Op::none ? columnMajor : rowMajor,
-                .b = g.op_b == Op::none ? columnMajor : rowMajor,
-                .m = parts * static_cast<uint64_t>(g.m),
-                .n = static_cast<uint64_t>(g.n),
-                .k = parts * static_cast<uint64_t>(k)};
-    }
-
                            pack_a(a + from * g.lda, g.lda, a_rows, until - from, g.op_a, factor, real_at(to), ld);
                        },
                        a_columns, parts};
@@ -352,7 +371,9 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
         const auto start = Clock::now();
         const bool traced = settings().log == LogLevel::calls;
         for (Engine* e : locked.engines) e->reset_spent(traced);
-        tiles.emplace(g, size, engines.size(), resident);
+        uint64_t memory = UINT64_MAX;
+        for (const Engine* e : engines) memory = std::min(memory, e->memory());
+        tiles.emplace(g, size, engines.size(), resident, memory);
         if (!flush_results(locked, place_of_a(g), false) || !flush_results(locked, place_of_b(g), false))
             return tiles.reset(), false;
         const auto here = [&](const Origin& d, size_t device) {
@@ -379,6 +400,19 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
     return true;
 }
 
+/// Whether the devices have all kernels of the call. Those that they lack are compiled in the background.
+template <class T>
+bool is_compiled(const Gemm<T>& g, TileSize size, bool resident) noexcept try {
+    const LockedEngine locked = lock_engine(type_of<T>);
+    const Tiles<T> tiles(g, size, 1);
+    bool all = true;
+    for (Engine* e : locked.engines.first(devices_for(g, size, locked.engines.size(), resident)))
+        all = tiles.is_compiled(*e) && all;
+    return all;
+} catch (...) {  // no memory: the call finds that out
+    return true;
+}
+
 /// Whether products of this type can be tried on the device. Opens it.
 inline bool can_try(Type type) noexcept {
     if (const Support known = support_of(type); known != Support::unknown) return known == Support::yes && is_usable();
@@ -396,16 +430,3 @@ inline bool can_try(Type type) noexcept {
 }
 
 }  // namespace vkgemm::blas
-/// Whether the devices have all kernels of the call. Those that they lack are compiled in the background.
-template <class T>
-bool is_compiled(const Gemm<T>& g, TileSize size, bool resident) noexcept try {
-    const LockedEngine locked = lock_engine(type_of<T>);
-    const Tiles<T> tiles(g, size, 1);
-    bool all = true;
-    for (Engine* e : locked.engines.first(devices_for(g, size, locked.engines.size(), resident)))
-        all = tiles.is_compiled(*e) && all;
-    return all;
-} catch (...) {  // no memory: the call finds that out
-    return true;
-}
-

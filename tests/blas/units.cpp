@@ -153,27 +153,6 @@ TEST_CASE("devices: by name, number, rank, and all of the best kind") {
     CHECK(!choose_devices({}, read({})));
 }
 
-TEST_CASE("order: several devices share the tiles, and take what another has left") {
-    for (const auto& [down, across] : {std::pair{7, 4}, std::pair{4, 7}, std::pair{1, 1}, std::pair{3, 3}})
-        for (const size_t devices : {1u, 2u, 3u}) {
-            TileShares shares(down, across, devices);
-            std::vector<int> taken(static_cast<size_t>(down * across));
-            // The last device takes one tile for two of each other.
-            for (size_t turn = 0, count = 0; count < taken.size(); ++turn)
-                for (size_t d = 0; d < devices; ++d)
-                    if (d + 1 < devices || turn % 2 == 0)
-                        if (const auto t = shares.take(d); t) ++taken.at(*t), ++count;
-            for (const int times : taken) CHECK(times == 1);
-            for (size_t d = 0; d < devices; ++d) CHECK(!shares.take(d));
-        }
-    TileShares two(2, 4, 2);
-    CHECK(two.take(0) == 0);  // tile (i, j) is i + 2 j
-    CHECK(two.take(1) == 4);
-    for (const size_t t : {1u, 2u, 3u}) CHECK(two.take(0) == t);
-    CHECK(two.take(0) == 7);                  // the other one's last
-    CHECK(TileShares(5, 2, 2).take(1) == 2);  // rows
-}
-
 TEST_CASE("tiles: large ones for f32 where there are many") {
     const auto side = [](const auto& g, const Settings& s) { return tile_size(s, g).side; };
     const Gemm<float> real{.m = 16384, .n = 16384, .k = 4096};
@@ -378,18 +357,6 @@ TEST_CASE("cache: rates") {
     CHECK(found->down == doctest::Approx(4e10));
     CHECK(found->operations == doctest::Approx(5e13));
     for (const char* bad : {"", "1 2 3", "1 2 3 0", "1 2 -3 4", "1 nan 3 4", "1 2 inf 4", "x"}) CHECK(!read_rates(bad));
-}
-
-TEST_CASE("order: tiles grow as a square, then column by column, each once") {
-    CHECK(order_of_tiles(1, 1) == std::vector<size_t>{0});
-    CHECK(order_of_tiles(3, 2) == std::vector<size_t>{0, 1, 3, 4, 2, 5});  // tile (i, j) is i + 3 j
-    const auto order = order_of_tiles(9, 10);
-    CHECK(order.size() == 90);
-    CHECK(order[63] == 7 + 7 * 9);
-    CHECK(order[64] == 8);
-    auto sorted = order;
-    std::ranges::sort(sorted);
-    for (size_t t = 0; t < sorted.size(); ++t) CHECK(sorted[t] == t);
 }
 
 TEST_CASE("packing: C is copied, or multiplied by its factor, without the gaps") {
