@@ -32,8 +32,8 @@ const Rates* rates_of() noexcept {
     return nullptr;
 }
 
-/// Whether the device is to compute the call: it may, it can, it has its kernels, and it is predicted to end sooner than
-/// the CPU BLAS.
+/// Whether the device is to compute the call: it may, it can, it has the kernels, and it is predicted to end sooner
+/// than the CPU BLAS.
 /// `predicted`: its seconds, or 0 if nothing was predicted.
 template <class T>
 bool wants_device(const Gemm<T>& g, double& predicted) {

@@ -69,15 +69,14 @@ std::atomic<bool> opened = false;
 /// No exception leaves it, because C calls it.
 void before_fork() {
     Process& p = process();
-    background().before_fork();
-    if (!p.holds) return;
-    for (int i = 0; i < 60'000 && !p.engine_mutex.is_mine() && !(forks = p.engine_mutex.try_lock()); ++i)
+    for (int i = 0; i < 60'000 && p.holds && !p.engine_mutex.is_mine() && !(forks = p.engine_mutex.try_lock()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    try {
-        forks ? write_all_back(p) : complain("a forked child lacks results that stay on the device");
-    } catch (...) {  // no memory: the child lacks them
-    }
+    if (p.holds) try {
+            forks ? write_all_back(p) : complain("a forked child lacks results that stay on the device");
+        } catch (...) {  // no memory: the child lacks them
+        }
     if (forks) p.held_mutex.lock();
+    background().before_fork();  // last: a call has the engines when it adds a task
 }
 void in_parent() {
     Process& p = process();
