@@ -24,13 +24,14 @@ void Background::add(std::function<void()> task, bool needed) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
     tasks_.push_back({std::move(task), needed});
+    ++left_;
     if (!started_) try {
             // Before the driver's own handlers, because those of the driver were there first.
             static const int registered = std::atexit([] { background().stop(); });
             if (registered == 0) std::thread([this] { serve(); }).detach();
             started_ = registered == 0;
         } catch (...) {  // no thread
-            tasks_.pop_back();
+            tasks_.pop_back(), --left_;
             throw;
         }
     changed_.notify_all();
@@ -47,7 +48,7 @@ void Background::serve() {
         lock.unlock();
         task.run();
         lock.lock();
-        busy_ = false;
+        busy_ = false, --left_;
         changed_.notify_all();
     }
 }

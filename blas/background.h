@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A thread for what no call waits for: kernels are compiled there, and files written.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,6 +14,9 @@ class Background {
    public:
     /// Any thread. After the ones before. `needed`: also if the process ends meanwhile, which waits for it.
     void add(std::function<void()> task, bool needed);
+
+    /// Whether a task is under way or waits: it takes a core, which the CPU BLAS would need for all of its threads.
+    bool is_busy() const { return left_ > 0; }
 
     /// Around a fork, which waits for the task that is under way: it may have locks of the driver. The child has no
     /// tasks, and a thread of its own with the first.
@@ -31,6 +35,7 @@ class Background {
     std::mutex mutex_;  // of all
     std::condition_variable changed_;
     std::deque<Task> tasks_;
+    std::atomic<int> left_ = 0;  // tasks, with the one that runs
     bool started_ = false, busy_ = false, stopped_ = false, forks_ = false;
 };
 

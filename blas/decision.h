@@ -117,13 +117,15 @@ class Estimates {
     /// Seconds of the call on the device and by the CPU BLAS, as predicted and as calls of its shape were seen. The
     /// CPU BLAS gets it if the gain is within the uncertainty: of a time, or of a prediction by as much as predictions
     /// failed lately. Where both are close, every 16th call goes there too, because its time would not be seen any more
-    /// otherwise.
+    /// otherwise; they also count as close by what is predicted, until four calls were seen, which may all have been
+    /// disturbed.
     bool prefers_device(Routine routine, double device, double next, const ShapeTimes::Seconds& seen = {}) {
         double margin = 0.9 / (1 + 2 * error_[static_cast<size_t>(routine)]);
         if (seen.device > 0) device = seen.device, margin = 0.95;
-        if (seen.next > 0) next = seen.next;
+        double least = next;
+        if (seen.next > 0) next = seen.next, least = seen.next_calls < 4 ? std::min(least, next) : next;
         if (device > margin * next) return false;
-        return device < 0.5 * next || ++close_ % 16 != 0;
+        return device < 0.5 * least || ++close_ % 16 != 0;
     }
 
     static constexpr double open_seconds = 0.5;

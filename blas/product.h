@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One call of gemm: by the device, by the CPU BLAS, or a part by each.
 #pragma once
+#include "blas/background.h"
 #include "blas/measure.h"
 
 namespace vkgemm::blas {
@@ -60,13 +61,16 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
            is_compiled(g, tile_size(s, g, resident), resident);
 }
 
-/// Calls `next`, which computes this by the CPU BLAS, and remembers its time.
+/// Calls `next`, which computes this by the CPU BLAS, and remembers its time, unless kernels are compiled meanwhile:
+/// then one of its threads has half a core, and the others wait for it.
 template <class T, class Call>
 void call_timed(const Gemm<T>& g, const Call& next) {
+    const bool disturbed = background().is_busy();
     const auto start = Clock::now();
     next();
     const double seconds = seconds_since(start);
     Estimates& e = estimates();
+    if (disturbed || background().is_busy()) return e.spent_by_next(seconds);
     e.saw_next(routine_of<T>, cost_of(g, settings().tile).operations, seconds);
     if (predicts(settings())) e.shapes().saw_next(shape_key(g, may_be_resident(place_of_c(g))), seconds);
 }
@@ -96,9 +100,9 @@ Outcome multiply(const Gemm<T>& g, const Next& next) {
         rest = part(g, 0, sample, g.m, g.n - sample);
     }
     double predicted = 0, seconds = 0;
-    const bool resident = may_be_resident(place_of_c(rest));
+    const bool resident = may_be_resident(place_of_c(rest)), disturbed = background().is_busy();
     if (wants_device(rest, predicted) && multiply_tiles(rest, tile_size(s, rest, resident), next, seconds)) {
-        if (predicted > 0 && seconds > 0) {
+        if (predicted > 0 && seconds > 0 && !disturbed && !background().is_busy()) {
             estimates().saw_device(routine_of<T>, predicted, seconds);
             estimates().shapes().saw_device(shape_key(rest, resident), seconds);
         }

@@ -24,9 +24,10 @@ uint64_t shape_key(const Gemm<T>& g, bool resident) {
 /// Any thread may use it. While another one does, or did when the process forked, nothing is seen or remembered.
 class ShapeTimes {
    public:
-    /// The least seconds of its calls; 0: none was seen.
+    /// The least seconds of its calls; 0: none was seen. `next_calls`: so many were seen by the CPU BLAS.
     struct Seconds {
         double device = 0, next = 0;
+        unsigned next_calls = 0;
     };
     Seconds of(uint64_t key) const {
         const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -47,6 +48,7 @@ class ShapeTimes {
         if (!lock) return;
         Entry& e = entries_[key / 2 % entries_.size()];
         if (e.key != key) e = {.key = key};
+        if (which == &Seconds::next) ++e.seconds.next_calls;
         double& least = e.seconds.*which;
         least = least == 0 ? seconds : std::min(1.02 * least, seconds);
     }

@@ -267,6 +267,13 @@ TEST_CASE("decision: a gain that is within the uncertainty is none") {
     CHECK(!e.prefers_device(Routine::dgemm, 0.1, 1, {.device = 0.96}));
     CHECK(!e.prefers_device(Routine::sgemm, 0.6, 1, {.next = 0.6}));
     CHECK(e.prefers_device(Routine::sgemm, 0.6, 1, {.device = 1.1, .next = 1.2}));
+    // By few calls the CPU BLAS takes 1, but it is predicted to take 0.4: they may have been disturbed.
+    for (const unsigned calls : {3u, 4u}) {
+        int device = 0;
+        for (int i = 0; i < 160; ++i)
+            device += e.prefers_device(Routine::sgemm, 0.2, 0.4, {.device = 0.3, .next = 1, .next_calls = calls});
+        CHECK(device == (calls < 4 ? 150 : 160));
+    }
 }
 
 TEST_CASE("decision: times of shapes") {
@@ -282,6 +289,7 @@ TEST_CASE("decision: times of shapes") {
     CHECK(times.of(key).device == 0);
     times.saw_next(key, 3), times.saw_next(key, 2), times.saw_device(key, 5);
     CHECK(times.of(key).next == 2);
+    CHECK(times.of(key).next_calls == 2);
     CHECK(times.of(key).device == 5);
     CHECK(times.of(shape_key(other, false)).next == 0);
     for (int i = 0; i < 100; ++i) times.saw_next(key, 4);  // the first two were exceptions
