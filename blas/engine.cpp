@@ -299,8 +299,7 @@ Status Engine::enqueue_unguarded(const Work& work) {
     if (!sent) return broken_ = true, in_flight_.pop_back(), sent;
     if (downloads) {
         std::erase(free_results_, flight.result);
-        close_chain(work.chain);
-        spent_.downloaded += d.copied, moved_d_.down += d.copied;
+        close_chain(work.chain), spent_.downloaded += d.copied, moved_d_.down += d.copied;
     } else {
         d_->dirty = d_->resident;
     }
