@@ -160,6 +160,12 @@ TEST_CASE("tiles: large ones for f32 where there are many") {
     CHECK(side(Gemm<float>{.m = 16384, .n = 16383, .k = 4096}, read({})) == 2048);
     CHECK(side(Gemm<float>{.m = 16384, .n = 16384, .k = 4095}, read({})) == 2048);
     CHECK(side(Gemm<double>{.m = 16384, .n = 16384, .k = 4096}, read({})) == 2048);
+    CHECK(side(Gemm<double>{.m = 4096, .n = 2049, .k = 8}, read({})) == 1536);  // three of them, where two were
+    CHECK(tile_size(read({}), Gemm<double>{.m = 4096, .n = 4096, .k = 8}).depth == 2048);
+    CHECK(side(Gemm<double>{.m = 4096, .n = 2048, .k = 8}, read({})) == 2048);
+    CHECK(side(Gemm<double>{.m = 4097, .n = 4096, .k = 8}, read({})) == 2048);
+    CHECK(side(Gemm<double>{.m = 4096, .n = 4096, .k = 8}, read({{"VKGEMM_BLAS_TILE", "2048"}})) == 2048);
+    CHECK(tile_size(read({}), Gemm<double>{.m = 4096, .n = 4096, .k = 8}, true).side == 2048);
     CHECK(side(Gemm<std::complex<float>>{.m = 8192, .n = 16384, .k = 2048}, read({})) == 4096);
     CHECK(side(real, read({{"VKGEMM_BLAS_TILE", "100"}})) == 100);
     CHECK(tile_size(read({{"VKGEMM_BLAS_DEPTH", "77"}}), real).depth == 77);
