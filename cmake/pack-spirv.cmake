@@ -17,7 +17,7 @@ elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   set(vkgemm_bfloat16 ${CMAKE_CURRENT_BINARY_DIR}/bfloat16)
   add_custom_command(OUTPUT ${vkgemm_bfloat16} COMMAND ${VKGEMM_BUILD_CXX} -std=c++20 -O2
       ${PROJECT_SOURCE_DIR}/src/spirv/bfloat16.cpp -o ${vkgemm_bfloat16}
-    DEPENDS ${PROJECT_SOURCE_DIR}/src/spirv/bfloat16.cpp COMMENT "the program that hides bfloat16, for this machine" VERBATIM)
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/spirv/bfloat16.cpp COMMENT "the program that hides bfloat16" VERBATIM)
   add_custom_command(OUTPUT ${vkgemm_packer} COMMAND ${VKGEMM_BUILD_CXX} -std=c++20 -O2 -I${root_spirv}
       ${PROJECT_SOURCE_DIR}/src/spirv/pack.cpp ${PROJECT_SOURCE_DIR}/src/spirv/unpack.cpp -o ${vkgemm_packer}
     DEPENDS ${pack_sources} COMMENT "the program that packs SPIR-V, for this machine" VERBATIM)

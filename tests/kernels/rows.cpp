@@ -31,6 +31,8 @@ constexpr SmallTile small_tiles[] = {
     {"coopmat", "WG=16,BM=16,BN=32,WM=16,WN=16,STAGES=1", 4},  // two matrices below one another leave as one
     {"coopmat", "WG=8,BM=8,BN=8,WM=8,WN=8,STAGES=2", 16},
     {"coopmat", "WG=16,BM=8,BN=16,BK=32,WM=8,WN=16,STAGES=1", 16},  // two subgroups share a part of D
+    {"coopmat_resident", "WG=16,BM=32,BN=16,BK=16,WM=8,WN=16", 1},
+    {"coopmat_resident", "WG=32,BM=32,BN=32,BK=32,WM=16,WN=16", 2},  // two subgroups abreast
 };
 
 std::string_view chosen;  // "": all families
@@ -159,12 +161,13 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
     }
 }
 
+Tile tile_of(const Kernel& k, const Case& x) { return *plan::with_constants(k.tile, x.tile); }
+
 // Staged pieces of some formats may be more than the device's shared memory.
 bool exceeds_shared_memory(const Kernel& k, const Case& x, plan::Type b) {
     const auto bytes_of = k.module.family.shared_bytes_of_format;
     if (!bytes_of) return false;
-    const Tile tile = *plan::with_constants(k.tile, x.tile);
-    return bytes_of(tile, k.module.element_bytes(), b) > device().info().sharedBytes;
+    return bytes_of(tile_of(k, x), k.module.element_bytes(), b) > device().info().sharedBytes;
 }
 
 // Boxes of a row-major B have 64 columns.
@@ -237,8 +240,10 @@ Case widened(Case x) {
     }
     if (blocks) p.m = std::min<uint64_t>(p.m, 16);
     if (wants_column_major_b(*kernel)) p.b.layout = plan::columnMajor;
+    if (kernel->module.family.in_one_step && p.k > 0) p.k = (p.k - 1) % tile_of(*kernel, x).BK + 1;
     (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
     (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
+    if (kernel->module.family.wants_wide_d) p.n = rounded_up(p.n, to);
     x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
     return x;
 }
@@ -260,6 +265,8 @@ bool refused(const Case& x) {
         return converted || plan::is_wide(o, alignment);
     };
     const bool wide = is_wide(all[0]) && is_wide(all[1]);
+    if (kernel->module.family.wants_wide_d && !plan::is_wide(all[3], alignment)) return true;
+    if (kernel->module.family.in_one_step && p.k > tile_of(*kernel, x).BK) return true;
     if (kernel->module.family.refuses(p) || exceeds_shared_memory(*kernel, x, p.b.type)) return true;
     return wants_alignment(kernel->module.family) && !wide;
 }

@@ -171,8 +171,8 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
             transposed = gpu_cost.transposed_bytes;
     }
     const bool tall = k_.rows > k_.cols;
-    if (k_.family->wants_wide && is_k_contiguous(all[tall ? 0 : 1]) && !is_k_contiguous(all[tall ? 1 : 0]))
-        out *= gathered;
+    const bool reads_memory = k_.family->wants_wide && !k_.family->uses_matrix_units;
+    if (reads_memory && is_k_contiguous(all[tall ? 0 : 1]) && !is_k_contiguous(all[tall ? 1 : 0])) out *= gathered;
     return out * transposed;
 }
 

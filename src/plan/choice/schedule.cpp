@@ -320,6 +320,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (k.module.family.wants_wide && !reads_wide(schedule.operands(), search.request))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
+    if (k.module.family.wants_wide_d && !is_wide(all[3], search.request.operand_alignment))
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"is for a D whose rows, leading dimension and offset are multiples of 16 bytes"});
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches)
         if (auto why = wrong_layout(schedule.operands(), t, search)) return *why;
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))

@@ -91,6 +91,7 @@ const char* why_refused(const Module& m, const Tile& t, const DeviceCaps& dev, c
     const Family& family = m.family;
     if (p.batchInvariant && (family.wants_wide || family.wants_pitches))
         return "reads A and B 16 bytes at a time, which the strides of some batches forbid; not for batchInvariant";
+    if (family.in_one_step && p.k > t.BK) return "keeps the whole of B's columns in registers; for K of at most BK";
     if (const char* why = family.refuses(p)) return why;
     const auto bytes = family.shared_bytes_of_format;
     if (bytes && bytes(t, m.element_bytes(), p.b.type) > dev.shared_bytes)

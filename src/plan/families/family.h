@@ -132,8 +132,10 @@ struct Family {
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
     bool reads_pieces = false;               // of 64 elements of B, DEPTH of them side by side
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
+    bool wants_wide_d = false;               // and D must allow 16-byte stores
     bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
                                              // elements of one byte or eight must be k-contiguous
+    bool in_one_step = false;                // K must not be larger than BK
     bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
     bool uses_packed_dots = false;           // the device must have shaderIntegerDotProduct
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
