@@ -37,6 +37,12 @@ void fit_mixed(Problem& p, uint32_t kernel, std::string_view family) {
     if (p.b.layout == rowMajor) p.n = rounded_up(p.n, 8);
 }
 
+/// No more of K than the kernel keeps, and rows of A, B and D that are multiples of 16 bytes.
+void fit_resident(Problem& p, uint32_t kernel) {
+    p.k = rounded_up((p.k - 1) % constant(kernel, "BK") + 1, 8), p.n = rounded_up(p.n, 8);
+    if (p.a.layout == columnMajor || p.d.layout == columnMajor) p.m = rounded_up(p.m, 8);
+}
+
 }  // namespace
 
 Problem problemFor(uint32_t kernel, Problem like) {
@@ -51,6 +57,7 @@ Problem problemFor(uint32_t kernel, Problem like) {
         fit_mixed(like, kernel, family);
     else
         like.a.type = k.a, like.b.type = k.b;
+    if (family == "coopmat_resident" && like.k > 0) fit_resident(like, kernel);
     if (family.starts_with("wgmma") && constant(kernel, "BN") < 64)  // boxes of a row-major B have 64 columns
         like.b.layout = columnMajor, like.d.layout = rowMajor;       // a column-major D swaps A and B
     like.d.type = k.d == VKGEMM_TYPE_DEFAULT ? f16 : k.d;
