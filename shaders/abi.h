@@ -111,6 +111,8 @@ struct uvec2 {
 // coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; later D.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
     ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
+// coopmat with STAGES 0: two slices of a matrix for each subgroup.
+#define COOPMAT_STRAIGHT(SUBGROUPS, MM, MK, PER_CHUNK) ((SUBGROUPS) * (MM) * (2 * (MK) / (PER_CHUNK) + 1))
 // pack_fragments, in 16-byte chunks: a tile whose rows are LENGTH elements long.
 #define PACK_FRAGMENTS_CHUNKS(ROWS, LENGTH, PER_CHUNK) ((ROWS) * ((LENGTH) / (PER_CHUNK) + 1))
 // pack: one word for an element of up to 4 bytes, two for one of 8, a row of them longer than the tile's.

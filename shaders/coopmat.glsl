@@ -17,7 +17,7 @@
 //
 // With STAGES 1, shared memory holds one tile: a step computes, waits, stores the next tile and waits. With STAGES 2 it
 // holds three slices per subgroup, the even one and two odd ones that alternate, so that the next tile is stored while
-// this one is computed.
+// this one is computed. With STAGES 0 it holds none (coopmat_straight.glsl).
 //
 // In shared memory a k-contiguous operand is stored row by row, with its slices side by side; another one is stored k
 // by k. A row is an odd number of 16-byte chunks long, so that eight neighbouring rows use eight different banks.
@@ -36,8 +36,9 @@ const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);    // parts of 
 const uint HELD = STAGES + 1, SLOTS = SETS * HELD;                  // slices in shared memory: of a subgroup, in all
 const uint ROW_A = KA ? SLOTS * HA + 1 : BM / PA + 1, ROW_B = KB ? SLOTS * HB + 1 : BN / PB + 1;
 const uint SIZE_A = COOPMAT_CHUNKS(KA, BM, MK, SLOTS, PA), SIZE_B = COOPMAT_CHUNKS(KB, BN, MK, SLOTS, PB);
+const uint SIZE_AB = STAGES == 0 ? COOPMAT_STRAIGHT(SETS * SHARES, MM, MK, PA) : SIZE_A + SIZE_B;
 const uint ROW_D = WN / 4 + 1, SIZE_D = COOPMAT_D(SETS * SHARES, WN, MM);
-shared uvec4 tile[SIZE_A + SIZE_B > SIZE_D ? SIZE_A + SIZE_B : SIZE_D];
+shared uvec4 tile[SIZE_AB > SIZE_D ? SIZE_AB : SIZE_D];
 
 const uint ACROSS_A = (KA ? BK : BM) / PA, ACROSS_B = (KB ? BK : BN) / PB;  // chunks in a row of the tile in memory
 const uint DOWN_A = WG / ACROSS_A, DOWN_B = WG / ACROSS_B;                  // rows that the work group loads at a time
@@ -149,6 +150,19 @@ void sum_up() {
     barrier();  // shared memory is free again
 }
 
+#define f16 1
+#define f32 2
+#if !defined(VKGEMM_MIXED) && UNIT_A == 1 && TYPE_D == 1 && ACC == 2
+#define HAS_STRAIGHT
+#endif
+#undef f16
+#undef f32
+#ifdef HAS_STRAIGHT
+#include "coopmat_straight.glsl"
+#else
+void sum_straight() {}  // no row has STAGES 0
+#endif
+
 #include "matrix_out.glsl"
 
 void main() {
@@ -159,6 +173,11 @@ void main() {
     steps = k_end > k_begin ? (k_end - k_begin + BK - 1) / BK : 0;
     phase = 4 * (row0 / BM) + 2 * (col0 / BN);
     [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
-    if (steps > 0) sum_up();
+    if (STAGES == 0) {
+        if (steps > 0 && row0 + sub_row < args.m && col0 + sub_col < args.n) sum_straight();
+        barrier();  // every subgroup is done with its part of shared memory
+    } else if (steps > 0) {
+        sum_up();
+    }
     store();
 }

@@ -5,17 +5,7 @@
 #ifndef VKGEMM_COOPMAT_PACKED_GLSL
 #define VKGEMM_COOPMAT_PACKED_GLSL
 
-// Two elements as one word. BITS_OF is a macro, because a matrix that is passed to a function is copied.
-#define f16_pair f16vec2
-#define f16_pair_of(word) unpackFloat2x16(word)
-#define f16_word(x, y) packFloat2x16(f16vec2(x, y))
-#define bf16_pair bf16vec2
-#define bf16_pair_of(word) uintBitsToBFloat16EXT(unpackUint2x16(word))
-#define bf16_word(x, y) packUint2x16(bfloat16BitsToUintEXT(bf16vec2(x, y)))
-#define UNIT_PAIR VKGEMM_PASTE(UNIT_A, _pair)
-#define PAIR_OF(word) VKGEMM_PASTE(UNIT_A, _pair_of)(word)
-#define WORD_OF(x, y) VKGEMM_PASTE(UNIT_A, _word)(x, y)
-#define BITS_OF(m) uvec4(WORD_OF(m[0], m[1]), WORD_OF(m[2], m[3]), WORD_OF(m[4], m[5]), WORD_OF(m[6], m[7]))
+#include "coopmat_pairs.glsl"
 
 // The chunks of an operand as an array for coopMatLoad, and the index in it of the operand's first one.
 #ifdef VKGEMM_ADDRESSES

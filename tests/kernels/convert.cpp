@@ -57,7 +57,7 @@ TEST_CASE("converted: every format as A and as B, exact and within the bound") {
                 Case x = is_a ? converted_case(kernel, format.type, other, k)
                               : converted_case(kernel, other, format.type, k);
                 tally(x);
-                x.fill = Fill::random, x.shift = wants_alignment(kernel.module.family) ? 16 : 8, x.problem.batch = 2,
+                x.fill = Fill::random, x.shift = wants_alignment(kernel) ? 16 : 8, x.problem.batch = 2,
                 x.problem.k = 2 * k;
                 (is_a ? x.problem.a : x.problem.b).ld = 2 * k + 2 * format.block;
                 tally(x);
@@ -84,7 +84,7 @@ TEST_CASE("converted: plain types that differ, in every layout, of any length an
                     x.problem.b.layout = seed & 2 ? columnMajor : rowMajor;
                     if (seed % 3 == 0) x.problem.m = 40, x.problem.n = 24;  // rows of octets
                     x.problem.batch = 1 + seed % 2;
-                    x.shift = (wants_alignment(kernel.module.family) ? 16 : 4) * static_cast<uint32_t>(seed % 3);
+                    x.shift = (wants_alignment(kernel) ? 16 : 4) * static_cast<uint32_t>(seed % 3);
                     x.fill = seed % 5 == 0 ? Fill::special : seed % 7 == 0 ? Fill::random : Fill::exact;
                     tally(x);
                 }

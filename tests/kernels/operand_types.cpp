@@ -90,7 +90,7 @@ TEST_CASE("operands of different types beside one D, transposed, in batches, and
             else
                 p.c.layout = columnMajor;
             p.epilogue.add({VKGEMM_STEP_LEAKY_RELU, transposed ? 0.5f : -2.0f});
-            p.batch = 2, x.beta = 1, x.shift = wants_alignment(kernel.module.family) ? 0 : 2;
+            p.batch = 2, x.beta = 1, x.shift = wants_alignment(kernel) ? 0 : 2;
             tally(x);
         }
     });

@@ -105,7 +105,7 @@ std::vector<Row> rows_that_fit(bool with_helpers) {
 
 uint64_t rounded_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
-uint32_t grain_of(const plan::Module& m) { return wants_alignment(m.family) ? 16 / plan::info(m.a).bytes : 1; }
+uint32_t grain_of(const Kernel& k) { return wants_alignment(k) ? 16 / plan::info(k.module.a).bytes : 1; }
 
 size_t hash(std::string_view s) {
     size_t h = 0;
@@ -226,13 +226,13 @@ const char* small_tile(const Kernel& kernel) {
     return "";
 }
 
-uint32_t grain(const Kernel& kernel) { return grain_of(kernel.module); }
+uint32_t grain(const Kernel& kernel) { return grain_of(kernel); }
 
 Case widened(Case x) {
     const Kernel* kernel = plan::find_kernel(x.kernel);
     if (!kernel) return x;
     plan::Problem& p = x.problem;
-    const uint32_t to = grain_of(kernel->module);
+    const uint32_t to = grain_of(*kernel);
     const bool blocks = kernel->module.family.reads_pieces;
     if (blocks || kernel->module.family.name == "gemv_mixed") {  // which take nothing else
         p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
@@ -241,6 +241,7 @@ Case widened(Case x) {
     if (blocks) p.m = std::min<uint64_t>(p.m, 16);
     if (wants_column_major_b(*kernel)) p.b.layout = plan::columnMajor;
     if (kernel->module.family.in_one_step && p.k > 0) p.k = (p.k - 1) % tile_of(*kernel, x).BK + 1;
+    if (plan::is_straight(kernel->module.family, kernel->tile)) p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
     (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
     (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
     if (kernel->module.family.wants_wide_d) p.n = rounded_up(p.n, to);
@@ -258,6 +259,9 @@ bool refused(const Case& x) {
     const plan::Problem p = plan::normalise(*completed).problem;
     if (kernel->module.a != kernel->module.b && p.a.type != kernel->module.a) return true;  // A and B were swapped
     if (wants_column_major_b(*kernel) && p.b.layout == rowMajor) return true;
+    if (plan::is_straight(kernel->module.family, kernel->tile) &&
+        (p.a.layout != rowMajor || p.b.layout != plan::columnMajor))
+        return true;
     const auto all = plan::operands(p);
     const uint32_t alignment = x.shift * plan::info(p.a.type).bytes % 16 ? 1 : 16;
     const auto is_wide = [&](const plan::Operand& o) {  // or becomes so
@@ -268,7 +272,7 @@ bool refused(const Case& x) {
     if (kernel->module.family.wants_wide_d && !plan::is_wide(all[3], alignment)) return true;
     if (kernel->module.family.in_one_step && p.k > tile_of(*kernel, x).BK) return true;
     if (kernel->module.family.refuses(p) || exceeds_shared_memory(*kernel, x, p.b.type)) return true;
-    return wants_alignment(kernel->module.family) && !wide;
+    return wants_alignment(*kernel) && !wide;
 }
 
 Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {

@@ -19,7 +19,10 @@ bool choose_family(std::string_view name);
 void thin_out(size_t n);
 
 /// Whether A and B must begin, and have rows that begin, at multiples of 16 bytes.
-inline bool wants_alignment(const plan::Family& f) { return f.wants_wide || f.wants_pitches; }
+inline bool wants_alignment(const plan::Kernel& k) {
+    const plan::Family& f = k.module.family;
+    return f.wants_wide || plan::is_straight(f, k.tile) || f.wants_pitches;
+}
 
 /// From here on far fewer cases are run: of those that rows share, and of each row's own.
 void be_quick();

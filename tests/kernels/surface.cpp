@@ -173,7 +173,7 @@ Draw some_draw(Random& random, const Kernel& k) {
     draw_scalars(random, d.base.problem);
     draw_schedule(random, d, k);
     d.base.problem.upTo = draw_up_to(random, d.base.problem);
-    d.aligned = random.one_in(3) || wants_alignment(k.module.family);
+    d.aligned = random.one_in(3) || wants_alignment(k);
     d.base.addresses = random.one_in(3);
     if (!d.base.addresses && random.one_in(2)) d.base.invocations = as_on_a_gpu;
     if (is_gemv(k)) (k.tile.BM < k.tile.BN ? d.most_m : d.most_n) = std::min(k.tile.BM, k.tile.BN);

@@ -156,7 +156,7 @@ TEST_CASE("up to 64 rows and few columns have narrow tiles, if B is column-major
           {"bf16*bf16->f32 64x4096x4096 layout=tt bias=col act=gelu", "wgmma_bf16_f32_64x32x64"},
           {"bf16*bf16 64x4096x14336 layout=nt", "wgmma_bf16_64x32x64"},
           {"f16*f16 64x14336x4096 layout=nt", "wgmma_f16_64x128x64"},
-          {"f16*f16 4x4096x4096 layout=nt", "wgmma_f16_64x128x64 reduce_f16_1024"},
+          {"f16*f16 4x4096x4096 layout=nt", "coopmat_f16_16x32x256_straight"},
           {"f16*f16 64x4096x4096", "wgmma_f16_64x128x64 reduce_f16_1024"}}) {
         const std::string& line = expected.first;
         CAPTURE(line);

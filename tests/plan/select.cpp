@@ -118,6 +118,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units) p = normalised("304x304x304");
         if (kernel.module.family.in_one_step) p = normalised("304x304x16");
         if (kernel.module.is_native() && kernel.tile.BN == 32) p = normalised("300x300x300 layout=nt");
+        if (is_straight(kernel.module.family, kernel.tile)) p = normalised("304x304x304 layout=nt");
         p.a.type = kernel.module.is_mixed() ? f16 : kernel.module.a;
         p.b.type = kernel.module.is_mixed() ? f32 : kernel.module.b;
         if (kernel.module.family.reads_pieces) p.b.type = VKGEMM_TYPE_Q8_0;
@@ -130,6 +131,31 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         REQUIRE_MESSAGE(bool(choice), choice.status().text);
         CHECK(choice->kernel == &kernel);
         CHECK(choice->tile == kernel.tile);
+    }
+}
+
+TEST_CASE("matrices straight from memory: both operands k-contiguous and on 16 bytes, and 16 bits") {
+    const auto choose_straight = [](const std::string& line, uint32_t alignment = 256) {
+        Request request = forced("coopmat_f16_64x32x256_straight");
+        request.operand_alignment = alignment;
+        return select(device("h200"), normalised(line), request);
+    };
+    CHECK(choose_straight("f16*f16 64x4096x4096 layout=nt"));
+    CHECK(choose_straight("f16*f16 63x4095x4096 layout=nt"));
+    for (const char* layout : {"nn", "tn", "tt"}) {
+        const auto none = choose_straight(std::string("f16*f16 64x4096x4096 layout=") + layout);
+        REQUIRE_FALSE(bool(none));
+        CHECK(none.status().text.find("B column-major") != std::string::npos);
+    }
+    CHECK_FALSE(choose_straight("f16*f16 64x4096x4097 layout=nt"));
+    CHECK_FALSE(choose_straight("f16*f16 64x4096x4096 layout=nt lda=4100"));
+    CHECK_FALSE(choose_straight("f16*f16 64x4096x4096 layout=nt", 2));
+    for (const char* kernel : {"coopmat_f16h_64x64x32", "coopmat_i8_64x64x64", "coopmat_mixed_f16_64x64x64"}) {
+        const Kernel* row = find_kernel(kernel);
+        REQUIRE(row);
+        const auto tile = with_constants(row->tile, "STAGES=0");
+        REQUIRE(bool(tile));
+        CHECK(broken_rules(row->module.family, *tile, row->module.element_bytes()).count == 1);
     }
 }
 

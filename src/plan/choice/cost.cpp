@@ -128,10 +128,15 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
     const double mac = gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac;
     const bool by_bytes = family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native());
-    const double loads = gpu_cost.decode * (rows + cols) + gpu_cost.load * (rows * bytes.a + cols * bytes.b);
+    const bool straight = is_straight(*family, t);
+    const double loads =
+        straight ? gpu_cost.load_straight * t.WG / t.SG * (t.WM * bytes.a + t.WN * bytes.b) * 2 * t.MK / depth
+                 : gpu_cost.decode * (rows + cols) + gpu_cost.load * (rows * bytes.a + cols * bytes.b);
     arithmetic = block * depth * mac * (by_bytes ? bytes.a / 2.0 : 1) + loads * depth + gpu_cost.issue;
     const double latency = gpu_cost.own_load * (rows + cols) * depth / t.WG + gpu_cost.per_k * depth +
-                           (t.STAGES > 1 ? gpu_cost.step_overlapped : gpu_cost.step);
+                           (straight       ? gpu_cost.step_straight
+                            : t.STAGES > 1 ? gpu_cost.step_overlapped
+                                           : gpu_cost.step);
     alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
     const double factor = tile_factor(k, t, dev);
     arithmetic *= factor, alone *= factor;

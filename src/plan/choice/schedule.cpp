@@ -317,7 +317,8 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
         if (auto why = pack(schedule, schedule.b, schedule.problem.b, all[1], p.packedB, k, t, search)) return *why;
     schedule.cost *= cost.weights().passes;
     schedule.partial_offset = round_up(schedule.workspace_bytes(), region_alignment);
-    if (k.module.family.wants_wide && !reads_wide(schedule.operands(), search.request))
+    const bool wants_wide = k.module.family.wants_wide || is_straight(k.module.family, t);
+    if (wants_wide && !reads_wide(schedule.operands(), search.request))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for A and B whose rows, leading dimensions and offsets are multiples of 16 bytes"});
     if (k.module.family.wants_wide_d && !is_wide(all[3], search.request.operand_alignment))

@@ -28,10 +28,24 @@ constexpr void copied(const Tile& t, TileRules& r, const char* side_name, uint32
 }
 
 constexpr uint64_t shared_bytes(const Tile& t, const ElementBytes& e, KContiguous k_contiguous) {
+    if (t.STAGES == 0)
+        return 16 * std::max<uint64_t>(COOPMAT_STRAIGHT(subgroups(t), t.MM, t.MK, 16 / e.a),
+                                       COOPMAT_D(subgroups(t), t.WN, t.MM));
     const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
     const uint64_t a = COOPMAT_CHUNKS(k_contiguous.a, t.BM, t.MK, slots, pa);
     const uint64_t b = COOPMAT_CHUNKS(k_contiguous.b, t.BN, t.MK, slots, pb);
     return 16 * std::max<uint64_t>(a + b, COOPMAT_D(subgroups(t), t.WN, t.MM));
+}
+
+// Straight from memory, in 16-byte chunks along k: every load of a subgroup is whole rows of two slices of a matrix.
+constexpr void straight(const Tile& t, const ElementBytes& e, TileRules& r) {
+    r.check(e.a == 2 && e.d == 2 && e.accumulator == 4, "only f16 to f16 with sums of f32 is loaded without a tile",
+            "STAGES", t.STAGES, "at least", 1);
+    const uint32_t run = 2 * t.MK * e.a / 16;  // chunks in a row
+    r.multiple("a subgroup loads whole rows of two slices", "SG", t.SG, "2*MK in chunks", run);
+    r.check(t.MM == t.MN, "matrices of A and B are loaded alike", "MM", t.MM, "MN", t.MN);
+    if (r.count) return;
+    r.multiple("a matrix is loaded by whole subgroups", "MM", t.MM, "SG/(2*MK in chunks)", t.SG / run);
 }
 
 }  // namespace coopmat_rules
@@ -42,7 +56,7 @@ inline constexpr Family coopmat = {
              constant::WN | constant::MM | constant::MN | constant::MK | constant::STAGES,
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.check(t.STAGES == 1 || t.STAGES == 2, "one or two tiles are in flight", "STAGES", t.STAGES, "at most", 2);
+            r.check(t.STAGES <= 2, "one or two tiles are in flight, or none", "STAGES", t.STAGES, "at most", 2);
             r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
             r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
             r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
@@ -56,6 +70,7 @@ inline constexpr Family coopmat = {
         },
     .copy_rules =
         [](const Tile& t, const ElementBytes& e, TileRules& r) {
+            if (t.STAGES == 0) return coopmat_rules::straight(t, e, r);
             coopmat_rules::copied(t, r, "BM", t.BM, 16 / e.a);
             coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
         },
@@ -72,12 +87,15 @@ inline constexpr Family coopmat = {
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },
+    .takes_straight = true,
     .uses_matrix_units = true,
     .takes_converted = true,
     .takes_groups = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        const double sums = double(t.WM) * t.WN / t.SG * e.accumulator / 4;
+        if (t.STAGES == 0) return sums + double(t.WM * e.a + t.WN * e.b) * t.MK / t.SG + 50;
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
-        return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 60 + copied;
+        return sums + 60 + copied;
     },
     .gpu_cost = {.mac = 0.000682,
                  .load = 0.00267,
@@ -85,6 +103,8 @@ inline constexpr Family coopmat = {
                  .per_k = 0.195,
                  .step = 1110,
                  .step_overlapped = 552,
+                 .step_straight = 300,
+                 .load_straight = 0.014,
                  .together = 2.45,
                  .issue = 42.9,
                  .element = 0.266,

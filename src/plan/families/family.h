@@ -83,6 +83,8 @@ struct GpuCost {
     double per_k = 0;             // latency of each k of a step
     double step = 0;              // latency of a step beyond that; latencies are hidden by other work groups
     double step_overlapped = 0;   // the same with STAGES 2
+    double step_straight = 0;     // the same with STAGES 0
+    double load_straight = 0;     // a byte of A or B that a subgroup loads in a step, with STAGES 0
     double together = 0;          // exponent by which arithmetic and latency of a round add up; 0: the longer counts
     double prologue = 0;          // steps that a round takes beyond those of K: nothing hides its first loads
     double issue = 0;             // a step, however small; no other work group hides it
@@ -133,6 +135,7 @@ struct Family {
     bool reads_pieces = false;               // of 64 elements of B, DEPTH of them side by side
     bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
     bool wants_wide_d = false;               // and D must allow 16-byte stores
+    bool takes_straight = false;             // with STAGES 0 it needs wide and k-contiguous A and B
     bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
                                              // elements of one byte or eight must be k-contiguous
     bool in_one_step = false;                // K must not be larger than BK
@@ -150,6 +153,9 @@ struct Family {
     double cpu_weight;          // time of a multiply-add on a CPU driver, relative to the family vec4
     double cpu_extra_rows = 0;  // the overhead of a step of K there, in rows of the tile
 };
+
+/// Does the kernel load its matrices straight from memory?
+constexpr bool is_straight(const Family& family, const Tile& tile) { return family.takes_straight && tile.STAGES == 0; }
 
 /// The type that the matrix units multiply if an operand has type `operand`, where DEFAULT stands for mixed types.
 constexpr Type unit_type(const Family& family, Type operand) {
