@@ -15,63 +15,20 @@
 // read while those of this one are multiplied.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define D_STEP ((PARTIAL != 0 ? WHOLE != 0 : IN_FOURS) ? 1 : BM / TM > BK ? 1 : WN / 4)  // see main
 #include "gemm.glsl"
+#include "simt_copy.glsl"
 
-const uint ROW_A = (BM + SIMT_PAD) / 4, ROW_B = (BN + SIMT_PAD) / 4;      // vectors from one k to the next
-const uint DOWN = WM / TM, ACROSS = WN / TN;                              // a team is DOWN x ACROSS invocations
-const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                          // is the operand k-contiguous?
-const uint ACROSS_A = (KA ? BK : BM) / 4, ACROSS_B = (KB ? BK : BN) / 4;  // vectors in a row of the tile in memory
-const uint DOWN_A = WG / ACROSS_A, DOWN_B = WG / ACROSS_B;                // rows that the work group loads at a time
-const uint LOADS_A = BM * BK / 4 / WG, LOADS_B = BN * BK / 4 / WG;
-const bool FAST_A = WHOLE * (ALIGNED & WIDE_A) != 0, FAST_B = WHOLE * (ALIGNED & WIDE_B) != 0;
+const uint DOWN = WM / TM, ACROSS = WN / TN;  // a team is DOWN x ACROSS invocations
 const uint X4 = TM / 4, Y4 = TN / 4;
 
-shared acc4_t tile_a[SIMT_A(BM, BN, BK) / 4];
-shared acc4_t tile_b[SIMT_B(BM, BN, BK) / 4];
-acc4_t sums[TM * Y4], next_a[LOADS_A], next_b[LOADS_B];
-
-// What an invocation copies of one operand: its row of the tile as stored in memory, the place in that row, and the
-// index in memory of what is loaded next.
-struct Copy {
-    uint down, place, at;
-};
-Copy of_a, of_b;
+acc4_t sums[TM * Y4];
 
 float madd(float a, float b, float c) { return fma(a, b, c); }
 #ifdef SUMS_IN_F64
 double madd(double a, double b, double c) { return fma(a, b, c); }
 #endif
 int madd(int a, int b, int c) { return a * b + c; }
-
-// Loads the tile at k0 to registers. Elements outside their operand become 0.
-void fetch(uint row0, uint col0, uint k0) {
-    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint r = of_a.down + i * DOWN_A;
-        if (FAST_A) next_a[i] = A4_AT(of_a.at + i * DOWN_A * args.lda);
-        else next_a[i] = load_a4(row0 + (KA ? r : of_a.place), k0 + (KA ? of_a.place : r));
-    }
-    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = of_b.down + i * DOWN_B;
-        if (FAST_B) next_b[i] = B4_AT(of_b.at + i * DOWN_B * args.ldb);
-        else next_b[i] = load_b4(k0 + (KB ? of_b.place : r), col0 + (KB ? r : of_b.place));
-    }
-    of_a.at += KA ? BK : BK * args.lda;
-    of_b.at += KB ? BK : BK * args.ldb;
-}
-
-// Stores the tile that has arrived to shared memory.
-void put() {
-    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint r = of_a.down + i * DOWN_A;
-        if (KA) [[unroll]] for (uint q = 0; q < 4; ++q) tile_a[(of_a.place + q) * ROW_A + r / 4][r % 4] = next_a[i][q];
-        else tile_a[r * ROW_A + of_a.place / 4] = next_a[i];
-    }
-    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = of_b.down + i * DOWN_B;
-        if (KB) [[unroll]] for (uint q = 0; q < 4; ++q) tile_b[(of_b.place + q) * ROW_B + r / 4][r % 4] = next_b[i][q];
-        else tile_b[r * ROW_B + of_b.place / 4] = next_b[i];
-    }
-}
 
 // Adds the products of the tile in shared memory; the invocation's first vectors of k = 0 are at first_a and first_b.
 void compute(uint first_a, uint first_b) {
@@ -97,22 +54,15 @@ void main() {
     const uint tid = gl_LocalInvocationIndex, team = tid / SIMT_TEAM, lane = tid % SIMT_TEAM;
     const uint row = team / (BN / WN) * WM + lane % DOWN * 4, col = team % (BN / WN) * WN + lane / DOWN * 4;
     const uint first_a = row / 4, first_b = col / 4;
-    of_a.down = tid / ACROSS_A, of_a.place = tid % ACROSS_A * 4;
-    of_b.down = tid / ACROSS_B, of_b.place = tid % ACROSS_B * 4;
-    of_a.at = batch * args.batch_a;
-    of_a.at += KA ? (row0 + of_a.down) * args.lda + k_begin + of_a.place
-                  : (k_begin + of_a.down) * args.lda + row0 + of_a.place;
-    of_b.at = batch * args.batch_b;
-    of_b.at += KB ? (col0 + of_b.down) * args.ldb + k_begin + of_b.place
-                  : (k_begin + of_b.down) * args.ldb + col0 + of_b.place;
-
     [[unroll]] for (uint i = 0; i < TM * Y4; ++i) sums[i] = acc4_t(0);
     if (k_begin < k_end) {
-        fetch(row0, col0, k_begin);
+        const uint depth = WHOLE != 0 ? BK : (k_end - k_begin - 1) % BK + 1;
+        start(row0, col0);
+        fetch(true, depth);
         put();
         barrier();  // the first tile is complete
-        for (uint k0 = k_begin + BK; k0 < k_end; k0 += BK) {
-            fetch(row0, col0, k0);
+        for (uint k0 = k_begin + depth; k0 < k_end; k0 += BK) {
+            fetch(false, BK);
             compute(first_a, first_b);
             barrier();  // every invocation has read this tile
             put();
@@ -120,7 +70,25 @@ void main() {
         }
         compute(first_a, first_b);
     }
-    [[unroll]] for (uint i = 0; i < TM; ++i)
-        [[unroll]] for (uint j = 0; j < Y4; ++j)
-            store_d4(row0 + row + i / 4 * DOWN * 4 + i % 4, col0 + col + j * ACROSS * 4, sums[i * Y4 + j]);
+    [[unroll]] for (uint i = 0; i < TM; ++i) {
+        const uint down = row0 + i / 4 * DOWN * 4 + i % 4, begin = team * DOWN * WN;
+        if (STEP_OF_D != 1) {  // not by fours: through shared memory, so that neighbours write neighbours
+            barrier();
+            [[unroll]] for (uint j = 0; j < Y4; ++j)
+                tile_b[(begin + lane % DOWN * WN) / 4 + j * ACROSS + lane / DOWN] = sums[i * Y4 + j];
+            barrier();
+        }
+        [[unroll]] for (uint j = 0; j < Y4; ++j) {
+            uint r = row, c = col + j * ACROSS * 4;
+            if (STEP_OF_D != 1) {
+                const uint at = j * SIMT_TEAM + lane, of_row = at / (WN / 4), of_col = at % (WN / 4);
+                r = row - lane % DOWN * 4 + of_row * 4, c = col - lane / DOWN * 4 + of_col;
+                [[unroll]] for (uint q = 0; q < 4; ++q) {
+                    const uint of_tile = begin + of_row * WN + q * STEP_OF_D + of_col;
+                    sums[i * Y4 + j][q] = tile_b[of_tile / 4][of_tile % 4];
+                }
+            }
+            store_d4(down + r, col0 + c, sums[i * Y4 + j]);
+        }
+    }
 }

@@ -21,8 +21,13 @@ void store_d(uint row, uint col, acc_t sum) {
     }
 }
 
-// The same for four neighbouring columns; col is a multiple of 4. Where D is wide, all are inside it or none is.
+// The same for four columns from col on, D_STEP apart. If that is 1, col is a multiple of 4, and where D is wide, all
+// are inside it or none is. A family that defines D_STEP has it 1 where D, or bare sums, are written by fours.
 const bool IN_FOURS = (ALIGNED & WIDE_D) != 0;
+#ifndef D_STEP
+#define D_STEP 1
+#endif
+const uint STEP_OF_D = D_STEP;
 const uint ONE_BY_ONE_C = TRANS_C + FORMAT_C + (~ALIGNED & (WIDE_C | WIDE_D));  // 0: they are read by fours
 const uint ONE_BY_ONE_RESIDUAL = FORMAT_RESIDUAL + (~ALIGNED & WIDE_D);
 
@@ -31,8 +36,8 @@ void store_partial4(uint row, uint col, acc4_t sum) {
         SET_FOUR(partial, ACC, args.d, index_partial(row, col), sum)
     } else {
         [[unroll]] for (uint j = 0; j < 4; ++j)
-            if (is_in_d(row, col + j))
-                ONE_FROM(partial, args.d, index_partial(row, col + j)) = STORE(ACC, sum[j]);
+            if (is_in_d(row, col + j * STEP_OF_D))
+                ONE_FROM(partial, args.d, index_partial(row, col + j * STEP_OF_D)) = STORE(ACC, sum[j]);
     }
 }
 
@@ -46,12 +51,12 @@ out4_t finish_d4(uint row, uint col, acc4_t sum) {
     if (ONE_BY_ONE_RESIDUAL == 0 && RESIDUALS != 0) residual = residual_at4(index_d(r, first));
     uint size = 0;
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-        const bool inside_d = IN_FOURS ? in_d : is_in_d(row, col + j);
-        const uint at = inside_d ? col + j : 0;
+        const bool inside_d = IN_FOURS ? in_d : is_in_d(row, col + j * STEP_OF_D);
+        const uint at = inside_d ? col + j * STEP_OF_D : 0;
         if (ONE_BY_ONE_C != 0) c[j] = c_of(r, at);
         if (ONE_BY_ONE_RESIDUAL != 0) residual[j] = residual_of(r, at);
         value[j] = finished(r, at, sum[j], c[j], residual[j]);
-        if (!IN_FOURS && inside_d) put_d(index_d(r, col + j), value[j]);
+        if (!IN_FOURS && inside_d) put_d(index_d(r, col + j * STEP_OF_D), value[j]);
         size = max(size, inside_d ? size_of(value[j]) : 0);
     }
     monitor(size);

@@ -26,9 +26,16 @@ inline constexpr Family simt = {
             // Copying: every invocation takes vectors of both tiles, whichever their layout.
             for (const auto& [name, side] : {std::pair{"BM", t.BM}, {"BN", t.BN}, {"BK", t.BK}}) {
                 r.multiple("tiles are copied four neighbours at a time", name, side, "vector", 4);
+                const uint32_t third = side / 12;  // of a row of BM or BN elements, in vectors
+                if (side % 12 == 0 && side != t.BK && t.WG % (side / 3) == 0 && t.BK * third % t.WG == 0) continue;
                 if (side % 4 == 0 && side)
                     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, name, side / 4);
             }
+            // Rows of a k-contiguous operand that an invocation copies by single elements (simt_copy.glsl).
+            const uint32_t parts = !t.BK || t.WG % t.BK == 0 ? 1 : 2 * t.WG % t.BK == 0 ? 2 : 4;
+            const uint32_t apart = t.BK ? t.WG * parts / t.BK : 0;
+            r.check(apart % 4 == 0 || apart == 1 || apart == 2,
+                    "rows that an invocation copies must be 1, 2 or a multiple of 4 apart", "WG", t.WG, "BK", t.BK);
             r.multiple("the invocations must share the A tile evenly", "BM*BK/4", t.BM * t.BK / 4, "WG", t.WG);
             r.multiple("the invocations must share the B tile evenly", "BN*BK/4", t.BN * t.BK / 4, "WG", t.WG);
         },
@@ -52,15 +59,15 @@ inline constexpr Family simt = {
                  .prologue = 0.213,
                  .issue = 25.1,
                  .element = 0.117,
-                 .ragged = 0.244,
+                 .ragged = 0.05,
                  .group = 184,
                  .start = 34.2,
                  .launch = 4000,
                  .bytes_per_cycle = 21,
                  .overlaps = true,
-                 .misaligned = 1.23,
-                 .misaligned_along = 1.27,
-                 .not_whole = 0.0564,
+                 .misaligned = 1.09,
+                 .misaligned_along = 1.09,
+                 .not_whole = 0.01,
                  .k_contiguous = 1.03,
                  .a_along = 0.99,
                  .b_along = 0.957},
