@@ -9,6 +9,10 @@ constexpr Family make_coopmat_mixed() {
     Family f = coopmat;
     f.name = "coopmat_mixed";
     f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = false;
+    f.rules = [](const Tile& t, TileRules& r) {
+        r.check(t.STAGES == 1, "tiles of mixed types are decoded one at a time", "STAGES", t.STAGES, "must be", 1);
+        coopmat.rules(t, r);
+    };
     f.gpu_cost = {.mac = 0.00022,
                   .step = 700,
                   .step_overlapped = 1160,
