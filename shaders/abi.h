@@ -50,7 +50,7 @@ struct uvec2 {
     X(42, FORMAT_A, "mixed types and list_tiles: the type of A, a VKGEMM_TYPE_* number")    \
     X(43, FORMAT_B, "likewise of B")                                                        \
     X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")                 \
-    X(45, BY_INDEX, "grouped: 1: an index list gives the rows of A and D")                  \
+    X(45, BY_INDEX, "grouped: an index list gives 1: rows of A and D, 2: matrices of B")    \
     X(46, INDICES_PER_ROW, "grouped: how many indices a row of A has; 0 without a list")    \
     X(47, FORMAT_D, "list_tiles, scaled products: the type of D, a VKGEMM_TYPE_* number")   \
     X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")          \

@@ -109,6 +109,7 @@ void sum_one_tile() {
     }
 }
 
+#ifndef VKGEMM_MIXED  // whose rows have STAGES 1, because each copy of their loads is code to decode all formats
 // For STAGES 2. Slot 1 holds the even slice; slots 0 and 2 hold the odd slices of two tiles alternately.
 void sum_ring() {
     uint t = 0;
@@ -137,6 +138,7 @@ void sum_ring() {
         multiply_odd(0, NI);
     }
 }
+#endif
 
 void sum_up() {
     const uint even = STAGES - 1;
@@ -145,8 +147,11 @@ void sum_up() {
     fetch(1);
     barrier();  // tile 0 is complete
     read_even(even);
-    if (STAGES == 1) sum_one_tile();
-    else sum_ring();
+#ifndef VKGEMM_MIXED
+    if (STAGES == 2) sum_ring();
+    else
+#endif
+        sum_one_tile();
     barrier();  // shared memory is free again
 }
 

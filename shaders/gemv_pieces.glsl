@@ -4,17 +4,14 @@
 #ifndef VKGEMM_GEMV_PIECES_GLSL
 #define VKGEMM_GEMV_PIECES_GLSL
 #include "pieces.glsl"
+#include "staged_pieces.glsl"
 
-const uint TEAMS = WG / TEAM, STEP = TEAM * DEPTH * 64;
+const uint TEAMS = WG / TEAM;
 // Neighbours are SIDE invocations of a team, then as many of the next team; or, if B's spans are staged, MATES teams'
 // with the same pieces of other columns: they read one address of A, and eight of them 16 bytes of B in all banks.
 const uint SIDE = 8, MATES = STAGES > 1 ? DEPTH == 1 ? 1 : TEAMS % 4 == 0 ? 4 : 1 : 1;
 const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four for everybody's sums
 
-// What an invocation copies of its column of B, if that is staged: every COPY-th unit of one or four words.
-const uint COPY = WG / BN, UNITS = (COLUMN_WORDS + UNIT - 1) / UNIT;
-const uint B_COPIES = (UNITS + COPY - 1) / COPY;
-uvec4 copied_units[STAGED ? B_COPIES : 1];
 float sums[R * BM];
 
 // Whether A goes through shared memory twice: as it is, and then rounded.
@@ -34,39 +31,6 @@ void multiply(uint p, uint place);
 // Sum `at` of all invocations, in the same shared memory, after the last step.
 void put_part(uint at, float sum);
 float part_at(uint at);
-
-// The byte at which the step that begins at k0 begins in this column, as word_of_b counts them. All steps of a column
-// begin as many bytes past a word. Past the last column the last one is read, for sums that are not stored.
-uint begin_of(uint col, uint k0) {
-    return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
-           k0 / PIECE_BLOCK * PIECE_BYTES;
-}
-
-// Which unit of a column's step an invocation copies as its i-th.
-uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, UNITS - 1); }
-
-// The units of the step that begins at k0, of the column that begins at this byte. The last step may reach past k_end:
-// there the last unit is read again.
-void load_staged(uint column, uint k0) {
-    const uint copier = gl_LocalInvocationIndex % COPY, from = min(k0, k_end - 64);
-    const uint begin = (column + from / PIECE_BLOCK * PIECE_BYTES) & ~3u;
-    if (k0 + STEP < k_end) {
-        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-            copied_units[i] = unit_of_b(begin + 4 * UNIT * unit_of(copier, i));
-    } else {
-        const uint end = column + (k_end + PIECE_BLOCK - 1) / PIECE_BLOCK * PIECE_BYTES;
-        [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
-            copied_units[i] = unit_of_b(min(begin + 4 * UNIT * (copier + i * COPY), (end - 1) & ~(4 * UNIT - 1)));
-    }
-}
-void store_staged() {
-    const uint copier = gl_LocalInvocationIndex % COPY, column = gl_LocalInvocationIndex / COPY * COLUMN;
-    [[unroll]] for (uint i = 0; i < B_COPIES; ++i) {
-        const uint w = column + UNIT * unit_of(copier, i);
-        if (UNIT == 4) b_step[w / 4] = copied_units[i];
-        else b_step[w / 4][w % 4] = copied_units[i].x;
-    }
-}
 
 // Column r of an invocation, of the tile.
 uint column_of(uint team, uint r) { return team + r * TEAMS; }

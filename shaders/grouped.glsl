@@ -6,7 +6,8 @@
 #define VKGEMM_GROUPED_GLSL
 
 // What the products share. a: the list; d: where D as a whole begins; m: the number of rows of D as a whole, where an
-// index list gives its rows.
+// index list gives its rows. Where one gives the matrices of B, there is no list: k_chunk and raster are the address of
+// the indices, c has the number of matrices, and batch_b is in bytes.
 layout(push_constant, std430) uniform Push { GemmArgs common_args; };
 GemmArgs args;  // of this product, as every family reads them
 
@@ -15,9 +16,23 @@ uvec2 indices;  // the address of this product's first index
 
 uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 1]); }
 
+// Sets the arguments of the product of the batch that tile `linear` belongs to. False: its index is no matrix of B's.
+bool select_b(uint linear) {
+    args = common_args;
+    args.k_chunk = args.k, args.raster = 1, args.batch_b = 0;
+    const uint tiles = (args.m + BM - 1) / BM * ((args.n + BN - 1) / BN);
+    const uint chosen = word_list(uvec2(common_args.k_chunk, common_args.raster)).at[linear / tiles % args.batch];
+    uint low, high, carry;
+    umulExtended(chosen, common_args.batch_b, high, low);
+    args.b.x = uaddCarry(args.b.x, low, carry);
+    args.b.y += high + carry;
+    return chosen < common_args.c.x;
+}
+
 // Finds the product of tile `linear` of all, sets its arguments, and counts `linear` from its first tile. False: there
 // is no such tile.
 bool find_group(inout uint linear) {
+    if (BY_INDEX == 2) return select_b(linear);
     word_list list = word_list(common_args.a);
     // The last one whose first tile is not above. Seven places are looked at at a time, because each look takes as long
     // as memory does to answer.
@@ -51,10 +66,10 @@ bool find_group(inout uint linear) {
 // The rows of A and of D as a whole, and those of them that row `row` of this product is. An index beyond reads the
 // last row of A, and is not written.
 uint rows_of_a() {
-    return BY_INDEX != 0 ? (common_args.m + INDICES_PER_ROW - 1) / INDICES_PER_ROW : args.m;
+    return BY_INDEX == 1 ? (common_args.m + INDICES_PER_ROW - 1) / INDICES_PER_ROW : args.m;
 }
-uint row_of_d(uint row) { return BY_INDEX != 0 ? word_list(indices).at[min(row, args.m - 1)] : row; }
-uint row_of_a(uint row) { return BY_INDEX != 0 ? min(row_of_d(row) / INDICES_PER_ROW, rows_of_a() - 1) : row; }
-bool has_row(uint row) { return BY_INDEX == 0 || row_of_d(row) < common_args.m; }
+uint row_of_d(uint row) { return BY_INDEX == 1 ? word_list(indices).at[min(row, args.m - 1)] : row; }
+uint row_of_a(uint row) { return BY_INDEX == 1 ? min(row_of_d(row) / INDICES_PER_ROW, rows_of_a() - 1) : row; }
+bool has_row(uint row) { return BY_INDEX != 1 || row_of_d(row) < common_args.m; }
 
 #endif

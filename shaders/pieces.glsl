@@ -43,11 +43,17 @@ const uint SPAN_WORDS = SPANS ? SPAN_BYTES / 4 : STAGES > 1 ? 1 : DEPTH * PIECE_
 // A step of a column in shared memory: its words, and those from one column to the next, so that pieces of four columns
 // are in banks of their own, or are read 16 bytes at a time: those of DEPTH 4 by four columns side by side.
 const bool BY_WORDS = !IS(Q4_K) && !IS(Q5_K);  // whose pieces, and the scales before them, are multiples of 16 bytes
+const uint STEP = TEAM * DEPTH * 64;
 const uint ODD_WORDS = PIECE_BYTES % 4 == 0 ? 0 : 1;
 const uint STEP_BYTES = TEAM * DEPTH / PIECES * PIECE_BYTES, COLUMN_WORDS = STEP_BYTES / 4 + ODD_WORDS;
+#ifdef VKGEMM_MATRIX_UNITS
+#include "matrix_pieces.glsl"
+#else
 const uint COLUMN = DEPTH == 1 ? (COLUMN_WORDS + 7) / 32 * 32 + (IS(Q6_K) ? 25 : 24)
                                : (COLUMN_WORDS + 23) / 32 * 32 + 8;
+const uint B_BASE = 0;
 shared uvec4 b_step[STAGED ? (BN * COLUMN + 3) / 4 : 1];
+#endif
 uint piece[R * DEPTH * PIECE_WORDS], next[R * SPAN_WORDS];
 
 // Word i of B, from the one on that holds this byte, counted from the word that holds B's first one: a repetition or a

@@ -310,6 +310,7 @@ constexpr Frame frames[] = {
     {"q4_0 weights, m varies", "f16*q4_0 512x4096x4096 layout=nt upto=m"},
     {"groups", "f16*f16 512x4096x4096 batch=8 layout=nt groups=table upto=m"},
     {"groups by address", "f16*f16 512x4096x4096 batch=8 layout=nt groups=addresses upto=mnk"},
+    {"selected", "f16*q4_0 1x768x2048 batch=8 layout=nt groups=selected"},
     {"64 experts", "f16*f16 4096x768x2048 batch=64 layout=nt groups=indexed per_row=8 upto=m"},
     {"64 experts, q4_0", "f16*q4_0 4096x768x2048 batch=64 layout=nt groups=indexed per_row=8 upto=m"},
 };

@@ -296,6 +296,12 @@ typedef enum VkgemmGrouping {
      * are read whole. Access to that memory is not in the plan's accesses: its barriers are yours. There is no residual
      * (UNSUPPORTED). */
     VKGEMM_GROUPING_ADDRESSES = 3,
+    /* No table: a batch of products of one size, whose matrices of B are chosen by indices that earlier work on the GPU
+     * may have written, as one token of a mixture of experts chooses its experts. Product i takes matrix number (index
+     * i) of B; batchStrideB lies between those, and B's operand states its size, from which their number follows. A
+     * product whose index is not below that is left out. It is one dispatch without a workspace. D is row-major, there
+     * is no C and no second level of the batch, and no size is in `upTo`. */
+    VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;
 

@@ -82,6 +82,9 @@ void boundRows(Products& x) {
     p.upTo = VKGEMM_UP_TO_M;
 }
 
+// Groups of a table, which a shader writes first. A batch that selects its matrices by ggml's ids has none.
+bool hasTable(const VkgemmProblem& p) { return p.grouping == VKGEMM_GROUPING_INDEXED; }
+
 // Where the parts of the scratch memory are: the workspace first, and then what a product with groups needs.
 struct Places {
     uint64_t table, lists, end;
@@ -381,8 +384,10 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     }
     work.scratchBytes = work.plan->workspaceBytes;
     if (product.ids) {
-        work.ids = *product.ids, work.experts = product.src0.ne[2], work.scratchBytes = placesOf(work).end;
+        work.ids = *product.ids, work.experts = product.src0.ne[2];
         run.b.size = bytesOf(product.src0);
+        if (hasTable(p)) work.scratchBytes = placesOf(work).end;
+        else run.indices = operandOf(*product.ids);
     }
     if (work.products.roundedRows) work.roundedBytes = p.m / std::max(p.indicesPerRow, 1u) * p.k * 2;
     return Reason::SERVED;
@@ -391,7 +396,7 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
 Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmOperand& scratch,
                        const VkgemmOperand& rounded) {
     const VkgemmProblem& p = work.products.problem;
-    const bool isGrouped = p.grouping != VKGEMM_GROUPING_NONE;
+    const bool isGrouped = hasTable(p);
     const auto isEnough = [](const VkgemmOperand& x, uint64_t bytes) {
         return !bytes || (x.buffer && x.offset % part == 0 && x.size >= bytes);
     };

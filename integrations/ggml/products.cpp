@@ -258,11 +258,17 @@ Reason describeExperts(const MulMat& x, Products& out) {
     if (p.a.layout != VKGEMM_LAYOUT_ROW_MAJOR || p.d.layout != VKGEMM_LAYOUT_ROW_MAJOR) return Reason::STRIDES;
     const auto apart = inElements(w.type, w.nb[2]);
     if (!apart || (w.ne[2] > 1 && *apart == 0)) return Reason::STRIDES;
-    p.batch = tokens == 1 ? slots : w.ne[2];
     p.b.batchStride = w.ne[2] > 1 ? *apart : 0;
-    p.upTo = VKGEMM_UP_TO_M;
-    p.grouping = VKGEMM_GROUPING_INDEXED;
-    p.indicesPerRow = isShared ? static_cast<uint32_t>(slots) : 1;
+    if (tokens == 1 && (slots == 1 || ids.nb[0] == 4)) {
+        p.grouping = VKGEMM_GROUPING_SELECTED;
+        p.m = out.rows = 1, p.batch = slots;
+        p.a.batchStride = isShared ? VKGEMM_BROADCAST : p.a.ld, p.d.batchStride = p.d.ld;
+    } else {
+        p.grouping = VKGEMM_GROUPING_INDEXED;
+        p.upTo = VKGEMM_UP_TO_M;
+        p.batch = tokens == 1 ? slots : w.ne[2];
+        p.indicesPerRow = isShared ? static_cast<uint32_t>(slots) : 1;
+    }
     if (p.accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS)
         p.accuracy = VKGEMM_ACCURACY_DEFAULT;  // groups have no workspace for it
     const auto alignment = alignmentOf(x, out, true);

@@ -183,7 +183,9 @@ std::optional<Status> plan_groups(const VkgemmContext_T& c, vk::PlannedProblem& 
     const plan::GroupedSearch search(t.normalised.problem, request);
     auto choice = choose(c, {search.expected, search.expected, search.expected}, search.request, t.fallback);
     if (!choice) return choice.status();
-    auto steps = plan::make_grouped_steps(*choice, t.problem, t.normalised, *c.kernels, search.request);
+    auto steps = plan::has_table(t.problem)
+                     ? plan::make_grouped_steps(*choice, t.problem, t.normalised, *c.kernels, search.request)
+                     : plan::make_selected_steps(*choice, t.problem, t.normalised, c.caps, search.request);
     if (!steps) return steps.status();
     t.choice = *choice, t.steps = *steps;
     return std::nullopt;

@@ -95,7 +95,7 @@ Result<Problem> problem_from(const VkgemmProblem* given) {
         VKGEMM_UP_TO_M | VKGEMM_UP_TO_N | VKGEMM_UP_TO_K | VKGEMM_UP_TO_BATCH | VKGEMM_UP_TO_STRIDES;
     if (from->upTo & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"upTo has unknown bits: ", from->upTo & ~known})};
-    if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_ADDRESSES)) return *why;
+    if (auto why = check_enum("grouping", from->grouping, 0, VKGEMM_GROUPING_SELECTED)) return *why;
     if (from->batchInvariant > 1)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"batchInvariant is ", from->batchInvariant, "; known are 0 and 1"})};

@@ -280,6 +280,13 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     f.CmdDispatch(cmd, product.groups_x, product.groups_y, 1);
 }
 
+// Where the indices are that choose matrices of B, and how many of those there are.
+void set_selection(const Work& w, const ResolvedOperands& operands, abi::GemmArgs& args) {
+    const VkDeviceAddress indices = operands[VKGEMM_SLOT_INDICES].address;
+    args.k_chunk = static_cast<uint32_t>(indices), args.raster = static_cast<uint32_t>(indices >> 32);
+    args.c = {plan::selectable(*w.problem, operands[VKGEMM_SLOT_B].bytes), 0};
+}
+
 // The dispatches [begin, end) of a step. They need no barrier between them, because no work group reads what another
 // one of the step writes.
 void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, uint32_t begin, uint32_t end) {
@@ -326,6 +333,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     }
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[r.step].pipeline);
     bind(p, w, r, cmd, operands, args);
+    if (w.problem->grouping == VKGEMM_GROUPING_SELECTED) set_selection(w, operands, args);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &args);
     dispatch(f, cmd, step, part.begin, part.end);

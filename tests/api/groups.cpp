@@ -35,6 +35,10 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("q8_0*f32 64x32x64 groups=table upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary"});
     refused("64x32x16 groups=table upto=ms", VKGEMM_ERROR_UNSUPPORTED, {"strides out of upTo"});
     refused("64x32x16 groups=addresses residual", VKGEMM_ERROR_UNSUPPORTED, {"table of addresses", "residual"});
+    refused("64x32x16 groups=selected upto=m", VKGEMM_ERROR_UNSUPPORTED, {"fixed sizes"});
+    refused("64x32x16 groups=selected c=d", VKGEMM_ERROR_UNSUPPORTED, {"has no C"});
+    refused("64x32x16 groups=selected layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"row-major D"});
+    refused("f16*f16 1x65536x65536 groups=selected", VKGEMM_ERROR_LIMIT, {"bytes apart", "8589934592"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
 }
 
@@ -45,8 +49,8 @@ TEST_CASE("groups: a kernel that computes one product is refused by name") {
     expect(make_plan(none, problem("64x32x16 groups=table upto=m"), o), VKGEMM_ERROR_UNSUPPORTED,
            {"naive_f32_8x8", "groups of a table"});
     VkgemmProblem p = problem("64x32x16");
-    p.grouping = VkgemmGrouping(4);
-    expect(make_plan(none, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"grouping is 4"});
+    p.grouping = VkgemmGrouping(5);
+    expect(make_plan(none, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"grouping is 5"});
 }
 
 TEST_CASE("groups: what a run must bring") {
@@ -103,6 +107,27 @@ TEST_CASE("groups: what a run must bring") {
     plan_for(by_address, "40x30x20 batch=7 groups=table upto=m", o);
     r = run_of(memory), r.workspace = {VK_NULL_HANDLE, 0, 0, 1 << 20};
     expect(check(by_address, r), VKGEMM_ERROR_WORKSPACE, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
+}
+
+TEST_CASE("groups: what a batch that selects matrices of B must bring") {
+    const auto memory = buffer(6 << 18);
+    OwnedPlan plan;
+    plan_for(plan, "40x30x20 batch=7 groups=selected");
+    const VkgemmPlanInfo info = info_of(plan.handle);
+    CHECK(info.dispatchCount == 1);
+    CHECK(info.requiredBytes[VKGEMM_SLOT_GROUPS] == 0);
+    CHECK(info.requiredBytes[VKGEMM_SLOT_INDICES] == 7 * 4);
+    CHECK(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] == 0);
+    VkgemmRun r = run_of(memory);
+    expect(check(plan, r), VKGEMM_SUCCESS, {});
+    r.b.size = 20 * 30 * 4;  // one matrix
+    expect(check(plan, r), VKGEMM_SUCCESS, {});
+    r.b.size -= 1;
+    expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b", "2399", "2400"});
+    r = run_of(memory), r.indices = {};
+    expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
+    r = run_of(memory), r.indices.offset = r.d.offset;
+    expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "overlaps D"});
 }
 
 TEST_CASE("groups: a size that a command before wrote") {

@@ -30,7 +30,8 @@ void for_each_mixed(size_t turn, const Each& each) {
         if (!kernel.module.is_mixed() || !is_chosen(kernel) || !fits(kernel)) continue;
         const bool first = families.insert(kernel.module.family.name).second;
         if (++rows % (is_quick() ? 8 : 2) != turn && !first && !everything()) continue;
-        Tally tally(std::string(kernel.name), (first ? 6 : 48) * (is_quick() ? 8 : 1), rows, Twist{small_tile(kernel)});
+        Tally tally(std::string(kernel.name), (first ? 6 : 48) * (is_quick() ? 8 : 1), rows,
+                    Twist{small_tile(kernel), 0, true});  // by addresses and by descriptors in turn
         each(kernel, tally);
     }
 }

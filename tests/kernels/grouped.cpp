@@ -2,6 +2,8 @@
 // Groups of a table: sizes and places from memory, index lists, and tables full of nonsense.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -250,6 +252,66 @@ constexpr Line lines[] = {
     {"40x35x512 batch=5 groups=indexed per_row=2 upto=m layout=nt", 1, 0},
 };
 
+/// A batch whose products take matrix `indices[i]` of B, which has four; others leave D as it was.
+std::string run_selected(const std::string& line, const char* kernel, const char* tile,
+                         const std::vector<uint32_t>& indices) {
+    const Problem p = Groups::completed(line);
+    constexpr uint32_t matrices = 4;
+    Guarded a(p.a.type, p.a, p.m, p.k, p.batch), b(p.b.type, p.b, p.k, p.n, matrices),
+        d(p.d.type, p.d, p.m, p.n, p.batch);
+    std::mt19937_64 random(indices.size());
+    for (Guarded* x : {&a, &b, &d}) x->fill([&] { return double(int64_t(random() % 9) - 4); });
+
+    const size_t messages = device().messageCount();
+    const VkgemmProblem problem = convert::toC(plan::restated(p));
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.kernel = kernel, options.tile = tile;
+    options.operandAlignment = plan::info(p.d.type).unit_bytes();
+    OwnedPlan plan;
+    VkgemmError error{};
+    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+        return std::string("no plan: ") + error.text;
+    const host::Buffer in_a = uploaded(a.bytes().data(), a.bytes().size()),
+                       in_b = uploaded(b.bytes().data(), b.bytes().size()),
+                       out = uploaded(d.bytes().data(), d.bytes().size()),
+                       chosen = uploaded(indices.data(), indices.size() * sizeof indices[0]);
+    VkgemmRun r{};
+    r.structSize = sizeof r;
+    r.a = operand(in_a, a), r.b = operand(in_b, b), r.d = operand(out, d);
+    if (plan::is_mixed(p))
+        for (VkgemmOperand* x : {&r.a, &r.b})
+            x->size = (x->size + 3) / 4 * 4 + (options.operandAlignment < 4 ? 4 - options.operandAlignment : 0);
+    r.indices.buffer = chosen.handle();
+    const Status done = device().submit([&](VkCommandBuffer commands) {
+        VkgemmError why{};
+        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &r, &why);
+        return Status{code, why.vkResult, why.text};
+    });
+    if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
+    if (device().messageCount() > messages) return "validation: " + device().messages()[messages].text;
+
+    std::vector<std::byte> after(d.bytes().size());
+    REQUIRE(device().download(out, after).code == VKGEMM_SUCCESS);
+    if (const auto byte = d.trespass(after)) return plan::concat({"byte ", *byte, " outside D was written"});
+    const std::vector<double> x = a.numbers(), y = b.numbers(), got = d.numbers_of(after);
+    std::vector<double> want = d.numbers();
+    for (uint64_t i = 0; i < p.batch; ++i)
+        for (uint64_t row = 0; row < p.m && indices[i] < matrices; ++row)
+            for (uint64_t col = 0; col < p.n; ++col) {
+                double sum = 0;
+                for (uint64_t q = 0; q < p.k; ++q)
+                    sum += x[i * p.a.batchStride + at(p.a, p.a.ld, row, q)] *
+                           y[indices[i] * p.b.batchStride + at(p.b, p.b.ld, q, col)];
+                want[i * p.d.batchStride + row * p.d.ld + col] = rounded(p.d.type, sum);
+            }
+    for (size_t i = 0; i < want.size(); ++i)
+        if (got[i] != want[i] && !(std::isnan(got[i]) && std::isnan(want[i])))
+            return plan::concat(
+                {"element ", i, " of D is ", numberText(got[i]), " and should be ", numberText(want[i])});
+    return "";
+}
+
 /// Calls `each` with the types, the name and a small tile of every kernel that takes groups and fits.
 template <class Each>
 void for_each_grouped(const Each& each) {
@@ -300,6 +362,22 @@ TEST_CASE("groups of a table, and with index lists: every kernel that takes them
             if (says("is for ") || says("is not for operands") || says("not for bf16")) continue;
             CHECK_MESSAGE(why.empty(), kernel.name, " ", line, ": ", why);
         }
+    });
+}
+
+TEST_CASE("a batch whose matrices of B indices choose: every kernel that takes groups, and indices beyond") {
+    std::map<std::string_view, size_t> tried;  // of each family some types, each with one problem
+    for_each_grouped([&](const Kernel& kernel, const std::string& types, const char* tile) {
+        constexpr std::array<const char*, 3> sizes = {"1x33x256 batch=6 stride_a=0 layout=nt groups=selected",
+                                                      "3x40x512 batch=6 layout=nt groups=selected",
+                                                      "3x35x7 batch=6 layout=nn groups=selected"};
+        const size_t turn = tried[kernel.module.family.name]++;
+        if (turn >= (is_quick() ? 1 : 3) && !everything()) return;
+        const std::string line = line_of(types, sizes[turn % (kernel.module.is_mixed() ? 2 : sizes.size())]);
+        const std::string why = run_selected(line, kernel.name.data(), tile, {2, 4, 0, UINT32_MAX, 3, 2});
+        const auto says = [&](const char* words) { return why.find(words) != std::string::npos; };
+        if (says("is for ") || says("is not for operands") || says("not for bf16")) return;
+        CHECK_MESSAGE(why.empty(), kernel.name, " ", line, ": ", why);
     });
 }
 

@@ -59,6 +59,7 @@ bool wants_blocks(const Kernel& k) { return k.module.family.reads_pieces; }  // 
 
 bool suits_blocks(const Kernel& k, const Problem& p) {
     namespace family = vkgemm::plan::family;
+    if (k.module.family.uses_matrix_units && p.a.type == vkgemm::plan::bf16) return false;
     if (!k.module.family.uses_packed_dots) return family::has_pieces(p.b.type);
     return family::has_dots(p.b.type) && family::is_rounded(p.a.type);
 }

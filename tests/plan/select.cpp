@@ -115,13 +115,14 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         Problem p = normalised("300x300x300");
         if (kernel.module.family.refuses(p))
             p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x320 layout=nt" : "304x8x320 layout=nt");
-        if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units) p = normalised("304x304x304");
+        const bool few = kernel.module.family.reads_pieces;  // rows, by columns of blocks
+        if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units && !few) p = normalised("304x304x304");
         if (kernel.module.family.in_one_step) p = normalised("304x304x16");
         if (kernel.module.is_native() && kernel.tile.BN == 32) p = normalised("300x300x300 layout=nt");
         if (is_straight(kernel.module.family, kernel.tile)) p = normalised("304x304x304 layout=nt");
         p.a.type = kernel.module.is_mixed() ? f16 : kernel.module.a;
         p.b.type = kernel.module.is_mixed() ? f32 : kernel.module.b;
-        if (kernel.module.family.reads_pieces) p.b.type = VKGEMM_TYPE_Q8_0;
+        if (few) p.b.type = VKGEMM_TYPE_Q8_0;
         p.accumulate = kernel.module.accumulate;
         p.c.type = p.d.type = kernel.module.d == scaled ? f16 : kernel.module.d;
         p.accuracy = kernel.module.family.accuracy;

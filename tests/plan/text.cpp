@@ -119,6 +119,7 @@ TEST_CASE("what is at its default is left out") {
          "f16*f16+f32->f16 1x1x1 layout=nt act=drelu residual_type=bf16"},
         {"i8*i8->i8 1x1x1 bias=row bias_type=i32 scale=col scale_type=f32",
          "i8*i8+i32->i8 1x1x1 bias=row scale=col bias_type=i32"},
+        {"4x5x6 batch=3 groups=selected", "f32*f32+f32->f32 4x5x6 batch=3 groups=selected"},
         {"4x5x6 upto=sm groups=addresses", "f32*f32+f32->f32 4x5x6 upto=ms groups=addresses"},
         {"e4m3*e5m2 1x1x1 clamp=col clamp=0:6", "e4m3*e5m2+f32->f32 1x1x1 clamp=col clamp=0:6"},
         {"u4_g128_f32*f16 1x1x1 clamp=row scalars=largest", "u4_g128_f32*f16+f32->f32 1x1x1 clamp=row scalars=largest"},

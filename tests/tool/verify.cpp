@@ -61,7 +61,8 @@ TEST_CASE("what is right passes; an element that is wrong, was never written, or
           "f16*f16 17x19x23 batch=2 layout_d=t", "40x30x20 ldd=37", "24x30x20 beta=1", "24x30x20 alpha=0 beta=1",
           "520x520x520 alpha=0 beta=1", "f16*f16 520x520x520 layout=tt", "u8*u8 600x500x512 layout_d=t",
           "42x30x20 batch=6 groups=indexed per_row=4 upto=m", "9x30x20 batch=3 groups=table upto=mn beta=1",
-          "f16*f16 600x520x520 batch=5 groups=indexed per_row=8 upto=m layout=nt"}) {
+          "f16*f16 600x520x520 batch=5 groups=indexed per_row=8 upto=m layout=nt",
+          "f16*f16 3x70x60 batch=5 groups=selected layout=nt"}) {
         CAPTURE(line);
         const auto c = parse_case(line);
         REQUIRE(c);

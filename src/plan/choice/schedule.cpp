@@ -298,7 +298,8 @@ OperandEffects effects_of(const Schedule& schedule, const Kernel& k, const Tile&
     if (!k.module.family.reads_pieces) return out;
     const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request) &&
                       (t.STAGES > 1 || info(schedule.problem.b.type).bytes_of(64) <= 48);
-    out.slowdown = t.DEPTH == 1 || wide ? 1 : k.module.family.gpu_cost.misaligned;
+    const bool by_words = t.DEPTH == 1 && !k.module.family.uses_matrix_units;  // which loses nothing
+    out.slowdown = by_words || wide ? 1 : k.module.family.gpu_cost.misaligned;
     return out;
 }
 
@@ -440,7 +441,7 @@ bool reads_wide(const std::array<Operand, 4>& all, const Request& request) {
 
 bool has_wide_pieces(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
-    if (!k.module.family.reads_pieces || p.grouping != VKGEMM_GROUPING_NONE) return false;
+    if (!k.module.family.reads_pieces || has_table(p)) return false;
     if (p.b.type == VKGEMM_TYPE_Q6_K) return false;  // whose pieces begin between words
     const TypeInfo& type = info(p.b.type);
     const Operand b = schedule.operands()[1];

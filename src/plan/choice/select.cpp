@@ -43,7 +43,7 @@ uint32_t widest(const Problem& p, const Operand& x) {
 }
 
 uint64_t span_of(const Problem& p, const Operand& x) {
-    const uint64_t matrices = p.grouping == VKGEMM_GROUPING_NONE ? p.batch : 1;  // each group has its own place
+    const uint64_t matrices = !has_table(p) ? p.batch : 1;  // each group has its own place
     return span_elements(*x.matrix, x.rows, x.cols, matrices).value_or(UINT64_MAX);
 }
 

@@ -9,9 +9,9 @@ constexpr Family make_coopmat_mixed() {
     Family f = coopmat;
     f.name = "coopmat_mixed";
     f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = f.takes_straight = false;
-    f.copy_rules = [](const Tile& t, const ElementBytes& e, TileRules& r) {
-        r.check(t.STAGES >= 1, "operands are decoded on their way to a tile", "STAGES", t.STAGES, "at least", 1);
-        if (!r.count) coopmat.copy_rules(t, e, r);
+    f.rules = [](const Tile& t, TileRules& r) {
+        r.check(t.STAGES == 1, "tiles of mixed types are decoded one at a time", "STAGES", t.STAGES, "must be", 1);
+        coopmat.rules(t, r);
     };
     f.gpu_cost = {.mac = 0.00022,
                   .step = 700,

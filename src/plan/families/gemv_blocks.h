@@ -35,8 +35,10 @@ inline constexpr Family gemv_blocks = {
         [](const Tile& t, TileRules& r) {
             r.check(t.BM <= 16, "rows are at most 16", "BM", t.BM, "limit", 16);
             r.check(t.STAGES <= 2, "B is staged at most once", "STAGES", t.STAGES, "limit", 2);
-            r.multiple("invocations of a team are neighbours by eights", "TEAM", t.TEAM, "neighbours", 8);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
+            const bool by_fours = !r.count && t.STAGES == 2 && t.DEPTH == 4 && t.WG / t.TEAM % 4 == 0;
+            r.multiple("invocations of a team are neighbours by eights, or by fours where four teams share A", "TEAM",
+                       t.TEAM, "neighbours", by_fours ? 4 : 8);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
             r.check(t.DEPTH == 1 || t.DEPTH == 4, "an invocation has 1 piece or 4", "DEPTH", t.DEPTH, "limit", 4);
             if (t.STAGES > 1)
@@ -54,7 +56,7 @@ inline constexpr Family gemv_blocks = {
         if (!has_pieces(p.b.type)) return "is for a B of the block formats from q8_0 to nvfp4";
         if (p.k % 64 != 0 || p.b.ld % 64 != 0 || p.b.batchStride % 64 != 0 || p.outerStrideB % 64 != 0)
             return "is for columns of B that are, and begin at, multiples of 64 elements";
-        if (p.grouping != VKGEMM_GROUPING_NONE && info(p.b.type).block == 32)
+        if (has_table(p) && info(p.b.type).block == 32)
             return "is for groups of blocks of more than 32 elements, whose columns begin on words whatever their "
                    "number";
         return nullptr;

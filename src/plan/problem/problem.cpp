@@ -239,6 +239,11 @@ std::string check_grouping(const Problem& p) {
             if (info(s.kind).shape == StepShape::MATRIX)
                 return concat({"a table of addresses has none for a residual, which ", info(s.kind).text,
                                " reads; use VKGEMM_GROUPING_TABLE, or to add a matrix C with a beta of 1"});
+    if (p.grouping == VKGEMM_GROUPING_SELECTED) {
+        if (p.upTo) return "a batch that selects matrices of B has fixed sizes; leave upTo 0";
+        if (p.cSource != VKGEMM_C_NONE || p.d.layout != rowMajor)
+            return "a batch that selects matrices of B has no C, and a row-major D";
+    }
     if (p.grouping != VKGEMM_GROUPING_INDEXED) return "";
     if (!(p.upTo & VKGEMM_UP_TO_M)) return "groups with indices have m of their own; add it to upTo";
     for (const auto& [name, x] : {std::pair{"A", &p.a}, {"C", &p.c}, {"D", &p.d}})

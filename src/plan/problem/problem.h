@@ -86,6 +86,11 @@ uint64_t rows_of_a(const Problem& completed);  // m, but fewer if indices share 
 
 inline constexpr uint64_t most_groups_of_table = 1 << 20;
 
+/// The sizes and places of the products are in a table in memory. Those of a batch that selects matrices of B are not.
+inline bool has_table(const Problem& p) {
+    return p.grouping != VKGEMM_GROUPING_NONE && p.grouping != VKGEMM_GROUPING_SELECTED;
+}
+
 /// Whether every row (column, if it is column-major) begins at and spans a multiple of 16 bytes, if the operand itself
 /// begins at a multiple of `operand_alignment` bytes. Then it can be loaded and stored 16 bytes at a time.
 bool is_wide(const Operand&, uint32_t operand_alignment);

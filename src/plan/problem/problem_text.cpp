@@ -106,7 +106,7 @@ std::optional<Layout> layout_of(char c) {
     return std::nullopt;
 }
 
-constexpr string_view grouping_words[] = {"", "table", "indexed", "addresses"};  // by VkgemmGrouping
+constexpr string_view grouping_words[] = {"", "table", "indexed", "addresses", "selected"};  // by VkgemmGrouping
 constexpr string_view scalar_words[] = {"alpha", "beta", "clamp", "monitor",
                                         "largest"};  // by the bits of VkgemmScalarFlagBits
 constexpr string_view up_to_letters = "mnkbs";       // by the bits of VkgemmUpToFlagBits

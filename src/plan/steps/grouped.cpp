@@ -125,6 +125,34 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     return out;
 }
 
+Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const Normalised& n, const DeviceCaps& dev,
+                                  const Request& request) {
+    const uint64_t apart = info(p.b.type).bytes_of(p.b.batchStride);
+    if (apart > UINT32_MAX)
+        return Refusal{VKGEMM_ERROR_LIMIT, concat({"matrices of B that indices choose are at most ", UINT32_MAX,
+                                                   " bytes apart, not ", apart})};
+    Steps out = make_steps(choice, p, n, dev, request);
+    Step& product = out.steps[0];
+    product.is_grouped = true;
+    product.constants.BY_INDEX = 2;
+    product.args.batch_b = static_cast<uint32_t>(apart);
+    Problem one = p;
+    one.batch = 1;
+    out.slots[VKGEMM_SLOT_B].least = requirements_of(one, request.operand_alignment)[VKGEMM_SLOT_B].bytes;
+    out.slots[VKGEMM_SLOT_INDICES] = {4 * p.batch, 4, true, false};
+    return out;
+}
+
+uint32_t selectable(const Problem& completed, uint64_t bytes) {
+    Problem one = completed;
+    one.batch = 1;
+    const Operand last = operands(one)[BIND_B];
+    const TypeInfo& type = info(completed.b.type);
+    const uint64_t span = type.bytes_of(*span_elements(last)), apart = type.bytes_of(completed.b.batchStride);
+    if (bytes < span) return 0;
+    return apart == 0 ? UINT32_MAX : static_cast<uint32_t>(std::min<uint64_t>((bytes - span) / apart + 1, UINT32_MAX));
+}
+
 void set_grouped_run(SizedSteps& out, const Steps& made, const RunProblem& run, const DeviceCaps& dev,
                      uint32_t operand_alignment) {
     out.problem = run.completed;

@@ -152,6 +152,13 @@ void add_part(Steps&, Steps part);
 Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceKernels&,
                                  const Request&);
 
+/// The one step of a batch whose matrices of B indices choose. Refused if these lie too far apart.
+Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&,
+                                  const Request&);
+
+/// How many matrices such a B of so many bytes has.
+uint32_t selectable(const Problem& completed, uint64_t bytes);
+
 /// The one step that packs the operand of `slot` (A or B) ahead, from there to D. Empty if the choice packs none ahead.
 Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& n, VkgemmSlot slot, const DeviceCaps&,
                       const Request&);

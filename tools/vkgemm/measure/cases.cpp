@@ -265,6 +265,10 @@ uint32_t vector_width(const Step& step, VkgemmSlot slot) {
 GroupTable group_table(const Problem& problem) {
     const Resolved r = resolve(problem);
     GroupTable out;
+    if (problem.grouping == VKGEMM_GROUPING_SELECTED) {  // each product its own matrix of B
+        for (uint32_t i = 0; i < r.batch; ++i) out.indices.push_back(i);
+        return out;
+    }
     for (uint64_t i = 0; i < r.batch; ++i) {
         VkgemmGroup g{};
         g.m = static_cast<uint32_t>(problem.m), g.n = static_cast<uint32_t>(problem.n),
