@@ -90,9 +90,9 @@ const char* why_refused(const Module& m, const Request& request, Binding binding
 const char* why_refused(const Module& m, const Tile& t, const DeviceCaps& dev, const Problem& p) {
     const Family& family = m.family;
     const bool straight = is_straight(family, t);
-    if (straight && m.a != f16) return "loads only f16 straight from memory";
+    if (straight && m.a != f16) return "is for f16 where it loads matrices straight from memory";
     if (straight && (p.a.layout != rowMajor || p.b.layout != columnMajor))
-        return "loads matrices straight from memory, along k; A must be row-major and B column-major";
+        return "is for row-major A and column-major B, whose matrices it loads straight from memory along k";
     if (p.batchInvariant && (family.wants_wide || straight || family.wants_pitches))
         return "reads A and B 16 bytes at a time, which the strides of some batches forbid; not for batchInvariant";
     if (family.in_one_step && p.k > t.BK) return "keeps the whole of B's columns in registers; for K of at most BK";
