@@ -131,7 +131,7 @@ ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
 OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     OperandEffects out{slowdown(all, operand_alignment), k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])]};
     out.a_narrow = !is_wide(all[0], operand_alignment), out.b_narrow = !is_wide(all[1], operand_alignment);
-    if (terms_) add_terms(all, out);
+    if (VKGEMM_HAS_TILE_TERMS && terms_) add_terms(all, out);
     return out;
 }
 
@@ -141,7 +141,11 @@ namespace {
 struct TermSum {
     const TileTerms& terms;
     double sum = 0;
-    void add(TileFact fact, double x) { sum += terms.of_facts[size_t(fact)] * x; }
+    void add([[maybe_unused]] TileFact fact, [[maybe_unused]] double x) {
+#if VKGEMM_HAS_TILE_TERMS
+        sum += terms.of_facts[size_t(fact)] * x;
+#endif
+    }
 };
 double log2_within(double x, double least, double most) { return std::clamp(std::log2(x), least, most); }
 double log2_size(double x) { return (std::log2(std::max(x, 1.0)) - 7) / 4; }
@@ -169,7 +173,7 @@ void ProductCost::add_terms(const std::array<Operand, 4>& all, OperandEffects& e
 }
 
 double ProductCost::correction(double cost, const SplitK& split, const OperandEffects& operands) const {
-    if (!terms_) return 1;
+    if (!VKGEMM_HAS_TILE_TERMS || !terms_) return 1;
     const double chunk = double(std::max<uint64_t>(split.chunk, 1)), steps = ceil_of(chunk, k_.depth);
     const double groups = std::max(tiles_ * split.slices, 1.0), busiest = ceil_of(groups, k_.units);
     const double rounds = std::log2(busiest / operands.at_once), k = log2_size(chunk);

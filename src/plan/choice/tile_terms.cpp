@@ -19,8 +19,17 @@ struct Row {
     uint8_t bytes, loads;       // of an element of A; DEPTH
     TileTerms terms;
 };
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, step, ...) \
-    IN_BUILD_##module({family, uint8_t(rows), uint8_t(cols), uint8_t(depth), bytes, loads, {step, {__VA_ARGS__}}}, )
+template <class... Terms>
+constexpr TileTerms make_terms(int step, [[maybe_unused]] Terms... of_facts) {
+#if VKGEMM_HAS_TILE_TERMS
+    static_assert(sizeof...(of_facts) == 0 || sizeof...(of_facts) == size_t(TileFact::count));
+    return {uint8_t(step), {int8_t(of_facts)...}};
+#else
+    return {uint8_t(step)};
+#endif
+}
+#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) \
+    IN_BUILD_##module({family, uint8_t(rows), uint8_t(cols), uint8_t(depth), bytes, loads, make_terms(__VA_ARGS__)}, )
 constexpr Row table[] = {
 #include "plan/choice/tile_terms.def"
     {},  // for builds without any of these modules

@@ -4,6 +4,11 @@
 #pragma once
 #include "plan/kernels/kernels.h"
 
+// 0: a build of few types or families, which is to be small. Its tiles have factors of their steps, and no terms.
+#ifndef VKGEMM_HAS_TILE_TERMS
+#    define VKGEMM_HAS_TILE_TERMS 1
+#endif
+
 namespace vkgemm::plan {
 
 /// The facts, in the order of the columns of tile_terms.def. "log" is the logarithm to the base of 2.
@@ -51,8 +56,10 @@ enum class TileFact : uint8_t {
 
 /// Of one tile, in hundredths.
 struct TileTerms {
-    uint8_t step;                              // factor on the time of a step of K
+    uint8_t step;  // factor on the time of a step of K
+#if VKGEMM_HAS_TILE_TERMS
     int8_t of_facts[size_t(TileFact::count)];  // what each fact adds to the logarithm of the factor on all passes
+#endif
 };
 
 /// Null: there are none. They were fitted on a GPU of NVIDIA, and hold there alone; none were fitted to sums of f64 and
@@ -61,13 +68,13 @@ const TileTerms* find_tile_terms(const Kernel&, const Tile&, const DeviceCaps&);
 
 /// The logarithm of the factor is limited to +-most_correction, because facts beyond those that were measured must not
 /// decide alone.
-inline constexpr double most_correction = 0.5, least_factor = 0.6065;  // e^-0.5, rounded down
+inline constexpr double most_correction = 0.35, least_factor = 0.7046;  // e^-0.35, rounded down
 double factor_of(double hundredths);
 
 /// Whether a product may have terms: not one of few operations, because none were fitted to those, nor of one row, of
 /// which too few were measured.
 constexpr bool has_terms(const Problem& p) {
-    return p.m > 1 && 2 * double(p.m) * double(p.n) * double(p.k) * double(p.batch) >= 1e7;
+    return VKGEMM_HAS_TILE_TERMS && p.m > 1 && 2 * double(p.m) * double(p.n) * double(p.k) * double(p.batch) >= 1e7;
 }
 
 }  // namespace vkgemm::plan
