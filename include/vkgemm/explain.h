@@ -188,7 +188,7 @@ typedef enum VkgemmCandidateState {
 
 #define VKGEMM_COST_PART_COUNT 5
 /* Of the cost model. A tuned row of weights that was fitted to another version is skipped. */
-#define VKGEMM_COST_MODEL_VERSION 4
+#define VKGEMM_COST_MODEL_VERSION 5
 
 typedef struct VkgemmCandidate {
     uint32_t structSize;

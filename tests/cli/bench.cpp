@@ -38,9 +38,10 @@ TEST_CASE("bench: what was asked for is in the file; a name that is not UTF-8 do
 
 TEST_CASE("bench --random: what the choice loses, and every time in the file") {
     const Folder folder("bench_random");
-    const std::string out =
-        run(0, "bench --random 2 --seed 3 --type f32,i8 --max-flops 2e7 --kernel shaders,all --json r.json --quiet")
-            .out;
+    const std::string out = run(0,
+                                "bench --random 2 --seed 3 --type f32,i8 --max-flops 2e7 --kernel shaders,all --json "
+                                "r.json --csv r.csv --quiet")
+                                .out;
     expect(out, {"lost", "chosen", "geometric mean", "worst twentieth", "i8*i8+i32->i32"});
     const Json j = Json::parse(read("r.json"));
     CHECK((j["options"]["random"] == 2 && j["options"]["seed"] == 3 && j["options"]["kernel"] == "shaders,all"));
@@ -53,6 +54,14 @@ TEST_CASE("bench --random: what the choice loses, and every time in the file") {
         CHECK(best["seconds"].get<double>() <= chosen["seconds"].get<double>());
         CHECK((p["loss"].get<double>() >= 0 && p["loss"].get<double>() < 1));
     }
+    size_t times = 0, lines = 0;
+    for (const Json& p : j["random"])
+        for (const Json& t : p["tried"]) times += !t["seconds"].is_null();
+    const std::string csv = read("r.csv");
+    for (const char c : csv) lines += c == '\n';
+    CHECK(csv.starts_with("problem,type,kernel,tile,cost,seconds,final,chosen\n\"f32*f32"));
+    CHECK(lines == times + 1);
+    refused(2, "bench --random 1 --json r.json --csv r.json", {"--csv"});
     expect(run(0, "bench --random 50 --max-flops 2e7 --type f32 --budget 0.1 --quiet").out, {"1 of 50 problems"});
 }
 

@@ -29,9 +29,9 @@ struct Planned {
 DeviceCaps h200() { return *parse_device_caps(file_text("devices/h200.txt")); }
 
 Planned planned(const std::string& line, const std::string& kernel = "coopmat_packed_f16_128x128x32",
-                const DeviceCaps& caps = h200()) {
+                const DeviceCaps& caps = h200(), const std::string& tile = "") {
     Request request;
-    request.kernel = kernel, request.workspace_limit = 1 << 30;
+    request.kernel = kernel, request.tile = tile, request.workspace_limit = 1 << 30;
     const Problem completed = *complete(parse_problem(line)->problem);
     const Normalised n = normalise(completed);
     return {completed, n, select(caps, n.problem, request), caps, request};
@@ -131,8 +131,11 @@ TEST_CASE("packed: a plan takes the layout that it reads, and names any other") 
 }
 
 TEST_CASE("packed: an operand that comes packed takes no pass and no workspace") {
-    const Planned before = planned("f16*f16 100x200x300"), one = planned("f16*f16 100x200x300 packed_b=any"),
-                  both = planned("f16*f16 100x200x300 packed_a=any packed_b=any");
+    const auto whole = [](const char* line) {  // K is not split
+        return planned(line, "coopmat_packed_f16_128x128x32", h200(), "SPLIT=1");
+    };
+    const Planned before = whole("f16*f16 100x200x300"), one = whole("f16*f16 100x200x300 packed_b=any"),
+                  both = whole("f16*f16 100x200x300 packed_a=any packed_b=any");
     CHECK(before.steps().steps.size() == 3);
     CHECK(one.steps().steps.size() == 2);
     CHECK(both.steps().steps.size() == 1);

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "plan/problem/problem_text.h"
@@ -211,13 +213,17 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
                 CHECK((other.kernel != choice->kernel || !other.why));
                 if (other.why)
                     CHECK(!other.why->text.empty());
-                else
+                else if (other.kernel->module.is_native() == choice->kernel->module.is_native())
                     CHECK(other.schedule.cost >= choice->schedule.cost);
             }
             const KernelCost of_kernel(*choice->kernel, choice->tile, *caps);
             const ProductCost cost(of_kernel, p);
-            const OperandEffects effects = cost.effects_of(operands(p), Request{}.operand_alignment);
-            CHECK(choice->schedule.cost == cost.product(choice->schedule.split, effects));
+            const OperandEffects effects = cost.effects_of(choice->schedule.operands(), Request{}.operand_alignment);
+            const double plain = cost.product(choice->schedule.split, effects);
+            CAPTURE(file);
+            CAPTURE(line);
+            CAPTURE(choice->kernel->name);
+            CHECK(choice->schedule.cost == plain * cost.correction(plain, choice->schedule.split, effects));
         }
     }
 }
@@ -241,10 +247,20 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
                 const Problem p = normalised(line);
                 Request request;
                 request.workspace_limit = workspace;
-                const std::vector<Candidate> all = list_candidates(kernels, p, request);
-                const Candidate* best = nullptr;
-                for (const Candidate& x : all)
-                    if (!x.why && (!best || x.schedule.cost < best->schedule.cost)) best = &x;
+                // The terms of tiles decide among shaders, and not whether machine code is taken.
+                Request without_terms = request;
+                without_terms.corrected = false;
+                const auto plain = list_candidates(kernels, p, without_terms),
+                           all = list_candidates(kernels, p, request);
+                const auto cheapest = [](const std::vector<Candidate>& list, const auto& is_meant) {
+                    const Candidate* best = nullptr;
+                    for (const Candidate& x : list)
+                        if (!x.why && is_meant(x) && (!best || x.schedule.cost < best->schedule.cost)) best = &x;
+                    return best;
+                };
+                const Candidate* best = cheapest(plain, [](const Candidate&) { return true; });
+                const bool native = best && best->kernel->module.is_native();
+                best = cheapest(all, [&](const Candidate& x) { return x.kernel->module.is_native() == native; });
                 const Result<Choice> choice = select(kernels, p, request);
                 REQUIRE(bool(choice) == (best != nullptr));
                 if (!best) continue;
@@ -262,6 +278,41 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
     CHECK(checked > 500);
     CHECK(split > 20);
     CHECK(packed > 20);
+}
+
+TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GPUs of NVIDIA alone") {
+    struct Row {
+        std::string_view family;
+        uint32_t rows, cols, depth, bytes, loads;
+    };
+    const Row rows[] = {
+#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) {#family, rows, cols, depth, bytes, loads},
+#include "plan/choice/tile_terms.def"
+#undef TILE_TERMS
+    };
+    const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
+    auto other = *nvidia;
+    other.vendor = 0x1002;
+    for (const Row& row : rows) {
+        CAPTURE(row.family);
+        CAPTURE(row.rows);
+        CAPTURE(row.cols);
+        const auto is_of = [&](const Kernel& k) {
+            const Tile& t = k.tile;
+            return k.module.family.name == row.family && k.module.element_bytes().a == row.bytes &&
+                   k.module.accumulate != f64 && t.BM == row.rows && t.BN == row.cols && t.BK == row.depth &&
+                   t.DEPTH == row.loads;
+        };
+        const auto k = std::ranges::find_if(kernels(), is_of);
+        REQUIRE(k != kernels().end());
+        const TileTerms* terms = find_tile_terms(*k, k->tile, *nvidia);
+        REQUIRE(terms);
+        CHECK((terms->step > 50 && terms->step < 150));
+        CHECK(!find_tile_terms(*k, k->tile, other));
+    }
+    CHECK(factor_of(1000) == doctest::Approx(std::exp(most_correction)));
+    CHECK(factor_of(-1000) >= least_factor);
+    CHECK(factor_of(0) == 1);
 }
 
 TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at all") {

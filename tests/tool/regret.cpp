@@ -2,6 +2,7 @@
 // Random problems, and what the choice loses on them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -118,4 +119,7 @@ TEST_CASE("the report: by type and of all, the ten worst by name, and every time
     CHECK((problems[1]["chosen"] == 1 && problems[1]["best"] == 0 && problems[1]["tried"].size() == 3));
     CHECK(problems[1]["tried"][2]["seconds"] == 2.0);
     CHECK((problems[24]["error"] == "out of memory" && problems[24]["loss"].is_null()));
+    const std::string csv = report.csv();
+    CHECK(std::ranges::count(csv, '\n') == 1 + 24 * 3);  // none of the problem that failed
+    CHECK(has_words(csv, "\"" + cases[1].c.text + "\",f16,simt_f32_1,\"SPLIT=1,PACK=1\",0,1,1,1\n"));
 }

@@ -38,33 +38,6 @@ double overlapped(double x, double y, double p) {
 double partial_loads(double bytes, double units) { return bytes / (units * partial_bytes_per_cycle); }
 double units_of(const DeviceCaps& dev) { return dev.compute_units ? dev.compute_units : 16; }
 
-// How much longer a step takes on one tile than by the constants of its family, because of its registers and of how the
-// driver's compiler schedules it: so a factor holds for the vendor on whose GPU it was measured.
-struct TileFactor {  // without pointers, which a program would have to relocate
-    char family[16];
-    uint16_t rows, cols, depth;
-    uint8_t bytes, loads;
-    float factor;
-};
-#define TILE_FACTOR(family, rows, cols, depth, bytes, loads, factor) \
-    {#family, rows, cols, depth, bytes, loads, factor##f},
-constexpr TileFactor tile_factors[] = {
-#include "plan/choice/tile_factors.def"
-};
-#undef TILE_FACTOR
-constexpr uint32_t tile_factors_vendor = 0x10de;
-
-double tile_factor(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
-    const ElementBytes bytes = k.module.element_bytes();
-    if (dev.vendor != tile_factors_vendor || bytes.accumulator == 8) return 1;  // none was fitted to f64
-    const auto is_of = [&](const TileFactor& x) {
-        return x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
-               (!x.bytes || x.bytes == bytes.a) && x.family == k.module.family.name;  // the slowest last
-    };
-    const auto* row = std::find_if(std::begin(tile_factors), std::end(tile_factors), is_of);
-    return row == std::end(tile_factors) ? 1 : row->factor;
-}
-
 // Work groups that a multiprocessor holds at once.
 double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContiguous k_contiguous) {
     if ((VKGEMM_HAS_NATIVE && k.module.is_native())) return 1;  // it takes all of the shared memory
@@ -138,8 +111,8 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
                             : t.STAGES > 1 ? gpu_cost.step_overlapped
                                            : gpu_cost.step);
     alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
-    const double factor = tile_factor(k, t, dev);
-    arithmetic *= factor, alone *= factor;
+    terms = find_tile_terms(k, t, dev);
+    if (terms) arithmetic *= terms->step / 100.0, alone *= terms->step / 100.0;
     if (t.MK) further_parts = std::max(1.0, double(t.BK) / (2 * t.MK)) - 1;
     if (bytes.accumulator == 8) arithmetic *= f64_factor, alone = 0;  // it hides the latency of a step
     for (const bool a : {false, true})
@@ -149,11 +122,76 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
         }
 }
 
-ProductCost::ProductCost(const KernelCost& k, const Problem& p)
-    : k_(k), p_(p), tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)) {}
+ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
+    : k_(k),
+      p_(p),
+      tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)),
+      terms_(corrected && has_terms(p) ? k.terms : nullptr) {}
 
 OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
-    return {slowdown(all, operand_alignment), k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])]};
+    OperandEffects out{slowdown(all, operand_alignment), k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])]};
+    out.a_narrow = !is_wide(all[0], operand_alignment), out.b_narrow = !is_wide(all[1], operand_alignment);
+    if (VKGEMM_HAS_TILE_TERMS && terms_) add_terms(all, out);
+    return out;
+}
+
+namespace {
+
+// Of facts, in hundredths.
+struct TermSum {
+    const TileTerms& terms;
+    double sum = 0;
+    void add([[maybe_unused]] TileFact fact, [[maybe_unused]] double x) {
+#if VKGEMM_HAS_TILE_TERMS
+        sum += terms.of_facts[size_t(fact)] * x;
+#endif
+    }
+};
+double log2_within(double x, double least, double most) { return std::clamp(std::log2(x), least, most); }
+double log2_size(double x) { return (std::log2(std::max(x, 1.0)) - 7) / 4; }
+
+}  // namespace
+
+// Of all facts that a split of K does not change.
+void ProductCost::add_terms(const std::array<Operand, 4>& all, OperandEffects& effects) const {
+    const bool a = is_k_contiguous(all[0]), b = is_k_contiguous(all[1]);
+    const bool a_narrow = effects.a_narrow, b_narrow = effects.b_narrow;
+    const double m = double(std::max<uint64_t>(p_.m, 1)), n = double(std::max<uint64_t>(p_.n, 1));
+    TermSum out{*terms_};
+    out.add(TileFact::one, 1);
+    out.add(TileFact::a_along, a), out.add(TileFact::b_along, b), out.add(TileFact::both_along, a && b);
+    out.add(TileFact::a_narrow, a_narrow), out.add(TileFact::b_narrow, b_narrow);
+    out.add(TileFact::a_single, a && a_narrow), out.add(TileFact::b_single, b && b_narrow);
+    out.add(TileFact::narrow, a_narrow && b_narrow);
+    out.add(TileFact::a_packed, all[0].padded), out.add(TileFact::b_packed, all[1].padded);
+    out.add(TileFact::m, log2_size(m)), out.add(TileFact::m2, log2_size(m) * log2_size(m));
+    out.add(TileFact::n, log2_size(n)), out.add(TileFact::n2, log2_size(n) * log2_size(n));
+    out.add(TileFact::edge_m, log2_within(ceil_of(m, k_.rows) * k_.rows / m, 0, 4));
+    out.add(TileFact::edge_n, log2_within(ceil_of(n, k_.cols) * k_.cols / n, 0, 4));
+    out.add(TileFact::ragged, p_.d.ld * info(p_.d.type).bytes % 16 != 0);
+    effects.terms = out.sum;
+}
+
+double ProductCost::correction(double cost, const SplitK& split, const OperandEffects& operands) const {
+    if (!VKGEMM_HAS_TILE_TERMS || !terms_) return 1;
+    const double chunk = double(std::max<uint64_t>(split.chunk, 1)), steps = ceil_of(chunk, k_.depth);
+    const double groups = std::max(tiles_ * split.slices, 1.0), busiest = ceil_of(groups, k_.units);
+    const double rounds = std::log2(busiest / operands.at_once), k = log2_size(chunk);
+    const double idle = log2_within(k_.units / groups, 0, 4) / 2, near = std::clamp(rounds, -3.0, 3.0) / 2;
+    TermSum out{*terms_, operands.terms};
+    out.add(TileFact::groups, log2_within(busiest, 0, 5) / 3);
+    out.add(TileFact::rounds, near), out.add(TileFact::further, std::clamp(rounds, 0.0, 4.0) / 2);
+    out.add(TileFact::idle, idle);
+    out.add(TileFact::uneven, groups > k_.units ? busiest * k_.units / groups - 1 : 0);
+    out.add(TileFact::k, k), out.add(TileFact::k2, k * k);
+    out.add(TileFact::edge_k, log2_within(steps * k_.depth / chunk, 0, 4));
+    out.add(TileFact::steps, log2_within(steps, 0, 8) / 4);
+    out.add(TileFact::slices, log2_within(split.slices, 0, 7) / 3);
+    out.add(TileFact::k_idle, k * idle), out.add(TileFact::k_rounds, k * near);
+    out.add(TileFact::a_rounds, operands.a_narrow ? near : 0);
+    out.add(TileFact::b_rounds, operands.b_narrow ? near : 0);
+    out.add(TileFact::time, (std::log2(std::max(cost, 1.0)) - 15) / 3);
+    return factor_of(out.sum);
 }
 
 double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
@@ -240,7 +278,7 @@ CostParts ProductCost::parts(const SplitK& split, const OperandEffects& operands
 double ProductCost::least_second_pass(uint32_t slices) const {
     if (slices == 1) return 0;
     const double elements = double(p_.m) * double(p_.n) * double(p_.batch);
-    const double weight = rounding * k_.weights.passes;
+    const double weight = rounding * least_correction() * k_.weights.passes;
     if (k_.on_cpu) return weight * reducing_on_cpu(elements, slices);
     return weight * (second_pass + partial_loads(elements * slices * k_.bytes.accumulator, k_.units));
 }
@@ -264,7 +302,7 @@ double ProductCost::least_with(uint32_t slices, double slowdown) const {
     // More work hides more traffic. So the bound does not rest on traffic that weighs more than what hides it.
     const double least = std::max(weights.steps * steps + weights.results * results,
                                   std::min({weights.steps, weights.results, weights.memory}) * together);
-    return rounding * (weights.launch * f.gpu_cost.launch + least) + second;
+    return rounding * least_correction() * (weights.launch * f.gpu_cost.launch + least) + second;
 }
 
 }  // namespace vkgemm::plan

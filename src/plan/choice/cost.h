@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 
-#include "plan/kernels/kernels.h"
+#include "plan/choice/tile_terms.h"
 
 namespace vkgemm::plan {
 
@@ -33,23 +33,30 @@ struct KernelCost {
     std::array<std::array<double, 2>, 2> at_once = {{{1, 1}, {1, 1}}};
     double most_at_once = 1;
     CostParts weights = no_weights;
+    const TileTerms* terms = nullptr;  // null: there are none
 };
 
 /// How the layouts and the alignment of A and B affect a kernel.
 struct OperandEffects {
-    double slowdown = 1;  // the factor on the time of a step
-    double at_once = 1;   // work groups that a multiprocessor holds
+    double slowdown = 1;                      // the factor on the time of a step
+    double at_once = 1;                       // work groups that a multiprocessor holds
+    double terms = 0;                         // of the tile, those that a split of K does not change; in hundredths
+    bool a_narrow = false, b_narrow = false;  // not read in 16-byte chunks
 };
 
 /// What a kernel costs on a problem, however that is scheduled: predicted time, on a GPU in cycles of a multiprocessor;
 /// comparable only within one problem on one device. The arguments must outlive it.
 class ProductCost {
    public:
-    ProductCost(const KernelCost&, const Problem&);
+    /// Without the terms of the tile unless `corrected`.
+    ProductCost(const KernelCost&, const Problem&, bool corrected = true);
 
     /// Without other passes.
     CostParts parts(const SplitK&, const OperandEffects&) const;
     double product(const SplitK& split, const OperandEffects& x) const { return parts(split, x).weighted(k_.weights); }
+    /// The factor on the cost of all passes, which is `cost` without weights, by the terms of the tile.
+    double correction(double cost, const SplitK&, const OperandEffects&) const;
+    double least_correction() const { return terms_ ? least_factor : 1; }
     const CostParts& weights() const { return k_.weights; }
     OperandEffects effects_of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     /// No more than reducing_cost() with any reducer, weighted.
@@ -61,13 +68,15 @@ class ProductCost {
    private:
     CostParts on_gpu(const SplitK&, const OperandEffects&) const;
     double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
+    void add_terms(const std::array<Operand, 4>&, OperandEffects&) const;
     double on_cpu(const SplitK&) const;
     double memory(uint32_t slices) const;
     double not_hidden(uint32_t slices, double work) const;
 
     const KernelCost& k_;
     const Problem& p_;
-    double tiles_;  // work groups of one slice
+    double tiles_;            // work groups of one slice
+    const TileTerms* terms_;  // null: there are none
 };
 
 /// Whether neighbours in memory differ in k. For A and B.

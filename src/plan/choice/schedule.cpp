@@ -92,16 +92,19 @@ SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
     return slices < 2 ? SplitK{1, p.k, nullptr} : SplitK{slices, chunk, nullptr};
 }
 
-// The cost of both passes, with the reducer for the split; INFINITY if no kernel adds up the slices, or if the cost is
-// not below `limit`.
-double cost_below(double limit, SplitK& split, const ProductCost& cost, const OperandEffects& operands,
+// The cost of all passes, where those before the product cost `before`, with the reducer for the split; INFINITY if no
+// kernel adds up the slices, or if the cost is not below `limit`.
+double cost_below(double limit, double before, SplitK& split, const ProductCost& cost, const OperandEffects& operands,
                   const Problem& p, const Search& search) {
-    const double product = cost.product(split, operands);
-    if (split.slices == 1) return product;
-    if (product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
+    const CostParts& weights = cost.weights();
+    const CostParts parts = cost.parts(split, operands);
+    const double product = before + parts.weighted(weights);
+    const double unweighted = before / weights.passes + parts.weighted(no_weights);
+    if (split.slices == 1) return product * cost.correction(unweighted, split, operands);
+    if (cost.least_correction() * product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
     const Reducer reducer = find_reducer(search.device, p, split.slices);
     split.reducer = reducer.kernel;
-    return product + reducer.cost * cost.weights().passes;
+    return (product + reducer.cost * weights.passes) * cost.correction(unweighted + reducer.cost, split, operands);
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
@@ -110,22 +113,27 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     const Problem& p = schedule.problem;
     const double before = schedule.cost;
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
-    const double demanded = cost_below(INFINITY, schedule.split, cost, operands, p, search);
+    const double demanded = cost_below(INFINITY, before, schedule.split, cost, operands, p, search);
     if (schedule.split.slices > 1 && !schedule.split.reducer)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"});
     const uint64_t most = most_workspace(schedule, search);
     if (schedule.workspace_bytes() > most) return too_much_workspace(schedule, search);
-    schedule.cost = before + demanded;
+    schedule.cost = demanded;
     if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant) return std::nullopt;
     SplitK best = schedule.split;
-    for (const uint32_t wanted : {2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u}) {
-        if (p.k / wanted < 2 * t.BK) break;
+    const uint32_t least_steps = search.dev().kind == DeviceKind::cpu ? 2 : 1;
+    uint32_t last = 1;
+    for (const uint32_t wanted : {2u,  3u,  4u,  5u,  6u,  7u,  8u,  10u,  12u,  14u,  16u,  20u,  24u, 28u,
+                                  32u, 40u, 48u, 56u, 64u, 80u, 96u, 112u, 128u, 160u, 192u, 224u, 256u}) {
+        if (p.k / wanted < least_steps * t.BK) break;
         SplitK& split = schedule.split = split_of(wanted, t, p);
+        if (split.slices == last) continue;
+        last = split.slices;
         if (schedule.workspace_bytes() > most) break;
-        const double limit = std::min(schedule.cost, search.limit) - before;
-        if (cost.least_with(split.slices, operands.slowdown) >= limit) break;
-        const double other = before + cost_below(limit, split, cost, operands, p, search);
+        const double limit = std::min(schedule.cost, search.limit);
+        if (cost.least_correction() * before + cost.least_with(split.slices, operands.slowdown) >= limit) break;
+        const double other = cost_below(limit, before, split, cost, operands, p, search);
         if (other < schedule.cost) best = split, schedule.cost = other;
     }
     schedule.split = best;
@@ -330,8 +338,12 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))
         return too_short_pitch(schedule.operands(), search);
     const OperandEffects effects = effects_of(schedule, k, t, cost, search.request);
+    const double before = schedule.cost;
     if (auto why = choose_split_k(schedule, t, cost, effects, search)) return *why;
-    schedule.parts = cost.parts(schedule.split, effects);
+    double plain = before + cost.product(schedule.split, effects);
+    if (schedule.split.slices > 1)
+        plain += reducing_cost(*schedule.split.reducer, search.dev(), p, schedule.split.slices) * cost.weights().passes;
+    schedule.parts = cost.parts(schedule.split, effects).times(schedule.cost / plain);
     schedule.parts.passes = (schedule.cost - schedule.parts.weighted(cost.weights())) / cost.weights().passes;
     return schedule;
 }
@@ -364,10 +376,11 @@ double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const Dev
 Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search search) {
     const Kernel& k = tiled.kernel;
     const Tile& t = tiled.tile;
-    const ProductCost cost(tiled.cost, p);
+    const ProductCost cost(tiled.cost, p, search.request.corrected);
     const double least = cost.least_with(1);
     const auto hopeless = [&](uint32_t mask) {
-        return least + cost.weights().passes * least_packing(mask, k, p, search.dev()) >= search.limit;
+        const double passes = cost.least_correction() * cost.weights().passes;
+        return least + passes * least_packing(mask, k, p, search.dev()) >= search.limit;
     };
     const Refusal too_dear{VKGEMM_ERROR_UNSUPPORTED, ""};  // read by nobody, for only schedule_below() has a limit
     if (!search.request.packs && (k.module.family.packs_fragments || t.PACK > 1 || converted(k, p)))
@@ -478,10 +491,11 @@ std::optional<Schedule> schedule_below(double limit, const TiledKernel& k, const
     return best && best->cost < limit ? std::optional(*best) : std::nullopt;
 }
 
-double least_cost(const TiledKernel& k, const DeviceKernels& device, const Problem& p) {
+double least_cost(const TiledKernel& k, const DeviceKernels& device, const Problem& p, const Request& request) {
     const uint32_t packed = k.kernel.module.family.packs_fragments ? 3 : converted(k.kernel, p);
-    return ProductCost(k.cost, p).least_with(1) +
-           k.cost.weights.passes * least_packing(packed, k.kernel, p, device.caps());
+    const ProductCost cost(k.cost, p, request.corrected);
+    return cost.least_with(1) +
+           cost.least_correction() * k.cost.weights.passes * least_packing(packed, k.kernel, p, device.caps());
 }
 
 }  // namespace vkgemm::plan

@@ -22,6 +22,7 @@ struct Request {
     /// Kernels in machine code may be chosen, where the device has them; or why not.
     enum class Native : uint8_t { allowed, not_loaded, excluded } native = Native::allowed;
     bool packs = true;               // a first pass may pack operands
+    bool corrected = true;           // costs take the terms of tiles into account (choice/tile_terms.h)
     const Problem* least = nullptr;  // smaller sizes that the kernel must serve too; null: none. Normalised
 };
 
@@ -70,7 +71,7 @@ std::optional<Schedule> schedule_below(double limit, const TiledKernel&, const D
                                        const Request&);
 
 /// No more than the cost of any schedule of the kernel.
-double least_cost(const TiledKernel&, const DeviceKernels&, const Problem&);
+double least_cost(const TiledKernel&, const DeviceKernels&, const Problem&, const Request&);
 
 /// The schedule for a problem that differs in sizes alone, which are no larger: the same passes with their kernels, and
 /// no more workspace. K is above 0. Neither searches nor allocates.

@@ -278,13 +278,15 @@ bool may_serve(const DeviceKernels::Product& x, const Problem& p) {
 
 // For a choice among all kernels with their own tiles. The one that promises the least is tried first: with its cost
 // as the limit, the promises of most others rule them out.
-void take_cheapest_of_all(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+void take_cheapest_of(bool with_native, Choice& choice, const DeviceKernels& device, const Problem& p,
+                      const Request& request) {
     const auto products = device.products(p);
     std::vector<double> least(products.size(), INFINITY);
     size_t first = products.size();
     for (size_t i = 0; i < products.size(); ++i) {
         const DeviceKernels::Product& x = products[i];
-        if (may_serve(x, p)) least[i] = least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p);
+        if (may_serve(x, p) && (with_native || !x.kernel->module.is_native()))
+            least[i] = least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p, request);
         if (least[i] < (first == products.size() ? INFINITY : least[first])) first = i;
     }
     const auto take_below_limit = [&](size_t i, double limit) {
@@ -296,6 +298,27 @@ void take_cheapest_of_all(Choice& choice, const DeviceKernels& device, const Pro
         limit = std::nextafter(choice.schedule.cost, INFINITY);  // an earlier one that costs the same is preferred
     for (size_t i = 0; i < products.size(); ++i)
         if (take_below_limit(i, limit)) limit = choice.schedule.cost;
+}
+
+Request without_terms(Request request) {
+    request.corrected = false;
+    return request;
+}
+
+// The terms of tiles are known of shaders alone. So whether machine code is taken is decided without them, and which
+// shader is taken, with them.
+void take_cheapest_of_all(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
+    const auto is_served = [&](const DeviceKernels::Product& x) {
+        return x.kernel->module.is_native() && may_serve(x, p) &&
+               !why_refused(x.kernel->module, request, choice.binding);
+    };
+    if (VKGEMM_HAS_NATIVE && request.corrected && std::ranges::any_of(device.products(p), is_served)) {
+        take_cheapest_of(true, choice, device, p, without_terms(request));
+        if (!choice.kernel || choice.kernel->module.is_native()) return;
+        choice.kernel = nullptr;
+        return take_cheapest_of(false, choice, device, p, request);
+    }
+    take_cheapest_of(true, choice, device, p, request);
 }
 
 // How much more than the cheapest kernel this one costs for `p`, predicted: at least 1. 1 if it cannot run there.
@@ -333,10 +356,14 @@ void follow_tuned(Choice& choice, const DeviceKernels& device, const Problem& p,
 // Takes a native kernel in place of what a built-in row says, if it costs less.
 void prefer_native(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {
     if (!VKGEMM_HAS_NATIVE || !choice.tuned || !choice.tuned->is_built_in) return;
+    Choice plain;
+    plain.binding = choice.binding;
+    const KernelCost cost(*choice.kernel, choice.tile, device.caps());
+    if (!take_below(INFINITY, plain, {*choice.kernel, choice.tile, cost}, device, p, without_terms(request))) return;
     for (const DeviceKernels::Product& x : device.products(p))
         if (x.kernel->module.is_native() && may_serve(x, p) &&
-            take_below(choice.schedule.cost, choice, {*x.kernel, x.kernel->tile, x.cost}, device, p, request))
-            choice.tuned = nullptr;
+            take_below(plain.schedule.cost, choice, {*x.kernel, x.kernel->tile, x.cost}, device, p, request))
+            plain.schedule.cost = choice.schedule.cost, choice.tuned = nullptr;
 }
 
 void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p, const Request& request) {

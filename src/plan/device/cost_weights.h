@@ -25,6 +25,13 @@ struct CostParts {
 #undef X
         return sum;
     }
+    constexpr CostParts times(double factor) const {
+        CostParts out;
+#define X(name) out.name = name * factor;
+        VKGEMM_COST_PARTS(X)
+#undef X
+        return out;
+    }
 };
 
 inline constexpr CostParts no_weights = {1, 1, 1, 1, 1};
@@ -37,6 +44,6 @@ struct FamilyWeights {
 
 /// Fitted weights hold for one state of the cost model. Add 1, also to VKGEMM_COST_MODEL_VERSION, when a change of the
 /// model makes older ones wrong.
-inline constexpr int cost_model_version = 4;
+inline constexpr int cost_model_version = 5;
 
 }  // namespace vkgemm::plan

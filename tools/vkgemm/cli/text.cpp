@@ -70,6 +70,16 @@ RateUnit rate_unit(double most, bool floats, bool integers) {
     return {tera ? 1e12 : giga ? 1e9 : 1e6, name};
 }
 
+std::string csv_quoted(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string csv_word(const std::string& text) {
+    return text.find_first_of(",\"\r\n") == std::string::npos ? text : csv_quoted(text);
+}
+
 std::string bytes_text(uint64_t bytes) {
     static constexpr std::array<const char*, 5> names = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = static_cast<double>(bytes);

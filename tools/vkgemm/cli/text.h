@@ -22,6 +22,9 @@ struct RateUnit {
 RateUnit rate_unit(double most, bool floats, bool integers);
 std::string bytes_text(uint64_t bytes);  // "48 KiB"
 
+std::string csv_quoted(const std::string& text);
+std::string csv_word(const std::string& text);  // in quotes where it must be
+
 /// "; did you mean 'WORD'?", or "" if no known word is near.
 template <class Range>
 std::string suggestion(std::string_view word, const Range& known) {

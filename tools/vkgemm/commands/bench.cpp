@@ -318,7 +318,7 @@ int show_saved(const Session& session, const Options& o) {
 int run(const Session& session, Options options) {
     if (options.random.problems) {
         RandomBench& r = options.random;
-        r.types = options.type, r.json = options.json, r.kernels = options.kernels;
+        r.types = options.type, r.json = options.json, r.csv = options.csv, r.kernels = options.kernels;
         r.hot = options.hot, r.cold = options.cold;
         return run_random_bench(session, r);
     }

@@ -14,6 +14,10 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr size_t saved_after = 20;  // problems
 
+double seconds_since(SteadyClock::time_point start) {
+    return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
 nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, const host::Device& device,
                                const RegretReport& report) {
     nlohmann::ordered_json all = json_head("bench");
@@ -46,7 +50,7 @@ void add_random_options(CLI::App& bench, RandomBench& o) {
             ->check(number_in(0.1, 1e6))};
     for (CLI::Option* option : others) option->needs(random);
     for (const char* name : {"problem", "--suite", "--shape", "--layout", "--tile", "--vs", "--min-time", "--repeats",
-                             "--no-check", "--csv", "--plot"})
+                             "--no-check", "--plot"})
         random->excludes(bench.get_option(name));
 }
 
@@ -59,11 +63,14 @@ int run_random_bench(const Session& session, RandomBench o) {
                              "--random compares a choice with all kernels: --kernel auto,all or shaders,all"});
     const auto cases = random_problems(o.problems, o.seed, o.types, o.max_flops);
     if (!cases) return session.fail(cases.status());
+    if (Status s = own_places({{"--json", o.json}, {"--csv", o.csv}}); !s) return session.fail(s);
     auto json = OutputFile::open(o.json);
     if (!json) return session.fail(json.status());
+    auto csv = OutputFile::open(o.csv);
+    if (!csv) return session.fail(csv.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const bool shown = o.json != "-";
+    const bool shown = o.json != "-" && o.csv != "-";
     const uint32_t plan_flags = takes("shaders") ? uint32_t{VKGEMM_PLAN_NO_NATIVE} : 0;
     RegretReport report;
     if (shown) print(device_line(device->info()) + "\n\n" + report.header(session.colored()));
@@ -73,8 +80,7 @@ int run_random_bench(const Session& session, RandomBench o) {
     RegretMeter meter(*device, {.hot = o.hot, .cold = o.cold});
     PlanAhead plans(*device, *cases, plan_flags);
     for (size_t i = 0; i < cases->size(); ++i) {
-        const std::chrono::duration<double> passed = SteadyClock::now() - start;
-        if (interrupted() || (o.budget > 0 && passed.count() > o.budget)) break;
+        if (interrupted() || (o.budget > 0 && seconds_since(start) > o.budget)) break;
         progress.begin((*cases)[i].c.text);
         auto regret = meter.measure(plans.take(i, [&] { meter.keep_busy(); }));
         if (!regret) {
@@ -85,20 +91,24 @@ int run_random_bench(const Session& session, RandomBench o) {
         progress.clear();
         const std::string row = report.add(*std::move(regret), session.colored());
         if (shown) print(row);
-        if (json->replaceable() && report.size() % saved_after == 0)  // so that a run that is cut off leaves them
+        if (report.size() % saved_after) continue;  // else files are written, so that a run that is cut off leaves them
+        if (json->replaceable())
             if (Status s = json->commit(json_text(json_of(session, o, *device, report))); !s) return session.fail(s);
+        if (csv->replaceable())
+            if (Status s = csv->commit(report.csv()); !s) return session.fail(s);
     }
     progress.clear();
     if (shown) {
         print(report.summary(session.colored()));
-        if (report.size() < cases->size())
-            print("\n" + wrapped(std::to_string(report.size()) + " of " + std::to_string(cases->size()) +
-                                     " problems were measured",
-                                 0));
+        print("\n" + wrapped(std::to_string(report.size()) + " of " + std::to_string(cases->size()) +
+                                 " problems were measured, in " + seconds_text(seconds_since(start)),
+                             0));
     }
     const Exit code = !lost ? session.fail(lost) : interrupted() ? exit_interrupted : exit_right;
     if (report.size() == 0) return code;
-    return session.finish(*device, session.commit({{&*json, json_text(json_of(session, o, *device, report))}}, code));
+    return session.finish(
+        *device,
+        session.commit({{&*json, json_text(json_of(session, o, *device, report))}, {&*csv, report.csv()}}, code));
 }
 
 }  // namespace vkgemm::tool

@@ -19,7 +19,7 @@ struct RandomBench {
     uint64_t seed = 1;
     double max_flops = 2e11, budget = 0;  // seconds; 0: as long as it takes
     // As bench has them; "" and none mean the defaults.
-    std::string types, json;
+    std::string types, json, csv;
     std::vector<std::string> kernels;
     bool hot = false, cold = false;
 };

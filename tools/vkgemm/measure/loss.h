@@ -19,7 +19,7 @@ struct Regret {
     std::vector<TimedCandidate> tried{};
     size_t chosen = 0;          // in `tried`
     bool by_tuned_row = false;  // and not by predicted cost
-    size_t left_out = 0;        // candidates of the highest predicted cost, for want of time
+    size_t left_out = 0;        // candidates of the highest predicted cost, which were not tried
     std::string failure{};      // why the loss is not known; "": it is
 
     size_t best() const;  // the fastest of those that are final

@@ -48,12 +48,12 @@ Result<host::Buffer> OperandPool::at_least(host::Buffer& kept, VkDeviceSize byte
 }
 
 Result<host::Buffer> OperandPool::random(Type type, VkDeviceSize bytes) {
-    host::Buffer& kept = random_[type];
+    auto& [data, kept] = random_[type];
     if (kept.handle() && kept.size() >= bytes) return kept;
     kept = {};
     auto made = device_.createBuffer(std::bit_ceil(std::max(bytes, least_bytes_kept)));
     if (!made) return made.status();
-    const std::vector<std::byte> data = pool_bytes(type);
+    if (data.empty()) data = pool_bytes(type);
     for (VkDeviceSize at = 0; at < made->size(); at += data.size()) {
         const size_t now = std::min<VkDeviceSize>(data.size(), made->size() - at);
         if (Status s = device_.upload(*made, at, std::span(data).first(now)); !s) return s;

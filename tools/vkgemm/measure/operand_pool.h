@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Memory for timing many problems one after the other: random operands that are made once, and places to write to.
 #pragma once
+#include <cstddef>
 #include <map>
+#include <vector>
 
 #include "measure/cases.h"
 #include "vkgemm/host.hpp"
@@ -35,7 +37,11 @@ class OperandPool {
     Result<host::Buffer> random(Type type, VkDeviceSize bytes);
 
     const host::Device& device_;
-    std::map<Type, host::Buffer> random_;
+    struct RandomElements {
+        std::vector<std::byte> period;  // repeated all over the buffer
+        host::Buffer buffer;
+    };
+    std::map<Type, RandomElements> random_;
     host::Buffer results_, workspace_;
 };
 

@@ -16,7 +16,7 @@ namespace vkgemm::tool {
 
 /// The candidates of one problem with their plans.
 struct PlannedCandidates {
-    Regret regret;                           // nothing is timed yet; `failure` is set if there is nothing to time
+    Regret regret;  // nothing is timed yet; `failure` is set if there is nothing to time. Hopeless ones are left out
     std::vector<std::optional<Plan>> plans;  // beside regret.tried; nullopt: it could not be made
 };
 
@@ -37,7 +37,8 @@ class PlanAhead {
     struct Entry {
         PlannedCandidates planned;
         bool claimed = false, listed = false;  // listing was begun, and has ended
-        size_t next = 0, left = 0;             // the next plan to be made, and how many are not ready
+        std::vector<size_t> order;             // of the plans, as they are made
+        size_t next = 0, left = 0;             // the next one in that order, and how many are not ready
         bool ready() const { return listed && left == 0; }
     };
     void work();

@@ -11,13 +11,15 @@ namespace vkgemm::tool {
 namespace {
 
 constexpr double load_before_first = 0.4;  // of load; clocks take that long to rise
-constexpr double busy_seconds = 0.001;     // of load, while there is nothing to time
+constexpr double busy_seconds = 0.003;     // of load, while there is nothing to time
+constexpr double most_load = 0.001;        // seconds of its run, as far as smaller loads take less
 constexpr double seconds_together = 0.05;  // seconds that first looks may take in one submission, as far as is known
 constexpr size_t most_submitted = 16;      // candidates in it
 constexpr double long_run = 0.002;         // seconds of a run, above which one is enough for a first look
-constexpr double worth_a_try = 6;          // times the least predicted cost: what costs more is left out
-constexpr double finalist_ratio = 1.5;     // times the best first look
-constexpr size_t most_finalists = 16, last_rounds = 3;
+constexpr double finalist_ratio = 1.3;     // times the best first look
+constexpr size_t most_finalists = 12, first_rounds = 3;
+constexpr double contender_ratio = 1.05;  // times the best of the finalists: those that are timed once more
+constexpr size_t most_contenders = 6, further_rounds = 4;
 constexpr double round_seconds = 0.003;  // of runs of a finalist in a round
 
 std::chrono::seconds patience_of(bool is_cpu) { return std::chrono::seconds(is_cpu ? 600 : 60); }
@@ -32,41 +34,61 @@ struct RegretMeter::Look {
     PooledOperands operands;
     size_t turn = 0;                             // of the operands
     std::vector<std::vector<double>> seconds{};  // of a run, by candidate: those of the last submission
+    std::vector<std::vector<double>> rounds{};   // medians of a candidate's rounds
     std::vector<TimedCandidate>& tried() const { return planned.regret.tried; }
     const Plan& plan(size_t i) const { return *planned.plans[i]; }
 };
 
 RegretMeter::RegretMeter(const host::Device& device, const RegretOptions& options)
-    : device_(device), options_(options), is_cpu_(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU), pool_(device) {}
+    : device_(device), options_(options), is_cpu_(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU), pool_(device) {
+    if (!is_cpu_) prepare_load();
+}
 
-/// One submission: `runs` runs of each candidate, and one before them that is not counted, because a kernel's first run
-/// finds no instructions in the caches.
+void RegretMeter::prepare_load() {
+    for (const char* text :
+         {"f32*f32+f32->f32 2048x2048x2048", "f32*f32+f32->f32 1024x1024x1024", "f32*f32+f32->f32 512x512x512"}) {
+        const auto c = parse_case(text);
+        if (!c) return;
+        auto plan = device_.context().createPlan(c->problem, {});
+        if (!plan) return;
+        auto operands = pool_.operands(*c, false, 0);
+        if (!operands) return;
+        load_ = Load{*std::move(plan), *std::move(operands), 0};
+        const auto record = [&](VkCommandBuffer commands, uint32_t run) {
+            return load_->plan.record(commands, load_->operands.run(run));
+        };
+        const auto times = device_.time(4, record, patience_of(is_cpu_));
+        if (!times) return load_.reset();
+        load_->seconds = median_of(times->seconds);
+        if (load_->seconds <= most_load) return;
+    }
+}
+
+/// One submission: some load, so that the clocks are up; then `runs` runs of each candidate, and one before them that is
+/// not counted, because a kernel's first run finds no instructions in the caches.
 Status RegretMeter::look(Look& now, const std::vector<size_t>& order, size_t runs) {
     const size_t each = runs + 1;
+    const uint32_t before = load_ ? 1 : 0;
     const auto record = [&](VkCommandBuffer commands, uint32_t run) {
-        return now.plan(order[run / each]).record(commands, now.operands.run(now.turn++));
+        if (run < before) return load_->plan.record(commands, load_->operands.run(0));
+        return now.plan(order[(run - before) / each]).record(commands, now.operands.run(now.turn++));
     };
-    const auto times = device_.time(static_cast<uint32_t>(order.size() * each), record, patience_of(is_cpu_));
+    const auto times = device_.time(static_cast<uint32_t>(before + order.size() * each), record, patience_of(is_cpu_));
     if (!times) return times.status();
     now.seconds.assign(now.tried().size(), {});
     for (size_t i = 0; i < order.size(); ++i) {
-        const auto begin = times->seconds.begin() + static_cast<std::ptrdiff_t>(i * each);
+        const auto begin = times->seconds.begin() + static_cast<std::ptrdiff_t>(before + i * each);
         now.seconds[order[i]].assign(begin + 1, begin + static_cast<std::ptrdiff_t>(each));
     }
     return {};
 }
 
-/// Every candidate whose predicted cost leaves hope, the choice first, because its time tells how many fit in one
-/// submission.
+/// Every candidate, the choice first, because its time tells how many fit in one submission.
 Status RegretMeter::first_looks(Look& now) {
     std::vector<TimedCandidate>& tried = now.tried();
     std::vector<size_t> order;
-    double least = std::numeric_limits<double>::infinity();
-    for (const TimedCandidate& t : tried) least = std::min(least, t.candidate.cost);
     for (size_t i = 0; i < tried.size(); ++i)
-        if (now.planned.plans[i] && (tried[i].candidate.cost <= worth_a_try * least || i == now.planned.regret.chosen))
-            order.push_back(i);
-    now.planned.regret.left_out = tried.size() - order.size();
+        if (now.planned.plans[i]) order.push_back(i);
     std::ranges::stable_sort(order, {},
                              [&](size_t i) { return i == now.planned.regret.chosen ? 0 : tried[i].candidate.cost; });
     double slowest = 0;  // seconds of a run, of what ran so far
@@ -89,30 +111,46 @@ Status RegretMeter::first_looks(Look& now) {
     return {};
 }
 
-/// The best ones and the choice again, in turn.
+/// Times candidates in turn, in every second round in the opposite order. Their seconds are the median of all rounds
+/// that they were in.
+Status RegretMeter::rounds(Look& now, const std::vector<size_t>& order, size_t count) {
+    std::vector<TimedCandidate>& tried = now.tried();
+    const size_t runs = runs_in(round_seconds, tried[order.front()].seconds, 2, 16);
+    std::vector<size_t> turn = order;
+    for (size_t round = 0; round < count; ++round, std::ranges::reverse(turn)) {
+        if (Status s = look(now, turn, runs); !s) return s;
+        if (interrupted()) return {};
+        for (const size_t i : turn) now.rounds[i].push_back(median_of(now.seconds[i]));
+    }
+    for (const size_t i : order) tried[i].seconds = median_of(now.rounds[i]), tried[i].is_final = true;
+    return {};
+}
+
+/// The best ones and the choice again; then those that are hardly behind the best and the choice once more, because of
+/// many times that scatter the least is too small.
 Status RegretMeter::last_looks(Look& now) {
     std::vector<TimedCandidate>& tried = now.tried();
     const size_t choice = now.planned.regret.chosen;
-    std::vector<size_t> finalists;
-    double best = std::numeric_limits<double>::infinity();
-    for (const TimedCandidate& t : tried)
-        if (t.seconds > 0) best = std::min(best, t.seconds);
-    for (size_t i = 0; i < tried.size(); ++i)
-        if (i != choice && tried[i].seconds > 0 && tried[i].seconds <= finalist_ratio * best) finalists.push_back(i);
-    std::ranges::stable_sort(finalists, {}, [&](size_t i) { return tried[i].seconds; });
-    if (finalists.size() > most_finalists) finalists.resize(most_finalists);
-    finalists.push_back(choice);
-    const size_t runs = runs_in(round_seconds, best, 2, 12);
-    for (size_t round = 0; round < last_rounds; ++round) {
-        if (Status s = look(now, finalists, runs); !s) return s;
-        if (interrupted()) return {};
-        for (const size_t i : finalists) {
-            const double seconds = median_of(now.seconds[i]);
-            tried[i].seconds = round == 0 ? seconds : std::min(tried[i].seconds, seconds);
-            tried[i].is_final = true;
-        }
-    }
-    return {};
+    const auto seconds_of = [&](size_t i) { return tried[i].seconds; };
+    // The `most` best within `ratio` of the best, without the choice, and then the choice.
+    const auto best_of = [&](double ratio, size_t most, bool only_final) {
+        double best = std::numeric_limits<double>::infinity();
+        for (const TimedCandidate& t : tried)
+            if (t.seconds > 0 && t.is_final == only_final) best = std::min(best, t.seconds);
+        std::vector<size_t> out;
+        for (size_t i = 0; i < tried.size(); ++i)
+            if (i != choice && tried[i].seconds > 0 && tried[i].is_final == only_final &&
+                tried[i].seconds <= ratio * best)
+                out.push_back(i);
+        std::ranges::stable_sort(out, {}, seconds_of);
+        if (out.size() > most) out.resize(most);
+        out.push_back(choice);
+        return out;
+    };
+    now.rounds.resize(tried.size());
+    if (Status s = rounds(now, best_of(finalist_ratio, most_finalists, false), first_rounds); !s || interrupted())
+        return s;
+    return rounds(now, best_of(contender_ratio, most_contenders, true), further_rounds);
 }
 
 Result<Regret> RegretMeter::measure(PlannedCandidates planned) {
@@ -135,22 +173,19 @@ Result<Regret> RegretMeter::measure(PlannedCandidates planned) {
             if (Status s = look(now, {planned.regret.chosen}, 16); !s) return s;
         warm_ = true;
     }
+    keep_busy();
     if (Status s = first_looks(now); !s) return s;
     if (Status s = interrupted() ? Status{} : last_looks(now); !s) return s;
     if (interrupted()) return fails("interrupted");
     if (!(planned.regret.tried[planned.regret.chosen].seconds > 0)) return fails("the device measures no times");
-    Regret out = planned.regret;
-    busy_operands_ = std::move(now.operands), busy_ = std::move(planned);
-    return out;
+    return std::move(planned.regret);
 }
 
 void RegretMeter::keep_busy() {
-    if (!busy_ || is_cpu_) return;
-    const Plan& plan = *busy_->plans[busy_->regret.chosen];
-    const auto runs =
-        static_cast<uint32_t>(runs_in(busy_seconds, busy_->regret.tried[busy_->regret.chosen].seconds, 1, 64));
+    if (!load_) return;
+    const auto runs = static_cast<uint32_t>(runs_in(busy_seconds, load_->seconds, 1, 64));
     (void)device_.time(runs, [&](VkCommandBuffer commands, uint32_t run) {
-        return plan.record(commands, busy_operands_.run(run));
+        return load_->plan.record(commands, load_->operands.run(run));
     });  // if the device is lost, the next problem says so
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measures what the choice for a problem loses: every kernel briefly, the best and the choice again, in turn.
+// Measures what the choice for a problem loses: every kernel briefly, then the best and the choice again, in turn.
 #pragma once
 #include "measure/operand_pool.h"
 #include "measure/plan_ahead.h"
@@ -19,12 +19,19 @@ class RegretMeter {
     /// Refused if the device is lost; everything else that fails is in the result.
     Result<Regret> measure(PlannedCandidates planned);
 
-    /// Keeps a GPU at work for about a millisecond, so that its clocks stay up, while there is nothing to time.
+    /// Keeps a GPU at work for some milliseconds, so that its clocks stay up, while there is nothing to time.
     void keep_busy();
 
    private:
     struct Look;
+    struct Load {  // a product that is large enough to raise the clocks
+        Plan plan;
+        PooledOperands operands;
+        double seconds;  // of a run
+    };
+    void prepare_load();
     Status look(Look& now, const std::vector<size_t>& order, size_t runs);
+    Status rounds(Look& now, const std::vector<size_t>& order, size_t count);
     Status first_looks(Look& now);
     Status last_looks(Look& now);
 
@@ -32,8 +39,7 @@ class RegretMeter {
     RegretOptions options_;
     bool is_cpu_, warm_ = false;
     OperandPool pool_;
-    std::optional<PlannedCandidates> busy_;  // the last problem, whose best kernel keeps the device at work
-    PooledOperands busy_operands_;
+    std::optional<Load> load_;  // none on a CPU, and where this build has no kernel for it
 };
 
 }  // namespace vkgemm::tool

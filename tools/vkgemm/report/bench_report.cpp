@@ -37,17 +37,6 @@ Cell unmeasured(const BenchResult& r) {
     return {"not run", r.expected ? Style::dim : Style::bad};
 }
 
-std::string csv_quoted(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + "\"";
-}
-
-/// In quotes where it must be.
-std::string csv_word(const std::string& text) {
-    return text.find_first_of(",\"\r\n") == std::string::npos ? text : csv_quoted(text);
-}
-
 }  // namespace
 
 std::string rate_of(const Case& c, const Measurement& m) {

@@ -126,4 +126,19 @@ nlohmann::ordered_json RegretReport::problems() const {
     return out;
 }
 
+std::string RegretReport::csv() const {
+    std::string all = "problem,type,kernel,tile,cost,seconds,final,chosen\n";
+    char numbers[80];
+    for (const Regret& r : all_)
+        for (size_t i = 0; r.failure.empty() && i < r.tried.size(); ++i) {
+            const TimedCandidate& t = r.tried[i];
+            if (!(t.seconds > 0)) continue;
+            std::snprintf(numbers, sizeof numbers, ",%.6g,%.6g,%d,%d\n", t.candidate.cost, t.seconds, t.is_final,
+                          i == r.chosen);
+            all += csv_quoted(r.given->c.text) + "," + csv_word(r.given->kind) + "," + csv_word(t.candidate.kernel) +
+                   "," + csv_quoted(t.candidate.tile) + numbers;
+        }
+    return all;
+}
+
 }  // namespace vkgemm::tool

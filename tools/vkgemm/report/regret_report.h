@@ -16,6 +16,7 @@ class RegretReport {
     std::string summary(bool colored) const;
     nlohmann::ordered_json losses() const;    // by type, and "all"
     nlohmann::ordered_json problems() const;  // with every time
+    std::string csv() const;                  // the same times, a line for each
     size_t size() const { return all_.size(); }
 
    private:
