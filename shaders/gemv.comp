@@ -18,6 +18,7 @@
 // type. All steps but the last are whole and test nothing; only the last may reach past k_end.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define VKGEMM_SELECTS
 #include "gemm.glsl"
 #include "chunk16.glsl"
 

@@ -16,6 +16,7 @@
 // a step is multiplied, the next one is on its way. K is a multiple of 64.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define VKGEMM_SELECTS
 #include "gemm.glsl"
 #include "gemv_pieces.glsl"
 #include "piece_quads.glsl"

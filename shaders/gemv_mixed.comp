@@ -15,6 +15,7 @@
 // 32.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define VKGEMM_SELECTS
 #include "gemm.glsl"
 
 const bool TALL = BM > BN;  // few columns: A is the large operand; else B is

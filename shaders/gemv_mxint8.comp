@@ -15,6 +15,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_PACKED_DOTS
+#define VKGEMM_SELECTS
 #include "gemm.glsl"
 #include "gemv_pieces.glsl"
 #include "piece_dots.glsl"

@@ -16,6 +16,7 @@ uvec2 indices;  // the address of this product's first index
 
 uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 1]); }
 
+#ifdef VKGEMM_SELECTS  // families of few rows, which define it
 // Sets the arguments of the product of the batch that tile `linear` belongs to. False: its index is no matrix of B's.
 bool select_b(uint linear) {
     args = common_args;
@@ -28,11 +29,14 @@ bool select_b(uint linear) {
     args.b.y += high + carry;
     return chosen < common_args.c.x;
 }
+#endif
 
 // Finds the product of tile `linear` of all, sets its arguments, and counts `linear` from its first tile. False: there
 // is no such tile.
 bool find_group(inout uint linear) {
+#ifdef VKGEMM_SELECTS
     if (BY_INDEX == 2) return select_b(linear);
+#endif
     word_list list = word_list(common_args.a);
     // The last one whose first tile is not above. Seven places are looked at at a time, because each look takes as long
     // as memory does to answer.

@@ -259,7 +259,9 @@ Reason describeExperts(const MulMat& x, Products& out) {
     const auto apart = inElements(w.type, w.nb[2]);
     if (!apart || (w.ne[2] > 1 && *apart == 0)) return Reason::STRIDES;
     p.b.batchStride = w.ne[2] > 1 ? *apart : 0;
-    if (tokens == 1 && (slots == 1 || ids.nb[0] == 4)) {
+    // What vkgemm's kernels of few rows take: whole blocks, or 16 bytes at a time.
+    const bool isWide = (x.src0.offset | x.src1.offset | w.nb[1] | w.nb[2] | y.nb[1]) % 16 == 0;
+    if (tokens == 1 && slots > 1 && ids.nb[0] == 4 && p.k % 32 == 0 && (w.type != y.type || isWide)) {
         p.grouping = VKGEMM_GROUPING_SELECTED;
         p.m = out.rows = 1, p.batch = slots;
         p.a.batchStride = isShared ? VKGEMM_BROADCAST : p.a.ld, p.d.batchStride = p.d.ld;

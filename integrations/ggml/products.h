@@ -96,8 +96,8 @@ inline constexpr uint64_t mostRounded = 65535;  ///< a work group for each, and 
 Reason describe(const MulMat& x, Products& out);
 
 /// MUL_MAT_ID as one product with groups: a group for each expert, whose rows are the pairs of token and slot. A single
-/// token has a batch instead, of one product for each slot, whose matrices of src0 the ids choose; if they are apart,
-/// a group for each slot.
+/// token has a batch instead, of one product for each slot, whose matrices of src0 the ids choose; or, if those are
+/// apart or it has one slot, a group for each slot.
 Reason describeExperts(const MulMat& x, Products& out);
 
 /// The type of 16 bits that rows of f32 may be rounded to beside these weights; VKGEMM_TYPE_DEFAULT: none.

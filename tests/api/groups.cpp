@@ -35,10 +35,12 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("q8_0*f32 64x32x64 groups=table upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary"});
     refused("64x32x16 groups=table upto=ms", VKGEMM_ERROR_UNSUPPORTED, {"strides out of upTo"});
     refused("64x32x16 groups=addresses residual", VKGEMM_ERROR_UNSUPPORTED, {"table of addresses", "residual"});
-    refused("64x32x16 groups=selected upto=m", VKGEMM_ERROR_UNSUPPORTED, {"fixed sizes"});
-    refused("64x32x16 groups=selected c=d", VKGEMM_ERROR_UNSUPPORTED, {"has no C"});
-    refused("64x32x16 groups=selected layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"row-major D"});
-    refused("f16*f16 1x65536x65536 groups=selected", VKGEMM_ERROR_LIMIT, {"bytes apart", "8589934592"});
+    refused("4x32x16 batch=2 groups=selected upto=m", VKGEMM_ERROR_UNSUPPORTED, {"fixed sizes"});
+    refused("4x32x16 batch=2 groups=selected c=d", VKGEMM_ERROR_UNSUPPORTED, {"has no C"});
+    refused("4x32x16 batch=2 groups=selected layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"row-major D"});
+    refused("1x40000x40000 batch=2 groups=selected", VKGEMM_ERROR_LIMIT, {"bytes apart", "6400000000"});
+    refused("4x32x16 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"two products"});
+    refused("64x32x16 batch=2 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"up to 16 rows", "selects no matrices"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
 }
 
@@ -112,7 +114,7 @@ TEST_CASE("groups: what a run must bring") {
 TEST_CASE("groups: what a batch that selects matrices of B must bring") {
     const auto memory = buffer(6 << 18);
     OwnedPlan plan;
-    plan_for(plan, "40x30x20 batch=7 groups=selected");
+    plan_for(plan, "4x30x20 batch=7 groups=selected");
     const VkgemmPlanInfo info = info_of(plan.handle);
     CHECK(info.dispatchCount == 1);
     CHECK(info.requiredBytes[VKGEMM_SLOT_GROUPS] == 0);

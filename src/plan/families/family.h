@@ -145,6 +145,7 @@ struct Family {
     bool takes_converted = false;            // A and B of other types, which a first pass converts to the module's
     bool takes_fp8 = false;                  // its modules multiply e4m3 and e5m2 in any pair; their columns say e4m3
     bool takes_groups = false;               // its modules have the variant for groups of a table
+    bool selects = false;                    // that variant also serves a batch that selects matrices of B
     bool packs_fragments = false;            // A and B are in the workspace, as a packer of the same split left them
     OperandSplit operand_split = {};
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // the least exact accuracy that a problem must allow

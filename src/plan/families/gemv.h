@@ -46,6 +46,7 @@ inline constexpr Family gemv = {
     },
     .wants_wide = true,
     .takes_groups = true,
+    .selects = true,
     .gpu_cost = {.mac = 0.0142,
                  .load = 0.00479,
                  .own_load = 8.11,

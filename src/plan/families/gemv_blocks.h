@@ -63,6 +63,7 @@ inline constexpr Family gemv_blocks = {
     },
     .reads_pieces = true,
     .takes_groups = true,
+    .selects = true,
     .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
     .cpu_weight = 7.5,
 };

@@ -30,6 +30,7 @@ inline constexpr Family gemv_mixed = {
         return p.k % 32 != 0 ? "is for a K that is a multiple of 32" : nullptr;
     },
     .takes_groups = true,
+    .selects = true,
     .gpu_cost = {.mac = 0.045, .bytes_per_cycle = 16.5, .decode = 0.01},
     .cpu_weight = 8,
 };

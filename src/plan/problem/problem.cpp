@@ -240,7 +240,8 @@ std::string check_grouping(const Problem& p) {
                 return concat({"a table of addresses has none for a residual, which ", info(s.kind).text,
                                " reads; use VKGEMM_GROUPING_TABLE, or to add a matrix C with a beta of 1"});
     if (p.grouping == VKGEMM_GROUPING_SELECTED) {
-        if (p.upTo) return "a batch that selects matrices of B has fixed sizes; leave upTo 0";
+        if (p.upTo || p.batch < 2)
+            return "a batch that selects matrices of B has two products or more, and fixed sizes; leave upTo 0";
         if (p.cSource != VKGEMM_C_NONE || p.d.layout != rowMajor)
             return "a batch that selects matrices of B has no C, and a row-major D";
     }
