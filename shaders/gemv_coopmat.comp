@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Few rows by a B of a block format on the matrix units: D is BM x BN per work group, with BM all of its rows. B goes
 // through shared memory in whole lines, as in `gemv_blocks`. Then the invocations of a subgroup have the same piece of
-// K in neighbouring columns. They decode a part of it at a time to f16, and exchange it in a small part of shared memory
-// that is the subgroup's own, from where the matrix units take it. Each subgroup sums its own pieces of every step, and
-// the sums of those that share columns are added when D is written.
+// K in neighbouring columns. They decode a part of it at a time to f16, and exchange it in a small part of shared
+// memory that is the subgroup's own, from where the matrix units take it. Each subgroup sums its own pieces of every
+// step, and the sums of those that share columns are added when D is written.
 //
 //           B, k ->
 //         +-----------+-----------+-----+-----------+
@@ -68,7 +68,7 @@ void take_piece(uint column, uint phase, uint part, bool is_inside) {
 }
 
 // Elements 4 q to 4 q + 3 of the piece, as f16.
-const uint IN_HALVES = IS(Q8_0) ? 1 : IS(Q4_0) ? 1 : IS(Q5_0) ? 1 : 0;  // whose elements are whole numbers with a scale of f16
+const uint IN_HALVES = IS(Q8_0) ? 1 : IS(Q4_0) ? 1 : IS(Q5_0) ? 1 : 0;  // whole numbers with a scale of f16
 uint scaled_pair(uint pair, float16_t scale) {
     float bias = 1024 + (IS(Q8_0) ? 128 : CODE_BIAS);
     return packFloat2x16((unpackFloat2x16(pair) - f16vec2(bias)) * scale);
@@ -103,7 +103,8 @@ void multiply(uint part) {
     [[unroll]] for (uint i = 0; i < 64 / PART; ++i) {
         [[unroll]] for (uint e = 0; e < PART / 8; ++e) {
             const uint q = i * PART / 4 + 2 * e;
-            b_step[mine + gl_SubgroupInvocationID * ROW_B + e] = uvec4(four_of_piece(part, q), four_of_piece(part, q + 1));
+            b_step[mine + gl_SubgroupInvocationID * ROW_B + e] =
+                uvec4(four_of_piece(part, q), four_of_piece(part, q + 1));
         }
         wait_for_subgroup();
         [[unroll]] for (uint s = 0; s < PART / MK; ++s) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The shared memory of gemv_coopmat, which pieces.glsl includes, in vectors of 16 bytes: A as f16, and behind it B as it
-// lies, or parts of its pieces as f16; at the end sums. Rows and columns are an odd number of vectors apart, for the banks.
+// The shared memory of gemv_coopmat, which pieces.glsl includes, in vectors of 16 bytes: A as f16, and behind it B as
+// it lies, or parts of its pieces as f16; at the end sums. Rows and columns are an odd number of vectors apart, for the
+// banks.
 #ifndef VKGEMM_MATRIX_PIECES_GLSL
 #define VKGEMM_MATRIX_PIECES_GLSL
 

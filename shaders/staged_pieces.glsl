@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a work group copies a step of its columns of B (pieces.glsl) to shared memory: neighbours copy neighbouring units.
+// How a work group copies a step of its columns of B (pieces.glsl) to shared memory: neighbours copy neighbouring
+// units.
 #ifndef VKGEMM_STAGED_PIECES_GLSL
 #define VKGEMM_STAGED_PIECES_GLSL
 

@@ -38,7 +38,6 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("4x32x16 batch=2 groups=selected upto=m", VKGEMM_ERROR_UNSUPPORTED, {"fixed sizes"});
     refused("4x32x16 batch=2 groups=selected c=d", VKGEMM_ERROR_UNSUPPORTED, {"has no C"});
     refused("4x32x16 batch=2 groups=selected layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"row-major D"});
-    refused("1x40000x40000 batch=2 groups=selected", VKGEMM_ERROR_LIMIT, {"bytes apart", "6400000000"});
     refused("4x32x16 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"two products"});
     refused("64x32x16 batch=2 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"up to 16 rows", "selects no matrices"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
@@ -114,7 +113,7 @@ TEST_CASE("groups: what a run must bring") {
 TEST_CASE("groups: what a batch that selects matrices of B must bring") {
     const auto memory = buffer(6 << 18);
     OwnedPlan plan;
-    plan_for(plan, "4x30x20 batch=7 groups=selected");
+    plan_for(plan, "4x32x20 batch=7 groups=selected");
     const VkgemmPlanInfo info = info_of(plan.handle);
     CHECK(info.dispatchCount == 1);
     CHECK(info.requiredBytes[VKGEMM_SLOT_GROUPS] == 0);
@@ -122,10 +121,10 @@ TEST_CASE("groups: what a batch that selects matrices of B must bring") {
     CHECK(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] == 0);
     VkgemmRun r = run_of(memory);
     expect(check(plan, r), VKGEMM_SUCCESS, {});
-    r.b.size = 20 * 30 * 4;  // one matrix
+    r.b.size = 20 * 32 * 4;  // one matrix
     expect(check(plan, r), VKGEMM_SUCCESS, {});
     r.b.size -= 1;
-    expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b", "2399", "2400"});
+    expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b", "2559", "2560"});
     r = run_of(memory), r.indices = {};
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
     r = run_of(memory), r.indices.offset = r.d.offset;
