@@ -120,7 +120,7 @@ TEST_CASE("the table of kernels") {
         const bool converts = family == "convert";
         CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || converts || family.starts_with("pack")));
         CHECK((k.a == VKGEMM_TYPE_DEFAULT) == (converts || family == "gemv_blocks" || family == "gemv_mxint8" ||
-                                               name.find("_mixed") != std::string::npos));
+                                               family == "gemv_coopmat" || name.find("_mixed") != std::string::npos));
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }
     VkgemmKernelInfo k{};

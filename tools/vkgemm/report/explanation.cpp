@@ -103,17 +103,22 @@ string rule(const std::vector<size_t>& cells, string_view left, string_view cros
     return line + string(right);
 }
 
-/// D's box: a cell for each outer part, the first one filled.
+constexpr uint32_t most_cells = 8;  // one below another
+
+/// D's box: a cell for each outer part, the first one filled. Of many below one another, which a work group computes in
+/// turns, the last cell stands for the rest.
 std::vector<string> block_lines(const Tile& t, const Part& outer, const Part& inner, const PictureScale& s) {
     const uint32_t down = outer.rows ? t.BM / outer.rows : 1, across = outer.rows ? t.BN / outer.columns : 1;
-    const size_t high = s.lines(t.BM / down), wide = s.columns(t.BN / across);
+    const size_t high = s.lines(t.BM / down), wide = s.columns(t.BN / across), all = s.lines(t.BM);
+    const uint32_t drawn = std::min(down, most_cells);
+    const size_t above = (drawn - 1) * high, last = drawn < down && all > above + high ? all - above : high;
     const size_t filled_lines = inner.rows ? s.lines(inner.rows) : 0;
     const size_t filled_columns = inner.rows ? std::min(s.columns(inner.columns), wide) : 0;
     const std::vector<size_t> cells(across, wide);
     std::vector<string> lines = {rule(cells, "┌", "┬", "┐")};
-    for (uint32_t y = 0; y < down; ++y) {
+    for (uint32_t y = 0; y < drawn; ++y) {
         if (y) lines.push_back(rule(cells, "├", "┼", "┤"));
-        for (size_t i = 0; i < high; ++i) {
+        for (size_t i = 0; i < (y + 1 == drawn ? last : high); ++i) {
             string line;
             for (uint32_t x = 0; x < across; ++x) {
                 const bool first = !x && !y;
