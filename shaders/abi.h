@@ -90,8 +90,7 @@ struct uvec2 {
 #define SCALARS_MONITOR 8
 #define SCALARS_LARGEST 16
 
-// Shared memory of the families, in elements of the accumulator's type. The shader sizes its arrays with these, and the
-// host counts with them.
+// Shared memory of the families, in elements of the accumulator's type, as the shader and the host count it.
 #define TILED_A(BM, BN, BK) ((BM) * (BK))
 #define TILED_B(BM, BN, BK) ((BK) * (BN))
 #define VEC4_A(BM, BN, BK) ((BM) * (BK))
@@ -159,9 +158,8 @@ struct GemmArgs {
 #endif
 };
 
-// Products of one plan that differ in sizes and places (VkgemmGrouping). list_tiles reads the caller's table, checks
-// it, and writes a list of what is to be computed, which the product's work groups search. Both are in words. A group
-// in the caller's table is VkgemmGroup.
+// Products of one plan that differ in sizes and places (VkgemmGrouping). list_tiles checks the caller's table of
+// VkgemmGroup, and writes a list of what is to be computed, which the product's work groups search. Both are in words.
 #define GROUP_M 0
 #define GROUP_N 1
 #define GROUP_K 2

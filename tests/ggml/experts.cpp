@@ -99,8 +99,8 @@ TEST_CASE("random tensors: MUL_MAT_ID") {
         Reason reason{};
         const std::string wrong = run(x.product(), expected_of(x), reason);
         CHECK_MESSAGE(wrong == "", "seed ", seed, ": ", wrong, ";", text_of(x.product()));
-        CHECK_MESSAGE(is_mixture_allowed(reason, x.product()), "seed ", seed, ": ", std::string(ggml::textOf(reason)), ";",
-                      text_of(x.product()));
+        CHECK_MESSAGE(is_mixture_allowed(reason, x.product()), "seed ", seed, ": ", std::string(ggml::textOf(reason)),
+                      ";", text_of(x.product()));
         ++seen[reason];
         ggml::Work work;
         const bool is_served = adapter().prepare(x.product(), work) == Reason::SERVED;

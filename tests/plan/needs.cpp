@@ -120,3 +120,21 @@ TEST_CASE("two halves of one matrix, side by side, do not overlap") {
     CHECK(may_overlap(left, left));
     CHECK(!may_overlap(left, {5, 5, 0, 64, 0}));  // empty
 }
+
+TEST_CASE("a kernel fits a device exactly if no reason is against it") {
+    size_t fit = 0, unfit = 0;
+    for (const char* name : {"bare", "h200", "huge", "lavapipe", "swiftshader"}) {
+        DeviceCaps caps = device(name);
+        caps.disabled.push_back({"tiled_f32_8x8", "injected"});
+        for (const Kernel& k : kernels())
+            for (const char* tile : {"", "SG=32", "BM=24", "SG=3", "MM=3"}) {
+                const Tile t = *with_constants(k.tile, tile);
+                const bool fits = fits_device(k, t, caps);
+                CHECK_MESSAGE(fits == !unfit_device(k, t, caps), k.name, " ", tile, " on ", name);
+                ++(fits ? fit : unfit);
+            }
+        CHECK(!fits_device(*find_kernel("tiled_f32_8x8"), find_kernel("tiled_f32_8x8")->tile, caps));
+    }
+    CHECK(fit > 500);
+    CHECK(unfit > 500);
+}

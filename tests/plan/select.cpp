@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "plan/problem/problem_text.h"
@@ -280,41 +279,6 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
     CHECK(packed > 20);
 }
 
-TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GPUs of NVIDIA alone") {
-    struct Row {
-        std::string_view family;
-        uint32_t rows, cols, depth, bytes, loads;
-    };
-    const Row rows[] = {
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) {#family, rows, cols, depth, bytes, loads},
-#include "plan/choice/tile_terms.def"
-#undef TILE_TERMS
-    };
-    const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
-    auto other = *nvidia;
-    other.vendor = 0x1002;
-    for (const Row& row : rows) {
-        CAPTURE(row.family);
-        CAPTURE(row.rows);
-        CAPTURE(row.cols);
-        const auto is_of = [&](const Kernel& k) {
-            const Tile& t = k.tile;
-            return k.module.family.name == row.family && k.module.element_bytes().a == row.bytes &&
-                   k.module.accumulate != f64 && t.BM == row.rows && t.BN == row.cols && t.BK == row.depth &&
-                   t.DEPTH == row.loads;
-        };
-        const auto k = std::ranges::find_if(kernels(), is_of);
-        REQUIRE(k != kernels().end());
-        const TileTerms* terms = find_tile_terms(*k, k->tile, *nvidia);
-        REQUIRE(terms);
-        CHECK((terms->step > 50 && terms->step < 150));
-        CHECK(!find_tile_terms(*k, k->tile, other));
-    }
-    CHECK(factor_of(1000) == doctest::Approx(std::exp(most_correction)));
-    CHECK(factor_of(-1000) >= least_factor);
-    CHECK(factor_of(0) == 1);
-}
-
 TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at all") {
     DeviceCaps d = device("huge");
     Request by_address;
@@ -528,22 +492,4 @@ TEST_CASE("a feature that is missing is named") {
 
     const Module unbuilt = {"unbuilt", injected.family, Role::product, f32, f32, f32, f32, missing};
     CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->text, "unbuilt"));
-}
-
-TEST_CASE("a kernel fits a device exactly if no reason is against it") {
-    size_t fit = 0, unfit = 0;
-    for (const char* name : {"bare", "h200", "huge", "lavapipe", "swiftshader"}) {
-        DeviceCaps caps = device(name);
-        caps.disabled.push_back({"tiled_f32_8x8", "injected"});
-        for (const Kernel& k : kernels())
-            for (const char* tile : {"", "SG=32", "BM=24", "SG=3", "MM=3"}) {
-                const Tile t = *with_constants(k.tile, tile);
-                const bool fits = fits_device(k, t, caps);
-                CHECK_MESSAGE(fits == !unfit_device(k, t, caps), k.name, " ", tile, " on ", name);
-                ++(fits ? fit : unfit);
-            }
-        CHECK(!fits_device(*find_kernel("tiled_f32_8x8"), find_kernel("tiled_f32_8x8")->tile, caps));
-    }
-    CHECK(fit > 500);
-    CHECK(unfit > 500);
 }

@@ -122,11 +122,10 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     schedule.cost = demanded;
     if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant) return std::nullopt;
     SplitK best = schedule.split;
-    const uint32_t least_steps = search.dev().kind == DeviceKind::cpu ? 2 : 1;
     uint32_t last = 1;
     for (const uint32_t wanted : {2u,  3u,  4u,  5u,  6u,  7u,  8u,  10u,  12u,  14u,  16u,  20u,  24u, 28u,
                                   32u, 40u, 48u, 56u, 64u, 80u, 96u, 112u, 128u, 160u, 192u, 224u, 256u}) {
-        if (p.k / wanted < least_steps * t.BK) break;
+        if (p.k / wanted < (search.dev().kind == DeviceKind::cpu ? 2 : 1) * t.BK) break;
         SplitK& split = schedule.split = split_of(wanted, t, p);
         if (split.slices == last) continue;
         last = split.slices;

@@ -11,9 +11,9 @@ namespace {
 
 // The names are in the rows, because pointers would have to be relocated.
 constexpr char family_names[][16] = {"gemv", "tiled", "block", "vec4", "simt", "coopmat", "coopmat_packed", "bf16x3"};
-enum FamilyOfTerms : uint8_t { gemv, tiled, block, vec4, simt, coopmat, coopmat_packed, bf16x3 };
+enum class FamilyOfTerms : uint8_t { gemv, tiled, block, vec4, simt, coopmat, coopmat_packed, bf16x3 };
 
-struct Row {
+struct RowOfTerms {
     FamilyOfTerms family;
     uint8_t rows, cols, depth;  // 256 is 0
     uint8_t bytes, loads;       // of an element of A; DEPTH
@@ -28,9 +28,10 @@ constexpr TileTerms make_terms(int step, [[maybe_unused]] Terms... of_facts) {
     return {uint8_t(step)};
 #endif
 }
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) \
-    IN_BUILD_##module({family, uint8_t(rows), uint8_t(cols), uint8_t(depth), bytes, loads, make_terms(__VA_ARGS__)}, )
-constexpr Row table[] = {
+#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...)                                  \
+    IN_BUILD_##module({FamilyOfTerms::family, uint8_t(rows), uint8_t(cols), uint8_t(depth), bytes, loads, \
+                       make_terms(__VA_ARGS__)}, )
+constexpr RowOfTerms rows_of_terms[] = {
 #include "plan/choice/tile_terms.def"
     {},  // for builds without any of these modules
 };
@@ -42,9 +43,9 @@ constexpr uint32_t fitted_vendor = 0x10de;
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
     if (dev.vendor != fitted_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
-    for (const Row& x : table)
+    for (const RowOfTerms& x : rows_of_terms)
         if (x.bytes == bytes.a && x.rows == uint8_t(t.BM) && x.cols == uint8_t(t.BN) && x.depth == uint8_t(t.BK) &&
-            x.loads == t.DEPTH && k.module.family.name == family_names[x.family])
+            x.loads == t.DEPTH && k.module.family.name == family_names[size_t(x.family)])
             return &x.terms;
     return nullptr;
 }

@@ -64,8 +64,8 @@ void RegretMeter::prepare_load() {
     }
 }
 
-/// One submission: some load, so that the clocks are up; then `runs` runs of each candidate, and one before them that is
-/// not counted, because a kernel's first run finds no instructions in the caches.
+/// One submission: some load, so that the clocks are up; then `runs` runs of each candidate, and one before them that
+/// is not counted, because a kernel's first run finds no instructions in the caches.
 Status RegretMeter::look(Look& now, const std::vector<size_t>& order, size_t runs) {
     const size_t each = runs + 1;
     const uint32_t before = load_ ? 1 : 0;

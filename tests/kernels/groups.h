@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Operands, tables and index lists of random groups, which the tests of grouped products run.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plan/problem/problem_text.h"
+#include "support/guarded.h"
+
+namespace vkgemm::test {
+
+using plan::Problem;
+
+inline constexpr uint64_t a_rows = 61;
+
+/// The problem's operands, with rows for several groups.
+struct Groups {
+    Problem p;  // completed
+    std::vector<VkgemmGroup> table;
+    std::vector<uint32_t> indices;
+    Guarded a, b, d;
+    size_t astray = 0;  // by address: of so many groups A, B and D in turn begin 2 bytes later
+
+    static Problem completed(const std::string& line) {
+        const auto parsed = plan::parse_problem(line);
+        REQUIRE_MESSAGE(bool(parsed), line);
+        const auto p = plan::complete(parsed->problem);
+        REQUIRE_MESSAGE(bool(p), line, ": ", p.status().text);
+        return *p;
+    }
+    static bool is_indexed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_INDEXED; }
+    static uint64_t d_rows(const Problem& p) { return is_indexed(p) ? p.m : p.m * p.batch; }
+
+    Groups(const std::string& line, uint64_t seed)
+        : p(completed(line)),
+          a(p.a.type, one(p.a, p), is_indexed(p) ? plan::rows_of_a(p) : a_rows, p.k, 1),
+          b(p.b.type, p.b, p.k, p.n, p.batch),
+          d(p.d.type, one(p.d, p), d_rows(p), p.n, 1),
+          random_(seed) {
+        for (Guarded* x : {&a, &b, &d}) x->fill([&] { return double(int64_t(random_() % 9) - 4); });
+        if (is_indexed(p))
+            choose_indices();
+        else
+            choose_rows();
+    }
+
+   private:
+    // Column-major A and D have a leading dimension for all rows.
+    static plan::Matrix one(plan::Matrix x, const Problem& p) {
+        x.batchStride = 0;
+        if (x.layout == plan::columnMajor) x.ld = std::max({x.ld, a_rows, d_rows(p)});
+        return x;
+    }
+    uint64_t below(uint64_t n) { return random_() % n; }
+    uint64_t along(const plan::Matrix& x, uint64_t ld, uint64_t row) const {
+        return x.layout == plan::rowMajor ? row * ld : row;
+    }
+
+    // Every group some rows of A, which others may share, any B, and rows of D of its own.
+    void choose_rows() {
+        uint64_t row = 0;
+        for (uint64_t i = 0; i < p.batch; ++i) {
+            VkgemmGroup g{};
+            g.m = uint32_t(i == 1 ? p.m : below(p.m + 1)), g.n = uint32_t(below(p.n + 1)),
+            g.k = uint32_t(below(p.k + 1));
+            if (i == 2) g.m = UINT32_MAX, g.n = UINT32_MAX, g.k = UINT32_MAX;  // counts as the largest
+            if (p.a.layout == plan::columnMajor) g.lda = uint32_t(std::max(p.a.ld, std::max(a_rows, d_rows(p))));
+            if (p.d.layout == plan::columnMajor) g.ldd = uint32_t(std::max(p.d.ld, std::max(a_rows, d_rows(p))));
+            const uint64_t lda = g.lda ? g.lda : p.a.ld, ldd = g.ldd ? g.ldd : p.d.ld;
+            const uint64_t grain = p.a.layout == plan::columnMajor ? 4 : 1;  // stays aligned if it was
+            g.offsetA = along(p.a, lda, below(a_rows - p.m) / grain * grain);
+            g.offsetB = below(p.batch) * p.b.batchStride;
+            g.offsetD = along(p.d, ldd, row);
+            const uint32_t block = plan::info(p.b.type).block;
+            if (block > 1 && p.b.ld > p.k) g.ldb = uint32_t(p.b.ld - i % 2 * block);
+            row += p.m;
+            table.push_back(g);
+        }
+    }
+    void choose_indices() {
+        indices.resize(p.m);
+        std::iota(indices.begin(), indices.end(), 0);
+        std::shuffle(indices.begin(), indices.end(), random_);
+        uint32_t first = 0;
+        for (uint64_t i = 0; i < p.batch; ++i) {
+            VkgemmGroup g{};
+            g.firstIndex = first;
+            g.m = uint32_t(i + 1 == p.batch ? p.m - first : below((p.m - first) / 2 + 1));
+            g.offsetB = below(p.batch) * p.b.batchStride;
+            first += g.m;
+            table.push_back(g);
+        }
+    }
+
+    std::mt19937_64 random_;
+};
+
+}  // namespace vkgemm::test
