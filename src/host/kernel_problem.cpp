@@ -58,6 +58,8 @@ Problem problemFor(uint32_t kernel, Problem like) {
     else
         like.a.type = k.a, like.b.type = k.b;
     if (family == "coopmat_resident" && like.k > 0) fit_resident(like, kernel);
+    if (family == "coopmat" && constant(kernel, "STAGES") == 0)  // reads 16 bytes along k straight from memory
+        like.a.layout = rowMajor, like.b.layout = columnMajor, like.k = rounded_up(like.k, 8);
     if (family.starts_with("wgmma") && constant(kernel, "BN") < 64)  // boxes of a row-major B have 64 columns
         like.b.layout = columnMajor, like.d.layout = rowMajor;       // a column-major D swaps A and B
     like.d.type = k.d == VKGEMM_TYPE_DEFAULT ? f16 : k.d;
