@@ -239,9 +239,10 @@ void for_each_grouped(const Each& each) {
                    (accuracy ? plan::concat({" accuracy=", plan::accuracy_name(accuracy), " "}) : " ");
         };
         const bool staged = m.family.reads_pieces && k.tile.STAGES > 1 && k.tile.DEPTH > 1;
-        const char* const tile = m.family.name == "simt" ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
-                                 : staged                ? "WG=64,BN=8"  // 32 KiB hold this with q6_k
-                                                         : nullptr;
+        const char* const tile = m.family.name == "simt"      ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
+                                 : staged && k.tile.TEAM == 4 ? "WG=32,BN=8"
+                                 : staged                     ? "WG=64,BN=8"  // 32 KiB hold these with q6_k
+                                                              : nullptr;
         if (!m.is_mixed()) each(k, types(m.a, m.b), tile);
         if (m.is_mixed()) each(k, types(plan::f32, plan::f16), tile);
         if (m.is_mixed()) each(k, types(plan::f32, VKGEMM_TYPE_Q8_0), tile);
