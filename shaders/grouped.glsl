@@ -6,7 +6,7 @@
 #define VKGEMM_GROUPED_GLSL
 
 // What the products share. a: the list; d: where D as a whole begins; m: the number of rows of D as a whole, where an
-// index list gives its rows. Where one gives the matrices of B, there is no list: k_chunk and raster are the address of
+// index list gives its rows. Where one gives the matrices of B, without a list: k_chunk and raster are the address of
 // the indices, c has the number of matrices, and batch_b is in bytes.
 layout(push_constant, std430) uniform Push { GemmArgs common_args; };
 GemmArgs args;  // of this product, as every family reads them
@@ -17,7 +17,7 @@ uvec2 indices;  // the address of this product's first index
 uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 1]); }
 
 #ifdef VKGEMM_SELECTS  // families of few rows, which define it
-// Sets the arguments of the product of the batch that tile `linear` belongs to. False: its index is no matrix of B's.
+// Sets the arguments of the product of the batch that tile `linear` belongs to. False: its index is beyond B's.
 bool select_b(uint linear) {
     args = common_args;
     args.k_chunk = args.k, args.raster = 1, args.batch_b = 0;

@@ -300,8 +300,8 @@ typedef enum VkgemmGrouping {
      * may have written, as one token of a mixture of experts chooses its experts. VKGEMM_SLOT_INDICES has `batch` of
      * them. Product i takes matrix number (index i) of B; batchStrideB lies between those, and B's operand states its
      * size, from which their number follows. A product whose index is not below that is left out. It is one dispatch
-     * without a workspace. m or n is at most 16, D is row-major, there is no C and no second level of the batch, batch
-     * is at least 2, and `upTo` is 0. */
+     * without a workspace. m or n is at most 16, D is row-major, there is neither C nor a second level of the batch,
+     * `batch` is at least 2, and `upTo` is 0. */
     VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;

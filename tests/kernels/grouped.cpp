@@ -65,6 +65,17 @@ VkgemmOperand operand(const host::Buffer& buffer, const Guarded& x) {
     return {buffer.handle(), x.offset(), x.span_bytes(), 0};
 }
 
+/// Records and runs it. "" or what went wrong; `messages`: how many the validation layer had before.
+std::string submitted(const OwnedPlan& plan, const VkgemmRun& run, size_t messages) {
+    const Status done = device().submit([&](VkCommandBuffer commands) {
+        VkgemmError why{};
+        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &run, &why);
+        return Status{code, why.vkResult, why.text};
+    });
+    if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
+    return device().messageCount() > messages ? "validation: " + device().messages()[messages].text : "";
+}
+
 /// The problem of the plan. If its m varies, it is larger than that of the run, which states its own.
 VkgemmProblem planned(const Problem& p) {
     VkgemmProblem out = convert::toC(plan::restated(p));
@@ -122,13 +133,7 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
     r.indices.size = run.indices.size() * sizeof(uint32_t);
     r.workspace.buffer = workspace.handle();
     r.alpha = alpha, r.beta = beta;
-    const Status done = device().submit([&](VkCommandBuffer commands) {
-        VkgemmError why{};
-        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &r, &why);
-        return Status{code, why.vkResult, why.text};
-    });
-    if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
-    if (device().messageCount() > messages) return "validation: " + device().messages()[messages].text;
+    if (const std::string why = submitted(plan, r, messages); !why.empty()) return why;
 
     std::vector<std::byte> after(run.d.bytes().size());
     REQUIRE(device().download(d, after).code == VKGEMM_SUCCESS);
@@ -196,13 +201,7 @@ std::string run_selected(const std::string& line, const char* kernel, const char
         for (VkgemmOperand* x : {&r.a, &r.b})
             x->size = (x->size + 3) / 4 * 4 + (options.operandAlignment < 4 ? 4 - options.operandAlignment : 0);
     r.indices.buffer = chosen.handle();
-    const Status done = device().submit([&](VkCommandBuffer commands) {
-        VkgemmError why{};
-        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &r, &why);
-        return Status{code, why.vkResult, why.text};
-    });
-    if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
-    if (device().messageCount() > messages) return "validation: " + device().messages()[messages].text;
+    if (const std::string why = submitted(plan, r, messages); !why.empty()) return why;
 
     std::vector<std::byte> after(d.bytes().size());
     REQUIRE(device().download(out, after).code == VKGEMM_SUCCESS);
