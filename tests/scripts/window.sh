@@ -54,7 +54,8 @@ n=$(colours minimised.xwd)
 xdotool windowmap "$window"
 now_drawn 480x300
 shows again.xwd
-xdotool key --window "$window" Escape
+# Pressed alone: the window may be gone before the key is let go.
+xdotool keydown --window "$window" Escape
 for ((i = 0; i < 300; ++i)); do kill -0 $program 2>/dev/null || break; sleep 0.1; done
 kill -0 $program 2>/dev/null && die "the program goes on after Escape"
 wait $program || die "the program's exit code is $?"
