@@ -107,6 +107,20 @@ TEST_CASE("NaN and infinity in the first and in the last k, of K and of its slic
     });
 }
 
+TEST_CASE("K of half a tile, in families of one step: an infinity in the last k, of A and of B, stays one") {
+    for_each_tile([](const Kernel& kernel, Tally& tally) {
+        if (!kernel.module.family.in_one_step) return tally.none();
+        for (const bool in_b : {false, true})
+            for (const Layout a : {vkgemm::rowMajor, columnMajor})
+                for (const Layout b : {vkgemm::rowMajor, columnMajor}) {
+                    Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN, kernel.tile.BK / 2);
+                    x.problem.a.layout = a, x.problem.b.layout = b;
+                    x.fill = Fill::placed, x.seed = placed_seed(widened(x).problem.k - 1, in_b, 1);
+                    tally(x);
+                }
+    });
+}
+
 TEST_CASE("gemv: an infinity in the last k of a whole product stays one") {
     Tally tally("gemv");
     using Named = std::pair<const char*, const char*>;
