@@ -296,12 +296,12 @@ typedef enum VkgemmGrouping {
      * are read whole. Access to that memory is not in the plan's accesses: its barriers are yours. There is no residual
      * (UNSUPPORTED). */
     VKGEMM_GROUPING_ADDRESSES = 3,
-    /* No table: a batch of products of one size, whose matrices of B are chosen by indices that earlier work on the GPU
-     * may have written, as one token of a mixture of experts chooses its experts. VKGEMM_SLOT_INDICES has `batch` of
-     * them. Product i takes matrix number (index i) of B; batchStrideB lies between those, and B's operand states its
-     * size, from which their number follows. A product whose index is not below that is left out. It is one dispatch
-     * without a workspace. m or n is at most 16, D is row-major, there is neither C nor a second level of the batch,
-     * `batch` is at least 2, and `upTo` is 0. */
+    /* No table: a batch of products of one size. Product i takes matrix number (index i) of B, and earlier work on the
+     * GPU may have written the indices, as one token of a mixture of experts chooses its experts. VKGEMM_SLOT_INDICES
+     * has `batch` of them. Matrices of B are b.batchStride apart, at most 4 GiB - 1, and as many as fit the size of B's
+     * operand, or `batch` if that is 0. A product whose index is not below their number is left out. It is one dispatch
+     * without a workspace. m or n is at most 16, D is row-major, `batch` is 2 to 2^20, `upTo` and batchInvariant are 0;
+     * there is no C, packed operand, scalar in memory or second level of the batch (UNSUPPORTED). */
     VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;

@@ -35,12 +35,20 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("q8_0*f32 64x32x64 groups=table upto=k", VKGEMM_ERROR_UNSUPPORTED, {"k cannot vary"});
     refused("64x32x16 groups=table upto=ms", VKGEMM_ERROR_UNSUPPORTED, {"strides out of upTo"});
     refused("64x32x16 groups=addresses residual", VKGEMM_ERROR_UNSUPPORTED, {"table of addresses", "residual"});
-    refused("4x32x16 batch=2 groups=selected upto=m", VKGEMM_ERROR_UNSUPPORTED, {"fixed sizes"});
-    refused("4x32x16 batch=2 groups=selected c=d", VKGEMM_ERROR_UNSUPPORTED, {"has no C"});
-    refused("4x32x16 batch=2 groups=selected layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"row-major D"});
-    refused("4x32x16 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"two products"});
+    refused("4x32x16 batch=2 groups=selected upto=m", VKGEMM_ERROR_UNSUPPORTED, {"fixed sizes", "upTo (1)"});
+    refused("4x32x16 batch=2 groups=selected c=d", VKGEMM_ERROR_UNSUPPORTED, {"has no C", "GROUPING_TABLE"});
+    refused("4x32x16 batch=2 groups=selected layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"row-major D", "GROUPING_TABLE"});
+    refused("4x32x16 batch=2 groups=selected ratio_b=2", VKGEMM_ERROR_UNSUPPORTED, {"one level", "ratios (1, 2)"});
+    refused("4x32x16 batch=2 groups=selected packed_b=any", VKGEMM_ERROR_UNSUPPORTED, {"neither may come packed"});
+    refused("4x32x16 batch=2 groups=selected invariant", VKGEMM_ERROR_UNSUPPORTED, {"batchInvariant"});
+    refused("4x32x16 batch=2 groups=selected scalars=alpha", VKGEMM_ERROR_UNSUPPORTED, {"grouped", "scalars"});
+    refused("4x32x16 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"2 to 1048576", "not 1;"});
+    refused("4x32x16 batch=1048577 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"2 to 1048576", "not 1048577"});
+    refused("4x32x16 batch=2 groups=selected stride_b=1073741824", VKGEMM_ERROR_LIMIT,
+            {"4294967295 bytes apart", "not 4294967296", "GROUPING_TABLE"});
     refused("64x32x16 batch=2 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"up to 16 rows", "selects no matrices"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
+    plan_for(none, "4x32x16 batch=2 groups=selected stride_b=1073741820");  // 4 GiB less 16 bytes
 }
 
 TEST_CASE("groups: a kernel that computes one product is refused by name") {

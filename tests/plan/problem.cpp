@@ -215,14 +215,14 @@ TEST_CASE("complete() names the rule that a problem breaks") {
         {"C of its own type, of groups",
          [](Problem& p) { p.grouping = VKGEMM_GROUPING_TABLE, p.c.type = f16, p.cSource = VKGEMM_C_SEPARATE; },
          VKGEMM_ERROR_UNSUPPORTED,
-         {"C is f16", "groups", "f32"}},
+         {"C is f16", "grouped", "f32"}},
         {"a residual of its own type, of groups",
          [](Problem& p) {
              p.grouping = VKGEMM_GROUPING_TABLE, p.residualType = f16;
              p.epilogue = {{VKGEMM_STEP_RESIDUAL}};
          },
          VKGEMM_ERROR_UNSUPPORTED,
-         {"residual is f16", "groups", "f32"}},
+         {"residual is f16", "grouped", "f32"}},
         {"scalars of f64",
          [](Problem& p) { p.a.type = f64, p.scalars = VKGEMM_SCALARS_ALPHA; },
          VKGEMM_ERROR_UNSUPPORTED,
@@ -234,7 +234,7 @@ TEST_CASE("complete() names the rule that a problem breaks") {
         {"scalars of groups",
          [](Problem& p) { p.grouping = VKGEMM_GROUPING_TABLE, p.scalars = VKGEMM_SCALARS_ALPHA; },
          VKGEMM_ERROR_UNSUPPORTED,
-         {"groups", "scalars"}},
+         {"grouped", "scalars"}},
         {"beta in memory and no C",
          [](Problem& p) { p.scalars = VKGEMM_SCALARS_BETA; },
          VKGEMM_ERROR_INVALID_PROBLEM,

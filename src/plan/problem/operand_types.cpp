@@ -27,7 +27,7 @@ std::string check_operand_type(const Problem& p, std::string_view name, VkgemmSl
     const std::string is = concat({name, " is ", info(type).name});
     const bool matrix = slot == VKGEMM_SLOT_C || slot == VKGEMM_SLOT_RESIDUAL;
     if (matrix && p.grouping != VKGEMM_GROUPING_NONE)
-        return concat({is, ", but among the groups of a table it must have D's type, ", info(p.d.type).name});
+        return concat({is, ", but in a grouped product it must have D's type, ", info(p.d.type).name});
     if (slot == VKGEMM_SLOT_BIAS && type == i32 && is_scaled(p)) {
         if (info(p.epilogue.begin()->kind).operand == slot) return "";
         return concat({is, " and is added to the sum itself, so it must be the first step"});
@@ -68,7 +68,7 @@ std::optional<Status> check_scalars(const Problem& p) {
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"scalars in memory are f32; sums of ", info(sums).name,
                                                          " have none, so leave `scalars` 0, or sum in f32"})};
     if (p.grouping != VKGEMM_GROUPING_NONE)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "the groups of a table have no scalars in memory; leave `scalars` 0"};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, "grouped products have no scalars in memory; leave `scalars` 0"};
     if ((p.scalars & VKGEMM_SCALARS_BETA) && p.cSource == VKGEMM_C_NONE)
         return contradiction(
             "beta is in memory, but the problem has no C; set its cSource (c=d or c=separate in its line)");

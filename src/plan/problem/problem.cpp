@@ -216,11 +216,30 @@ std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
     return "";
 }
 
+// What a batch that selects matrices of B rules out.
+std::string check_selected(const Problem& p) {
+    constexpr std::string_view selects = "a batch that selects matrices of B ";
+    if (p.batch < 2 || p.batch > most_groups_of_table)
+        return concat({selects, "has 2 to ", most_groups_of_table, " products, not ", p.batch,
+                       (p.batch < 2 ? "; VKGEMM_GROUPING_TABLE takes one" : "; split it")});
+    if (p.upTo) return concat({selects, "has fixed sizes; leave upTo (", p.upTo, ") 0"});
+    if (p.cSource != VKGEMM_C_NONE) return concat({selects, "has no C; leave cSource 0, or use VKGEMM_GROUPING_TABLE"});
+    if (p.d.layout != rowMajor) return concat({selects, "has a row-major D; VKGEMM_GROUPING_TABLE takes others"});
+    if (p.batchInvariant) return concat({selects, "is not for batchInvariant; leave it 0"});
+    if (has_levels(p))
+        return concat({selects, "has one level; leave outerBatch (", p.outerBatch, ") and ratios (", p.ratioA, ", ",
+                       p.ratioB, ") 0"});
+    if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
+        return concat({selects, "reads A and B as they are; neither may come packed"});
+    return "";
+}
+
 // What groups of a table rule out.
 std::string check_grouping(const Problem& p) {
     if (p.grouping != VKGEMM_GROUPING_INDEXED && p.indicesPerRow)
         return concat({"indicesPerRow is ", p.indicesPerRow, ", but is for VKGEMM_GROUPING_INDEXED; leave it 0"});
     if (p.grouping == VKGEMM_GROUPING_NONE) return "";
+    if (p.grouping == VKGEMM_GROUPING_SELECTED) return check_selected(p);
     if (p.batchInvariant)
         return "a kernel for groups is chosen by how large they may be; batchInvariant must be 0 with them";
     if (has_levels(p))
@@ -239,12 +258,6 @@ std::string check_grouping(const Problem& p) {
             if (info(s.kind).shape == StepShape::MATRIX)
                 return concat({"a table of addresses has none for a residual, which ", info(s.kind).text,
                                " reads; use VKGEMM_GROUPING_TABLE, or to add a matrix C with a beta of 1"});
-    if (p.grouping == VKGEMM_GROUPING_SELECTED) {
-        if (p.upTo || p.batch < 2)
-            return "a batch that selects matrices of B has two products or more, and fixed sizes; leave upTo 0";
-        if (p.cSource != VKGEMM_C_NONE || p.d.layout != rowMajor)
-            return "a batch that selects matrices of B has no C, and a row-major D";
-    }
     if (p.grouping != VKGEMM_GROUPING_INDEXED) return "";
     if (!(p.upTo & VKGEMM_UP_TO_M)) return "groups with indices have m of their own; add it to upTo";
     for (const auto& [name, x] : {std::pair{"A", &p.a}, {"C", &p.c}, {"D", &p.d}})

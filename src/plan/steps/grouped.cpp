@@ -129,8 +129,9 @@ Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const 
                                   const Request& request) {
     const uint64_t apart = info(p.b.type).bytes_of(p.b.batchStride);
     if (apart > UINT32_MAX)
-        return Refusal{VKGEMM_ERROR_LIMIT, concat({"matrices of B that indices choose are at most ", UINT32_MAX,
-                                                   " bytes apart, not ", apart})};
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"matrices of B that indices choose are at most ", UINT32_MAX, " bytes apart, not ",
+                               apart, "; VKGEMM_GROUPING_TABLE has no such limit"})};
     Steps out = make_steps(choice, p, n, dev, request);
     Step& product = out.steps[0];
     product.is_grouped = true;
