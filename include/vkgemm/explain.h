@@ -196,7 +196,7 @@ typedef struct VkgemmCandidate {
     const char* kernel;
     VkgemmCandidateState state;
     const char* tile;        /* with the constants of options->tile; of the chosen one also those of the tuned row */
-    double cost;             /* predicted; comparable within one problem on one device. 0 if it cannot serve */
+    double cost;             /* predicted; compares shaders, or native kernels, of an explanation. 0: cannot serve */
     uint32_t slices;         /* parts of K that are summed side by side; 1: K is not split. 0 if it cannot serve */
     uint32_t packedOperands; /* bit 1 << VKGEMM_SLOT_A, _B: first copied to the workspace in another layout */
     uint64_t workspaceBytes; /* that it would use of options->workspaceLimit */
