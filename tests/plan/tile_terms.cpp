@@ -42,6 +42,11 @@ TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GP
         REQUIRE(terms);
         CHECK((terms->step > 50 && terms->step < 150));
         CHECK(!find_tile_terms(*k, k->tile, other));
+        for (uint32_t Tile::*size : {&Tile::BM, &Tile::BN, &Tile::BK}) {  // rows hold them modulo 256
+            Tile larger = k->tile;
+            larger.*size += 256;
+            CHECK(!find_tile_terms(*k, larger, *nvidia));
+        }
     }
     CHECK(factor_of(1000) == doctest::Approx(std::exp(most_correction)));
     CHECK(factor_of(-1000) >= least_factor);

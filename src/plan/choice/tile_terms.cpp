@@ -43,6 +43,7 @@ constexpr uint32_t fitted_vendor = 0x10de;
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
     if (dev.vendor != fitted_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
+    if (std::max({t.BM, t.BN, t.BK}) > 256) return nullptr;
     for (const RowOfTerms& x : rows_of_terms)
         if (x.bytes == bytes.a && x.rows == uint8_t(t.BM) && x.cols == uint8_t(t.BN) && x.depth == uint8_t(t.BK) &&
             x.loads == t.DEPTH && k.module.family.name == family_names[size_t(x.family)])
