@@ -13,6 +13,7 @@ TEST_CASE("help and version go to standard output, and to standard error when no
     const std::string help = run(0, "--help").out;
     expect(help, {"vkgemm COMMAND", "bench", "check", "cover", "devices", "explain", "inspect", "kernels", "ladder",
                   "replay", "tune", "--device", "--validate", "--quiet", "--color"});
+    expect(help, {"groups=", "outer=", "scalars=", "clamp=LOW:HIGH", "leaky=SLOPE", "act=drelu."});
     CHECK(!contains(help, "generate"));  // it is for packagers
     CHECK(!contains(help, "--inject-fault"));
     refused(2, "", {"vkgemm COMMAND", "bench"});
@@ -34,6 +35,7 @@ TEST_CASE("an unknown word gets the nearest known one") {
     refused(2, "help", {"'--help'"});
     refused(2, "explain --kernl x", {"'--kernl'", "'--kernel'"});
     refused(2, "explain 8x8x8 --kernel naive_f32_8x9", {"'naive_f32_8x9'", "'naive_f32_8x8'"});
+    refused(2, "explain 8x8x8 --kernel mine", {"'mine'", "'vkgemm kernels' lists"});
     refused(2, "bench --suite clasic", {"'clasic'", "'classic'"});
     refused(2, "bench 8x8x8 --vs openblass", {"'openblass'", "'openblas'"});
     refused(2, "ladder 8x8x8", {"'8x8x8'", "'--shape 8x8x8'"});

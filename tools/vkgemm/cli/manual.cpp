@@ -65,13 +65,18 @@ string problem_parts() {
 #undef VKGEMM_ROW
     out.resize(out.size() - 2);
     out +=
-        "), the sizes MxNxK, and options: batch= layout= layout_c= layout_d= lda= ldb= ldc= ldd= stride_a= stride_b= "
-        "stride_c= stride_d= alpha= beta= c= accuracy= packed_a= packed_b= upto=, and steps of the epilogue:";
-#define VKGEMM_ROW(id, number, text, ...) out += " " text;
-    VKGEMM_STEP_ROWS(VKGEMM_ROW)
+        "), the sizes MxNxK, and options: batch= layout= layout_c= layout_d= lda= ... ldd= stride_a= ... stride_d= "
+        "alpha= beta= c= accuracy= invariant upto= groups= per_row= ratio_a= ratio_b= outer= outer_stride_a= ... "
+        "outer_stride_d= outer_ratio_a= outer_ratio_b= packed_a= packed_b= scalars= c_type= bias_type= scale_type= "
+        "residual_type=, and steps of the epilogue:";
+    for (const string_view step : {
+#define VKGEMM_ROW(id, number, text, ...) string_view(text),
+             VKGEMM_STEP_ROWS(VKGEMM_ROW)
 #undef VKGEMM_ROW
+         })
+        out += " " + string(step) + (step == "clamp=" ? "LOW:HIGH" : step == "leaky=" ? "SLOPE" : "");
     return out +
-           "LOW:HIGH. Only the sizes are required. upto=mn lets M and N vary up to those sizes; packed_b=any takes "
+           ". Only the sizes are required. upto=mn lets M and N vary up to those sizes; packed_b=any takes "
            "a B that was packed ahead. A block format (from q8_0 on) is for A or B alone: its blocks lie along K, so "
            "that A is row-major, B column-major (layout=nt), and K whole blocks. docs/design.md explains all.";
 }

@@ -66,7 +66,8 @@ Result<Tile> tile_with(const Kernel& k, const std::string& constants) {
 std::string unknown_kernel(const std::string& name, std::vector<std::string> others) {
     for (const Kernel& k : all_kernels())
         if (k.is_product()) others.push_back(k.name());
-    return "unknown kernel '" + name + "'" + suggestion(name, others);
+    const std::string near = suggestion(name, others);
+    return "unknown kernel '" + name + "'" + (near.empty() ? "; 'vkgemm kernels' lists those there are" : near);
 }
 
 std::string types_of(const Kernel& k) {
