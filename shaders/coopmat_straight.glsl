@@ -31,10 +31,6 @@ uint from_a[NI * TURNS], from_b[NJ * TURNS];  // where these rows begin: element
 uint k_held, more_k;                          // of the chunks
 bool turns_a, turns_b;                        // do the rows of an invocation take turns, by two elements?
 
-void wait_for_subgroup() {
-    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-}
-
 uint k_of(uint t) { return k_begin + tile_at(t) * BK + set * 2 * MK + gl_SubgroupInvocationID % RUN * PA; }
 uint existing(uint k) { return WHOLE != 0 ? k : min(k, k_end - PA); }
 uvec4 or_zero(uvec4 chunk, uint k) { return WHOLE == 0 && k >= k_end ? uvec4(0) : chunk; }

@@ -87,10 +87,6 @@ uvec2 four_of_piece(uint part, uint q) {
     return uvec2(packHalf2x16(x.xz), packHalf2x16(x.yw));
 }
 
-void wait_for_subgroup() {
-    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-}
-
 // Where part i of the subgroup's pieces is in a row of A, in vectors of eight. q6_k has halves of two pieces by turns.
 uint place_of_a(uint part, uint i) {
     if (IS(Q6_K)) return 8 * ((part & ~1u) + i * PART / 32) + 4 * (part & 1) + i * PART % 32 / 8;

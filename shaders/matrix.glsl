@@ -29,4 +29,9 @@
 #define ROWS gl_CooperativeMatrixLayoutRowMajor
 #define COLUMNS gl_CooperativeMatrixLayoutColumnMajor
 
+// Waits until what the subgroup wrote to shared memory is there.
+void wait_for_subgroup() {
+    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+}
+
 #endif

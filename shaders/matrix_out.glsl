@@ -12,10 +12,8 @@
 // Waits for the subgroups that share this part of D; a subgroup that shares its part with no other waits for itself
 // only.
 void wait_for_part() {
-    if (SETS == 1)
-        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    else
-        barrier();
+    if (SETS == 1) wait_for_subgroup();
+    else barrier();
 }
 
 // Four columns at a time are read of shared memory, and written to D. Two of those are written together where they are
