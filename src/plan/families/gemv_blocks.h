@@ -12,12 +12,17 @@ constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && fo
 /// The format of has_pieces() that takes the least shared memory.
 inline constexpr Type least_pieces = VKGEMM_TYPE_MXFP4;
 
+/// Words that a step of a column takes, with one more where pieces begin between words.
+constexpr uint64_t staged_words(const Tile& t, Type format) {
+    const uint64_t words = info(format).bytes_of(uint64_t{t.TEAM} * t.DEPTH * 64) / 4;
+    return words + (info(format).bytes_of(256) % 16 == 0 ? 0 : 1);
+}
+
 /// Shared memory for B of this format.
 constexpr uint64_t staged_bytes(const Tile& t, Type format) {
     if (t.STAGES <= 1) return 16;
-    const uint64_t words = info(format).bytes_of(uint64_t{t.TEAM} * t.DEPTH * 64) / 4;
-    const uint64_t odd = info(format).bytes_of(256) % 16 == 0 ? 0 : 1;  // pieces that begin between words
-    const uint64_t column = t.DEPTH == 1 ? (words + odd + 7) / 32 * 32 + 25 : (words + odd + 23) / 32 * 32 + 8;
+    const uint64_t words = staged_words(t, format);
+    const uint64_t column = t.DEPTH == 1 ? (words + 7) / 32 * 32 + 25 : (words + 23) / 32 * 32 + 8;
     return (4 * column * t.BN + 15) / 16 * 16;
 }
 

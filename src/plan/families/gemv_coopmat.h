@@ -7,8 +7,7 @@ namespace vkgemm::plan::family {
 
 constexpr uint64_t gemv_coopmat_bytes(const Tile& t, const ElementBytes&, Type format) {
     const uint64_t step = uint64_t{t.TEAM} * 64, row_a = step / 8 + 1, row_b = 2 * t.TN + 1, row_d = t.SG / 4 + 1;
-    const uint64_t words = info(format).bytes_of(step) / 4 + (info(format).bytes_of(256) % 16 == 0 ? 0 : 1);
-    const uint64_t a = t.BM * row_a, b = t.BN * ((words + 3) / 4 | 1) + 3, parts = t.WG * row_b;
+    const uint64_t a = t.BM * row_a, b = t.BN * ((staged_words(t, format) + 3) / 4 | 1) + 3, parts = t.WG * row_b;
     return 16 * std::max({a + std::max(b, parts), t.MM * row_a, t.WG / t.SG * t.MM * row_d});
 }
 
