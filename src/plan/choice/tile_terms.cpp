@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/device/verified_drivers.h"
 #include "selected_modules.h"  // made by CMakeLists.txt
 
 namespace vkgemm::plan {
@@ -36,13 +37,12 @@ constexpr RowOfTerms rows_of_terms[] = {
     {},  // for builds without any of these modules
 };
 #undef TILE_TERMS
-constexpr uint32_t fitted_vendor = 0x10de;
 
 }  // namespace
 
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
-    if (dev.vendor != fitted_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
+    if (dev.vendor != nvidia_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
     if (std::max({t.BM, t.BN, t.BK}) > 256) return nullptr;
     for (const RowOfTerms& x : rows_of_terms)
         if (x.bytes == bytes.a && x.rows == uint8_t(t.BM) && x.cols == uint8_t(t.BN) && x.depth == uint8_t(t.BK) &&
