@@ -20,7 +20,7 @@ namespace {
 
 /// Calls `each` for rows of mixed types that fit: the first of each family, and of the others every second one, which
 /// `turn` (0 or 1) selects; --quick leaves out three quarters of these, and --all nothing. A driver on the CPU takes a
-/// second to compile each case, so a row runs a sixth of them or fewer, others than its neighbours; --all runs every
+/// second to compile each case, so a row runs a twelfth of them or fewer, others than its neighbours; --all runs every
 /// case. The golden blocks have every format.
 template <class Each>
 void for_each_mixed(size_t turn, const Each& each) {
@@ -30,7 +30,7 @@ void for_each_mixed(size_t turn, const Each& each) {
         if (!kernel.module.is_mixed() || !is_chosen(kernel) || !fits(kernel)) continue;
         const bool first = families.insert(kernel.module.family.name).second;
         if (++rows % (is_quick() ? 8 : 2) != turn && !first && !everything()) continue;
-        Tally tally(std::string(kernel.name), (first ? 6 : 48) * (is_quick() ? 8 : 1), rows,
+        Tally tally(std::string(kernel.name), (first ? 12 : 96) * (is_quick() ? 8 : 1), rows,
                     Twist{small_tile(kernel), 0, true});  // by addresses and by descriptors in turn
         each(kernel, tally);
     }

@@ -145,5 +145,5 @@ void run_random(uint64_t seed, int problems, int runs) {
 
 }  // namespace
 
-TEST_CASE("sizes at record time: random problems, random sizes") { run_random(11, is_quick() ? 12 : 40, 6); }
+TEST_CASE("sizes at record time: random problems, random sizes") { run_random(11, is_quick() ? 12 : 24, 6); }
 TEST_CASE("slow: sizes at record time, more random problems") { run_random(seed_or(12), everything() ? 1000 : 24, 6); }
