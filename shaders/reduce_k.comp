@@ -11,7 +11,8 @@
 //      slice 0      1            2            3
 //
 // If D is small, one invocation for all slices would leave most of the device idle. A is the workspace here, which
-// holds slice by slice, each batch x m x n without gaps. WIDE_A means that n is a multiple of 4.
+// holds slice by slice, each batch x m rows of n sums that are lda apart. WIDE_A means that lda is a multiple of 4, and
+// that what is between n and lda may be read.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "gemm.glsl"
@@ -22,7 +23,7 @@ shared acc4_t run[TEAM > 1 ? WG : 1];
 
 acc4_t partial_sum(uint at) {
     if ((ALIGNED & WIDE_A) != 0) return LOAD4(TYPE_A, FOUR(a, at));
-    const uint last = args.n - 1 - at % args.n;  // elements after this one in its row
+    const uint last = args.n - 1 - at % args.lda;  // elements after this one in its row
     return acc4_t(LOAD(TYPE_A, ONE(a, at)), LOAD(TYPE_A, ONE(a, at + min(1, last))),
                   LOAD(TYPE_A, ONE(a, at + min(2, last))), LOAD(TYPE_A, ONE(a, at + min(3, last))));
 }
@@ -30,12 +31,12 @@ acc4_t partial_sum(uint at) {
 void main() {
     const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const uint vectors = (args.n + 3) / 4, all = args.batch * args.m * vectors;
-    const uint slice_size = args.batch * args.m * args.n;
+    const uint slice_size = args.batch * args.m * args.lda;
     if (group > (all - 1) / VECTORS) return;
     const uint tid = gl_LocalInvocationIndex, i = min(group * VECTORS + tid % VECTORS, all - 1);
     batch = i / (args.m * vectors);
     const uint row = i / vectors % args.m, col = i % vectors * 4;
-    const uint first = (batch * args.m + row) * args.n + col;
+    const uint first = (batch * args.m + row) * args.lda + col;
 
     const uint each = (slices() + TEAM - 1) / TEAM, begin = tid / VECTORS * each, end = min(begin + each, slices());
     acc4_t sum = acc4_t(0);

@@ -15,7 +15,7 @@
 // read while those of this one are multiplied.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define D_STEP ((PARTIAL != 0 ? WHOLE != 0 : IN_FOURS) ? 1 : BM / TM > BK ? 1 : WN / 4)  // see main
+#define D_STEP (PARTIAL != 0 || IN_FOURS ? 1 : BM / TM > BK ? 1 : WN / 4)  // see main
 #include "gemm.glsl"
 #include "simt_copy.glsl"
 
@@ -45,6 +45,17 @@ void compute(uint first_a, uint first_b) {
                 sums[i * Y4 + j / 4][j % 4] = madd(x[i / 4][i % 4], y[j / 4][j % 4], sums[i * Y4 + j / 4][j % 4]);
         [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = x_next[i];
         [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = y_next[j];
+    }
+}
+
+// Writes four columns of D. Rows of bare sums are ldd apart here, a multiple of 4, so that they are written by fours.
+void store(uint row, uint col, acc4_t sum) {
+    if (PARTIAL == 0) {
+        const out4_t value = finish_d4(row, col, sum);
+        if (IN_FOURS && is_in_d(row, col)) put_d4(index_d(ROW_OF_D(row), col), value);
+    } else if (is_in_d(row, col)) {
+        const uint at = ((slice * args.batch + batch) * args.m + row) * args.ldd + col;
+        SET_FOUR(partial, ACC, args.d, at, sum)
     }
 }
 
@@ -88,7 +99,7 @@ void main() {
                     sums[i * Y4 + j][q] = tile_b[of_tile / 4][of_tile % 4];
                 }
             }
-            store_d4(down + r, col0 + c, sums[i * Y4 + j]);
+            store(down + r, col0 + c, sums[i * Y4 + j]);
         }
     }
 }

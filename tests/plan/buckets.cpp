@@ -199,9 +199,10 @@ TEST_CASE(
                 SizedSteps got;
                 set_run(got, b, run, caps, 16);
                 ++runs, wide += (b->range.multiples & VKGEMM_UP_TO_STRIDES) != 0;
-                split += b->choice.schedule.split.reducer != nullptr, repeated += got.part.count > 1;
+                const bool is_split = b->choice.schedule.split.reducer != nullptr;
+                split += is_split, repeated += got.part.count > 1;
                 CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
-                CHECK(got.steps[product_of(*b)].args.ldd == strides.ldd);
+                CHECK(got.steps[product_of(*b) + is_split].args.ldd == strides.ldd);
                 const auto planned = b->choice.schedule.operands(), own = operands(run.normalised.problem);
                 for (const size_t i : {0u, 1u, 3u}) {
                     Operand tight = own[i];

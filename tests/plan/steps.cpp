@@ -347,6 +347,26 @@ TEST_CASE(
     CHECK(refusal(1 << 20, "PACK=1").find("PACK is 1, and must be 0 or 4") != std::string::npos);
 }
 
+TEST_CASE("bare sums of simt are in rows of whole vectors, which the second pass loads by fours") {
+    const auto split = [](const char* kernel, const char* line) {
+        Request request = forced(kernel);
+        request.tile = "SPLIT=3,PACK=1", request.workspace_limit = 1 << 20;
+        return made(line, device("huge"), request);
+    };
+    const Made simt = split("simt_f32_32x32x16", "33x65x96 batch=2 ldd=71");
+    REQUIRE(simt.steps.steps.size() == 2);
+    CHECK(simt.steps.steps[0].args.ldd == 68);
+    CHECK(simt.steps.steps[1].args.lda == 68);
+    CHECK(simt.steps.steps[1].args.ldd == 71);
+    CHECK(simt.steps.steps[1].constants.ALIGNED == WIDE_A);
+    CHECK(bytes_of(simt, VKGEMM_SLOT_WORKSPACE) == 4 * 3 * 2 * 33 * 68);
+
+    const Made tiled = split("tiled_f32_8x8", "33x65x96 batch=2 ldd=71");
+    REQUIRE(tiled.steps.steps.size() == 2);
+    CHECK(tiled.steps.steps[1].args.lda == 65);
+    CHECK(tiled.steps.steps[1].constants.ALIGNED == 0);
+}
+
 TEST_CASE("slots have names") {
     CHECK(slot_name(VKGEMM_SLOT_A) == "a");
     CHECK(slot_name(VKGEMM_SLOT_WORKSPACE) == "workspace");

@@ -53,8 +53,8 @@ double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContigu
 
 }  // namespace
 
-uint64_t SplitK::workspace_bytes(const Problem& p) const {
-    return slices == 1 && !reducer ? 0 : slices * p.batch * p.m * p.n * info(p.accumulate).bytes;
+uint64_t SplitK::workspace_bytes(const Problem& p, uint64_t pitch) const {
+    return slices == 1 && !reducer ? 0 : slices * p.batch * p.m * pitch * info(p.accumulate).bytes;
 }
 
 double first_pass_cost(const DeviceCaps& dev) { return dev.kind == DeviceKind::cpu ? 0 : second_pass; }

@@ -315,7 +315,7 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                              const Search& search) {
     Schedule schedule;
     schedule.problem = p;
-    schedule.split = {1, p.k, nullptr};
+    schedule.pads_sums = k.module.family.pads_sums, schedule.split = {1, p.k, nullptr};
     const auto all = operands(p);
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
     if (mask & ~packed_ahead(p)) schedule.cost = first_pass_cost(search.dev());
@@ -435,7 +435,7 @@ uint64_t Schedule::workspace_bytes() const {
     uint64_t packed = 0;
     for (const Packing* x : {&a, &b})
         if (x->in_workspace()) packed = std::max(packed, x->offset + x->bytes);
-    const uint64_t sums = split.workspace_bytes(problem);
+    const uint64_t sums = split.workspace_bytes(problem, sums_pitch());
     return sums ? round_up(packed, region_alignment) + sums : packed;
 }
 

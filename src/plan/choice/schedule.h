@@ -40,10 +40,13 @@ struct Schedule {
     Packing a, b;
     SplitK split;
     uint64_t partial_offset = 0;  // where in the workspace the slices' sums begin
+    bool pads_sums = false;       // as the product's family does
     double cost = 0;
     CostParts parts;  // of the cost, before they are weighted
 
     uint64_t workspace_bytes() const;
+    /// Elements between rows of the slices' sums.
+    uint64_t sums_pitch() const { return pads_sums ? (problem.n + 3) / 4 * 4 : problem.n; }
     std::array<Operand, 4> operands() const;  // of `problem`, those that are packed padded
 };
 

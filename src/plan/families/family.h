@@ -144,6 +144,7 @@ struct Family {
     bool wants_addresses = false;            // the device must have bufferDeviceAddress
     bool takes_converted = false;            // A and B of other types, which a first pass converts to the module's
     bool takes_fp8 = false;                  // its modules multiply e4m3 and e5m2 in any pair; their columns say e4m3
+    bool pads_sums = false;                  // pads rows of bare sums to multiples of four elements
     bool takes_groups = false;               // its modules have the variant for groups of a table
     bool selects = false;                    // that variant also serves a batch that selects matrices of B
     bool packs_fragments = false;            // A and B are in the workspace, as a packer of the same split left them

@@ -43,6 +43,7 @@ inline constexpr Family simt = {
         return uint64_t{e.accumulator} * (SIMT_A(t.BM, t.BN, t.BK) + SIMT_B(t.BM, t.BN, t.BK));
     },
     .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .pads_sums = true,
     .takes_groups = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         const uint32_t words = e.accumulator / 4;

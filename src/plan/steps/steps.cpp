@@ -215,9 +215,10 @@ void size_product(Step& s, const Tile& t, const Schedule& schedule, const Device
     set_grid(s, div_up(p.m, t.BM) * div_up(p.n, t.BN) * p.batch * schedule.split.slices, dev);
 }
 
-void size_reduction(Step& s, const Step& product, const Schedule& schedule, const DeviceCaps& dev) {
+void size_reduction(Step& s, Step& product, const Schedule& schedule, const DeviceCaps& dev) {
     const Problem& p = schedule.problem;
     s.args = product.args;
+    s.args.lda = product.args.ldd = static_cast<uint32_t>(schedule.sums_pitch());
     s.offsets[BIND_A] = schedule.partial_offset;
     set_grid(s, div_up(p.m * div_up(p.n, 4) * p.batch, s.tile.BN / 4), dev);
 }
@@ -229,7 +230,7 @@ Step reducing_step(Step& product, const Schedule& schedule) {
     reduce.tile = schedule.split.reducer->tile;
     reduce.constants.WHOLE = reduce.constants.FORMAT_A = reduce.constants.FORMAT_B = 0;
     set_epilogue(reduce.constants, reduce.kernel->module, schedule.problem);
-    const bool fours = schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N);
+    const bool fours = schedule.pads_sums || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (fours ? WIDE_A : 0u);
     reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
     reduce.slots[BIND_B] = VKGEMM_SLOT_D;
