@@ -11,6 +11,15 @@ using vkgemm::plan::Type;
 /// f16 sums are not cut: no kernel adds their slices up.
 static bool cuts(const Kernel& kernel) { return kernel.module.accumulate != vkgemm::f16; }
 
+TEST_CASE("split: rows of bare sums that are padded to whole vectors, every rest") {
+    Tally tally("padded sums");
+    for (const char* line : {"33x36x96", "33x37x96", "31x38x96 batch=2", "32x39x96 batch=3 ldd=41", "5x1x96"}) {
+        Case x = case_of("simt_f32_32x32x16", line);
+        x.tile = "SPLIT=3,WG=32,BN=32,BM=16";
+        tally(x);
+    }
+}
+
 TEST_SUITE_BEGIN("rows");
 
 TEST_CASE("split: every kernel, slices that do and do not come out even") {
