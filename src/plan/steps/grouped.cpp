@@ -2,6 +2,7 @@
 #include "plan/steps/grouped.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "plan/base/concat.h"
@@ -9,11 +10,20 @@
 #include "plan/steps/step_parts.h"
 
 namespace vkgemm::plan {
+namespace {
+
+// Half of the groups have more than an even share if rows choose theirs by chance, and then a tile of that many rows
+// reads B once more for few of them. So this is the share and its standard deviation.
+uint64_t likely_rows(uint64_t rows, uint64_t groups) {
+    const double share = double(rows) / double(groups);
+    return std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(share + (groups > 1 ? std::sqrt(share) : 0))));
+}
+
+}  // namespace
 
 GroupedSearch::GroupedSearch(const Problem& normalised, Request asked)
     : expected(normalised), least(normalised), request(std::move(asked)) {
-    if (expected.grouping == VKGEMM_GROUPING_INDEXED)
-        expected.m = std::max<uint64_t>(1, div_up(expected.m, expected.batch));
+    if (expected.grouping == VKGEMM_GROUPING_INDEXED) expected.m = likely_rows(expected.m, expected.batch);
     for (const auto& [bit, size] :
          {std::pair{VKGEMM_UP_TO_M, &least.m}, {VKGEMM_UP_TO_N, &least.n}, {VKGEMM_UP_TO_K, &least.k}})
         if (least.upTo & bit) *size = std::min<uint64_t>(*size, 1);

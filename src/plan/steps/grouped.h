@@ -6,7 +6,7 @@
 namespace vkgemm::plan {
 
 /// What select() is asked: for groups as large as is expected, which is as large as they may be, but with index lists
-/// an even share of the rows; by a kernel that also serves the smallest.
+/// an even share of the rows and its square root; by a kernel that also serves the smallest.
 struct GroupedSearch {
     Problem expected, least;
     Request request;
