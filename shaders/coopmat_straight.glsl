@@ -31,7 +31,10 @@ uint from_a[NI * TURNS], from_b[NJ * TURNS];  // where these rows begin: element
 uint k_held, more_k;                          // of the chunks
 bool turns_a, turns_b;                        // do the rows of an invocation take turns, by two elements?
 
-uint k_of(uint t) { return k_begin + tile_at(t) * BK + set * 2 * MK + gl_SubgroupInvocationID % RUN * PA; }
+// With few rows steps are taken in order. Then work groups that share a multiprocessor, and began together, read the
+// same lines of A, and find them in its cache.
+uint step_at(uint t) { return BM <= 32 ? min(t, steps - 1) : tile_at(t); }
+uint k_of(uint t) { return k_begin + step_at(t) * BK + set * 2 * MK + gl_SubgroupInvocationID % RUN * PA; }
 uint existing(uint k) { return WHOLE != 0 ? k : min(k, k_end - PA); }
 uvec4 or_zero(uvec4 chunk, uint k) { return WHOLE == 0 && k >= k_end ? uvec4(0) : chunk; }
 
@@ -127,6 +130,12 @@ bool registers_fit() {
     return subgroupAll(fit);
 }
 
+// Subgroups that share a part of D load together: they ask for halves of the same lines of memory, which costs more if
+// the halves are asked for at different times. They have as many steps, whichever way they take them.
+void load_together() {
+    if (SHARES == 1 && BM <= 32) barrier();
+}
+
 void sum_straight() {
     const bool fit = registers_fit();
     const uint down = gl_SubgroupInvocationID / RUN;
@@ -135,14 +144,17 @@ void sum_straight() {
     if (fit) {
         load_chunks(0);
         for (uint t = 1; t <= steps; t += 2) {  // while one step's are multiplied, the next step's are on their way
+            load_together();
             load_more_chunks(t);
             multiply_chunks();
             if (t == steps) break;
+            load_together();
             load_chunks(t + 1);
             multiply_more_chunks();
         }
     } else {
         for (uint t = 0; t < steps; ++t) {
+            load_together();
             load_chunks(t);
             take_shared();
             multiply_even(0, NI);
