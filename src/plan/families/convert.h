@@ -13,7 +13,7 @@ inline constexpr Family convert = {
             r.multiple("a row of a tile is whole 16-byte chunks", "BN", t.BN, "elements", 8);
             r.multiple("the invocations take eight elements each at a time", "BM*BN", t.BM * t.BN, "8*WG", 8 * t.WG);
         },
-    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
+    .shared_bytes = no_shared_bytes,
     .refuses = [](const Problem&) -> const char* {
         return "converts an operand for another kernel and computes no product";
     },

@@ -87,9 +87,7 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
                            t.WG * packed_rules::per_chunk(e));
             },
         .shared_bytes = shared,
-        .refuses = [](const Problem&) -> const char* {
-            return "packs an operand for another kernel and computes no product";
-        },
+        .refuses = packs_alone,
         .uses_matrix_units = true,
         .packs_fragments = true,
         .operand_split = operand_split,

@@ -20,8 +20,8 @@ inline constexpr Family cpu = {
             r.check(uint64_t{t.TM} * t.TN * t.BK <= 2048, "the block of code must compile within seconds", "TM*TN*BK",
                     uint64_t{t.TM} * t.TN * t.BK, "limit", 2048);
         },
-    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .shared_bytes = no_shared_bytes,
+    .refuses = refuses_nothing,
     .wants_addresses = true,
     .gpu_cost = {.mac = 1},  // nothing is shared
     .cpu_weight = 0.17,

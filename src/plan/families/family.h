@@ -72,6 +72,14 @@ std::string to_text(const TileRules&);  // every broken rule with its numbers, "
 /// The default of Family::copy_rules. Not null, because g++ 12 with UBSan cannot compare functions at compile time.
 constexpr void no_rules(const Tile&, const ElementBytes&, TileRules&) {}
 
+/// For families without shared memory, for products of every problem, and for packers. Shared, because each such
+/// function of a family's own takes half a kilobyte of the library.
+constexpr uint64_t no_shared_bytes(const Tile&, const ElementBytes&) { return 0; }
+constexpr const char* refuses_nothing(const Problem&) { return nullptr; }
+constexpr const char* packs_alone(const Problem&) {
+    return "packs an operand for another kernel and computes no product";
+}
+
 /// What a family's kernels cost on a GPU, in cycles of a multiprocessor. Measured on an H200 (docs/performance.md) and
 /// used for every GPU, because only the proportions matter.
 struct GpuCost {

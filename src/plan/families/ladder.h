@@ -17,8 +17,8 @@ inline constexpr Family naive = {
             r.check(t.TM == 1 && t.TN == 1, "every invocation computes one element", "TM*TN", t.TM * t.TN, "must be",
                     1);
         },
-    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 0; },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .shared_bytes = no_shared_bytes,
+    .refuses = refuses_nothing,
     .gpu_cost = {.mac = 0.31,
                  .load = 0.00731,
                  .own = 3.88,
@@ -51,7 +51,7 @@ inline constexpr Family tiled = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return uint64_t{e.accumulator} * (TILED_A(t.BM, t.BN, t.BK) + TILED_B(t.BM, t.BN, t.BK));
     },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .refuses = refuses_nothing,
     .takes_groups = true,
     .gpu_cost = {.mac = 0.0988,
                  .load = 0.00452,
@@ -94,7 +94,7 @@ inline constexpr Family vec4 = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return uint64_t{e.accumulator} * (VEC4_A(t.BM, t.BN, t.BK) + VEC4_B(t.BM, t.BN, t.BK));
     },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .refuses = refuses_nothing,
     .gpu_cost = {.mac = 0.0123,
                  .load = 0.0043,
                  .own = 1,
@@ -136,7 +136,7 @@ inline constexpr Family block = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return uint64_t{e.accumulator} * (BLOCK_A(t.BM, t.BN, t.BK) + BLOCK_B(t.BM, t.BN, t.BK));
     },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .refuses = refuses_nothing,
     .gpu_cost = {.mac = 0.0209,
                  .load = 0.00402,
                  .own = 1,

@@ -17,9 +17,7 @@ inline constexpr Family pack = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return uint64_t{4} * PACK_CELLS(t.BM, t.BN, e.a);
     },
-    .refuses = [](const Problem&) -> const char* {
-        return "packs an operand for another kernel and computes no product";
-    },
+    .refuses = packs_alone,
     .gpu_cost = {},
     .cpu_weight = 1,
 };

@@ -42,7 +42,7 @@ inline constexpr Family simt = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         return uint64_t{e.accumulator} * (SIMT_A(t.BM, t.BN, t.BK) + SIMT_B(t.BM, t.BN, t.BK));
     },
-    .refuses = [](const Problem&) -> const char* { return nullptr; },
+    .refuses = refuses_nothing,
     .pads_sums = true,
     .takes_groups = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {

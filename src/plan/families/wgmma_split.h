@@ -22,9 +22,7 @@ constexpr Family parts_packer(std::string_view name, OperandSplit operand_split)
         .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
             return native::pack_parts_shared_bytes(t.BM, t.BN);
         },
-        .refuses = [](const Problem&) -> const char* {
-            return "packs an operand for another kernel and computes no product";
-        },
+        .refuses = packs_alone,
         .wants_addresses = true,
         .packs_fragments = true,
         .operand_split = operand_split,
