@@ -4,7 +4,7 @@
 # vkgemm_select_modules(ROWS TYPES FAMILIES): `rows` are the lines of modules.def. For every module it sets
 # <name>_excluded in the caller's scope: empty if the build has the module, else the reason as a sentence. A product is
 # chosen by its family and by the type of A. The helpers of the chosen products come along. Stops at an unknown name.
-set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_mixed:coopmat_mixed convert:coopmat_mixed pack_fragments_bf16x3:bf16x3 pack_fragments_f16x2:f16x2 pack_parts_bf16x3:wgmma_bf16x3 pack_parts_f16x2:wgmma_f16x2)  # packer:product
+set(vkgemm_fragment_packers pack_fragments:coopmat_packed pack_fragments_mixed:coopmat_mixed convert:coopmat_mixed pack_fragments_bf16x3:bf16x3 pack_fragments_f16x2:f16x2 pack_parts_bf16x3:wgmma_bf16x3 pack_parts_f16x2:wgmma_f16x2 pack_panels:cpu_packed)  # packer:product
 # The bytes of each type, as f16:2, from the rows of the public header.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../include/vkgemm/tables.h)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/../include/vkgemm/tables.h vkgemm_bytes_of)
@@ -40,6 +40,8 @@ function(vkgemm_select_modules rows types families)
       set(why "VKGEMM_TYPES=${types} excluded it when this library was built")
     elseif(families AND NOT family IN_LIST families)
       set(why "VKGEMM_FAMILIES=${families} excluded it when this library was built")
+    elseif(types AND NOT families AND family STREQUAL "cpu_packed")  # such a library is to be small
+      set(why "a library of VKGEMM_TYPES has it only if VKGEMM_FAMILIES names it")
     else()
       set(bytes ${vkgemm_bytes_of})
       list(FILTER bytes INCLUDE REGEX "^${a}:")

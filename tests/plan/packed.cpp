@@ -189,3 +189,22 @@ TEST_CASE("packed: the text of a problem has the keys") {
                               "packed_b=00000000000000fg", "packed_b=best", "packed_b=any packed_b=any"})
         CHECK(parse_problem(std::string("4x5x6 ") + wrong).status().code == VKGEMM_ERROR_PARSE);
 }
+
+TEST_CASE("packed: on a CPU driver in panels, where that is worth two passes and a workspace allows it") {
+    const auto family = [](const std::string& line, const std::string& name, uint64_t workspace_limit) {
+        const DeviceCaps caps = *parse_device_caps(file_text("devices/" + name + ".txt"));
+        Request request;
+        request.workspace_limit = workspace_limit;
+        const Problem p = normalise(*complete(parse_problem(line)->problem)).problem;
+        return select(caps, p, request)->kernel->module.family.name;
+    };
+    constexpr uint64_t enough = 64 << 20;
+    for (const std::string large : {"256x256x256", "1024x1024x1024 layout=tt", "1600x1600x1007", "2000x300x700"}) {
+        CHECK(family(large, "lavapipe", enough) == "cpu_packed");
+        CHECK(family(large, "lavapipe", 0) == "cpu");
+        CHECK(family(large + " invariant", "lavapipe", enough) == "cpu");
+        CHECK(family(large, "swiftshader", enough) == "cpu");  // its subgroups have four invocations
+    }
+    for (const char* small : {"64x64x64", "8x4096x1024", "1024x1x1024", "i32*i32 1024x1024x1024"})
+        CHECK(family(small, "lavapipe", enough) == "cpu");
+}

@@ -86,9 +86,10 @@ bool is_k_contiguous(const Operand&);
 bool prefers_transposed(const GpuCost&, const Operand&);
 
 /// The cost of packing operands first: once for the pass, and for each operand by the bytes that are read and written,
-/// and by the `tiles` of the copy. `transposed`: rows become columns.
+/// and by the `tiles` of the copy. `transposed`: rows become columns. cpu_weight: the packer's.
 double first_pass_cost(const DeviceCaps&);
-double packing_cost(const DeviceCaps&, uint64_t bytes, bool transposed, uint64_t groups, uint64_t tiles);
+double packing_cost(const DeviceCaps&, double cpu_weight, uint64_t bytes, bool transposed, uint64_t groups,
+                    uint64_t tiles);
 
 /// The cost of the second pass alone.
 double reducing_cost(const Kernel& reducer, const DeviceCaps&, const Problem&, uint32_t slices);

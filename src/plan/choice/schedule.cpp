@@ -186,7 +186,7 @@ Matrix packed(const Operand& x, Type type, bool transposes) {
 // then, but takes as many elements.
 Matrix coopmat_packed(const Operand& x, const Family& family, const Tile& t) {
     Matrix out = *x.matrix;
-    const uint32_t step = family.operand_split.count > 1 ? t.BK : 2 * t.MK;
+    const uint32_t step = family.operand_split.count > 1 || !t.MK ? t.BK : 2 * t.MK;
     const bool is_a = x.name.front() == 'A';
     out.layout = is_a ? rowMajor : columnMajor;
     out.ld = round_up(is_a ? x.cols : x.rows, step);
@@ -222,8 +222,7 @@ uint64_t read_by(const Kernel& packer, const Operand& x, uint64_t rows, const Ma
     return converts ? info(x.matrix->type).bytes_of(rows * to.ld) : written;
 }
 
-// The same, with its packer and its cost, which is 0 if it comes packed (`ahead`). Refused where no kernel packs it, it
-// is too large, or it comes in another layout.
+// The same with packer and cost, 0 if it comes packed (`ahead`). Refused by size, by layout, or without a packer.
 std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, uint64_t ahead,
                            const Kernel& k, const Tile& t, const Search& search) {
     const Kernel* const packer = find_packer(k, t, search.device, x);
@@ -244,13 +243,13 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
                                ", and this kernel reads ", key_text(packing.key),
                                "; pack it by a plan that is made with packed", x.name, " = VKGEMM_PACKED_ANY"})};
     }
-    const bool is_a = x.name == "A";
-    const uint64_t tiles = div_up(is_a ? x.rows : x.cols, packer->tile.BM) *
-                           div_up(is_a ? x.cols : x.rows, packer->tile.BN) *
+    const auto [rows_of_k, depth] = x.name == "A" ? std::pair(x.rows, x.cols) : std::pair(x.cols, x.rows);
+    const uint64_t tiles = div_up(rows_of_k, packer->tile.BM) * div_up(depth, packer->tile.BN) *
                            (x.matrix->batchStride ? schedule.problem.batch : 1);
     const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
-    schedule.cost += packing_cost(search.dev(), read_by(*packer, x, rows, matrix, packing.bytes) + packing.bytes,
-                                  is_transposed(k, x), groups, tiles);
+    schedule.cost += packing_cost(search.dev(), packer->module.family.cpu_weight,
+                                  read_by(*packer, x, rows, matrix, packing.bytes) + packing.bytes, is_transposed(k, x),
+                                  groups, tiles);
     return std::nullopt;
 }
 
@@ -363,10 +362,11 @@ double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const Dev
     double out = first_pass_cost(dev);
     const OperandSplit& split = k.module.family.operand_split;
     const uint64_t element = split.count * info(unit_type(k.module.family, k.module.a)).bytes;
+    const double cpu_weight = std::min(k.module.family.cpu_weight, 1.0);  // its packer's, or less
     for (const auto& [bit, type, elements] : {std::tuple{1u, p.a.type, p.m * p.k}, {2u, p.b.type, p.k * p.n}}) {
         const uint64_t written = elements * element;
         const uint64_t read = converted(k, p) & bit ? std::min(info(type).bytes_of(elements), written) : written;
-        if (mask & bit) out += packing_cost(dev, read + written, false, UINT64_MAX, 0);
+        if (mask & bit) out += packing_cost(dev, cpu_weight, read + written, false, UINT64_MAX, 0);
     }
     return out;
 }
