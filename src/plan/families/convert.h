@@ -14,9 +14,7 @@ inline constexpr Family convert = {
             r.multiple("the invocations take eight elements each at a time", "BM*BN", t.BM * t.BN, "8*WG", 8 * t.WG);
         },
     .shared_bytes = no_shared_bytes,
-    .refuses = [](const Problem&) -> const char* {
-        return "converts an operand for another kernel and computes no product";
-    },
+    .refuses = packs_alone,
     .gpu_cost = {},
     .cpu_weight = 1,
 };

@@ -115,7 +115,7 @@ inline constexpr Family coopmat_packed = {
         },
     .copy_rules = packed_rules::matrices,
     .shared_bytes = packed_rules::bytes_for_d<true>,
-    .refuses = [](const Problem& p) { return packed_rules::too_short(p); },
+    .refuses = packed_rules::too_short,
     .uses_matrix_units = true,
     .packs_fragments = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
