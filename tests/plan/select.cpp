@@ -235,11 +235,12 @@ TEST_CASE("the chosen one costs least, and every other says its cost or the reas
             const KernelCost of_kernel(*choice->kernel, choice->tile, *caps);
             const ProductCost cost(of_kernel, p);
             const OperandEffects effects = cost.effects_of(choice->schedule.operands(), Request{}.operand_alignment);
-            const double plain = cost.product(choice->schedule.split, effects);
+            const CostParts parts = cost.parts(choice->schedule.split, effects);
             CAPTURE(file);
             CAPTURE(line);
             CAPTURE(choice->kernel->name);
-            CHECK(choice->schedule.cost == plain * cost.correction(plain, choice->schedule.split, effects));
+            CHECK(choice->schedule.cost ==
+                  parts.weighted(no_weights) * cost.correction(parts, choice->schedule.split, effects));
         }
     }
 }

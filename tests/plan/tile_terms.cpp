@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The regressions of tiles: their rows, and for which devices they hold.
+// The network that corrects the costs of tiles: its rows, for which devices they hold, and its value.
 #include "plan/choice/tile_terms.h"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,40 @@ TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GP
             CHECK(!find_tile_terms(*k, larger, *nvidia));
         }
     }
-    CHECK(factor_of(1000) == doctest::Approx(std::exp(most_correction)));
-    CHECK(factor_of(-1000) >= least_factor);
-    CHECK(factor_of(0) == 1);
+}
+
+TEST_CASE("the factor of a tile is that of the rows of fact_weights.def and tile_terms.def, within its limits") {
+    const int weights[][hidden_units] = {
+#define FACT_WEIGHTS(fact, ...) {__VA_ARGS__},
+#include "plan/choice/fact_weights.def"
+#undef FACT_WEIGHTS
+    };
+    const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
+    int limited = 0, free = 0;
+    for (const Kernel& k : kernels()) {
+        const TileTerms* terms = find_tile_terms(k, k.tile, *nvidia);
+        if (!terms) continue;
+        CAPTURE(k.name);
+        for (const float scale : {0.0F, 0.25F, 1.0F, 30.0F}) {
+            std::array<float, size_t(TileFact::count)> facts;
+            for (size_t i = 0; i < facts.size(); ++i) facts[i] = scale * (float(i * 7 % 11) / 5 - 1);
+            double sum = 0;
+            for (size_t i = 0; i < facts.size(); ++i) sum += double(facts[i]) * terms->of_facts[i] * double(term_unit);
+            for (size_t unit = 0; unit < hidden_units; ++unit) {
+                double held = terms->offsets[unit] * double(offset_unit);
+                for (size_t i = 0; i < facts.size(); ++i)
+                    held += double(facts[i]) * weights[i][unit] * double(weight_unit);
+                sum += std::max(held, 0.0) * weights[facts.size()][unit] * double(weight_unit);
+            }
+            TermSum terms_sum(*terms);
+            terms_sum.add(TileFact(0), std::span(facts).first(20));
+            terms_sum.add(TileFact(20), std::span(facts).subspan(20));
+            const double expected = std::clamp(sum, -most_correction, most_correction);
+            CHECK(std::log(terms_sum.factor()) == doctest::Approx(expected).epsilon(1e-4));
+            CHECK(terms_sum.factor() >= least_factor);
+            ++(sum == expected ? free : limited);
+        }
+    }
+    CHECK(free > 50);
+    CHECK(limited > 50);
 }

@@ -128,29 +128,41 @@ ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
     : k_(k),
       p_(p),
       tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)),
-      terms_(corrected && has_terms(p) ? k.terms : nullptr) {}
+      terms_(corrected && has_terms(p) ? k.terms : nullptr) {
+    if (k_.on_cpu) return;
+    const GpuCost& gpu_cost = k_.family->gpu_cost;
+    // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A
+    // at once; with many, each further row of tiles reads B again.
+    const double log2_ratio = k_.cols < 64 ? std::abs(std::log2(std::max(double(p.m), 1.0) / k_.rows)) : 0;
+    alone_ = k_.alone + gpu_cost.other_rows * log2_ratio;
+    // Memory traffic is that of operands and results, each counted once, and what the tiles beside the first read again.
+    const auto bytes = [](const Matrix& x) { return double(info(x.type).bytes) / info(x.type).block; };
+    const auto reads = [&](double tiles) { return 1 + gpu_cost.reread * (tiles - 1); };
+    const double cycles = double(p.batch) / (k_.units * gpu_cost.bytes_per_cycle);
+    const double a = double(p.m) * double(p.k) * bytes(p.a) * reads(ceil_of(double(p.n), k_.cols));
+    const double b = double(p.k) * double(p.n) * bytes(p.b) * reads(ceil_of(double(p.m), k_.rows));
+    operand_traffic_ = (a + b) * cycles;
+    element_traffic_ = double(p.m) * double(p.n) * cycles;
+}
 
 OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
-    OperandEffects out{slowdown(all, operand_alignment), k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])]};
+    OperandEffects out;
+    out.slowdown = slowdown(all, operand_alignment);
+    out.at_once = k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])];
+    if (!k_.on_cpu) out.full_step = step_of(out.at_once);
     out.a_narrow = !is_wide(all[0], operand_alignment), out.b_narrow = !is_wide(all[1], operand_alignment);
-    if (VKGEMM_HAS_TILE_TERMS && terms_) add_terms(all, out);
+#if VKGEMM_HAS_TILE_TERMS
+    if (terms_) add_terms(all, out);
+#endif
     return out;
 }
 
+#if VKGEMM_HAS_TILE_TERMS
 namespace {
 
-// Of facts, in hundredths.
-struct TermSum {
-    const TileTerms& terms;
-    double sum = 0;
-    void add([[maybe_unused]] TileFact fact, [[maybe_unused]] double x) {
-#if VKGEMM_HAS_TILE_TERMS
-        sum += terms.of_facts[size_t(fact)] * x;
-#endif
-    }
-};
-double log2_within(double x, double least, double most) { return std::clamp(std::log2(x), least, most); }
-double log2_size(double x) { return (std::log2(std::max(x, 1.0)) - 7) / 4; }
+float log2_of(double x) { return std::log2(static_cast<float>(x)); }
+float log2_size(double x) { return (log2_of(std::max(x, 1.0)) - 7) / 4; }
+float flag(bool x) { return x ? 1.0F : 0.0F; }
 
 }  // namespace
 
@@ -158,43 +170,77 @@ double log2_size(double x) { return (std::log2(std::max(x, 1.0)) - 7) / 4; }
 void ProductCost::add_terms(const std::array<Operand, 4>& all, OperandEffects& effects) const {
     const bool a = is_k_contiguous(all[0]), b = is_k_contiguous(all[1]);
     const bool a_narrow = effects.a_narrow, b_narrow = effects.b_narrow;
-    const double m = double(std::max<uint64_t>(p_.m, 1)), n = double(std::max<uint64_t>(p_.n, 1));
-    TermSum out{*terms_};
-    out.add(TileFact::one, 1);
-    out.add(TileFact::a_along, a), out.add(TileFact::b_along, b), out.add(TileFact::both_along, a && b);
-    out.add(TileFact::a_narrow, a_narrow), out.add(TileFact::b_narrow, b_narrow);
-    out.add(TileFact::a_single, a && a_narrow), out.add(TileFact::b_single, b && b_narrow);
-    out.add(TileFact::narrow, a_narrow && b_narrow);
-    out.add(TileFact::a_packed, all[0].padded), out.add(TileFact::b_packed, all[1].padded);
-    out.add(TileFact::m, log2_size(m)), out.add(TileFact::m2, log2_size(m) * log2_size(m));
-    out.add(TileFact::n, log2_size(n)), out.add(TileFact::n2, log2_size(n) * log2_size(n));
-    out.add(TileFact::edge_m, log2_within(ceil_of(m, k_.rows) * k_.rows / m, 0, 4));
-    out.add(TileFact::edge_n, log2_within(ceil_of(n, k_.cols) * k_.cols / n, 0, 4));
-    out.add(TileFact::ragged, p_.d.ld * info(p_.d.type).bytes % 16 != 0);
-    effects.terms = out.sum;
+    const double tiles_m = std::max(ceil_of(double(p_.m), k_.rows), 1.0);
+    const double tiles_n = std::max(ceil_of(double(p_.n), k_.cols), 1.0);
+    const float m = log2_size(double(p_.m)), n = log2_size(double(p_.n));
+    const auto edge = [](double tiles, double of_tile, uint64_t size) {
+        return std::clamp(log2_of(tiles * of_tile / double(std::max<uint64_t>(size, 1))), 0.0F, 4.0F);
+    };
+    const auto some = [](double tiles) { return std::min(log2_of(tiles), 3.0F) / 2; };
+    const float facts[] = {flag(a),
+                           flag(b),
+                           flag(a && b),
+                           flag(a_narrow),
+                           flag(b_narrow),
+                           flag(a && a_narrow),
+                           flag(b && b_narrow),
+                           flag(a_narrow && b_narrow),
+                           flag(all[0].padded),
+                           flag(all[1].padded),
+                           m,
+                           m * m,
+                           n,
+                           n * n,
+                           edge(tiles_m, k_.rows, p_.m),
+                           edge(tiles_n, k_.cols, p_.n),
+                           some(tiles_m),
+                           some(tiles_n),
+                           log2_of(double(std::max<uint64_t>(p_.batch, 1))) / 4,
+                           flag(p_.d.ld * info(p_.d.type).bytes % 16 != 0)};
+    static_assert(std::size(facts) == size_t(TileFact::groups));
+    effects.terms = TermSum(*terms_);
+    effects.terms.add(TileFact::a_along, facts);
 }
 
-double ProductCost::correction(double cost, const SplitK& split, const OperandEffects& operands) const {
-    if (!VKGEMM_HAS_TILE_TERMS || !terms_) return 1;
+double ProductCost::correction(const CostParts& parts, const SplitK& split, const OperandEffects& operands) const {
+    if (!terms_) return 1;
+    const double cost = std::max(parts.weighted(no_weights), 1.0);
     const double chunk = double(std::max<uint64_t>(split.chunk, 1)), steps = ceil_of(chunk, k_.depth);
     const double groups = std::max(tiles_ * split.slices, 1.0), busiest = ceil_of(groups, k_.units);
-    const double rounds = std::log2(busiest / operands.at_once), k = log2_size(chunk);
-    const double idle = log2_within(k_.units / groups, 0, 4) / 2, near = std::clamp(rounds, -3.0, 3.0) / 2;
-    TermSum out{*terms_, operands.terms};
-    out.add(TileFact::groups, log2_within(busiest, 0, 5) / 3);
-    out.add(TileFact::rounds, near), out.add(TileFact::further, std::clamp(rounds, 0.0, 4.0) / 2);
-    out.add(TileFact::idle, idle);
-    out.add(TileFact::uneven, groups > k_.units ? busiest * k_.units / groups - 1 : 0);
-    out.add(TileFact::k, k), out.add(TileFact::k2, k * k);
-    out.add(TileFact::edge_k, log2_within(steps * k_.depth / chunk, 0, 4));
-    out.add(TileFact::steps, log2_within(steps, 0, 8) / 4);
-    out.add(TileFact::slices, log2_within(split.slices, 0, 7) / 3);
-    out.add(TileFact::k_idle, k * idle), out.add(TileFact::k_rounds, k * near);
-    out.add(TileFact::a_rounds, operands.a_narrow ? near : 0);
-    out.add(TileFact::b_rounds, operands.b_narrow ? near : 0);
-    out.add(TileFact::time, (std::log2(std::max(cost, 1.0)) - 15) / 3);
-    return factor_of(out.sum);
+    const double rounds = groups / k_.units / operands.at_once;
+    const float log2_busiest = log2_of(busiest), log2_rounds = log2_of(busiest / operands.at_once);
+    const float log2_steps = log2_of(steps), log2_chunk = log2_of(chunk), k = (log2_chunk - 7) / 4;
+    const float idle = std::clamp(log2_of(k_.units / groups), 0.0F, 4.0F) / 2;
+    const float near = std::clamp(log2_rounds, -3.0F, 3.0F) / 2;
+    const auto part = [&](double x) { return static_cast<float>(std::clamp(x / cost, -1.0, 1.0)); };
+    const float facts[] = {std::min(log2_busiest, 5.0F) / 3,
+                           near,
+                           std::clamp(log2_rounds, 0.0F, 4.0F) / 2,
+                           idle,
+                           groups > k_.units ? static_cast<float>(busiest * k_.units / groups - 1) : 0,
+                           rounds > 1 ? static_cast<float>(std::min(std::ceil(rounds) / rounds - 1, 1.0)) : 0,
+                           k,
+                           k * k,
+                           std::clamp(log2_of(steps * k_.depth / chunk), 0.0F, 4.0F),
+                           std::min(log2_steps, 8.0F) / 4,
+                           std::min(log2_of(split.slices), 7.0F) / 3,
+                           flag(split.slices > 1),
+                           k * idle,
+                           k * near,
+                           operands.a_narrow ? near : 0,
+                           operands.b_narrow ? near : 0,
+                           (log2_of(cost) - 15) / 3,
+                           part(parts.launch),
+                           part(parts.steps),
+                           part(parts.results),
+                           part(parts.memory),
+                           part(parts.passes)};
+    static_assert(std::size(facts) == size_t(TileFact::count) - size_t(TileFact::groups));
+    TermSum out = operands.terms;
+    out.add(TileFact::groups, facts);
+    return out.factor();
 }
+#endif
 
 double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
@@ -223,26 +269,24 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
 
 // Work groups on one multiprocessor hide each other's latency: together they take as long as their arithmetic, but no
 // less than one of them alone, and more than both where these are alike.
+double ProductCost::step_of(double groups) const {
+    return overlapped(groups * k_.arithmetic, alone_, k_.family->gpu_cost.together);
+}
+
 CostParts ProductCost::on_gpu(const SplitK& split, const OperandEffects& operands) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     const double steps = ceil_of(double(std::max<uint64_t>(split.chunk, 1)), k_.depth);
     const bool is_ragged = split.slices == 1 && p_.d.ld * info(p_.d.type).bytes % 16 != 0;
     const double element =
         gpu_cost.element + (is_ragged ? gpu_cost.ragged : 0) + gpu_cost.shared_part * k_.further_parts;
-    // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A
-    // at once; with many, each further row of tiles reads B again.
-    const double log2_ratio = k_.cols < 64 ? std::abs(std::log2(std::max(double(p_.m), 1.0) / k_.rows)) : 0;
-    const double alone = k_.alone + gpu_cost.other_rows * log2_ratio;
     CostParts out{.launch = gpu_cost.launch};
-    const auto add_rounds = [&](double rounds, double n) {
-        if (rounds == 0 || n == 0) return;
-        const double step = overlapped(n * k_.arithmetic, alone, gpu_cost.together);
+    const auto add_rounds = [&](double rounds, double n, double step) {
         out.steps += rounds * step * (steps + gpu_cost.prologue) * operands.slowdown;
         out.results += rounds * (n * (element * k_.block + gpu_cost.start) + gpu_cost.group);
     };
     const double busiest = ceil_of(tiles_ * split.slices, k_.units), rounds = std::floor(busiest / operands.at_once);
-    add_rounds(rounds, operands.at_once);
-    add_rounds(1, busiest - rounds * operands.at_once);
+    if (rounds > 0) add_rounds(rounds, operands.at_once, operands.full_step);
+    if (const double rest = busiest - rounds * operands.at_once; rest > 0) add_rounds(1, rest, step_of(rest));
     out.memory = not_hidden(split.slices, out.steps + out.results);
     return out;
 }
@@ -256,15 +300,8 @@ double ProductCost::not_hidden(uint32_t slices, double work) const {
     return std::sqrt(std::sqrt(fourth(work) + fourth(traffic))) - work;
 }
 
-// Of operands and results, each counted once, and what the tiles beside the first read again.
 double ProductCost::memory(uint32_t slices) const {
-    const auto bytes = [](const Matrix& x) { return double(info(x.type).bytes) / info(x.type).block; };
-    const GpuCost& gpu_cost = k_.family->gpu_cost;
-    const auto reads = [&](double tiles) { return 1 + gpu_cost.reread * (tiles - 1); };
-    const double a = double(p_.m) * double(p_.k) * bytes(p_.a) * reads(ceil_of(double(p_.n), k_.cols));
-    const double b = double(p_.k) * double(p_.n) * bytes(p_.b) * reads(ceil_of(double(p_.m), k_.rows));
-    const double results = double(p_.m) * double(p_.n) * (slices > 1 ? k_.bytes.accumulator * slices : k_.bytes.d);
-    return double(p_.batch) * (a + b + results) / (k_.units * gpu_cost.bytes_per_cycle);
+    return operand_traffic_ + element_traffic_ * (slices > 1 ? k_.bytes.accumulator * slices : k_.bytes.d);
 }
 
 // A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.

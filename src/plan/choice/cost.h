@@ -40,7 +40,8 @@ struct KernelCost {
 struct OperandEffects {
     double slowdown = 1;                      // the factor on the time of a step
     double at_once = 1;                       // work groups that a multiprocessor holds
-    double terms = 0;                         // of the tile, those that a split of K does not change; in hundredths
+    double full_step = 0;                     // the time of a step of so many work groups, without slowdown
+    TermSum terms;                            // of the facts that a split of K does not change
     bool a_narrow = false, b_narrow = false;  // not read in 16-byte chunks
 };
 
@@ -54,9 +55,14 @@ class ProductCost {
     /// Without other passes.
     CostParts parts(const SplitK&, const OperandEffects&) const;
     double product(const SplitK& split, const OperandEffects& x) const { return parts(split, x).weighted(k_.weights); }
-    /// The factor on the cost of all passes, which is `cost` without weights, by the terms of the tile.
-    double correction(double cost, const SplitK&, const OperandEffects&) const;
+    /// The factor on the cost of all passes, whose parts are given, by the terms of the tile.
+#if VKGEMM_HAS_TILE_TERMS
+    double correction(const CostParts&, const SplitK&, const OperandEffects&) const;
     double least_correction() const { return terms_ ? least_factor : 1; }
+#else
+    double correction(const CostParts&, const SplitK&, const OperandEffects&) const { return 1; }
+    double least_correction() const { return 1; }
+#endif
     const CostParts& weights() const { return k_.weights; }
     OperandEffects effects_of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     /// No more than reducing_cost() with any reducer, weighted.
@@ -70,13 +76,16 @@ class ProductCost {
     double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
     void add_terms(const std::array<Operand, 4>&, OperandEffects&) const;
     double on_cpu(const SplitK&) const;
+    double step_of(double groups) const;  // that share a multiprocessor
     double memory(uint32_t slices) const;
     double not_hidden(uint32_t slices, double work) const;
 
     const KernelCost& k_;
     const Problem& p_;
-    double tiles_;            // work groups of one slice
-    const TileTerms* terms_;  // null: there are none
+    double tiles_;                                      // work groups of one slice
+    const TileTerms* terms_;                            // null: there are none
+    double alone_ = 0;                                  // of a step of a work group that is alone
+    double operand_traffic_ = 0, element_traffic_ = 0;  // cycles; the latter for each byte of an element of D
 };
 
 /// Whether neighbours in memory differ in k. For A and B.

@@ -97,14 +97,18 @@ SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
 double cost_below(double limit, double before, SplitK& split, const ProductCost& cost, const OperandEffects& operands,
                   const Problem& p, const Search& search) {
     const CostParts& weights = cost.weights();
-    const CostParts parts = cost.parts(split, operands);
-    const double product = before + parts.weighted(weights);
-    const double unweighted = before / weights.passes + parts.weighted(no_weights);
-    if (split.slices == 1) return product * cost.correction(unweighted, split, operands);
-    if (cost.least_correction() * product + cost.least_second_pass(split.slices) >= limit) return INFINITY;
-    const Reducer reducer = find_reducer(search.device, p, split.slices);
-    split.reducer = reducer.kernel;
-    return (product + reducer.cost * weights.passes) * cost.correction(unweighted + reducer.cost, split, operands);
+    CostParts parts = cost.parts(split, operands);
+    parts.passes = before / weights.passes;
+    if (split.slices > 1) {
+        if (cost.least_correction() * parts.weighted(weights) + cost.least_second_pass(split.slices) >= limit)
+            return INFINITY;
+        const Reducer reducer = find_reducer(search.device, p, split.slices);
+        split.reducer = reducer.kernel;
+        parts.passes += reducer.cost;
+    }
+    const double plain = parts.weighted(weights);
+    if (cost.least_correction() * plain >= limit) return INFINITY;
+    return plain * cost.correction(parts, split, operands);
 }
 
 // Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
@@ -113,7 +117,8 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     const Problem& p = schedule.problem;
     const double before = schedule.cost;
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
-    const double demanded = cost_below(INFINITY, before, schedule.split, cost, operands, p, search);
+    const double demanded =
+        cost_below(t.SPLIT ? INFINITY : search.limit, before, schedule.split, cost, operands, p, search);
     if (schedule.split.slices > 1 && !schedule.split.reducer)
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"});

@@ -276,28 +276,31 @@ bool may_serve(const DeviceKernels::Product& x, const Problem& p) {
     return x.fits && p.accuracy >= x.kernel->module.family.accuracy && x.kernel->module.has_types_of(p);
 }
 
-// For a choice among all kernels with their own tiles. The one that promises the least is tried first: with its cost
-// as the limit, the promises of most others rule them out.
+// For a choice among all kernels with their own tiles. They are tried in the order of what they promise: the costs of
+// the first ones are the limit, by which the promises of most others rule them out.
 void take_cheapest_of(bool with_native, Choice& choice, const DeviceKernels& device, const Problem& p,
                       const Request& request) {
     const auto products = device.products(p);
-    std::vector<double> least(products.size(), INFINITY);
-    size_t first = products.size();
+    std::vector<std::pair<double, size_t>> promises;
+    promises.reserve(products.size());
     for (size_t i = 0; i < products.size(); ++i) {
         const DeviceKernels::Product& x = products[i];
         if (may_serve(x, p) && (with_native || !x.kernel->module.is_native()))
-            least[i] = least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p, request);
-        if (least[i] < (first == products.size() ? INFINITY : least[first])) first = i;
+            promises.emplace_back(least_cost({*x.kernel, x.kernel->tile, x.cost}, device, p, request), i);
     }
-    const auto take_below_limit = [&](size_t i, double limit) {
+    std::ranges::make_heap(promises, std::ranges::greater{});
+    double least = INFINITY;
+    size_t chosen = products.size();
+    while (!promises.empty() && promises.front().first <= least) {
+        const size_t i = promises.front().second;
+        std::ranges::pop_heap(promises, std::ranges::greater{});
+        promises.pop_back();
+        // Of those that cost the same, the earlier one in the table is preferred.
+        const double limit = i < chosen && chosen < products.size() ? std::nextafter(least, INFINITY) : least;
         const DeviceKernels::Product& x = products[i];
-        return least[i] < limit && take_below(limit, choice, {*x.kernel, x.kernel->tile, x.cost}, device, p, request);
-    };
-    double limit = INFINITY;
-    if (first != products.size() && take_below_limit(first, limit))
-        limit = std::nextafter(choice.schedule.cost, INFINITY);  // an earlier one that costs the same is preferred
-    for (size_t i = 0; i < products.size(); ++i)
-        if (take_below_limit(i, limit)) limit = choice.schedule.cost;
+        if (!take_below(limit, choice, {*x.kernel, x.kernel->tile, x.cost}, device, p, request)) continue;
+        least = choice.schedule.cost, chosen = i;
+    }
 }
 
 Request without_terms(Request request) {

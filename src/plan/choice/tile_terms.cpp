@@ -11,32 +11,87 @@ namespace vkgemm::plan {
 namespace {
 
 // The names are in the rows, because pointers would have to be relocated.
-constexpr char family_names[][16] = {"gemv", "tiled", "block", "vec4", "simt", "coopmat", "coopmat_packed", "bf16x3"};
-enum class FamilyOfTerms : uint8_t { gemv, tiled, block, vec4, simt, coopmat, coopmat_packed, bf16x3 };
+constexpr char family_names[][20] = {
+    "gemv", "tiled", "block", "vec4", "simt", "coopmat", "coopmat_packed", "coopmat_resident", "bf16x3"};
+enum class FamilyOfTerms : uint8_t {
+    gemv,
+    tiled,
+    block,
+    vec4,
+    simt,
+    coopmat,
+    coopmat_packed,
+    coopmat_resident,
+    bf16x3
+};
 
 struct RowOfTerms {
     FamilyOfTerms family;
-    uint8_t rows, cols, depth;  // 256 is 0
-    uint8_t bytes, loads;       // of an element of A; DEPTH
+    uint8_t bytes, loads;  // of an element of A; DEPTH
+    uint16_t rows, cols, depth;
     TileTerms terms;
 };
-template <class... Terms>
-constexpr TileTerms make_terms(int step, [[maybe_unused]] Terms... of_facts) {
+// The offsets, and then what the facts add.
+template <class... Numbers>
+constexpr TileTerms make_terms(int step, [[maybe_unused]] Numbers... numbers) {
+    TileTerms out = {uint8_t(step)};
 #if VKGEMM_HAS_TILE_TERMS
-    static_assert(sizeof...(of_facts) == 0 || sizeof...(of_facts) == size_t(TileFact::count));
-    return {uint8_t(step), {int8_t(of_facts)...}};
-#else
-    return {uint8_t(step)};
+    constexpr size_t facts = size_t(TileFact::count);
+    static_assert(sizeof...(numbers) == hidden_units + facts);
+    const int8_t all[] = {int8_t(numbers)...};
+    std::copy_n(all, hidden_units, out.offsets);
+    std::copy_n(all + hidden_units, facts, out.of_facts);
 #endif
+    return out;
 }
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...)                                  \
-    IN_BUILD_##module({FamilyOfTerms::family, uint8_t(rows), uint8_t(cols), uint8_t(depth), bytes, loads, \
-                       make_terms(__VA_ARGS__)}, )
+#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) \
+    IN_BUILD_##module({FamilyOfTerms::family, bytes, loads, rows, cols, depth, make_terms(__VA_ARGS__)}, )
 constexpr RowOfTerms rows_of_terms[] = {
 #include "plan/choice/tile_terms.def"
     {},  // for builds without any of these modules
 };
 #undef TILE_TERMS
+
+#if VKGEMM_HAS_TILE_TERMS
+// In units of weight_unit.
+constexpr int8_t packed_weights[size_t(TileFact::count) + 1][hidden_units] = {
+#    define FACT_WEIGHTS(fact, ...) {__VA_ARGS__},
+#    include "plan/choice/fact_weights.def"
+#    undef FACT_WEIGHTS
+};
+constexpr std::string_view names_of_weights[] = {
+#    define FACT_WEIGHTS(fact, ...) #    fact,
+#    include "plan/choice/fact_weights.def"
+#    undef FACT_WEIGHTS
+};
+constexpr std::string_view names_of_facts[] = {
+#    define X(name) #    name,
+    VKGEMM_TILE_FACTS(X)
+#    undef X
+        "output"};
+static_assert(std::ranges::equal(names_of_weights, names_of_facts));
+
+HiddenUnits unpack(const int8_t (&packed)[hidden_units], float unit) {
+    HiddenUnits out;
+    for (size_t i = 0; i < hidden_units; ++i) out[i] = float(packed[i]) * unit;
+    return out;
+}
+
+struct FactWeights {
+    std::array<HiddenUnits, size_t(TileFact::count)> of_facts;
+    HiddenUnits output;
+};
+FactWeights unpack_all() {
+    FactWeights out;
+    for (size_t i = 0; i < out.of_facts.size(); ++i) out.of_facts[i] = unpack(packed_weights[i], weight_unit);
+    out.output = unpack(packed_weights[out.of_facts.size()], weight_unit);
+    return out;
+}
+const FactWeights& fact_weights() {
+    static const FactWeights weights = unpack_all();
+    return weights;
+}
+#endif
 
 }  // namespace
 
@@ -45,14 +100,34 @@ const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCap
     if (dev.vendor != nvidia_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
     if (std::max({t.BM, t.BN, t.BK}) > 256) return nullptr;
     for (const RowOfTerms& x : rows_of_terms)
-        if (x.bytes == bytes.a && x.rows == uint8_t(t.BM) && x.cols == uint8_t(t.BN) && x.depth == uint8_t(t.BK) &&
-            x.loads == t.DEPTH && k.module.family.name == family_names[size_t(x.family)])
+        if (x.bytes == bytes.a && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
+            k.module.family.name == family_names[size_t(x.family)])
             return &x.terms;
     return nullptr;
 }
 
-double factor_of(double hundredths) {
-    return std::exp(std::clamp(hundredths / 100, -most_correction, most_correction));
+#if VKGEMM_HAS_TILE_TERMS
+TermSum::TermSum(const TileTerms& terms) : terms_(&terms), units_(unpack(terms.offsets, offset_unit)) {}
+
+void TermSum::add(TileFact first, std::span<const float> values) {
+    const HiddenUnits* weights = &fact_weights().of_facts[size_t(first)];
+    const int8_t* linear = &terms_->of_facts[size_t(first)];
+    HiddenUnits sum = units_;
+    for (const float x : values) {
+        if (x != 0)
+            for (size_t i = 0; i < hidden_units; ++i) sum[i] += x * (*weights)[i];
+        linear_ += x * float(*linear++) * term_unit;
+        ++weights;
+    }
+    units_ = sum;
 }
+
+double TermSum::factor() const {
+    const HiddenUnits& output = fact_weights().output;
+    float sum = linear_;
+    for (size_t i = 0; i < hidden_units; ++i) sum += std::max(units_[i], 0.0F) * output[i];
+    return std::exp(std::clamp(double(sum), -most_correction, most_correction));
+}
+#endif
 
 }  // namespace vkgemm::plan
