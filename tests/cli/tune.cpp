@@ -66,12 +66,12 @@ TEST_CASE("tune --random: too few problems for a fit; what goes beside it") {
 
 TEST_CASE("tune: a model in the file is used, and refused by its line if it is broken") {
     const Folder folder("tune_model");
-    write("model.txt", "llvmpipe | model 5 | cpu | steps=100\n");
+    write("model.txt", "llvmpipe | model 6 | cpu | steps=100\n");
     const std::string before = run(0, "explain 256x256x256 --quiet").out;
     expect(before, {"cpu_f32"});
     const Variable file("VKGEMM_TUNED", "model.txt");
     CHECK(!contains(run(0, "explain 256x256x256 --quiet").out, "kernel     cpu_f32"));
-    write("model.txt", "llvmpipe | model 5 | cpu | step=100\n");
+    write("model.txt", "llvmpipe | model 6 | cpu | step=100\n");
     expect(run(2, "explain 8x8x8 --quiet").err, {"VKGEMM_TUNED", "line 1", "'step=100'"});
 }
 

@@ -109,14 +109,14 @@ TEST_CASE("a line that is not a tuned row is refused with its number and the rea
         {"H200 | 0x8x8 | naive_f32_8x8 |", {"line 1:", "empty"}},
         {"H200 | 8x8x8 | naive_f32_8x8 |\nH200 | 8x8x8 | naive_f32_8x8 | SPLI=2", {"line 2:", "SPLI", "SPLIT"}},
         {"H200 | 8x8x8 | naive_f32_8x8 | SPLIT=x", {"line 1:", "SPLIT", "'x'"}},
-        {"H200 | model | simt | steps=2", {"line 1:", "'model'", "model 5"}},
+        {"H200 | model | simt | steps=2", {"line 1:", "'model'", "model 6"}},
         {"H200 | model 0 | simt | steps=2", {"line 1:", "'model 0'"}},
-        {"H200 | model 5 | | steps=2", {"line 1:", "kernel"}},
-        {"H200 | model 5 | simt | step=2", {"line 1:", "'step=2'", "launch, steps, results, memory"}},
-        {"H200 | model 5 | simt | steps=2,steps=2", {"line 1:", "each once"}},
-        {"H200 | model 5 | simt | steps", {"line 1:", "'steps'"}},
-        {"H200 | model 5 | simt | steps=0", {"line 1:", "'steps=0'", "0.01 to 100"}},
-        {"H200 | model 5 | simt | memory=nan", {"line 1:", "'memory=nan'"}},
+        {"H200 | model 6 | | steps=2", {"line 1:", "kernel"}},
+        {"H200 | model 6 | simt | step=2", {"line 1:", "'step=2'", "launch, steps, results, memory"}},
+        {"H200 | model 6 | simt | steps=2,steps=2", {"line 1:", "each once"}},
+        {"H200 | model 6 | simt | steps", {"line 1:", "'steps'"}},
+        {"H200 | model 6 | simt | steps=0", {"line 1:", "'steps=0'", "0.01 to 100"}},
+        {"H200 | model 6 | simt | memory=nan", {"line 1:", "'memory=nan'"}},
     };
     for (const auto& one : bad) {
         const Result<std::vector<TunedRow>> rows = parse_tuned(one.first);
@@ -129,8 +129,8 @@ TEST_CASE("a line that is not a tuned row is refused with its number and the rea
 
 TEST_CASE("rows of weights: of the device alone, the first of a family, and of this version of the cost model") {
     const auto rows = on_h200(
-        "H200 | model 5 | simt | steps=2, memory=0.5\nH200 | model 5 | simt | steps=3\n"
-        "other | model 5 | gemv | steps=4\nH200 | model 5 | no_such | steps=5\nH200 | model 99 | coopmat | what=6\n"
+        "H200 | model 6 | simt | steps=2, memory=0.5\nH200 | model 5 | simt | steps=3\n"
+        "other | model 6 | gemv | steps=4\nH200 | model 5 | no_such | steps=5\nH200 | model 99 | coopmat | what=6\n"
         "H200 | 64x64x64 | naive_f32_8x8 |");
     REQUIRE(rows.size() == 5);
     CHECK(rows[0].skipped.empty());

@@ -10,7 +10,7 @@
 // A row of weights belongs to no problem, but to the cost model on the device. It has "model VERSION" for PROBLEM, a
 // family for KERNEL, and for TILE the weights of the parts of its predicted cost; those left out are 1:
 //
-//     NVIDIA H200 | model 5 | simt | launch=0.9,steps=1.1,results=1.3,memory=0.8,passes=1
+//     NVIDIA H200 | model 6 | simt | launch=0.9,steps=1.1,results=1.3,memory=0.8,passes=1
 #pragma once
 #include <array>
 #include <map>

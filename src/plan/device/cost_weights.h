@@ -44,6 +44,6 @@ struct FamilyWeights {
 
 /// Fitted weights hold for one state of the cost model. Add 1, also to VKGEMM_COST_MODEL_VERSION, when a change of the
 /// model makes older ones wrong.
-inline constexpr int cost_model_version = 5;
+inline constexpr int cost_model_version = 6;
 
 }  // namespace vkgemm::plan
