@@ -8,7 +8,6 @@
 #include <set>
 
 #include "plan/problem/problem_text.h"
-#include "plan/steps/grouped.h"
 #include "support/files.h"
 #include "support/string_util.h"
 
@@ -89,22 +88,6 @@ TEST_CASE("a format whose staged pieces exceed the device's shared memory leaves
     CHECK(bool(choose("swiftshader", "f32*q8_0" + end, forced("gemv_blocks_f32_1x16", "WG=64,BN=8"))));
     for (const char* format : {"q8_0", "q4_0", "q5_1", "q6_k", "nvfp4"})
         CHECK_MESSAGE(bool(choose("swiftshader", std::string("f32*") + format + end)), format);
-}
-
-TEST_CASE("where indices spread rows over groups by chance, a tile holds more than an even share") {
-    const auto search = [](const std::string& sizes) {
-        const Problem p = normalised("f16*f16 " + sizes + " groups=indexed per_row=8 upto=m layout=nt");
-        const GroupedSearch grouped(p, {});
-        const Result<Choice> choice = select(device("h200"), grouped.expected, grouped.request);
-        REQUIRE_MESSAGE(bool(choice), choice.status().text);
-        return std::pair{grouped.expected.m, choice->tile.BM};
-    };
-    const auto [rows, tile] = search("4096x2048x768 batch=64");
-    CHECK(rows == 64 + 8);
-    CHECK(tile >= rows);
-    CHECK(search("4096x2048x768").first == 4096);  // no choice
-    CHECK(search("8x2048x768 batch=128").first == 1);
-    CHECK(choose("h200", "f16*f16 64x2048x768 batch=64 layout=nt")->tile.BM == 64);
 }
 
 TEST_CASE("something always fits: every f32 and i32 corner on every device") {

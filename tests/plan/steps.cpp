@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "plan/problem/problem_text.h"
+#include "plan/steps/grouped.h"
 #include "plan/steps/parts.h"
 #include "support/files.h"
 #include "support/random.h"
@@ -365,6 +366,25 @@ TEST_CASE("bare sums of simt are in rows of whole vectors, which the second pass
     REQUIRE(tiled.steps.steps.size() == 2);
     CHECK(tiled.steps.steps[1].args.lda == 65);
     CHECK(tiled.steps.steps[1].constants.ALIGNED == 0);
+}
+
+TEST_CASE("where indices spread rows over groups by chance, a tile holds more than an even share") {
+    const auto search = [](const std::string& sizes) {
+        const Problem p =
+            normalise(
+                *complete(parse_problem("f16*f16 " + sizes + " groups=indexed per_row=8 upto=m layout=nt")->problem))
+                .problem;
+        const GroupedSearch grouped(p, {});
+        const Result<Choice> choice = select(device("h200"), grouped.expected, grouped.request);
+        REQUIRE_MESSAGE(bool(choice), choice.status().text);
+        return std::pair{grouped.expected.m, choice->tile.BM};
+    };
+    const auto [rows, tile] = search("4096x2048x768 batch=64");
+    CHECK(rows == 64 + 8);
+    CHECK(tile >= rows);
+    CHECK(search("4096x2048x768").first == 4096);  // no choice
+    CHECK(search("8x2048x768 batch=128").first == 1);
+    CHECK(made("f16*f16 64x2048x768 batch=64 layout=nt", device("h200")).choice.tile.BM == 64);
 }
 
 TEST_CASE("slots have names") {

@@ -129,8 +129,8 @@ TEST_CASE("a line that is not a tuned row is refused with its number and the rea
 
 TEST_CASE("rows of weights: of the device alone, the first of a family, and of this version of the cost model") {
     const auto rows = on_h200(
-        "H200 | model 6 | simt | steps=2, memory=0.5\nH200 | model 5 | simt | steps=3\n"
-        "other | model 6 | gemv | steps=4\nH200 | model 5 | no_such | steps=5\nH200 | model 99 | coopmat | what=6\n"
+        "H200 | model 6 | simt | steps=2, memory=0.5\nH200 | model 6 | simt | steps=3\n"
+        "other | model 6 | gemv | steps=4\nH200 | model 6 | no_such | steps=5\nH200 | model 99 | coopmat | what=6\n"
         "H200 | 64x64x64 | naive_f32_8x8 |");
     REQUIRE(rows.size() == 5);
     CHECK(rows[0].skipped.empty());

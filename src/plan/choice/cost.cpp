@@ -135,7 +135,7 @@ ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
     // at once; with many, each further row of tiles reads B again.
     const double log2_ratio = k_.cols < 64 ? std::abs(std::log2(std::max(double(p.m), 1.0) / k_.rows)) : 0;
     alone_ = k_.alone + gpu_cost.other_rows * log2_ratio;
-    // Memory traffic is that of operands and results, each counted once, and what the tiles beside the first read again.
+    // Memory traffic: operands and results, each counted once, and what the tiles beside the first read again.
     const auto bytes = [](const Matrix& x) { return double(info(x.type).bytes) / info(x.type).block; };
     const auto reads = [&](double tiles) { return 1 + gpu_cost.reread * (tiles - 1); };
     const double cycles = double(p.batch) / (k_.units * gpu_cost.bytes_per_cycle);

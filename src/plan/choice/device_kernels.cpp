@@ -195,4 +195,14 @@ std::span<const DeviceKernels::Product> DeviceKernels::products(const Problem& p
     return {begin, end};
 }
 
+DeviceKernels::Reducer DeviceKernels::find_reducer(const Problem& p, uint32_t slices) const {
+    Reducer best;
+    for (const Kernel* const k : reducers_) {
+        if (!k->module.has_result_of(p)) continue;
+        const double cost = reducing_cost(*k, caps(), p, slices);
+        if (!best.kernel || cost < best.cost) best = {k, cost};
+    }
+    return best;
+}
+
 }  // namespace vkgemm::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one device can run, found once: everything about the table of kernels that no problem changes.
 #pragma once
+#include <cmath>
 #include <vector>
 
 #include "plan/choice/cost.h"
@@ -34,7 +35,12 @@ class DeviceKernels {
     std::span<const Product> products(const Problem&) const;
     /// Those that fit, in the order of the table.
     std::span<const Kernel* const> packers() const { return packers_; }
-    std::span<const Kernel* const> reducers() const { return reducers_; }
+    struct Reducer {
+        const Kernel* kernel = nullptr;  // null: there is none
+        double cost = INFINITY;
+    };
+    /// The fastest second pass for these types.
+    Reducer find_reducer(const Problem&, uint32_t slices) const;
     const Kernel* lister() const { return lister_; }  // null: the device has no addresses
 
    private:

@@ -29,21 +29,6 @@ struct Search {
     }
 };
 
-// The fastest second pass for these types on the device.
-struct Reducer {
-    const Kernel* kernel = nullptr;  // null: there is none
-    double cost = INFINITY;
-};
-Reducer find_reducer(const DeviceKernels& device, const Problem& p, uint32_t slices) {
-    Reducer best;
-    for (const Kernel* const k : device.reducers()) {
-        if (!k->module.has_result_of(p)) continue;
-        const double cost = reducing_cost(*k, device.caps(), p, slices);
-        if (!best.kernel || cost < best.cost) best = {k, cost};
-    }
-    return best;
-}
-
 bool same_matrices(const Tile& a, const Tile& b) {
     return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
 }
@@ -102,7 +87,7 @@ double cost_below(double limit, double before, SplitK& split, const ProductCost&
     if (split.slices > 1) {
         if (cost.least_correction() * parts.weighted(weights) + cost.least_second_pass(split.slices) >= limit)
             return INFINITY;
-        const Reducer reducer = find_reducer(search.device, p, split.slices);
+        const DeviceKernels::Reducer reducer = search.device.find_reducer(p, split.slices);
         split.reducer = reducer.kernel;
         parts.passes += reducer.cost;
     }

@@ -98,7 +98,6 @@ const FactWeights& fact_weights() {
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
     if (dev.vendor != nvidia_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
-    if (std::max({t.BM, t.BN, t.BK}) > 256) return nullptr;
     for (const RowOfTerms& x : rows_of_terms)
         if (x.bytes == bytes.a && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
             k.module.family.name == family_names[size_t(x.family)])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the constants of the families miss: a small neural network over facts of the problem and its schedule, whose value
-// is the logarithm of a factor on the predicted time. It has one layer of hidden units, which all tiles share but for
-// their offsets, and beside it a linear regression for each tile. A hidden unit is its offset and what the facts add to
-// it, or 0 if that is negative.
+// What the constants of the families miss: a small neural network over facts of the problem and its schedule, whose
+// value is the logarithm of a factor on the predicted time. It has one layer of hidden units, which all tiles share but
+// for their offsets, and beside it a linear regression for each tile. A hidden unit is its offset and what the facts
+// add to it, or 0 if that is negative.
 #pragma once
 #include <array>
 #include <span>
