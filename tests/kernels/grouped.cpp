@@ -162,6 +162,7 @@ constexpr Line lines[] = {
     {"45x35x38 batch=7 groups=indexed per_row=4 upto=m layout=nn c=d", 1, 2},
     {"29x36x40 batch=6 groups=addresses upto=mnk layout=nt", 2, 0},
     {"24x33x38 batch=4 groups=addresses upto=mk layout=tn c=d", 1, 2},
+    {"9x33x96 batch=5 groups=addresses upto=m layout=nt", 1, 0},  // columns of blocks: an odd number of halfwords
     {"33x20x64 batch=1 groups=indexed per_row=2 upto=m layout=nt", -1, 0},
     {"9x36x192 batch=3 groups=table upto=mn layout=nt", 1, 0},  // few rows, or columns
     {"40x36x64 batch=5 groups=indexed per_row=2 upto=m layout=nt", 1, 0},

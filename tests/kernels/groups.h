@@ -74,9 +74,11 @@ struct Groups {
             const uint64_t lda = g.lda ? g.lda : p.a.ld, ldd = g.ldd ? g.ldd : p.d.ld;
             const uint64_t grain = p.a.layout == plan::columnMajor ? 4 : 1;  // stays aligned if it was
             g.offsetA = along(p.a, lda, below(a_rows - p.m) / grain * grain);
-            g.offsetB = below(p.batch) * p.b.batchStride;
-            g.offsetD = along(p.d, ldd, row);
             const uint32_t block = plan::info(p.b.type).block;
+            uint64_t matrix = below(p.batch);
+            if (block > 1 && p.grouping == VKGEMM_GROUPING_ADDRESSES) matrix -= matrix % 2;  // at multiples of 4 bytes
+            g.offsetB = matrix * p.b.batchStride;
+            g.offsetD = along(p.d, ldd, row);
             if (block > 1 && p.b.ld > p.k) g.ldb = uint32_t(p.b.ld - i % 2 * block);
             row += p.m;
             table.push_back(g);
