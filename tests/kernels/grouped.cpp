@@ -281,7 +281,7 @@ TEST_CASE("groups of a table, and with index lists: every kernel that takes them
             ++count;
         }
     });
-    for (const auto& [name, count] : right) CHECK_MESSAGE(count > 0, name, " took none of the problems");
+    for (const auto& row : right) CHECK_MESSAGE(row.second > 0, row.first, " took none of the problems");
 }
 
 TEST_CASE("a batch whose matrices of B indices choose: every family of few rows, and indices beyond") {
@@ -301,7 +301,7 @@ TEST_CASE("a batch whose matrices of B indices choose: every family of few rows,
         CHECK_MESSAGE(why.empty(), kernel.name, " ", line, ": ", why);
         ++right[family];
     });
-    for (const auto& [family, count] : tried) CHECK_MESSAGE(right[family] > 0, family, ": no kernel took its problem");
+    for (const auto& one : tried) CHECK_MESSAGE(right[one.first] > 0, one.first, ": no kernel took its problem");
 }
 
 namespace {
