@@ -16,10 +16,11 @@ using namespace vkgemm::test;
 TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GPUs of NVIDIA alone") {
     struct Row {
         std::string_view family;
-        uint32_t rows, cols, depth, bytes, loads;
+        uint32_t rows, cols, depth, bytes, loads, invocations;
     };
     const Row rows[] = {
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) {#family, rows, cols, depth, bytes, loads},
+#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, invocations, ...) \
+    {#family, rows, cols, depth, bytes, loads, invocations},
 #include "plan/choice/tile_terms.def"
 #undef TILE_TERMS
     };
@@ -34,7 +35,7 @@ TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GP
             const Tile& t = k.tile;
             return k.module.family.name == row.family && k.module.element_bytes().a == row.bytes &&
                    k.module.accumulate != f64 && t.BM == row.rows && t.BN == row.cols && t.BK == row.depth &&
-                   t.DEPTH == row.loads;
+                   t.DEPTH == row.loads && (row.invocations == 0 || t.WG == row.invocations);
         };
         const auto k = std::ranges::find_if(kernels(), is_of);
         REQUIRE(k != kernels().end());

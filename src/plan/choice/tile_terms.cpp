@@ -27,7 +27,7 @@ enum class FamilyOfTerms : uint8_t {
 
 struct RowOfTerms {
     FamilyOfTerms family;
-    uint8_t bytes, loads;  // of an element of A; DEPTH
+    uint8_t bytes, loads, subgroups;  // of an element of A; DEPTH; WG / 32, or 0 for any
     uint16_t rows, cols, depth;
     TileTerms terms;
 };
@@ -44,8 +44,9 @@ constexpr TileTerms make_terms(int step, [[maybe_unused]] Numbers... numbers) {
 #endif
     return out;
 }
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, ...) \
-    IN_BUILD_##module({FamilyOfTerms::family, bytes, loads, rows, cols, depth, make_terms(__VA_ARGS__)}, )
+#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, invocations, ...) \
+    IN_BUILD_##module(                                                                \
+        {FamilyOfTerms::family, bytes, loads, invocations / 32, rows, cols, depth, make_terms(__VA_ARGS__)}, )
 constexpr RowOfTerms rows_of_terms[] = {
 #include "plan/choice/tile_terms.def"
     {},  // for builds without any of these modules
@@ -100,7 +101,7 @@ const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCap
     if (dev.vendor != nvidia_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
     for (const RowOfTerms& x : rows_of_terms)
         if (x.bytes == bytes.a && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
-            k.module.family.name == family_names[size_t(x.family)])
+            (!x.subgroups || x.subgroups * 32U == t.WG) && k.module.family.name == family_names[size_t(x.family)])
             return &x.terms;
     return nullptr;
 }
