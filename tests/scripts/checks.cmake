@@ -28,7 +28,7 @@ function(add_preset_check preset)
     -DCACHE=${VKGEMM_TESTS_CACHE} -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
   set_property(TEST ${preset} PROPERTY LABELS slow)
   set_property(TEST ${preset} PROPERTY COST 100)  # they start first, because they wait for one another
-  set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
+  set_tests_properties(${preset} PROPERTIES TIMEOUT 1500 RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endfunction()
 
 # Not in the builds that these tests make, which would make the same ones again.
