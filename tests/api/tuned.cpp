@@ -21,8 +21,9 @@ Said make(const std::string& rows, OwnedContext& out, Log& log) {
 
 std::string explain(VkgemmContext c, const std::string& line, const VkgemmPlanOptions& o = options()) {
     const VkgemmProblem p = problem(line);
-    std::string text(40000, '\0');
-    size_t size = text.size();
+    size_t size = 0;
+    REQUIRE(vkgemmExplain(c, &p, &o, nullptr, &size, nullptr) == VKGEMM_SUCCESS);
+    std::string text(size, '\0');
     REQUIRE(vkgemmExplain(c, &p, &o, text.data(), &size, nullptr) == VKGEMM_SUCCESS);
     return text.c_str();
 }

@@ -74,8 +74,8 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
 }
 
 TEST_CASE("candidates: an operand that comes packed stays so, beside any other that is packed or not") {
-    const auto odd = tiles_of("1023x1023x1023 packed_b=any"),
-               swapped = tiles_of("1023x1023x1023 layout_d=t packed_b=any");
+    const auto odd = tiles_of("i32*i32 1023x1023x1023 packed_b=any"),
+               swapped = tiles_of("i32*i32 1023x1023x1023 layout_d=t packed_b=any");
     for (const char* tile : {"SPLIT=1,PACK=3", "SPLIT=1,PACK=4"}) CHECK_MESSAGE(odd.contains(tile), std::string(tile));
     for (const char* tile : {"SPLIT=1,PACK=2", "SPLIT=1,PACK=4"})
         CHECK_MESSAGE(swapped.contains(tile), std::string(tile));
@@ -83,12 +83,12 @@ TEST_CASE("candidates: an operand that comes packed stays so, beside any other t
 }
 
 TEST_CASE("candidates: K is split otherwise, and misaligned operands are packed and not") {
-    const auto deep = tiles_of("128x128x65536");
+    const auto deep = tiles_of("i32*i32 128x128x65536");
     CHECK(deep.contains("SPLIT=1,PACK=1"));
     CHECK(deep.size() >= 2);
-    const auto odd = tiles_of("1023x1023x1023");
+    const auto odd = tiles_of("i32*i32 1023x1023x1023");
     CHECK(odd.contains("SPLIT=1,PACK=1"));
     CHECK(odd.contains("SPLIT=1,PACK=4"));
-    for (const std::string& tile : tiles_of("1023x1023x1023", 0)) CHECK(tile == "SPLIT=1,PACK=1");
+    for (const std::string& tile : tiles_of("i32*i32 1023x1023x1023", 0)) CHECK(tile == "SPLIT=1,PACK=1");
     CHECK(all_of("f64*f64+f64->f32 8x8x8").empty());
 }
