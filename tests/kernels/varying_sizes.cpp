@@ -136,7 +136,7 @@ void run_random(uint64_t seed, int problems, int runs) {
     }
     CHECK_MESSAGE(wrong == 0, wrong, " of ", done, " runs are wrong");
     CHECK(done > problems / 2);  // SwiftShader has two of the types
-    if (tried < 15) return;  // too few for each schedule to have come up
+    if (tried < 15) return;      // too few for each schedule to have come up
     CHECK(families.size() >= 3);
     CHECK(strided * 5 > done);
     CHECK(split >= 3);
