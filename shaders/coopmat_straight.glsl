@@ -26,9 +26,7 @@
 
 const uint RUN = 2 * MK / PA, DOWN = SG / RUN;  // chunks of two slices; rows that the subgroup loads at a time
 const uint TURNS = MM / DOWN, ROW_OWN = RUN + 1;
-uvec4 chunks_a[NI * TURNS], chunks_b[NJ * TURNS], more_chunks_a[NI * TURNS], more_chunks_b[NJ * TURNS];
 uint from_a[NI * TURNS], from_b[NJ * TURNS];  // where these rows begin: elements
-uint k_held, more_k;                          // of the chunks
 bool turns_a, turns_b;                        // do the rows of an invocation take turns, by two elements?
 
 // With few rows steps are taken in order. Then work groups that share a multiprocessor, and began together, read the
@@ -37,20 +35,6 @@ uint step_at(uint t) { return BM <= 32 ? min(t, steps - 1) : tile_at(t); }
 uint k_of(uint t) { return k_begin + step_at(t) * BK + set * 2 * MK + gl_SubgroupInvocationID % RUN * PA; }
 uint existing(uint k) { return WHOLE != 0 ? k : min(k, k_end - PA); }
 uvec4 or_zero(uvec4 chunk, uint k) { return WHOLE == 0 && k >= k_end ? uvec4(0) : chunk; }
-
-// Past the end of K the last chunk is loaded, and counts as 0.
-void load_chunks(uint t) {
-    k_held = k_of(t);
-    const uint k = existing(k_held);
-    [[unroll]] for (uint i = 0; i < NJ * TURNS; ++i) chunks_b[i] = CHUNK(b, (from_b[i] + k) / PB);
-    [[unroll]] for (uint i = 0; i < NI * TURNS; ++i) chunks_a[i] = CHUNK(a, (from_a[i] + k) / PA);
-}
-void load_more_chunks(uint t) {
-    more_k = k_of(t);
-    const uint k = existing(more_k);
-    [[unroll]] for (uint i = 0; i < NJ * TURNS; ++i) more_chunks_b[i] = CHUNK(b, (from_b[i] + k) / PB);
-    [[unroll]] for (uint i = 0; i < NI * TURNS; ++i) more_chunks_a[i] = CHUNK(a, (from_a[i] + k) / PA);
-}
 
 // Four elements of each of two rows, two to a word, in the order of the registers.
 uvec4 ordered(uvec2 x, uvec2 y, bool by_turns) { return by_turns ? uvec4(x.x, y.x, x.y, y.y) : uvec4(x, y); }
@@ -65,22 +49,29 @@ void take_a(uint i, uvec4 x, uvec4 y) {
     SET_MATRIX(even_a[i], even)
     SET_MATRIX(odd_a[i], odd)
 }
-void multiply_chunks() {
-    [[unroll]] for (uint j = 0; j < NJ; ++j)
-        take_b(j, or_zero(chunks_b[j * TURNS], k_held), or_zero(chunks_b[(j + 1) * TURNS - 1], k_held));
-    [[unroll]] for (uint i = 0; i < NI; ++i)
-        take_a(i, or_zero(chunks_a[i * TURNS], k_held), or_zero(chunks_a[(i + 1) * TURNS - 1], k_held));
-    multiply_even(0, NI);
-    multiply_odd(0, NI);
-}
-void multiply_more_chunks() {
-    [[unroll]] for (uint j = 0; j < NJ; ++j)
-        take_b(j, or_zero(more_chunks_b[j * TURNS], more_k), or_zero(more_chunks_b[(j + 1) * TURNS - 1], more_k));
-    [[unroll]] for (uint i = 0; i < NI; ++i)
-        take_a(i, or_zero(more_chunks_a[i * TURNS], more_k), or_zero(more_chunks_a[(i + 1) * TURNS - 1], more_k));
-    multiply_even(0, NI);
-    multiply_odd(0, NI);
-}
+
+// The chunks of a step. There are two sets of them: while one is multiplied, the other one is on its way. Each has
+// functions of its own, because an array that is passed to a function is copied. Past the end of K the last chunk is
+// loaded, and counts as 0.
+#define CHUNKS(name)                                                                                               \
+    uvec4 name##_a[NI * TURNS], name##_b[NJ * TURNS];                                                              \
+    uint name##_k;                                                                                                 \
+    void load_##name(uint t) {                                                                                     \
+        name##_k = k_of(t);                                                                                        \
+        const uint k = existing(name##_k);                                                                         \
+        [[unroll]] for (uint i = 0; i < NJ * TURNS; ++i) name##_b[i] = CHUNK(b, (from_b[i] + k) / PB);             \
+        [[unroll]] for (uint i = 0; i < NI * TURNS; ++i) name##_a[i] = CHUNK(a, (from_a[i] + k) / PA);             \
+    }                                                                                                              \
+    void multiply_##name() {                                                                                       \
+        [[unroll]] for (uint j = 0; j < NJ; ++j)                                                                   \
+            take_b(j, or_zero(name##_b[j * TURNS], name##_k), or_zero(name##_b[(j + 1) * TURNS - 1], name##_k));   \
+        [[unroll]] for (uint i = 0; i < NI; ++i)                                                                   \
+            take_a(i, or_zero(name##_a[i * TURNS], name##_k), or_zero(name##_a[(i + 1) * TURNS - 1], name##_k));   \
+        multiply_even(0, NI);                                                                                      \
+        multiply_odd(0, NI);                                                                                       \
+    }
+CHUNKS(first)
+CHUNKS(second)
 
 void take_shared() {
     const uint own = gl_SubgroupID * MM * ROW_OWN;
@@ -88,7 +79,7 @@ void take_shared() {
     [[unroll]] for (uint j = 0; j < NJ; ++j) {
         wait_for_subgroup();  // the last matrix has been read
         [[unroll]] for (uint i = 0; i < TURNS; ++i)
-            tile[put + i * DOWN * ROW_OWN] = or_zero(chunks_b[j * TURNS + i], k_held);
+            tile[put + i * DOWN * ROW_OWN] = or_zero(first_b[j * TURNS + i], first_k);
         wait_for_subgroup();
         coopMatLoad(even_b[j], tile, own, ROW_OWN, COLUMNS);
         coopMatLoad(odd_b[j], tile, own + RUN / 2, ROW_OWN, COLUMNS);
@@ -96,7 +87,7 @@ void take_shared() {
     [[unroll]] for (uint j = 0; j < NI; ++j) {
         wait_for_subgroup();
         [[unroll]] for (uint i = 0; i < TURNS; ++i)
-            tile[put + i * DOWN * ROW_OWN] = or_zero(chunks_a[j * TURNS + i], k_held);
+            tile[put + i * DOWN * ROW_OWN] = or_zero(first_a[j * TURNS + i], first_k);
         wait_for_subgroup();
         coopMatLoad(even_a[j], tile, own, ROW_OWN, ROWS);
         coopMatLoad(odd_a[j], tile, own + RUN / 2, ROW_OWN, ROWS);
@@ -143,20 +134,20 @@ void sum_straight() {
     [[unroll]] for (uint i = 0; i < NI * TURNS; ++i) from_a[i] = index_a(row0 + sub_row + i * DOWN + down, 0);
     [[unroll]] for (uint i = 0; i < NJ * TURNS; ++i) from_b[i] = index_b(0, col0 + sub_col + i * DOWN + down);
     if (fit) {
-        load_chunks(0);
+        load_first(0);
         for (uint t = 1; t <= steps; t += 2) {  // while one step's are multiplied, the next step's are on their way
             load_together();
-            load_more_chunks(t);
-            multiply_chunks();
+            load_second(t);
+            multiply_first();
             if (t == steps) break;
             load_together();
-            load_chunks(t + 1);
-            multiply_more_chunks();
+            load_first(t + 1);
+            multiply_second();
         }
     } else {
         for (uint t = 0; t < steps; ++t) {
             load_together();
-            load_chunks(t);
+            load_first(t);
             take_shared();
             multiply_even(0, NI);
             multiply_odd(0, NI);
