@@ -79,50 +79,38 @@ void start(uint row0, uint col0) {
 
 // Loads the next tile, of `depth` k, to registers. The first one may have less than BK, and what is beyond becomes 0.
 // All others are whole, so that nothing is tested in the loop.
+#define FETCH(X, x)                                                                                                \
+    [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                                              \
+        const uint q = K##X ? along_##x(l) : down_of_##x(l), k = first ? min(q, k_end - k_begin - 1) : q;          \
+        const uint at = starts_##x[K##X ? l : l % PARTS_##X] + k * (K##X ? 1 : args.ld##x);                        \
+        const bool is_beyond = WHOLE == 0 && first && q >= depth;                                                  \
+        if (VEC4_OF_##X) next_##x[l] = FOUR_OF_##X(at);                                                            \
+        else next_##x[l / 4][l % 4] = ONE_OF_##X(at);                                                              \
+        if (VEC4_OF_##X && is_beyond) next_##x[l] = acc4_t(0);                                                     \
+        if (!VEC4_OF_##X && is_beyond) next_##x[l / 4][l % 4] = 0;                                                 \
+    }
 void fetch(bool first, uint depth) {
-    [[unroll]] for (uint l = 0; l < LOADS_A; ++l) {
-        const uint q = KA ? along_a(l) : down_of_a(l), k = first ? min(q, k_end - k_begin - 1) : q;
-        const uint at = starts_a[KA ? l : l % PARTS_A] + k * (KA ? 1 : args.lda);
-        const bool is_beyond = WHOLE == 0 && first && q >= depth;
-        if (VEC4_OF_A) next_a[l] = FOUR_OF_A(at);
-        else next_a[l / 4][l % 4] = ONE_OF_A(at);
-        if (VEC4_OF_A && is_beyond) next_a[l] = acc4_t(0);
-        if (!VEC4_OF_A && is_beyond) next_a[l / 4][l % 4] = 0;
-    }
-    [[unroll]] for (uint l = 0; l < LOADS_B; ++l) {
-        const uint q = KB ? along_b(l) : down_of_b(l), k = first ? min(q, k_end - k_begin - 1) : q;
-        const uint at = starts_b[KB ? l : l % PARTS_B] + k * (KB ? 1 : args.ldb);
-        const bool is_beyond = WHOLE == 0 && first && q >= depth;
-        if (VEC4_OF_B) next_b[l] = FOUR_OF_B(at);
-        else next_b[l / 4][l % 4] = ONE_OF_B(at);
-        if (VEC4_OF_B && is_beyond) next_b[l] = acc4_t(0);
-        if (!VEC4_OF_B && is_beyond) next_b[l / 4][l % 4] = 0;
-    }
+    FETCH(A, a)
+    FETCH(B, b)
     move(from_a, depth * (KA ? 1 : args.lda), BYTES(TYPE_A));
     move(from_b, depth * (KB ? 1 : args.ldb), BYTES(TYPE_B));
 }
 
 // Stores the tile that has arrived to shared memory. Written so that few addresses serve all stores: the rows that an
 // invocation has of a k-contiguous operand are 1, 2 or a multiple of 4 apart.
+#define PUT(X, x)                                                                                                  \
+    [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                                              \
+        const uint past = l / PARTS_##X * DOWN_##X, q = along_##x(l);                                              \
+        if (K##X)                                                                                                  \
+            [[unroll]] for (uint i = 0; i < UNIT_##X; ++i)                                                         \
+                tile_##x[(q + i) * ROW_##X + down_##x / 4 + past / 4][down_##x % 4 + past % 4] =                   \
+                    VEC4_OF_##X ? next_##x[l][i] : next_##x[l / 4][l % 4];                                         \
+        else if (VEC4_OF_##X) tile_##x[down_##x * ROW_##X + q / 4 + past * ROW_##X] = next_##x[l];                 \
+        else tile_##x[down_##x * ROW_##X + q / 4 + past * ROW_##X][q % 4] = next_##x[l / 4][l % 4];                \
+    }
 void put() {
-    [[unroll]] for (uint l = 0; l < LOADS_A; ++l) {
-        const uint past = l / PARTS_A * DOWN_A, q = along_a(l);
-        if (KA)
-            [[unroll]] for (uint i = 0; i < UNIT_A; ++i)
-                tile_a[(q + i) * ROW_A + down_a / 4 + past / 4][down_a % 4 + past % 4] =
-                    VEC4_OF_A ? next_a[l][i] : next_a[l / 4][l % 4];
-        else if (VEC4_OF_A) tile_a[down_a * ROW_A + q / 4 + past * ROW_A] = next_a[l];
-        else tile_a[down_a * ROW_A + q / 4 + past * ROW_A][q % 4] = next_a[l / 4][l % 4];
-    }
-    [[unroll]] for (uint l = 0; l < LOADS_B; ++l) {
-        const uint past = l / PARTS_B * DOWN_B, q = along_b(l);
-        if (KB)
-            [[unroll]] for (uint i = 0; i < UNIT_B; ++i)
-                tile_b[(q + i) * ROW_B + down_b / 4 + past / 4][down_b % 4 + past % 4] =
-                    VEC4_OF_B ? next_b[l][i] : next_b[l / 4][l % 4];
-        else if (VEC4_OF_B) tile_b[down_b * ROW_B + q / 4 + past * ROW_B] = next_b[l];
-        else tile_b[down_b * ROW_B + q / 4 + past * ROW_B][q % 4] = next_b[l / 4][l % 4];
-    }
+    PUT(A, a)
+    PUT(B, b)
 }
 
 #endif
