@@ -20,19 +20,11 @@
 #include "gemm.glsl"
 #include "gemv_pieces.glsl"
 #include "piece_quads.glsl"
+#include "staged_octets.glsl"
 
 const uint ROW_A = GEMV_BLOCKS_ROW(TEAM * DEPTH), ALL_A = BM * ROW_A;
-const uint COPIES = (BM * STEP / 8 + WG - 1) / WG;  // octets of A that an invocation copies
-
 shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
-Octet copied[COPIES];
 
-void load_a_step(uint row0, uint k0) {
-    [[unroll]] for (uint i = 0; i < COPIES; ++i) {
-        const uint e = i * WG + gl_LocalInvocationIndex, v = min(e / (STEP / 8), BM - 1);
-        copied[i] = octet_from(true, index_a(row0 + v, min(k0 + e % (STEP / 8) * 8, k_end - 8)));
-    }
-}
 void store_a_step() {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);

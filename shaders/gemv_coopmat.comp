@@ -22,18 +22,11 @@
 #include "pieces.glsl"
 #include "staged_pieces.glsl"
 #include "piece_dots.glsl"
+#include "staged_octets.glsl"
 
-const uint COPIES = (BM * STEP / 8 + WG - 1) / WG;  // octets of A that an invocation copies
 const uint NJ = SG / MN;  // matrices side by side that a subgroup has: 1 or 2, and no array, for drivers' sake
-Octet copied[COPIES];
 SUMS first, second;
 
-void load_a_step(uint row0, uint k0) {
-    [[unroll]] for (uint i = 0; i < COPIES; ++i) {
-        const uint e = i * WG + gl_LocalInvocationIndex, v = min(e / (STEP / 8), BM - 1);
-        copied[i] = octet_from(true, index_a(row0 + v, min(k0 + e % (STEP / 8) * 8, k_end - 8)));
-    }
-}
 // Elements of both operands are in the order 0, 2, 1, 3 in each four, in which bytes of codes become pairs of f16.
 void store_a_step(uint k0) {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
