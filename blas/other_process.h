@@ -21,10 +21,13 @@ struct Columns {
 /// Copies the columns [begin, end). False: the system has no way to, or does not allow it; some of `to` may be changed.
 inline bool read_columns(int process, const Columns& from, const Columns& to, int64_t begin, int64_t end) {
 #ifdef __linux__
-    constexpr int64_t most = 256;  // the system takes 1024
+    constexpr int64_t most = 256;              // columns at a time; the system takes 1024
+    constexpr uint64_t most_bytes = 1u << 30;  // the system copies 2 GiB less a page
+    const auto fitting = static_cast<int64_t>(most_bytes / std::max<uint64_t>(from.rows, 1));
+    const int64_t at_a_time = std::clamp<int64_t>(fitting, 1, most);
     std::array<iovec, most> remote, local;
     while (begin < end) {
-        const int64_t count = std::min(most, end - begin);
+        const int64_t count = std::min(at_a_time, end - begin);
         for (int64_t i = 0; i < count; ++i) {
             remote[static_cast<size_t>(i)] = {from.at(begin + i), from.rows};
             local[static_cast<size_t>(i)] = {to.at(begin + i), from.rows};

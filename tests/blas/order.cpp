@@ -126,6 +126,10 @@ TEST_CASE("broadcasts: columns are read from the memory of a process, without th
         for (size_t i = 0; i < 9; ++i) CHECK(to[9 * j + i] == (i < 5 ? from[7 * j + i] : std::byte{77}));
     CHECK(!read_columns(getpid(), {nullptr, 5, 7}, target, 0, 1));
     CHECK(!read_columns(-1, source, target, 0, 1));
+
+    std::vector<std::byte> large(8 << 20, std::byte{5}), copy(large.size());  // 2 GiB in all, more than one call copies
+    CHECK(read_columns(getpid(), {large.data(), large.size(), 0}, {copy.data(), copy.size(), 0}, 0, 256));
+    CHECK(copy == large);
 }
 
 TEST_CASE("background: tasks run one after the other, and none while the process forks") {
