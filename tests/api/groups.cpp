@@ -49,6 +49,8 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("64x32x16 batch=2 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"up to 16 rows", "selects no matrices"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
     plan_for(none, "4x32x16 batch=2 groups=selected stride_b=1073741820");  // 4 GiB less 16 bytes
+    OwnedPlan large;  // matrices of B have 2^32 elements together, but an address of 64 bits each
+    plan_for(large, "f16*f16 1x16384x32768 batch=8 layout=nt groups=selected");
 }
 
 TEST_CASE("groups: a kernel that computes one product is refused by name") {

@@ -43,8 +43,9 @@ uint32_t widest(const Problem& p, const Operand& x) {
 }
 
 uint64_t span_of(const Problem& p, const Operand& x) {
-    const uint64_t matrices = !has_table(p) ? p.batch : 1;  // each group has its own place
-    return span_elements(*x.matrix, x.rows, x.cols, matrices).value_or(UINT64_MAX);
+    // Each group has its own place, and so has a matrix of B that an index selects.
+    const bool has_own_place = has_table(p) || (p.grouping == VKGEMM_GROUPING_SELECTED && x.name == "B");
+    return span_elements(*x.matrix, x.rows, x.cols, has_own_place ? 1 : p.batch).value_or(UINT64_MAX);
 }
 
 bool beyond_descriptor(const Problem& p, const Operand& x, const DeviceCaps& dev, uint64_t span) {
