@@ -300,7 +300,7 @@ typedef enum VkgemmGrouping {
      * GPU may have written the indices, as one token of a mixture of experts chooses its experts. VKGEMM_SLOT_INDICES
      * has `batch` of them. Matrices of B are b.batchStride apart, at most 4 GiB - 1, and as many as fit the size of B's
      * operand, or `batch` if that is 0. A product whose index is not below their number is left out. It is one dispatch
-     * without a workspace. m or n is at most 16, D is row-major, `batch` is 2 to 2^20, `upTo` and batchInvariant are 0;
+     * without a workspace. m or n is at most 16, D is row-major, `batch` is 1 to 2^20, `upTo` and batchInvariant are 0;
      * there is no C, packed operand, scalar in memory or second level of the batch (UNSUPPORTED). */
     VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff

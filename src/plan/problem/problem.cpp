@@ -219,9 +219,8 @@ std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
 // What a batch that selects matrices of B rules out.
 std::string check_selected(const Problem& p) {
     constexpr std::string_view selects = "a batch that selects matrices of B ";
-    if (p.batch < 2 || p.batch > most_groups_of_table)
-        return concat({selects, "has 2 to ", most_groups_of_table, " products, not ", p.batch,
-                       (p.batch < 2 ? "; VKGEMM_GROUPING_TABLE takes one" : "; split it")});
+    if (p.batch == 0 || p.batch > most_groups_of_table)
+        return concat({selects, "has 1 to ", most_groups_of_table, " products, not ", p.batch});
     if (p.upTo) return concat({selects, "has fixed sizes; leave upTo (", p.upTo, ") 0"});
     if (p.cSource != VKGEMM_C_NONE) return concat({selects, "has no C; leave cSource 0, or use VKGEMM_GROUPING_TABLE"});
     if (p.d.layout != rowMajor) return concat({selects, "has a row-major D; VKGEMM_GROUPING_TABLE takes others"});
@@ -274,9 +273,11 @@ std::string complete_levels(Problem& p) {
             complete_ratios("outer_", p.outerBatch, p.outerRatioA, p.outerRatioB, p.outerStrideA, p.outerStrideB);
         !why.empty())
         return why;
+    uint64_t of_b = matrices(p.batch, p.ratioB);
+    if (p.grouping == VKGEMM_GROUPING_SELECTED) of_b = std::max<uint64_t>(of_b, 2);  // one product chooses from several
     const Batched all[] = {
         {"a", p.a, p.m, p.k, matrices(p.batch, p.ratioA), matrices(p.outerBatch, p.outerRatioA), p.outerStrideA},
-        {"b", p.b, p.k, p.n, matrices(p.batch, p.ratioB), matrices(p.outerBatch, p.outerRatioB), p.outerStrideB},
+        {"b", p.b, p.k, p.n, of_b, matrices(p.outerBatch, p.outerRatioB), p.outerStrideB},
         {"d", p.d, p.m, p.n, p.batch, p.outerBatch, p.outerStrideD},
         {"c", p.c, p.m, p.n, p.batch, p.outerBatch, p.outerStrideC}};
     for (const Batched& x : all)
