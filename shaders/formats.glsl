@@ -90,7 +90,8 @@ uint fifth_bits(uint word, uint place) {
 }
 
 vec4 quad_of(uint type, Octet x, uint part) {
-    const uint low = x.code[part], next = x.code[part + 1];
+    const bool second = part != 0;  // words are selected by it, because an array that it indexes may be in memory
+    const uint low = mix(x.code[0], x.code[1], second), next = mix(x.code[1], x.code[2], second);
     uint nibbles = 0, by = 0;
     if (is_grouped(type)) {
         const float zero = scale_and_zero(type, x).y;
@@ -103,10 +104,11 @@ vec4 quad_of(uint type, Octet x, uint part) {
                                               : uvec4(x.code[4], x.high[0], x.high[1], x.high[2]));
         case VKGEMM_TYPE_F16:
         case VKGEMM_TYPE_BF16: {
-            const uint first = word_between(x.code[2 * part], x.code[2 * part + 1], x.past, 2);
-            const uint second = word_between(x.code[2 * part + 1], x.code[2 * part + 2], x.past, 2);
-            if (type == VKGEMM_TYPE_F16) return vec4(unpackHalf2x16(first), unpackHalf2x16(second));
-            return uintBitsToFloat(uvec4(first << 16, first & 0xffff0000u, second << 16, second & 0xffff0000u));
+            const uvec3 three = mix(uvec3(x.code[0], x.code[1], x.code[2]), uvec3(x.code[2], x.code[3], x.code[4]),
+                                    bvec3(second));
+            const uint xy = word_between(three.x, three.y, x.past, 2), zw = word_between(three.y, three.z, x.past, 2);
+            if (type == VKGEMM_TYPE_F16) return vec4(unpackHalf2x16(xy), unpackHalf2x16(zw));
+            return uintBitsToFloat(uvec4(xy << 16, xy & 0xffff0000u, zw << 16, zw & 0xffff0000u));
         }
         case VKGEMM_TYPE_I8: return signed_bytes(word_between(low, next, x.past, 1));
         case VKGEMM_TYPE_U8: return signed_bytes(word_between(low, next, x.past, 1) ^ 0x80808080u) + 128.0;
@@ -144,13 +146,14 @@ vec4 quad_of(uint type, Octet x, uint part) {
             return small_numbers(nibbles, 31, 0) * dm.x + dm.y;
         }
         case VKGEMM_TYPE_Q5_K:
-            nibbles = nibbles & 0x0f0f0f0fu | (x.high[part] >> (x.place / 4) & 0x01010101u) << 4;
+            nibbles = nibbles & 0x0f0f0f0fu | (mix(x.high[0], x.high[1], second) >> (x.place / 4) & 0x01010101u) << 4;
         case VKGEMM_TYPE_Q4_K: {
             const vec2 scales = k_scales(x.high[2], uvec3(x.scale[0], x.scale[1], x.scale[2]), x.place / 4);
             return small_numbers(nibbles, type == VKGEMM_TYPE_Q5_K ? 31 : 15, 0) * scales.x - scales.y;
         }
         case VKGEMM_TYPE_Q6_K: {
-            const uint two = word_between(x.high[part], x.high[part + 1], x.past, 2) >> (2 * (x.place >> 2 & 3));
+            const uint lower = mix(x.high[0], x.high[1], second), upper = mix(x.high[1], x.high[2], second);
+            const uint two = word_between(lower, upper, x.past, 2) >> (2 * (x.place >> 2 & 3));
             return small_numbers(nibbles & 0x0f0f0f0fu | (two & 0x03030303u) << 4, 63, 32);
         }
         case VKGEMM_TYPE_IQ4_NL:
