@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// What is read and changes no result: operands and the workspace begin or end at a page that nobody may touch. A CPU
+// driver's shader that reads or writes there ends the program with SIGSEGV.
+#include <doctest/doctest.h>
+
+#if defined(__linux__)
+
+#    include <sys/mman.h>
+#    include <unistd.h>
+
+#    include <array>
+#    include <cstring>
+#    include <set>
+#    include <span>
+
+#    include "kernels/data.h"
+#    include "kernels/tally.h"
+#    include "plan/problem/problem_text.h"
+#    include "support/owned.h"
+
+using namespace vkgemm::test;
+using vkgemm::columnMajor;
+using vkgemm::plan::f32;
+using vkgemm::plan::Kernel;
+
+namespace {
+
+enum class Side { before, behind };
+
+/// Bytes in a buffer whose neighbours on one side are a page that nobody may touch, as long as this lives.
+class Fenced {
+   public:
+    Fenced(size_t bytes, Side side, size_t alignment = 1)
+        : bytes_(bytes), page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
+        if (bytes == 0) return;
+        auto made = device().createBuffer(bytes + 4 * page_, vkgemm::host::Memory::host);
+        REQUIRE_MESSAGE(bool(made), made.status().text);
+        buffer_ = *made;
+        std::byte* const all = buffer_.mapped().data();
+        const size_t first = (page_ - reinterpret_cast<uintptr_t>(all) % page_) % page_;  // whole page of the buffer
+        const size_t aligned = (bytes + alignment - 1) / alignment * alignment;
+        const size_t wall = side == Side::before ? first : first + (bytes + page_ - 1) / page_ * page_;
+        offset_ = side == Side::before ? wall + page_ : wall - aligned;
+        std::memset(all, 0xff, buffer_.mapped().size());
+        wall_ = all + wall;
+    }
+    ~Fenced() { set(PROT_READ | PROT_WRITE); }
+    Fenced(const Fenced&) = delete;
+    Fenced& operator=(const Fenced&) = delete;
+
+    void set(int protection) {
+        if (wall_) REQUIRE(mprotect(wall_, page_, protection) == 0);
+    }
+    std::byte* data() const { return buffer_.mapped().data() + offset_; }
+    VkgemmOperand operand() const {
+        return bytes_ ? VkgemmOperand{buffer_.handle(), offset_, bytes_, 0} : VkgemmOperand{};
+    }
+
+   private:
+    vkgemm::host::Buffer buffer_;
+    size_t bytes_, page_, offset_ = 0;
+    std::byte* wall_ = nullptr;
+};
+
+/// Records and runs a plan, while the pages beside `all` must not be touched. "" or what is wrong.
+std::string submit(VkgemmPlan plan, const VkgemmRun& run, std::initializer_list<Fenced*> all) {
+    for (Fenced* const each : all) each->set(PROT_NONE);
+    const auto done = device().submit([&](VkCommandBuffer commands) {
+        VkgemmError error{};
+        const VkgemmResult code = vkgemmRecord(plan, commands, &run, &error);
+        return vkgemm::Status{code, error.vkResult, error.text};
+    });
+    for (Fenced* const each : all) each->set(PROT_READ | PROT_WRITE);
+    return done.code == VKGEMM_SUCCESS ? "" : done.text;
+}
+
+VkgemmPlanInfo info_of(VkgemmPlan plan) {
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetPlanInfo(plan, &info) == VKGEMM_SUCCESS);
+    return info;
+}
+
+/// Runs a case of f32 without C and steps; A may come packed. "" or what is wrong.
+std::string run_fenced(const Case& x, Side side) {
+    const auto p = vkgemm::plan::complete(x.problem);
+    REQUIRE_MESSAGE(bool(p), p.status().text);
+    const Data data(x, *p);
+    const VkgemmProblem problem = vkgemm::convert::toC(x.problem);
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options, options.workspaceLimit = 64 << 20;
+    options.kernel = x.kernel.c_str(), options.operandAlignment = 4;
+    OwnedPlan plan, packer;
+    VkgemmError error{};
+    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+        return error.text;
+    const VkgemmPlanInfo info = info_of(plan.handle);
+    const bool packs = info.packedA != VKGEMM_PACKED_NONE;
+
+    Fenced a(data.a.span_bytes(), side), b(data.b.span_bytes(), side), d(data.d.span_bytes(), side),
+        packed(packs ? info.requiredBytes[VKGEMM_SLOT_A] : 0, side),
+        workspace(info.requiredBytes[VKGEMM_SLOT_WORKSPACE], side, info.workspaceAlignment);
+    std::memcpy(a.data(), &data.a.bytes()[data.a.offset()], data.a.span_bytes());
+    std::memcpy(b.data(), &data.b.bytes()[data.b.offset()], data.b.span_bytes());
+    VkgemmRun run{};
+    run.structSize = sizeof run, run.alpha = 1, run.a = a.operand();
+    if (packs) {
+        if (vkgemmCreatePack(plan.handle, VKGEMM_SLOT_A, &packer.handle, &error) != VKGEMM_SUCCESS) return error.text;
+        run.d = packed.operand();
+        if (std::string why = submit(packer.handle, run, {&a, &packed}); !why.empty()) return why;
+        run.a = packed.operand();
+    }
+    run.b = b.operand(), run.d = d.operand(), run.workspace = workspace.operand();
+    const std::string why = submit(plan.handle, run, {&a, &b, &d, &packed, &workspace});
+    if (!why.empty()) return why;
+    std::vector<std::byte> after = data.d.bytes();
+    std::memcpy(&after[data.d.offset()], d.data(), data.d.span_bytes());
+    const std::vector<double> got = data.d.numbers_of(after);
+    const Operands in = data.numbers();
+    for (uint64_t r = 0; r < p->m; ++r)
+        for (uint64_t c = 0; c < p->n; ++c)
+            if (got[position(*p, VKGEMM_SLOT_D, 0, r, c)] != reference(*p, 1, 0, in, 0, r, c).value)
+                return "D[" + std::to_string(r) + "][" + std::to_string(c) + "] is wrong";
+    return "";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("rows");
+
+TEST_CASE("fenced: nothing before or behind operands and workspace is touched, whatever is done with it") {
+    if (device().info().kind != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
+    std::set<std::string_view> modules;
+    for (const Kernel& kernel : vkgemm::plan::kernels()) {
+        const auto& m = kernel.module;
+        if (!m.is_product() || m.is_mixed() || m.a != f32 || m.d != f32 || !is_chosen(kernel) || !fits(kernel))
+            continue;
+        if (wants_alignment(kernel) || !modules.insert(m.name).second) continue;
+        const uint64_t depth = std::max(kernel.tile.BK, 4u);
+        size_t ran = 0;
+        using Size = std::array<uint64_t, 3>;
+        const Size sizes[] = {{kernel.tile.BM + 3u, kernel.tile.BN + 5u, 2 * depth + 3},
+                              {5, 3, 2},
+                              {64, 8, 32},  // A in whole blocks of rows, which cpu_packed takes packed
+                              {2u * kernel.tile.BM, kernel.tile.BN, 2 * depth}};
+        for (const Size& size : std::span(sizes).first(is_quick() ? 1 : std::size(sizes)))
+            for (const bool transposed : {false, true})
+                for (const Side side : {Side::before, Side::behind}) {
+                    Case x = case_for(kernel, size[0], size[1], size[2]);
+                    if (transposed) x.problem.a.layout = x.problem.b.layout = columnMajor;
+                    if (m.family.packs_fragments && size[1] == 8) x.problem.packedA = VKGEMM_PACKED_ANY;
+                    if (refused(x)) continue;
+                    INFO(to_text(x), side == Side::before ? " before" : " behind");
+                    const std::string why = run_fenced(x, side);
+                    CHECK_MESSAGE(why == "", kernel.name, ": ", why);
+                    ++ran;
+                }
+        CHECK_MESSAGE(ran > 0, kernel.name, " took none of the cases");
+    }
+}
+
+TEST_SUITE_END();
+
+#endif
