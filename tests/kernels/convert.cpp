@@ -23,7 +23,7 @@ void for_each_converted(const Each& each) {
         if (!kernel.module.is_product() || !kernel.module.takes_converted() || !fits(kernel)) continue;
         if (!(is_chosen(kernel) || is_chosen(packer)) || !modules.insert(kernel.module.name).second) continue;
         const bool first = modules.size() == 1;
-        Tally tally(std::string(kernel.name) + " converted", (first ? 1 : 4) * (is_quick() ? 8 : 1), modules.size(),
+        Tally tally(std::string(kernel.name) + " converted", (first ? 3 : 12) * (is_quick() ? 4 : 1), modules.size(),
                     Twist{small_tile(kernel), 0, true});
         each(kernel, tally);
     }

@@ -12,7 +12,7 @@ using vkgemm::columnMajor;
 using vkgemm::plan::Kernel;
 using vkgemm::plan::Layout;
 
-TEST_CASE("lavapipe has a row of every family") {
+TEST_CASE("lavapipe has a row of every family" * doctest::test_suite("families")) {
     if (!device().info().name.starts_with("llvmpipe")) return;
     std::set<std::string_view> none, some;
     for (const Kernel& kernel : vkgemm::plan::kernels())

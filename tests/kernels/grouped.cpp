@@ -267,7 +267,10 @@ TEST_CASE("groups of a table, and with index lists: every kernel that takes them
     for_each_grouped([&](const Kernel& kernel, const std::string& types, const char* tile) {
         uint64_t seed = 0;
         size_t& count = right[kernel.name];
-        for (const Line& x : lines) {
+        const size_t first = right.size();
+        for (size_t i = 0; i < std::size(lines); ++i) {
+            const Line& x = lines[(first + i) % std::size(lines)];
+            if (is_quick() && count >= 1 && i % 3) continue;
             const std::string line = line_of(types, x.sizes);
             const auto parsed = plan::parse_problem(line);
             REQUIRE_MESSAGE(bool(parsed), line);

@@ -111,6 +111,7 @@ bool rows_are_the_same(const std::string& line, VkgemmContext context) {
 }  // namespace
 
 TEST_CASE("invariant: a row has the same bits in products of other heights and batches") {
+    size_t offered = 0;
     for (const VkgemmContext context : {device().context().handle(), limited_context(as_on_a_gpu)})
         for (const char* line : {
                  "1x37x130 invariant",
@@ -128,6 +129,7 @@ TEST_CASE("invariant: a row has the same bits in products of other heights and b
             p.structSize = sizeof p;
             REQUIRE(vkgemmParseProblem(line, &p, nullptr, nullptr, nullptr) == VKGEMM_SUCCESS);
             OwnedPlan plan;
+            if (++offered % 2 == (context == device().context().handle()) && is_quick()) continue;
             if (vkgemmCreatePlan(context, &p, nullptr, &plan.handle, nullptr) == VKGEMM_ERROR_UNSUPPORTED) continue;
             CHECK_MESSAGE(rows_are_the_same(line, context), line);
         }

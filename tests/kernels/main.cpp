@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_kernels [--one="case"] [--family=NAME] [--every=N] [--all] [--seed=N] [--no-validation] [doctest arguments]
+// test_kernels [--one="case"] [--family=NAME] [--eight] [--every=N] [--all] [--seed=N] [--no-validation] [doctest's]
+// --eight: only the kernels that need subgroups of eight, or matrix units.
 // VKGEMM_TESTS_QUICK in the environment: far fewer cases, as tools/test --quick asks for.
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,7 @@ int main(int count, char** arguments) {
     if (std::getenv("VKGEMM_TESTS_QUICK")) be_quick();
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = arguments[i];
+        if (argument == "--eight") choose_subgroups_of_eight();
         const size_t equals = argument.find('=');
         if (equals == std::string_view::npos) continue;
         const std::string_view key = argument.substr(0, equals), value = argument.substr(equals + 1);

@@ -36,6 +36,7 @@ constexpr SmallTile small_tiles[] = {
 };
 
 std::string_view chosen;  // "": all families
+bool only_eight = false;  // only those of choose_subgroups_of_eight()
 size_t every_nth = 1;     // of what rows share
 size_t every_own = 1;     // of what is tested in every row
 
@@ -187,7 +188,13 @@ void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 void be_quick() { every_nth *= 4, every_own = 3; }
 bool is_quick() { return every_own > 1; }
 
-bool is_chosen(const Kernel& kernel) { return chosen.empty() || kernel.module.family.name == chosen; }
+void choose_subgroups_of_eight() { only_eight = true; }
+
+bool is_chosen(const Kernel& kernel) {
+    const plan::Family& f = kernel.module.family;
+    if (only_eight && !f.uses_matrix_units && !f.packs_fragments && !f.name.starts_with("pack_")) return false;
+    return chosen.empty() || f.name == chosen;
+}
 
 bool any_row_fits() {
     for (const Kernel& k : plan::kernels())  // convert.cpp tests them with the products that take what they convert

@@ -15,6 +15,9 @@ class Tally;
 /// From here on only the rows of this family are walked. False: there is no such family.
 bool choose_family(std::string_view name);
 
+/// From here on only rows of families that need matrix units, or subgroups of a certain size, and what packs for them.
+void choose_subgroups_of_eight();
+
 /// From here on only every n-th case of those that rows share is run.
 void thin_out(size_t n);
 
@@ -28,7 +31,7 @@ inline bool wants_alignment(const plan::Kernel& k) {
 void be_quick();
 bool is_quick();
 
-/// Is the row of the chosen family, or are all families chosen?
+/// Is the row of a chosen family, or are all families chosen?
 bool is_chosen(const plan::Kernel& kernel);
 
 /// Does a row of the chosen family fit this device?

@@ -334,6 +334,8 @@ void run_surface(uint64_t seed, int problems) {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("surface");
 TEST_CASE("random problems over the whole surface") { run_surface(seed_or(20), is_quick() ? 80 : 200); }
 // Without the colon, because SwiftShader would take an hour.
 TEST_CASE("slow random problems over the whole surface") { run_surface(seed_or(21), everything() ? 100000 : 20000); }
+TEST_SUITE_END();
