@@ -211,14 +211,17 @@ void size_product(Step& s, const Tile& t, const Schedule& schedule, const Device
     s.args.raster = t.RASTER;
     for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}})
         if (packing->kernel) s.offsets[i] = packing->offset, s.bytes[i] = packing->bytes;
-    if (schedule.split.reducer) s.offsets[BIND_D] = schedule.partial_offset;
+    if (schedule.split.reducer) {
+        s.offsets[BIND_D] = schedule.partial_offset;
+        s.args.ldd = static_cast<uint32_t>(schedule.sums_pitch());
+    }
     set_grid(s, div_up(p.m, t.BM) * div_up(p.n, t.BN) * p.batch * schedule.split.slices, dev);
 }
 
-void size_reduction(Step& s, Step& product, const Schedule& schedule, const DeviceCaps& dev) {
+void size_reduction(Step& s, const Step& product, const Schedule& schedule, const DeviceCaps& dev) {
     const Problem& p = schedule.problem;
     s.args = product.args;
-    s.args.lda = product.args.ldd = static_cast<uint32_t>(schedule.sums_pitch());
+    s.args.lda = product.args.ldd, s.args.ldd = args_of(p).ldd;
     s.offsets[BIND_A] = schedule.partial_offset;
     set_grid(s, div_up(p.m * div_up(p.n, 4) * p.batch, s.tile.BN / 4), dev);
 }
