@@ -136,9 +136,9 @@ TEST_CASE("mixed types, block formats and their sizes that are refused") {
         VkgemmResult code;
         std::vector<std::string> words;
     } rows[] = {
-        {"f32*f64 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"f32*f64+f32->f32", "f64", "beside its own type alone"}},
-        {"f64*q8_0 8x8x32 layout=nt", VKGEMM_ERROR_UNSUPPORTED, {"f64*q8_0", "beside its own type alone"}},
-        {"i32*f32 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"i32*f32+f32->f32", "i32", "beside its own type alone"}},
+        {"f32*f64 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"f32*f64+f32->f32", "f64", "with its own type only"}},
+        {"f64*q8_0 8x8x32 layout=nt", VKGEMM_ERROR_UNSUPPORTED, {"f64*q8_0", "with its own type only"}},
+        {"i32*f32 8x8x8", VKGEMM_ERROR_UNSUPPORTED, {"i32*f32+f32->f32", "i32", "with its own type only"}},
         {"f16*f16->q8_0 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be q8_0"}},
         {"e4m3*e4m3->e4m3 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be e4m3", "only A and B", "floats of 8 bits"}},
         {"f16*e5m2->e5m2 8x8x32", VKGEMM_ERROR_UNSUPPORTED, {"D cannot be e5m2", "only A and B", "floats of 8 bits"}},

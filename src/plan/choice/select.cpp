@@ -233,7 +233,7 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
         if (is_mixed(p) && !is_decoded(t))
             return {VKGEMM_ERROR_UNSUPPORTED,
                     concat({"no kernel of this library multiplies ", types_text(p), "; ", info(t).name,
-                            " goes beside its own type alone: give A and B the type ", info(t).name,
+                            " is multiplied with its own type only: give A and B the type ", info(t).name,
                             ", or neither of them"})};
     if (reasons.empty())
         return {VKGEMM_ERROR_UNSUPPORTED,
