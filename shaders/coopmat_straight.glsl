@@ -122,8 +122,8 @@ bool registers_fit() {
 }
 
 // Subgroups that share a part of D load together: they ask for halves of the same lines of memory, which costs more if
-// the halves are asked for at different times. They have as many steps, whichever way they take them. More than four
-// subgroups, of which a multiprocessor has fewer groups to fill the wait, were not timed.
+// the halves are asked for at different times. All of them wait, because all have the same number of steps. This was
+// not timed with more than four subgroups, of which a multiprocessor holds fewer groups to fill the wait.
 void load_together() {
     if (SHARES == 1 && BM <= 32 && SETS <= 4) barrier();
 }
