@@ -83,6 +83,12 @@ TEST_CASE("a loss is the share of the best rate that is not reached; candidates 
     Regret brief = regret_of(cases[0], {0.5, 1.0});
     brief.tried[0].is_final = false;  // was timed in another state of the device
     CHECK(brief.loss() == 0);
+    Regret again = regret_of(cases[0], {0.5, 1.0, 0.75});
+    again.chosen_again = 1.0, again.best_again = 0.6;  // the first time of the best was too small by chance
+    CHECK(again.best() == 0);
+    CHECK(again.loss() == doctest::Approx(0.4));
+    again.best_again = 1.25;
+    CHECK(again.loss() == doctest::Approx(-0.25));
     const Losses none = summarise_losses({});
     CHECK((none.problems == 0 && none.worst == 0));
     const Losses two = summarise_losses({0.19, 0});
@@ -102,6 +108,9 @@ TEST_CASE("the report: by type and of all, the ten worst by name, and every time
         const double best = 1 - 0.01 * static_cast<double>(i);  // the last loses most
         CHECK(has_words(report.add(regret_of(cases[i], {best, 1, 2}), false), cases[i].c.text));
     }
+    Regret again = regret_of(cases[0], {0.5, 1});
+    again.chosen_again = 3, again.best_again = 2;
+    CHECK(has_words(RegretReport().add(again, false), "33.3 %", "3.000 s", "2.000 s"));
     Regret failed{.given = &cases[0], .failure = "out of memory"};
     CHECK(has_words(report.add(failed, false), "out of memory", "-"));
     const std::string text = report.summary(false);

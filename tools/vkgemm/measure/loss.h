@@ -9,8 +9,9 @@ namespace vkgemm::tool {
 /// A kernel with a schedule, on one problem.
 struct TimedCandidate {
     Candidate candidate;
-    double seconds = 0;     // of a run; 0: it failed
-    bool is_final = false;  // timed again, in turn with the other best ones: these times can be compared
+    double seconds = 0;            // of a run; 0: it failed
+    bool is_final = false;         // timed again, in turn with the other best ones: these times can be compared
+    std::vector<double> rounds{};  // medians of the rounds in which it was; `seconds` is theirs
 };
 
 /// One problem: what was chosen, and everything that was tried beside it.
@@ -21,10 +22,19 @@ struct Regret {
     bool by_tuned_row = false;  // and not by predicted cost
     size_t left_out = 0;        // candidates of the highest predicted cost, which were not tried
     std::string failure{};      // why the loss is not known; "": it is
+    // Seconds of the choice and of the best, timed once more when the best was known. The least of many times that
+    // scatter is too small; these are not selected by themselves. 0: not timed, as where the choice is the best.
+    double chosen_again = 0, best_again = 0;
 
     size_t best() const;  // the fastest of those that are final
-    /// The share of the best rate that the choice does not reach: 0.27 for 30 TFLOP/s beside 41.
-    double loss() const { return 1 - tried[best()].seconds / tried[chosen].seconds; }
+    double chosen_seconds() const { return is_again() ? chosen_again : tried[chosen].seconds; }
+    double best_seconds() const { return is_again() ? best_again : tried[best()].seconds; }
+    /// The share of the best rate that the choice does not reach: 0.27 for 30 TFLOP/s beside 41. Negative where the
+    /// choice was faster than the best when both were timed once more.
+    double loss() const { return 1 - best_seconds() / chosen_seconds(); }
+
+   private:
+    bool is_again() const { return chosen_again > 0 && best_again > 0; }
 };
 
 struct Losses {

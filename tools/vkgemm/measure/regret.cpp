@@ -20,6 +20,7 @@ constexpr double finalist_ratio = 1.3;     // times the best first look
 constexpr size_t most_finalists = 12, first_rounds = 3;
 constexpr double contender_ratio = 1.05;  // times the best of the finalists: those that are timed once more
 constexpr size_t most_contenders = 6, further_rounds = 4;
+constexpr size_t last_rounds = 6;        // of the choice and the best alone
 constexpr double round_seconds = 0.003;  // of runs of a finalist in a round
 
 std::chrono::seconds patience_of(bool is_cpu) { return std::chrono::seconds(is_cpu ? 600 : 60); }
@@ -34,7 +35,6 @@ struct RegretMeter::Look {
     PooledOperands operands;
     size_t turn = 0;                             // of the operands
     std::vector<std::vector<double>> seconds{};  // of a run, by candidate: those of the last submission
-    std::vector<std::vector<double>> rounds{};   // medians of a candidate's rounds
     std::vector<TimedCandidate>& tried() const { return planned.regret.tried; }
     const Plan& plan(size_t i) const { return *planned.plans[i]; }
 };
@@ -120,14 +120,31 @@ Status RegretMeter::rounds(Look& now, const std::vector<size_t>& order, size_t c
     for (size_t round = 0; round < count; ++round, std::ranges::reverse(turn)) {
         if (Status s = look(now, turn, runs); !s) return s;
         if (interrupted()) return {};
-        for (const size_t i : turn) now.rounds[i].push_back(median_of(now.seconds[i]));
+        for (const size_t i : turn) tried[i].rounds.push_back(median_of(now.seconds[i]));
     }
-    for (const size_t i : order) tried[i].seconds = median_of(now.rounds[i]), tried[i].is_final = true;
+    for (const size_t i : order) tried[i].seconds = median_of(tried[i].rounds), tried[i].is_final = true;
     return {};
 }
 
-/// The best ones and the choice again; then those that are hardly behind the best and the choice once more, because of
-/// many times that scatter the least is too small.
+/// The choice and the best alone, whose times so far made it the best.
+Status RegretMeter::compare(Look& now) {
+    Regret& regret = now.planned.regret;
+    std::vector<size_t> pair = {regret.chosen, regret.best()};
+    if (pair[0] == pair[1]) return {};
+    const size_t runs = runs_in(round_seconds, regret.tried[pair[0]].seconds, 2, 16);
+    std::vector<double> chosen, best;
+    for (size_t round = 0; round < last_rounds; ++round, std::ranges::reverse(pair)) {
+        if (Status s = look(now, pair, runs); !s) return s;
+        if (interrupted()) return {};
+        chosen.push_back(median_of(now.seconds[regret.chosen]));
+        best.push_back(median_of(now.seconds[regret.best()]));
+    }
+    regret.chosen_again = median_of(chosen), regret.best_again = median_of(best);
+    return {};
+}
+
+/// The best ones and the choice again; then those that are hardly behind the best and the choice once more, which finds
+/// the best among times that scatter; then it and the choice.
 Status RegretMeter::last_looks(Look& now) {
     std::vector<TimedCandidate>& tried = now.tried();
     const size_t choice = now.planned.regret.chosen;
@@ -147,10 +164,11 @@ Status RegretMeter::last_looks(Look& now) {
         out.push_back(choice);
         return out;
     };
-    now.rounds.resize(tried.size());
     if (Status s = rounds(now, best_of(finalist_ratio, most_finalists, false), first_rounds); !s || interrupted())
         return s;
-    return rounds(now, best_of(contender_ratio, most_contenders, true), further_rounds);
+    if (Status s = rounds(now, best_of(contender_ratio, most_contenders, true), further_rounds); !s || interrupted())
+        return s;
+    return compare(now);
 }
 
 Result<Regret> RegretMeter::measure(PlannedCandidates planned) {

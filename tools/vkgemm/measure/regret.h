@@ -34,6 +34,7 @@ class RegretMeter {
     Status rounds(Look& now, const std::vector<size_t>& order, size_t count);
     Status first_looks(Look& now);
     Status last_looks(Look& now);
+    Status compare(Look& now);
 
     const host::Device& device_;
     RegretOptions options_;

@@ -39,8 +39,8 @@ std::string RegretReport::add(Regret regret, bool colored) {
     const Regret& r = all_.back();
     Table table = rows();
     if (r.failure.empty()) {
-        table.add({loss_cell(r.loss()), seconds_text(r.tried[r.chosen].seconds),
-                   seconds_text(r.tried[r.best()].seconds), std::to_string(r.tried.size()), r.given->c.text});
+        table.add({loss_cell(r.loss()), seconds_text(r.chosen_seconds()), seconds_text(r.best_seconds()),
+                   std::to_string(r.tried.size()), r.given->c.text});
     } else {
         table.add({{"-", Style::dim}, "", "", "", r.given->c.text});
         table.note(r.failure);
@@ -86,9 +86,9 @@ std::string RegretReport::summary(bool colored) const {
         const TimedCandidate &chosen = r->tried[r->chosen], &best = r->tried[r->best()];
         out += wrapped(percent(r->loss()) + ": " + r->given->c.text, 0) +
                wrapped("chosen" + std::string(r->by_tuned_row ? " by a tuned row " : " ") + name_of(chosen) + ", " +
-                           seconds_text(chosen.seconds),
+                           seconds_text(r->chosen_seconds()),
                        4) +
-               wrapped("best " + name_of(best) + ", " + seconds_text(best.seconds), 4);
+               wrapped("best " + name_of(best) + ", " + seconds_text(r->best_seconds()), 4);
     }
     return worst.empty() ? out + "    none lost anything\n" : out;
 }
@@ -111,7 +111,8 @@ nlohmann::ordered_json RegretReport::problems() const {
                              {"tile", t.candidate.tile},
                              {"cost", t.candidate.cost},
                              {"seconds", t.seconds > 0 ? ordered_json(t.seconds) : ordered_json()},
-                             {"final", t.is_final}});
+                             {"final", t.is_final},
+                             {"rounds", t.rounds}});
         const bool known = r.failure.empty();
         out.push_back({{"problem", r.given->c.text},
                        {"type", r.given->kind},
@@ -119,6 +120,7 @@ nlohmann::ordered_json RegretReport::problems() const {
                        {"loss", known ? ordered_json(r.loss()) : ordered_json()},
                        {"chosen", known ? ordered_json(r.chosen) : ordered_json()},
                        {"best", known ? ordered_json(r.best()) : ordered_json()},
+                       {"again", {{"chosen", r.chosen_again}, {"best", r.best_again}}},
                        {"tuned", r.by_tuned_row},
                        {"left_out", r.left_out},
                        {"tried", std::move(tried)}});
