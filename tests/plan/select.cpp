@@ -280,6 +280,30 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
     CHECK(packed > 20);
 }
 
+TEST_CASE("no schedule costs less than the search finds: K in slices of one step, the last of them shorter") {
+    const DeviceCaps caps = device("h200");
+    const DeviceKernels kernels(caps);
+    int checked = 0;
+    for (const std::string line : {"bf16*bf16 45x128x2496 layout=tn", "i8*i8 40x224x952 layout=tn", "200x200x1000"}) {
+        const Problem p = normalised(line);
+        Request request;
+        request.workspace_limit = uint64_t{1} << 30, request.native = Request::Native::excluded;
+        for (const Candidate& x : list_candidates(kernels, p, request)) {
+            if (x.why || !x.kernel->tile.BK || p.k / x.kernel->tile.BK > 200) continue;
+            CAPTURE(line);
+            CAPTURE(x.kernel->name);
+            Request one_step = request;
+            one_step.kernel = x.kernel->name;
+            one_step.tile = "PACK=1,SPLIT=" + std::to_string((p.k + x.kernel->tile.BK - 1) / x.kernel->tile.BK);
+            const Result<Choice> demanded = select(kernels, p, one_step);
+            if (!demanded) continue;
+            CHECK(x.schedule.cost <= demanded->schedule.cost * 1.000001);
+            ++checked;
+        }
+    }
+    CHECK(checked > 50);
+}
+
 TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at all") {
     DeviceCaps d = device("huge");
     Request by_address;

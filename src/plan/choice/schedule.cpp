@@ -112,11 +112,14 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     schedule.cost = demanded;
     if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant) return std::nullopt;
     SplitK best = schedule.split;
+    // The last slice may be shorter than a step; on a CPU each has two steps.
+    const uint64_t depth = std::max<uint32_t>(t.BK, 1);
+    const uint64_t most_slices = search.dev().kind == DeviceKind::cpu ? p.k / (2 * depth) : div_up(p.k, depth);
     uint32_t last = 1;
     for (const uint32_t wanted : {2u,  3u,  4u,  5u,  6u,  7u,  8u,  10u,  12u,  14u,  16u,  20u,  24u, 28u,
                                   32u, 40u, 48u, 56u, 64u, 80u, 96u, 112u, 128u, 160u, 192u, 224u, 256u}) {
-        if (p.k / wanted < (search.dev().kind == DeviceKind::cpu ? 2 : 1) * t.BK) break;
-        SplitK& split = schedule.split = split_of(wanted, t, p);
+        if (last >= most_slices) break;
+        SplitK& split = schedule.split = split_of(static_cast<uint32_t>(std::min<uint64_t>(wanted, most_slices)), t, p);
         if (split.slices == last) continue;
         last = split.slices;
         if (schedule.workspace_bytes() > most) break;
