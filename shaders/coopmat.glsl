@@ -42,7 +42,7 @@ shared uvec4 tile[SIZE_AB > SIZE_D ? SIZE_AB : SIZE_D];
 
 const uint ACROSS_A = (KA ? BK : BM) / PA, ACROSS_B = (KB ? BK : BN) / PB;  // chunks in a row of the tile in memory
 const uint DOWN_A = WG / ACROSS_A, DOWN_B = WG / ACROSS_B;                  // rows that the work group loads at a time
-const uint LOADS_A = (KA ? BM : BK) / DOWN_A, LOADS_B = (KB ? BN : BK) / DOWN_B;
+const uint LOADS_A = (KA ? BM : BK) / DOWN_A, LOADS_B = ((KB ? BN : BK) + DOWN_B - 1) / DOWN_B;
 const bool FAST_A = WHOLE * (ALIGNED & WIDE_A) != 0, FAST_B = WHOLE * (ALIGNED & WIDE_B) != 0;
 const uint NI = WM / MM, NJ = WN / MN;
 const uint EARLY = BYTES(ACC) == 2 ? NI / 4 : 0;                    // rows multiplied while a tile is stored

@@ -47,6 +47,11 @@ uint tile_at(uint t) {
     return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
 }
 
+// Rows of a B that is not k-contiguous may be shared unevenly: then some invocations load the last row of the tile once
+// more, and do not store it.
+const bool EVEN_B = (KB ? 0 : WG % ACROSS_B + BK % DOWN_B + (MK % DOWN_B) * (DOWN_B % MK)) == 0;
+uint down_b(uint i) { return EVEN_B ? of_b.down + i * DOWN_B : min(of_b.down + i * DOWN_B, BK - 1); }
+
 #ifdef VKGEMM_MIXED
 void fetch(uint t) {
     const uint k0 = k_begin + tile_at(t) * BK;
@@ -78,8 +83,8 @@ void fetch(uint t) {
         else next_a[i] = lower_a(row, k), more_a[i] = upper_a(row, k);
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = of_b.down + i * DOWN_B, col = col0 + (KB ? r : of_b.place), k = k0 + (KB ? of_b.place : r);
-        if (FAST_B) next_b[i] = CHUNK(b, at_b + i * DOWN_B * (args.ldb / PB));
+        const uint r = down_b(i), col = col0 + (KB ? r : of_b.place), k = k0 + (KB ? of_b.place : r);
+        if (FAST_B) next_b[i] = CHUNK(b, at_b + (EVEN_B ? i * DOWN_B : r - of_b.down) * (args.ldb / PB));
         else next_b[i] = lower_b(k, col), more_b[i] = upper_b(k, col);
     }
     k_next = k0;
@@ -92,7 +97,7 @@ uvec4 arrived_a(uint i) {
                   : chunk_a(row0 + (KA ? r : of_a.place), k_next + (KA ? of_a.place : r), next_a[i], more_a[i]);
 }
 uvec4 arrived_b(uint i) {
-    const uint r = of_b.down + i * DOWN_B;
+    const uint r = down_b(i);
     return FAST_B ? next_b[i]
                   : chunk_b(k_next + (KB ? of_b.place : r), col0 + (KB ? r : of_b.place), next_b[i], more_b[i]);
 }
@@ -115,8 +120,11 @@ void put(uint even, uint odd) {
         tile[of_a.put + slot_a(slot) + (KA ? i * DOWN_A : i * DOWN_A % MK) * ROW_A] = arrived_a(i);
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint s = slice_of(KB, of_b.place, of_b.down, i, DOWN_B), slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);
-        tile[of_b.put + slot_b(slot) + (KB ? i * DOWN_B : i * DOWN_B % MK) * ROW_B] = arrived_b(i);
+        const uint s = EVEN_B ? slice_of(KB, of_b.place, of_b.down, i, DOWN_B) : (of_b.down + i * DOWN_B) / MK;
+        const uint slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);
+        const uint to = !EVEN_B ? of_b.place / PB + (of_b.down + i * DOWN_B) % MK * ROW_B
+                                : of_b.put + (KB ? i * DOWN_B : i * DOWN_B % MK) * ROW_B;
+        if (EVEN_B || (of_b.down < DOWN_B && of_b.down + i * DOWN_B < BK)) tile[to + slot_b(slot)] = arrived_b(i);
     }
 }
 

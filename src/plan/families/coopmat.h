@@ -11,20 +11,27 @@ namespace coopmat_rules {
 
 constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
 
-// One operand is copied in chunks of 16 bytes (per_chunk elements), whichever its layout: `side` is BM or BN.
-constexpr void copied(const Tile& t, TileRules& r, const char* side_name, uint32_t side, uint32_t per_chunk) {
+// One operand is copied in chunks of 16 bytes (per_chunk elements), whichever its layout. Rows of k of a B that is not
+// k-contiguous may be shared unevenly: some invocations then load what another one loads too.
+constexpr void copied(const Tile& t, TileRules& r, bool is_b, uint32_t per_chunk) {
+    const char* const side_name = is_b ? "BN" : "BM";
+    const uint32_t side = is_b ? t.BN : t.BM;
     r.multiple("a tile is copied in 16-byte chunks", side_name, side, "elements", per_chunk);
     r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "elements", per_chunk);
     if (r.count) return;
     const uint32_t along = t.BK / per_chunk,
                    across = side / per_chunk;  // chunks in a row of the tile, k-contiguous or not
     r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in chunks", along);
-    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
+    if (is_b) {
+        r.check(across <= t.WG, "a row of a tile is copied at once", "BN in chunks", across, "WG", t.WG);
+    } else {
+        r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
+    }
     if (r.count) return;
     r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in chunks)", t.WG / along);
     const uint32_t down = t.WG / across;  // rows of k at a time: parts of a slice, or whole ones
-    r.check(t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0), "the invocations must share slices evenly",
-            "MK", t.MK, "WG/(side in chunks)", down);
+    r.check(is_b || t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0),
+            "the invocations must share slices evenly", "MK", t.MK, "WG/(side in chunks)", down);
 }
 
 constexpr uint64_t shared_bytes(const Tile& t, const ElementBytes& e, KContiguous k_contiguous) {
@@ -71,8 +78,8 @@ inline constexpr Family coopmat = {
     .copy_rules =
         [](const Tile& t, const ElementBytes& e, TileRules& r) {
             if (t.STAGES == 0) return coopmat_rules::straight(t, e, r);
-            coopmat_rules::copied(t, r, "BM", t.BM, 16 / e.a);
-            coopmat_rules::copied(t, r, "BN", t.BN, 16 / e.b);
+            coopmat_rules::copied(t, r, false, 16 / e.a);
+            coopmat_rules::copied(t, r, true, 16 / e.b);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         using coopmat_rules::shared_bytes;
