@@ -10,6 +10,7 @@
 #include "plan/steps/pipeline_key.h"
 #include "plan/steps/steps.h"
 #include "support/files.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -85,11 +86,12 @@ TEST_CASE("f32 from parts is native where the accuracy and a workspace allow it,
           {"1024x1024x1024 accuracy=f32_split_rows", pack_2 + "wgmma_f16x2_128x64x64"},
           {"4097x4097x4097 accuracy=f32_split_rows batch=3", pack_2 + "wgmma_f16x2_128x128x64"},
           {"1600x1600x1007 accuracy=f32_split layout=tn act=gelu", pack_3 + "wgmma_bf16x3_128x64x64"},
-          {"4096x4096x4096", "simt_f32_64x128x16 reduce_f32_1024"},
           {"1x4096x4096 accuracy=f32_split", "gemv_f32_1x32"}}) {
         CAPTURE(made.first);
         CHECK(kernels_of(native, made.first, {}) == made.second);
     }
+    CHECK(has_words(kernels_of(native, "4096x4096x4096", {}), "simt_f32"));
+    CHECK_FALSE(has_words(kernels_of(native, "4096x4096x4096", {}), "parts"));
     Request none;
     none.native = Request::Native::excluded;
     for (const char* line : {"4096x4096x4096 accuracy=f32_split", "4096x4096x4096 accuracy=f32_split invariant"}) {

@@ -13,7 +13,8 @@
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
 
-TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GPUs of NVIDIA alone") {
+TEST_CASE(
+    "every row of tile_terms.def is of a tile that exists, and holds on the devices that it was fitted on alone") {
     struct Row {
         std::string_view family;
         uint32_t rows, cols, depth, bytes, loads, invocations;
@@ -26,7 +27,7 @@ TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GP
     };
     const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
     auto other = *nvidia;
-    other.vendor = 0x1002;
+    other.name = "AMD Radeon RX 7900 XTX";
     for (const Row& row : rows) {
         CAPTURE(row.family);
         CAPTURE(row.rows);
@@ -53,8 +54,10 @@ TEST_CASE("every row of tile_terms.def is of a tile that exists, and holds on GP
 
 TEST_CASE("the factor of a tile is that of the rows of fact_weights.def and tile_terms.def, within its limits") {
     const int weights[][hidden_units] = {
+#define FITTED_ON(part_of_name)
 #define FACT_WEIGHTS(fact, ...) {__VA_ARGS__},
 #include "plan/choice/fact_weights.def"
+#undef FITTED_ON
 #undef FACT_WEIGHTS
     };
     const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));

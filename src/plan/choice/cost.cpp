@@ -152,7 +152,10 @@ OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32
     if (!k_.on_cpu) out.full_step = step_of(out.at_once);
     out.a_narrow = !is_wide(all[0], operand_alignment), out.b_narrow = !is_wide(all[1], operand_alignment);
 #if VKGEMM_HAS_TILE_TERMS
-    if (terms_) add_terms(all, out);
+    if (terms_) {
+        out.terms = TermSum(*terms_);
+        out.terms.add(TileFact::a_along, facts_of(all, out));
+    }
 #endif
     return out;
 }
@@ -166,8 +169,9 @@ float flag(bool x) { return x ? 1.0F : 0.0F; }
 
 }  // namespace
 
-// Of all facts that a split of K does not change.
-void ProductCost::add_terms(const std::array<Operand, 4>& all, OperandEffects& effects) const {
+// Those that a split of K does not change.
+std::array<float, size_t(TileFact::groups)> ProductCost::facts_of(const std::array<Operand, 4>& all,
+                                                                  const OperandEffects& effects) const {
     const bool a = is_k_contiguous(all[0]), b = is_k_contiguous(all[1]);
     const bool a_narrow = effects.a_narrow, b_narrow = effects.b_narrow;
     const double tiles_m = std::max(ceil_of(double(p_.m), k_.rows), 1.0);
@@ -177,33 +181,32 @@ void ProductCost::add_terms(const std::array<Operand, 4>& all, OperandEffects& e
         return std::clamp(log2_of(tiles * of_tile / double(std::max<uint64_t>(size, 1))), 0.0F, 4.0F);
     };
     const auto some = [](double tiles) { return std::min(log2_of(tiles), 3.0F) / 2; };
-    const float facts[] = {flag(a),
-                           flag(b),
-                           flag(a && b),
-                           flag(a_narrow),
-                           flag(b_narrow),
-                           flag(a && a_narrow),
-                           flag(b && b_narrow),
-                           flag(a_narrow && b_narrow),
-                           flag(all[0].padded),
-                           flag(all[1].padded),
-                           m,
-                           m * m,
-                           n,
-                           n * n,
-                           edge(tiles_m, k_.rows, p_.m),
-                           edge(tiles_n, k_.cols, p_.n),
-                           some(tiles_m),
-                           some(tiles_n),
-                           log2_of(double(std::max<uint64_t>(p_.batch, 1))) / 4,
-                           flag(p_.d.ld * info(p_.d.type).bytes % 16 != 0)};
-    static_assert(std::size(facts) == size_t(TileFact::groups));
-    effects.terms = TermSum(*terms_);
-    effects.terms.add(TileFact::a_along, facts);
+    const std::array facts = {flag(a),
+                              flag(b),
+                              flag(a && b),
+                              flag(a_narrow),
+                              flag(b_narrow),
+                              flag(a && a_narrow),
+                              flag(b && b_narrow),
+                              flag(a_narrow && b_narrow),
+                              flag(all[0].padded),
+                              flag(all[1].padded),
+                              m,
+                              m * m,
+                              n,
+                              n * n,
+                              edge(tiles_m, k_.rows, p_.m),
+                              edge(tiles_n, k_.cols, p_.n),
+                              some(tiles_m),
+                              some(tiles_n),
+                              log2_of(double(std::max<uint64_t>(p_.batch, 1))) / 4,
+                              flag(p_.d.ld * info(p_.d.type).bytes % 16 != 0)};
+    return facts;
 }
 
-double ProductCost::correction(const CostParts& parts, const SplitK& split, const OperandEffects& operands) const {
-    if (!terms_) return 1;
+// The others.
+std::array<float, size_t(TileFact::count) - size_t(TileFact::groups)> ProductCost::facts_of(
+    const CostParts& parts, const SplitK& split, const OperandEffects& operands) const {
     const double cost = std::max(parts.weighted(no_weights), 1.0);
     const double chunk = double(std::max<uint64_t>(split.chunk, 1)), steps = ceil_of(chunk, k_.depth);
     const double groups = std::max(tiles_ * split.slices, 1.0), busiest = ceil_of(groups, k_.units);
@@ -213,32 +216,44 @@ double ProductCost::correction(const CostParts& parts, const SplitK& split, cons
     const float idle = std::clamp(log2_of(k_.units / groups), 0.0F, 4.0F) / 2;
     const float near = std::clamp(log2_rounds, -3.0F, 3.0F) / 2;
     const auto part = [&](double x) { return static_cast<float>(std::clamp(x / cost, -1.0, 1.0)); };
-    const float facts[] = {std::min(log2_busiest, 5.0F) / 3,
-                           near,
-                           std::clamp(log2_rounds, 0.0F, 4.0F) / 2,
-                           idle,
-                           groups > k_.units ? static_cast<float>(busiest * k_.units / groups - 1) : 0,
-                           rounds > 1 ? static_cast<float>(std::min(std::ceil(rounds) / rounds - 1, 1.0)) : 0,
-                           k,
-                           k * k,
-                           std::clamp(log2_of(steps * k_.depth / chunk), 0.0F, 4.0F),
-                           std::min(log2_steps, 8.0F) / 4,
-                           std::min(log2_of(split.slices), 7.0F) / 3,
-                           flag(split.slices > 1),
-                           k * idle,
-                           k * near,
-                           operands.a_narrow ? near : 0,
-                           operands.b_narrow ? near : 0,
-                           (log2_of(cost) - 15) / 3,
-                           part(parts.launch),
-                           part(parts.steps),
-                           part(parts.results),
-                           part(parts.memory),
-                           part(parts.passes)};
-    static_assert(std::size(facts) == size_t(TileFact::count) - size_t(TileFact::groups));
+    const std::array facts = {std::min(log2_busiest, 5.0F) / 3,
+                              near,
+                              std::clamp(log2_rounds, 0.0F, 4.0F) / 2,
+                              idle,
+                              groups > k_.units ? static_cast<float>(busiest * k_.units / groups - 1) : 0,
+                              rounds > 1 ? static_cast<float>(std::min(std::ceil(rounds) / rounds - 1, 1.0)) : 0,
+                              k,
+                              k * k,
+                              std::clamp(log2_of(steps * k_.depth / chunk), 0.0F, 4.0F),
+                              std::min(log2_steps, 8.0F) / 4,
+                              std::min(log2_of(split.slices), 7.0F) / 3,
+                              flag(split.slices > 1),
+                              k * idle,
+                              k * near,
+                              operands.a_narrow ? near : 0,
+                              operands.b_narrow ? near : 0,
+                              (log2_of(cost) - 15) / 3,
+                              part(parts.launch),
+                              part(parts.steps),
+                              part(parts.results),
+                              part(parts.memory),
+                              part(parts.passes)};
+    return facts;
+}
+
+double ProductCost::correction(const CostParts& parts, const SplitK& split, const OperandEffects& operands) const {
+    if (!terms_) return 1;
     TermSum out = operands.terms;
-    out.add(TileFact::groups, facts);
+    out.add(TileFact::groups, facts_of(parts, split, operands));
     return out.factor();
+}
+
+TileFacts ProductCost::facts(const std::array<Operand, 4>& all, const CostParts& parts, const SplitK& split,
+                             const OperandEffects& operands) const {
+    TileFacts out;
+    const auto of_schedule = facts_of(parts, split, operands);
+    std::ranges::copy(of_schedule, std::ranges::copy(facts_of(all, operands), out.begin()).out);
+    return out;
 }
 #endif
 

@@ -58,6 +58,8 @@ class ProductCost {
     /// The factor on the cost of all passes, whose parts are given, by the terms of the tile.
 #if VKGEMM_HAS_TILE_TERMS
     double correction(const CostParts&, const SplitK&, const OperandEffects&) const;
+    /// All facts that it depends on, of the operands as the product reads them. For those who fit terms.
+    TileFacts facts(const std::array<Operand, 4>&, const CostParts&, const SplitK&, const OperandEffects&) const;
     double least_correction() const { return terms_ ? least_factor : 1; }
 #else
     double correction(const CostParts&, const SplitK&, const OperandEffects&) const { return 1; }
@@ -74,7 +76,11 @@ class ProductCost {
    private:
     CostParts on_gpu(const SplitK&, const OperandEffects&) const;
     double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
-    void add_terms(const std::array<Operand, 4>&, OperandEffects&) const;
+#if VKGEMM_HAS_TILE_TERMS
+    std::array<float, size_t(TileFact::groups)> facts_of(const std::array<Operand, 4>&, const OperandEffects&) const;
+    std::array<float, size_t(TileFact::count) - size_t(TileFact::groups)> facts_of(const CostParts&, const SplitK&,
+                                                                                   const OperandEffects&) const;
+#endif
     double on_cpu(const SplitK&) const;
     double step_of(double groups) const;  // that share a multiprocessor
     double memory(uint32_t slices) const;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/device/verified_drivers.h"
 #include "selected_modules.h"  // made by CMakeLists.txt
 
 namespace vkgemm::plan {
@@ -53,7 +52,19 @@ constexpr RowOfTerms rows_of_terms[] = {
 };
 #undef TILE_TERMS
 
+constexpr char fitted_devices[][24] = {
+#define FITTED_ON(part_of_name) part_of_name,
+#define FACT_WEIGHTS(...)
+#include "plan/choice/fact_weights.def"
+#undef FITTED_ON
+#undef FACT_WEIGHTS
+};
+bool is_fitted(const DeviceCaps& dev) {
+    return std::ranges::any_of(fitted_devices, [&](const char* part) { return dev.name.find(part) != dev.name.npos; });
+}
+
 #if VKGEMM_HAS_TILE_TERMS
+#    define FITTED_ON(part_of_name)
 // In units of weight_unit.
 constexpr int8_t packed_weights[size_t(TileFact::count) + 1][hidden_units] = {
 #    define FACT_WEIGHTS(fact, ...) {__VA_ARGS__},
@@ -71,6 +82,7 @@ constexpr std::string_view names_of_facts[] = {
 #    undef X
         "output"};
 static_assert(std::ranges::equal(names_of_weights, names_of_facts));
+#    undef FITTED_ON
 
 HiddenUnits unpack(const int8_t (&packed)[hidden_units], float unit) {
     HiddenUnits out;
@@ -98,7 +110,7 @@ const FactWeights& fact_weights() {
 
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
-    if (dev.vendor != nvidia_vendor || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
+    if (!is_fitted(dev) || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
     for (const RowOfTerms& x : rows_of_terms)
         if (x.bytes == bytes.a && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
             (!x.subgroups || x.subgroups * 32U == t.WG) && k.module.family.name == family_names[size_t(x.family)])

@@ -17,7 +17,7 @@
 namespace vkgemm::plan {
 
 /// The facts, in the order of the rows of fact_weights.def. "log" is the logarithm to the base of 2. The first ones do
-/// not change if K is split.
+/// not change if K is split. tools/fit fits what is made of them to measurements.
 #define VKGEMM_TILE_FACTS(X)                                                                                       \
     X(a_along)    /* 1 if A is k-contiguous, as the product reads it */                                            \
     X(b_along)    /* the same for B */                                                                             \
@@ -69,6 +69,8 @@ enum class TileFact : uint8_t {
         count
 };
 
+using TileFacts = std::array<float, size_t(TileFact::count)>;
+
 inline constexpr size_t hidden_units = 32;
 using HiddenUnits = std::array<float, hidden_units>;
 
@@ -82,7 +84,7 @@ struct TileTerms {
 };
 inline constexpr float offset_unit = 1.0F / 32, term_unit = 1.0F / 128, weight_unit = 1.0F / 64;
 
-/// Null: there are none. They were fitted on a GPU of NVIDIA, and hold there alone; none were fitted to sums of f64 and
+/// Null: there are none. They hold for the devices that fact_weights.def names, and none were fitted to sums of f64 and
 /// to machine code.
 const TileTerms* find_tile_terms(const Kernel&, const Tile&, const DeviceCaps&);
 

@@ -79,7 +79,7 @@ struct DisabledKernel {
 };
 
 struct DeviceCaps {
-    std::string name, driver;  // tuned rows match a part of the name; no other choice depends on them
+    std::string name, driver;  // tuned rows and terms of tiles match a part of the name; no other choice does
     uint32_t vendor = 0, device = 0, driver_version = 0, api_version = 0;
     DeviceKind kind = DeviceKind::other;
     FeatureSet features = 0;  // enabled, not merely there

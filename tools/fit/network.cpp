@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace vkgemm::fit {
+namespace {
+
+constexpr size_t fact_count = size_t(plan::TileFact::count);
+constexpr double mean_decay = 0.9, square_decay = 0.99;
+constexpr int most = 127;  // of a weight in its unit
+
+}  // namespace
+
+Network::Network(size_t tiles, unsigned seed) {
+    size_t end = 0;
+    const auto part = [&](size_t count, float unit, float fading) {
+        const size_t begin = end;
+        return Part{begin, end += count, unit, fading};
+    };
+    facts_ = part(fact_count * hidden_units, plan::weight_unit, 1e-4F);
+    output_ = part(hidden_units, plan::weight_unit, 1e-4F);
+    offsets_ = part(tiles * hidden_units, plan::offset_unit, 1e-3F);
+    terms_ = part(tiles * fact_count, plan::term_unit, 1e-2F);
+    weights_.assign(end, 0), mean_ = square_ = weights_;
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    const auto scatter = [&](const Part& p, double by) {
+        for (size_t i = p.begin; i < p.end; ++i) weights_[i] = normal(random) * static_cast<float>(by);
+    };
+    scatter(facts_, 1 / std::sqrt(fact_count / 2.0));
+    scatter(output_, 0.3 / std::sqrt(double(hidden_units)));
+    scatter(offsets_, 0.3);
+    read_ = weights_;
+}
+
+float Network::value(const Sample& x, HiddenUnits& units) const {
+    const float* const offsets = &read_[offsets_.begin + x.tile * hidden_units];
+    const float* const terms = &read_[terms_.begin + x.tile * fact_count];
+    HiddenUnits sum;
+    std::copy_n(offsets, hidden_units, sum.begin());
+    float out = 0;
+    for (size_t fact = 0; fact < fact_count; ++fact) {
+        const float size = x.facts[fact];
+        if (size == 0) continue;
+        const float* const weights = &read_[facts_.begin + fact * hidden_units];
+        for (size_t i = 0; i < hidden_units; ++i) sum[i] += size * weights[i];
+        out += size * terms[fact];
+    }
+    for (size_t i = 0; i < hidden_units; ++i) {
+        units[i] = std::max(sum[i], 0.0F);
+        out += units[i] * read_[output_.begin + i];
+    }
+    return out;
+}
+
+void Network::add_gradient(const Sample& x, const HiddenUnits& units, float of_value,
+                           std::vector<float>& gradient) const {
+    HiddenUnits of_sum;
+    float* const offsets = &gradient[offsets_.begin + x.tile * hidden_units];
+    float* const terms = &gradient[terms_.begin + x.tile * fact_count];
+    for (size_t i = 0; i < hidden_units; ++i) {
+        gradient[output_.begin + i] += of_value * units[i];
+        of_sum[i] = units[i] > 0 ? of_value * read_[output_.begin + i] : 0;
+        offsets[i] += of_sum[i];
+    }
+    for (size_t fact = 0; fact < fact_count; ++fact) {
+        const float size = x.facts[fact];
+        if (size == 0) continue;
+        float* const weights = &gradient[facts_.begin + fact * hidden_units];
+        for (size_t i = 0; i < hidden_units; ++i) weights[i] += size * of_sum[i];
+        terms[fact] += size * of_value;
+    }
+}
+
+void Network::round(bool rounded) {
+    read_ = weights_;
+    if (!rounded) return;
+    for (const Part* p : {&facts_, &output_, &offsets_, &terms_})
+        for (size_t i = p->begin; i < p->end; ++i)
+            read_[i] = p->unit * std::clamp(std::nearbyint(weights_[i] / p->unit), float(-most), float(most));
+}
+
+void Network::step(const std::vector<float>& gradient, float rate) {
+    mean_left_ *= mean_decay, square_left_ *= square_decay;
+    const auto of_mean = static_cast<float>(1 / (1 - mean_left_)),
+               of_square = static_cast<float>(1 / (1 - square_left_));
+    for (const Part* p : {&facts_, &output_, &offsets_, &terms_})
+        for (size_t i = p->begin; i < p->end; ++i) {
+            mean_[i] += float(1 - mean_decay) * (gradient[i] - mean_[i]);
+            square_[i] += float(1 - square_decay) * (gradient[i] * gradient[i] - square_[i]);
+            weights_[i] -=
+                rate * (mean_[i] * of_mean / std::sqrt(square_[i] * of_square + 1e-14F) + p->fading * weights_[i]);
+        }
+}
+
+std::vector<int> Network::in_units(const Part& p, size_t begin, size_t count) const {
+    std::vector<int> out(count);
+    for (size_t i = 0; i < count; ++i)
+        out[i] = std::clamp(static_cast<int>(std::lround(weights_[p.begin + begin + i] / p.unit)), -most, most);
+    return out;
+}
+std::vector<int> Network::weights_of_fact(size_t fact) const {
+    return fact == fact_count ? in_units(output_, 0, hidden_units)
+                              : in_units(facts_, fact * hidden_units, hidden_units);
+}
+std::vector<int> Network::offsets_of(size_t tile) const {
+    return in_units(offsets_, tile * hidden_units, hidden_units);
+}
+std::vector<int> Network::terms_of(size_t tile) const { return in_units(terms_, tile * fact_count, fact_count); }
+
+}  // namespace vkgemm::fit

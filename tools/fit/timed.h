@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What `vkgemm bench --random --csv` measured, with the facts by which the cost model judges each candidate.
+#pragma once
+#include <map>
+
+#include "plan/choice/select.h"
+
+namespace vkgemm::fit {
+
+using plan::hidden_units;
+using plan::HiddenUnits;
+using plan::TileFacts;
+
+/// A tile that has terms of its own: a row of tile_terms.def.
+struct TileKey {
+    std::string family;
+    uint32_t bytes = 0, rows = 0, cols = 0, depth = 0, loads = 0;
+    uint32_t invocations = 0;  // 0: all kernels with the rest of the key have the same
+    auto operator<=>(const TileKey&) const = default;
+};
+
+struct Sample {
+    size_t tile;  // in Timings::tiles
+    TileFacts facts;
+    float log_cost;         // without terms
+    float log_seconds = 0;  // of what nobody timed: what teachers predict
+    bool is_final = false;  // timed in turn with the other best ones
+};
+
+struct TimedProblem {
+    std::string text, kind;
+    size_t file = 0;   // in which it was; generated_file: in none
+    float weight = 1;  // how many problems it counts for
+    std::vector<Sample> samples;
+};
+inline constexpr size_t generated_file = SIZE_MAX;
+
+struct TileInFit {
+    TileKey key;
+    uint8_t step = 100;  // the factor on a step, in hundredths, which is not fitted here
+};
+
+struct Timings {
+    std::vector<TileInFit> tiles;
+    std::vector<TimedProblem> problems;
+};
+
+/// Reads CSV files and derives the facts.
+class Reader {
+   public:
+    /// `workspace`: that the measured plans might use.
+    explicit Reader(const plan::DeviceCaps& caps);
+
+    /// Its problems are of file `number`, and count `weight` times.
+    plan::Result<size_t> add(const std::string& path, size_t number, float weight);
+    /// Problems that nobody timed, with some of the schedules that they may have.
+    void generate(size_t count, unsigned seed);
+    /// Rows that were left out, because this build has no such kernel or it has no terms.
+    size_t left_out() const { return left_out_; }
+    const Timings& timings() const { return timings_; }
+
+   private:
+    std::optional<Sample> sample(const plan::Kernel&, const plan::Tile&, const plan::Problem&);
+    size_t tile_of(const plan::Kernel&, const plan::Tile&);
+
+    const plan::DeviceCaps& caps_;
+    plan::DeviceKernels device_;
+    std::map<TileKey, size_t> index_;
+    Timings timings_;
+    size_t left_out_ = 0;
+};
+
+}  // namespace vkgemm::fit
