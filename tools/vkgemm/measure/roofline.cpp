@@ -79,7 +79,7 @@ Result<double> Roofline::measure(const PeakModule& module, const std::string& un
     const VkgemmDeviceCaps& limits = caps_->limits;
     uint32_t group_size = std::min(group, limits.maxInvocations);
     PipelineInfo info{.code = module.code};
-    double flops = 2.0 * PEAK_CHAINS * PEAK_ROUNDS * group_size;  // of a work group's trip
+    double flops = 2.0 * PEAK_SUMS * PEAK_ROUNDS * group_size;  // of a work group's trip
     for (const MatrixUnits& m : matrix_units)
         if (const VkgemmMatrixShape* shape = m.name == units ? shape_of(*caps_, m) : nullptr) {
             info.subgroup_size = limits.subgroupSizeCanBeRequired ? limits.subgroupSize : 0;

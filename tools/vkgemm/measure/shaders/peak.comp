@@ -26,12 +26,12 @@ layout(std430, set = 0, binding = PEAK_TO) buffer Never { uint never[]; };
 
 void main() {
     const NUMBER y = FROM_BITS(args.factor), z = FROM_BITS(args.term);
-    NUMBER x[PEAK_CHAINS];
-    [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) x[i] = NUMBER(gl_GlobalInvocationID.x + i);
+    NUMBER x[PEAK_SUMS];
+    [[unroll]] for (uint i = 0; i < PEAK_SUMS; ++i) x[i] = NUMBER(gl_GlobalInvocationID.x + i);
     for (uint k = 0; k < args.trips; ++k)
         [[unroll]] for (uint round = 0; round < PEAK_ROUNDS; ++round)
-            [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i) x[i] = MULTIPLY_ADD(x[i], y, z);
+            [[unroll]] for (uint i = 0; i < PEAK_SUMS; ++i) x[i] = MULTIPLY_ADD(x[i], y, z);
     NUMBER sum = x[0];
-    [[unroll]] for (uint i = 1; i < PEAK_CHAINS; ++i) sum += x[i];
+    [[unroll]] for (uint i = 1; i < PEAK_SUMS; ++i) sum += x[i];
     if (sum == NUMBER(123456789)) never[0] = 1;
 }

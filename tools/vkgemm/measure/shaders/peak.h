@@ -5,7 +5,10 @@
 
 // How much an invocation of peak.comp or a subgroup of peak_matrix.comp does in a trip, and an invocation of
 // peak_copy.comp in all.
-#define PEAK_CHAINS 8   // sums that do not wait for one another
+// Sums that do not wait for one another: of matrix units, and plain ones. A driver for the CPU multiplies, then adds: 8
+// wait for latency there, and 14 no longer fit its registers.
+#define PEAK_CHAINS 8
+#define PEAK_SUMS 12
 #define PEAK_ROUNDS 16  // multiply-adds of each; enough to hide the loop's own cost
 #define PEAK_CHUNKS 4   // of 16 bytes
 
