@@ -199,12 +199,12 @@ TEST_CASE("packed: on a CPU driver in panels, where that is worth two passes and
         return select(caps, p, request)->kernel->module.family.name;
     };
     constexpr uint64_t enough = 64 << 20;
-    for (const std::string large : {"256x256x256", "1024x1024x1024 layout=tt", "1600x1600x1007", "2000x300x700"}) {
+    for (const std::string large : {"320x320x320", "1024x1024x1024 layout=tt", "1600x1600x1007", "2000x300x700"}) {
         CHECK(family(large, "lavapipe", enough) == "cpu_packed");
         CHECK(family(large, "lavapipe", 0) == "cpu");
         CHECK(family(large + " invariant", "lavapipe", enough) == "cpu");
         CHECK(family(large, "swiftshader", enough) == "cpu");  // its subgroups have four invocations
     }
-    for (const char* small : {"64x64x64", "8x4096x1024", "1024x1x1024", "i32*i32 1024x1024x1024"})
+    for (const char* small : {"64x64x64", "256x256x256", "8x4096x1024", "1024x1x1024", "i32*i32 1024x1024x1024"})
         CHECK(family(small, "lavapipe", enough) == "cpu");
 }

@@ -15,7 +15,7 @@ constexpr double f64_factor = 2.1;
 // A pass before or after the product: its barrier and dispatch, the bytes that it loads in a cycle, and the latency of
 // its loads.
 constexpr double second_pass = 7530, partial_bytes_per_cycle = 4.32, load_latency = 865, packed_bytes_per_cycle = 15.4;
-constexpr double pass_on_cpu = 80000;  // on a CPU driver: 18 us, where a multiply-add of `cpu` takes 0.042 ns of a core
+constexpr double pass_on_cpu = 300000;  // of both, on a CPU driver: 66 us, where a multiply-add of `cpu` takes 0.042 ns
 // Of a copy before the product: a factor if it transposes, and each tile that a work group copies, however small.
 constexpr double transposed_copy = 1.26, packed_tile = 508;
 
