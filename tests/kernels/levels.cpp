@@ -11,16 +11,10 @@ using namespace vkgemm::test;
 
 namespace {
 
-/// A quick run takes every fourth of the ways, which take a pipeline each: others of the next line.
-bool is_left_out() {
-    static size_t asked = 0;
-    return is_quick() && ++asked % 4;
-}
-
 void check_all_ways(const char* kernel, const std::string& line, const char* tile = "") {
     for (const uint32_t shift : {0u, 1u})
         for (const int way : {0, 1, 2}) {
-            if (is_left_out()) continue;
+            if (skips_way()) continue;
             Case x = case_of(kernel, line);
             x.tile = tile, x.shift = shift, x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
             CHECK_MESSAGE(is_planned(x), line, " has no plan");
@@ -51,7 +45,7 @@ TEST_CASE("levels: a B whose blocks are no whole words begins in the middle of o
                              "f32*mxfp4 2x3x64 batch=6 outer=2 ratio_b=2 layout=nt ldb=192 outer_stride_b=64"})
         for (const char* kernel : {"gemv_blocks_f32_1x8", "gemv_blocks_f32_2x16", "gemv_mixed_f32_4x8"})
             for (const int way : {0, 1, 2}) {
-                if (is_left_out()) continue;
+                if (skips_way()) continue;
                 Case x = case_of(kernel, line);
                 x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
                 CHECK_MESSAGE(is_planned(x), line, " has no plan");

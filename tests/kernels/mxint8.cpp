@@ -18,7 +18,7 @@ void for_each_rounded(const Each& each) {
     size_t number = 0;
     for (const Kernel& kernel : vkgemm::plan::kernels()) {
         if (!kernel.module.family.uses_packed_dots || !is_chosen(kernel) || !fits(kernel)) continue;
-        Tally tally(std::string(kernel.name), is_quick() ? 12 : 6, number);
+        Tally tally(std::string(kernel.name), is_quick() ? 24 : 6, number);
         for (const auto& format : vkgemm::plan::type_info) {
             if (!vkgemm::plan::family::has_dots(format.type)) continue;
             Case x = case_for(kernel, 1 + number % 8, kernel.tile.BN + 3, 512);

@@ -189,6 +189,11 @@ void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 void be_quick() { every_nth *= 4, every_own = 3; }
 bool is_quick() { return every_own > 1; }
 
+bool skips_way() {
+    static size_t asked = 0;
+    return is_quick() && ++asked % 4;
+}
+
 void choose_subgroups_of_eight() { only_eight = true; }
 
 bool is_chosen(const Kernel& kernel) {

@@ -31,6 +31,10 @@ inline bool wants_alignment(const plan::Kernel& k) {
 void be_quick();
 bool is_quick();
 
+/// True for three of four calls of a quick run. For tests that run every problem in several ways, with a pipeline each:
+/// the next problem runs in others.
+bool skips_way();
+
 /// Is the row of a chosen family, or are all families chosen?
 bool is_chosen(const plan::Kernel& kernel);
 

@@ -337,5 +337,5 @@ void run_surface(uint64_t seed, int problems) {
 TEST_SUITE_BEGIN("surface");
 TEST_CASE("random problems over the whole surface") { run_surface(seed_or(20), is_quick() ? 80 : 200); }
 // Without the colon, because SwiftShader would take an hour.
-TEST_CASE("slow random problems over the whole surface") { run_surface(seed_or(21), everything() ? 100000 : 20000); }
+TEST_CASE("slow random problems over the whole surface") { run_surface(seed_or(21), everything() ? 100000 : 12000); }
 TEST_SUITE_END();
