@@ -36,6 +36,7 @@ TEST_CASE("an unknown word gets the nearest known one") {
     refused(2, "explain --kernl x", {"'--kernl'", "'--kernel'"});
     refused(2, "explain 8x8x8 --kernel naive_f32_8x9", {"'naive_f32_8x9'", "'naive_f32_8x8'"});
     refused(2, "explain 8x8x8 --kernel mine", {"'mine'", "'vkgemm kernels' lists"});
+    refused(2, "bench 8x8x8 --kernel simt", {"'simt' is a family", "simt_f32_"});
     refused(2, "bench --suite clasic", {"'clasic'", "'classic'"});
     refused(2, "bench 8x8x8 --vs openblass", {"'openblass'", "'openblas'"});
     refused(2, "ladder 8x8x8", {"'8x8x8'", "'--shape 8x8x8'"});

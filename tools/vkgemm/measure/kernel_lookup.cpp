@@ -64,8 +64,11 @@ Result<Tile> tile_with(const Kernel& k, const std::string& constants) {
 }
 
 std::string unknown_kernel(const std::string& name, std::vector<std::string> others) {
-    for (const Kernel& k : all_kernels())
-        if (k.is_product()) others.push_back(k.name());
+    for (const Kernel& k : all_kernels()) {
+        if (!k.is_product()) continue;
+        if (k.family() == name) return "'" + name + "' is a family; give one of its kernels, such as " + k.name();
+        others.push_back(k.name());
+    }
     const std::string near = suggestion(name, others);
     return "unknown kernel '" + name + "'" + (near.empty() ? "; 'vkgemm kernels' lists those there are" : near);
 }
