@@ -106,7 +106,7 @@ TEST_CASE("the gradient of a network is what small changes of its weights do") {
     Reader reader(caps);
     reader.generate(2, 1);
     const Timings& all = reader.timings();
-    Network network(all.tiles.size(), 1);
+    Network network(all.tiles, 1);
     HiddenUnits units;
     const Sample& s = all.problems[0].samples[0];
     const float before = network.value(s, units);

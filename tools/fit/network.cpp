@@ -14,7 +14,10 @@ constexpr int most = 127;  // of a weight in its unit
 
 }  // namespace
 
-Network::Network(size_t tiles, unsigned seed) {
+Network::Network(const std::vector<TileInFit>& tiles, unsigned seed) {
+    std::map<std::pair<std::string, uint32_t>, size_t> groups;
+    for (const TileInFit& t : tiles)
+        group_.push_back(groups.try_emplace({t.key.family, t.key.bytes}, groups.size()).first->second);
     size_t end = 0;
     const auto part = [&](size_t count, float unit, float fading) {
         const size_t begin = end;
@@ -22,8 +25,9 @@ Network::Network(size_t tiles, unsigned seed) {
     };
     facts_ = part(fact_count * hidden_units, plan::weight_unit, 1e-4F);
     output_ = part(hidden_units, plan::weight_unit, 1e-4F);
-    offsets_ = part(tiles * hidden_units, plan::offset_unit, 1e-3F);
-    terms_ = part(tiles * fact_count, plan::term_unit, 1e-2F);
+    shared_ = part(groups.size() * hidden_units, plan::offset_unit, 0);
+    offsets_ = part(tiles.size() * hidden_units, plan::offset_unit, 1e-3F);
+    terms_ = part(tiles.size() * fact_count, plan::term_unit, 1e-2F);
     weights_.assign(end, 0), mean_ = square_ = weights_;
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
@@ -32,8 +36,9 @@ Network::Network(size_t tiles, unsigned seed) {
     };
     scatter(facts_, 1 / std::sqrt(fact_count / 2.0));
     scatter(output_, 0.3 / std::sqrt(double(hidden_units)));
-    scatter(offsets_, 0.3);
-    read_ = weights_;
+    scatter(shared_, 0.3);
+    scatter(offsets_, 0.1);
+    round(false);
 }
 
 float Network::value(const Sample& x, HiddenUnits& units) const {
@@ -60,11 +65,12 @@ void Network::add_gradient(const Sample& x, const HiddenUnits& units, float of_v
                            std::vector<float>& gradient) const {
     HiddenUnits of_sum;
     float* const offsets = &gradient[offsets_.begin + x.tile * hidden_units];
+    float* const shared = &gradient[shared_.begin + group_[x.tile] * hidden_units];
     float* const terms = &gradient[terms_.begin + x.tile * fact_count];
     for (size_t i = 0; i < hidden_units; ++i) {
         gradient[output_.begin + i] += of_value * units[i];
         of_sum[i] = units[i] > 0 ? of_value * read_[output_.begin + i] : 0;
-        offsets[i] += of_sum[i];
+        offsets[i] += of_sum[i], shared[i] += of_sum[i];
     }
     for (size_t fact = 0; fact < fact_count; ++fact) {
         const float size = x.facts[fact];
@@ -77,17 +83,21 @@ void Network::add_gradient(const Sample& x, const HiddenUnits& units, float of_v
 
 void Network::round(bool rounded) {
     read_ = weights_;
+    for (size_t tile = 0; tile < group_.size(); ++tile)
+        for (size_t i = 0; i < hidden_units; ++i)
+            read_[offsets_.begin + tile * hidden_units + i] +=
+                weights_[shared_.begin + group_[tile] * hidden_units + i];
     if (!rounded) return;
-    for (const Part* p : {&facts_, &output_, &offsets_, &terms_})
+    for (const Part* p : parts())
         for (size_t i = p->begin; i < p->end; ++i)
-            read_[i] = p->unit * std::clamp(std::nearbyint(weights_[i] / p->unit), float(-most), float(most));
+            read_[i] = p->unit * std::clamp(std::nearbyint(read_[i] / p->unit), float(-most), float(most));
 }
 
 void Network::step(const std::vector<float>& gradient, float rate) {
     mean_left_ *= mean_decay, square_left_ *= square_decay;
     const auto of_mean = static_cast<float>(1 / (1 - mean_left_)),
                of_square = static_cast<float>(1 / (1 - square_left_));
-    for (const Part* p : {&facts_, &output_, &offsets_, &terms_})
+    for (const Part* p : parts())
         for (size_t i = p->begin; i < p->end; ++i) {
             mean_[i] += float(1 - mean_decay) * (gradient[i] - mean_[i]);
             square_[i] += float(1 - square_decay) * (gradient[i] * gradient[i] - square_[i]);
@@ -99,7 +109,7 @@ void Network::step(const std::vector<float>& gradient, float rate) {
 std::vector<int> Network::in_units(const Part& p, size_t begin, size_t count) const {
     std::vector<int> out(count);
     for (size_t i = 0; i < count; ++i)
-        out[i] = std::clamp(static_cast<int>(std::lround(weights_[p.begin + begin + i] / p.unit)), -most, most);
+        out[i] = std::clamp(static_cast<int>(std::lround(read_[p.begin + begin + i] / p.unit)), -most, most);
     return out;
 }
 std::vector<int> Network::weights_of_fact(size_t fact) const {

@@ -7,7 +7,9 @@ namespace vkgemm::fit {
 
 class Network {
    public:
-    Network(size_t tiles, unsigned seed);
+    /// Tiles of one family and size of elements share offsets, to which each adds its own: so those of which little was
+    /// timed are judged as their like.
+    Network(const std::vector<TileInFit>& tiles, unsigned seed);
 
     /// The logarithm of the factor on the cost, without its limits; and the hidden units, for add_gradient().
     float value(const Sample&, HiddenUnits& units) const;
@@ -32,9 +34,12 @@ class Network {
     };
     std::vector<int> in_units(const Part&, size_t begin, size_t count) const;
 
-    Part facts_, output_, offsets_, terms_;
-    std::vector<float> weights_, read_;
-    std::vector<float> mean_, square_;  // of gradients
+    std::array<const Part*, 5> parts() const { return {&facts_, &output_, &shared_, &offsets_, &terms_}; }
+
+    std::vector<size_t> group_;  // of each tile: those that share offsets
+    Part facts_, output_, shared_, offsets_, terms_;
+    std::vector<float> weights_, read_;  // read_ has in offsets_ the sums with those that are shared
+    std::vector<float> mean_, square_;   // of gradients
     double mean_left_ = 1, square_left_ = 1;
 };
 

@@ -82,7 +82,7 @@ class Lesson {
 
 Network train(const Timings& all, std::vector<size_t> problems, const Times& times, size_t epochs, unsigned seed,
               bool rounded) {
-    Network network(all.tiles.size(), seed);
+    Network network(all.tiles, seed);
     std::mt19937 random(seed + 1);
     const size_t steps_of_epoch = (problems.size() + batch - 1) / batch, steps = epochs * steps_of_epoch;
     std::vector<float> gradient;
@@ -141,7 +141,7 @@ Network fit(const Timings& all, const std::vector<size_t>& problems, const Optio
     for (const size_t i : problems)
         if (all.problems[i].file != generated_file) timed.push_back(i);
     const Times times = measured(all);
-    std::vector<Network> teachers(o.teachers, Network(0, 0));
+    std::vector<Network> teachers(o.teachers, Network({}, 0));
     std::vector<std::thread> threads;
     for (size_t i = 0; i < o.teachers; ++i)
         threads.emplace_back([&, i] {
