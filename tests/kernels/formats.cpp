@@ -79,7 +79,7 @@ std::vector<double> picked(const char* kernel, const std::string& line, std::spa
 TEST_SUITE_BEGIN("formats");
 
 TEST_CASE("a block of every format is decoded to the numbers that are written beside it") {
-    // Elements are decoded by eights, by 64, or to whole numbers; each takes a third of the formats where a run is quick.
+    // Elements are decoded by eights, by 64, or to whole numbers. A quick run takes a third of the formats for each.
     size_t tried = 0;
     for (const char* name : {"tiled_mixed_f32_8x8", "gemv_blocks_f32_1x8", "gemv_mxint8_f32_1x8"}) {
         const Kernel& kernel = *vkgemm::plan::find_kernel(name);
