@@ -20,7 +20,7 @@ struct Options {
     std::vector<std::string> problems;
     std::vector<std::string> versus, kernels;  // kernels: none means auto
     std::string suite, shapes, type, layout, tile, json, csv, plot, from;
-    bool cold = false, hot = false, no_check = false;
+    bool cold = false, hot = false, addresses = false, no_check = false;
     double min_time = 0;
     size_t repeats = 0;
     RandomBench random;
@@ -83,6 +83,7 @@ std::vector<Picked> kernels_for(const Options& o, const Case& c) {
     std::vector<Picked> out;
     for (const std::string& by : o.kernels) {
         PlanOptions options{.tile = tile, .workspaceLimit = workspace_limit};
+        if (o.addresses) options.operands = VKGEMM_OPERANDS_ADDRESSES;
         if (by == "all") {
             const Resolved r = resolve(c.problem);
             for (const Kernel& k : all_kernels())
@@ -183,7 +184,7 @@ void Bench::run_case(const Case& c) {
     CaseRunner runner(
         device_, c,
         {.check = !o_.no_check, .hot = o_.hot, .cold = o_.cold, .min_time = o_.min_time, .repeats = o_.repeats});
-    const std::string title = c.text + heat_of(runner.blank());
+    const std::string title = c.text + heat_of(runner.blank()) + (o_.addresses ? ", by address" : "");
     const Roof roof = roofline_.of(c);
     bool titled = false;
     const auto show = [&](BenchResult result) {
@@ -265,12 +266,12 @@ Exit Bench::run() {
 nlohmann::ordered_json Bench::json() const {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device_.info());
-    all["options"] = {{"problems", o_.problems}, {"suite", o_.suite},         {"shape", o_.shapes},
-                      {"type", o_.type},         {"layout", o_.layout},       {"kernel", joined(o_.kernels, ",")},
-                      {"tile", o_.tile},         {"device", session_.device}, {"validate", session_.validate},
-                      {"check", !o_.no_check},   {"cold", o_.cold},           {"hot", o_.hot},
-                      {"min_time", o_.min_time}, {"repeats", o_.repeats},     {"vs", o_.versus},
-                      {"tuned", tuned_path()}};
+    all["options"] = {{"problems", o_.problems},   {"suite", o_.suite},         {"shape", o_.shapes},
+                      {"type", o_.type},           {"layout", o_.layout},       {"kernel", joined(o_.kernels, ",")},
+                      {"tile", o_.tile},           {"device", session_.device}, {"validate", session_.validate},
+                      {"check", !o_.no_check},     {"cold", o_.cold},           {"hot", o_.hot},
+                      {"addresses", o_.addresses}, {"min_time", o_.min_time},   {"repeats", o_.repeats},
+                      {"vs", o_.versus},           {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
@@ -381,6 +382,8 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     CLI::Option* cold = c->add_flag(
         "--cold", o->cold, "rotate the operands over 256 MB so that caches are cold (default on GPUs, if it fits)");
     c->add_flag("--hot", o->hot, "use the same operands in every run (default on CPUs)")->excludes(cold);
+    c->add_flag("--addresses", o->addresses,
+                "give operands by device address (default: by buffer, where that is served)");
     CLI::Option* min_time =
         c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5 s, with 20 to 1000 runs)")
             ->type_name("S")
