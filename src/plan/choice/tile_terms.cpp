@@ -60,7 +60,8 @@ constexpr char fitted_devices[][24] = {
 #undef FACT_WEIGHTS
 };
 bool is_fitted(const DeviceCaps& dev) {
-    return std::ranges::any_of(fitted_devices, [&](const char* part) { return dev.name.find(part) != dev.name.npos; });
+    return std::ranges::any_of(fitted_devices,
+                               [&](const char* part) { return dev.name.find(part) != std::string::npos; });
 }
 
 #if VKGEMM_HAS_TILE_TERMS
