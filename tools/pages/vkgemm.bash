@@ -50,7 +50,7 @@ _vkgemm() {
         '') words="devices kernels bench ladder tune explain inspect cover check replay --device --validate --quiet --color -h --help --version" ;;
         devices) words="--json --device --validate --quiet --color -h --help" ;;
         kernels) words="--json --device --validate --quiet --color -h --help" ;;
-        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --min-time --repeats --no-check --json --csv --plot --random --seed --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
+        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --addresses --min-time --repeats --no-check --json --csv --plot --random --seed --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
         ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
         tune) words="--suite --budget --out --resume --random --seed --type --max-flops --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;

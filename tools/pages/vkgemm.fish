@@ -37,6 +37,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l tile -x -d 'constan
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l vs -x -a '(__fish_append , cublas openblas)' -d 'libraries to time on the same operands, if they are installed'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l cold -d 'rotate the operands over 256 MB so that caches are cold'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l hot -d 'use the same operands in every run'
+complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l addresses -d 'give operands by device address'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l min-time -x -d 'time for at least S seconds'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l repeats -x -d 'time exactly N runs'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l no-check -d 'do not check results before timing'
