@@ -204,8 +204,8 @@ int check(const Compiler& device, const std::string& driver) {
     for (const Known& k : known)
         if (k.driver == driver && !chosen[k.kernel]) {
             ++bad;
-            std::printf("%s: %s is no choice that spills: take it out of tests/drivers/known.txt\n", driver.c_str(),
-                        k.kernel.c_str());
+            std::printf("%s: %s is not chosen, or does not spill: take it out of tests/drivers/known.txt\n",
+                        driver.c_str(), k.kernel.c_str());
         }
     std::printf("%s: %d dispatches looked at\n", device.caps.name.c_str(), dispatches);
     return bad || dispatches == 0;
