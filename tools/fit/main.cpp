@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fits the terms of tiles (src/plan/choice/tile_terms.h) to what `vkgemm bench --random --csv` measured, and writes
 // their tables. CONTRIBUTING.md says when and how.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -16,24 +16,10 @@ using namespace vkgemm::fit;
 
 namespace {
 
-constexpr char usage[] =
-    "usage: fit_terms [OPTION ...] FILE.csv[:WEIGHT] ...\n"
-    "\n"
-    "Fits the terms of tiles to times that `vkgemm bench --random N --csv FILE.csv` wrote.\n"
-    "Problems of a file with a WEIGHT count so many times.\n"
-    "\n"
-    "  --device FILE     the capabilities of the measured device (default: tests/devices/h200.txt)\n"
-    "  --for NAME        a part of the names of devices on which the terms hold; several times (default: NVIDIA, NVK)\n"
-    "  --out FOLDER      where fact_weights.def and tile_terms.def are written, src/plan/choice\n"
-    "  --held-out PARTS  of the last file: fits without each of so many parts, and prints what is lost there\n"
-    "  --generated N     further problems that nobody timed (default: 2400)\n"
-    "  --teachers N, --epochs N,N  networks before the last one; epochs of those and of it (default: 5; 80,140)\n"
-    "  --seed S          of everything that is random (default: 1)\n";
-
 struct Arguments {
     std::string device = "tests/devices/h200.txt", out;
-    std::vector<std::string> devices;
-    std::vector<std::pair<std::string, float>> files;
+    std::vector<std::string> devices = {"NVIDIA", "NVK"};
+    std::vector<std::pair<std::string, float>> files;  // paths and weights
     size_t held_out = 0, generated = 2400;
     Options options;
 };
@@ -43,41 +29,47 @@ int refuse(const std::string& why) {
     return 2;
 }
 
-std::optional<Arguments> read_arguments(int count, char** words) {
-    Arguments a;
-    for (int i = 1; i < count; ++i) {
-        const std::string word = words[i];
-        if (!word.starts_with("--")) {
-            const size_t colon = word.rfind(':');
-            const bool weighs = colon != std::string::npos;
-            a.files.emplace_back(word.substr(0, colon), weighs ? std::strtof(&word[colon + 1], nullptr) : 1.0F);
-            continue;
-        }
-        if (i + 1 == count) return std::nullopt;
-        const char* const value = words[++i];
-        const auto number = static_cast<size_t>(std::strtoul(value, nullptr, 10));
-        if (word == "--device")
-            a.device = value;
-        else if (word == "--for")
-            a.devices.emplace_back(value);
-        else if (word == "--out")
-            a.out = value;
-        else if (word == "--held-out")
-            a.held_out = number;
-        else if (word == "--generated")
-            a.generated = number;
-        else if (word == "--teachers")
-            a.options.teachers = std::max<size_t>(number, 1);
-        else if (word == "--seed")
-            a.options.seed = static_cast<unsigned>(number);
-        else if (word == "--epochs" && std::sscanf(value, "%zu,%zu", &a.options.teacher_epochs, &a.options.epochs) == 2)
-            continue;
-        else
-            return std::nullopt;
-    }
-    if (a.files.empty() || a.out.empty() == (a.held_out == 0)) return std::nullopt;
-    if (a.devices.empty()) a.devices = {"NVIDIA", "NVK"};
-    return a;
+// FILE.csv[:WEIGHT]
+std::pair<std::string, float> file_of(const std::string& word) {
+    const size_t colon = word.rfind(':');
+    if (colon == std::string::npos) return {word, 1.0F};
+    float weight = 0;
+    if (!CLI::detail::lexical_cast(word.substr(colon + 1), weight) || !(weight > 0))
+        throw CLI::ValidationError(word, "the weight is a number above 0, not '" + word.substr(colon + 1) + "'");
+    return {word.substr(0, colon), weight};
+}
+
+void add_options(CLI::App& app, Arguments& a) {
+    app.add_option_function<std::vector<std::string>>(
+           "files",
+           [&a](const std::vector<std::string>& words) {
+               for (const std::string& word : words) a.files.push_back(file_of(word));
+           },
+           "times by `vkgemm bench --random N --csv FILE.csv`; its problems count WEIGHT times")
+        ->required()
+        ->type_name("FILE.csv[:WEIGHT]");
+    app.add_option("--device", a.device, "the capabilities of the measured device")->capture_default_str();
+    app.add_option("--for", a.devices, "parts of the names of devices on which the terms hold")
+        ->capture_default_str()
+        ->allow_extra_args(false);
+    CLI::Option* out =
+        app.add_option("--out", a.out, "where fact_weights.def and tile_terms.def are written: src/plan/choice")
+            ->check(CLI::ExistingDirectory);
+    CLI::Option* held_out =
+        app.add_option("--held-out", a.held_out,
+                       "of the last file: fits without each of so many parts, and prints what is lost there")
+            ->check(CLI::Range(2, 1000));
+    held_out->excludes(out);
+    app.add_option("--generated", a.generated, "further problems that nobody timed")->capture_default_str();
+    app.add_option("--teachers", a.options.teachers, "networks before the last one")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    app.add_option("--teacher-epochs", a.options.teacher_epochs, "epochs of each of these")->capture_default_str();
+    app.add_option("--epochs", a.options.epochs, "epochs of the last one")->capture_default_str();
+    app.add_option("--seed", a.options.seed, "of everything that is random")->capture_default_str();
+    app.callback([out, held_out] {
+        if (!*out && !*held_out) throw CLI::RequiredError("one of --out and --held-out");
+    });
 }
 
 // What is lost by problems, by type and by file.
@@ -119,31 +111,37 @@ bool write(const std::string& path, const std::string& text) {
 }  // namespace
 
 int main(int count, char** words) {
-    const auto a = read_arguments(count, words);
-    if (!a) return std::fputs(usage, stderr), 2;
+    CLI::App app("Fits the terms of tiles to times. CONTRIBUTING.md says when and how.", "fit_terms");
+    Arguments a;
+    add_options(app, a);
+    try {
+        app.parse(count, words);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? 0 : 2;  // 0: --help
+    }
     std::stringstream text;
-    text << std::ifstream(a->device).rdbuf();
+    text << std::ifstream(a.device).rdbuf();
     const auto caps = plan::parse_device_caps(text.str());
-    if (!caps) return refuse(a->device + ": " + caps.status().text);
+    if (!caps) return refuse(a.device + ": " + caps.status().text);
     Reader reader(*caps);
-    for (size_t i = 0; i < a->files.size(); ++i) {
-        const auto& [path, weight] = a->files[i];
+    for (size_t i = 0; i < a.files.size(); ++i) {
+        const auto& [path, weight] = a.files[i];
         const auto found = reader.add(path, i, weight);
         if (!found) return refuse(found.status().text);
         std::printf("%s: %zu problems\n", path.c_str(), *found);
     }
     if (reader.left_out()) std::printf("%zu rows left out: kernels without terms, or unknown\n", reader.left_out());
-    reader.generate(a->generated, a->options.seed);
+    reader.generate(a.generated, a.options.seed);
     const Timings& all = reader.timings();
-    if (a->held_out) return hold_out(all, *a), 0;
+    if (a.held_out) return hold_out(all, a), 0;
     std::vector<size_t> every(all.problems.size());
     for (size_t i = 0; i < every.size(); ++i) every[i] = i;
-    const Network network = fit::fit(all, every, a->options);
+    const Network network = fit::fit(all, every, a.options);
     Report report;
     for (const TimedProblem& p : all.problems)
-        if (p.file != generated_file) report.add(p, loss_of(p, network), a->files[p.file].first);
+        if (p.file != generated_file) report.add(p, loss_of(p, network), a.files[p.file].first);
     report.print();
-    if (!write(a->out + "/fact_weights.def", weights_text(network, a->devices)) ||
-        !write(a->out + "/tile_terms.def", terms_text(network, all.tiles)))
-        return refuse("cannot write to " + a->out);
+    if (!write(a.out + "/fact_weights.def", weights_text(network, a.devices)) ||
+        !write(a.out + "/tile_terms.def", terms_text(network, all.tiles)))
+        return refuse("cannot write to " + a.out);
 }
