@@ -2,7 +2,7 @@
 # An archive of SPIR-V: a folder of packed modules (src/spirv) and a manifest that states what they were made from. The
 # text of the manifest:
 #     format 3
-#     shaders <hash of modules.def, every shader source and include/vkgemm/tables.h>
+#     shaders <hash of every row, shader source and include/vkgemm/tables.h>
 #     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
 # Included, this file defines the functions. As a script it makes the archive:
 #     cmake -DSHADERS=<source folder> -DSPIRV=<folder of .packed> -DMODULES=<names> -DTO=<folder>
@@ -24,7 +24,7 @@ endfunction()
 
 # Sets `out` to the hash of the shader sources in `dir`.
 function(vkgemm_shader_hash out dir)
-  file(GLOB sources RELATIVE ${dir} ${dir}/*.comp ${dir}/*.glsl ${dir}/*.h ${dir}/*.def)
+  file(GLOB sources RELATIVE ${dir} ${dir}/abi.h ${dir}/*/*.comp ${dir}/*/*.glsl ${dir}/*/*.h ${dir}/*/*.def)
   list(SORT sources)
   vkgemm_hash_of(hash ${dir} ${sources} ../include/vkgemm/tables.h)
   set(${out} ${hash} PARENT_SCOPE)

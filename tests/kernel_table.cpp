@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Prints the table of docs/kernels.md, which is made from the rows of kernels.def.
+// Prints the table of families in docs/kernels.md, which is made from the rows of the kernels.
 #include <cstdio>
+#include <map>
+#include <set>
 
 #include "plan/kernels/kernels.h"
 
 using namespace vkgemm::plan;
 
 int main() {
-    std::printf(
-        "| kernel | A·B+sum→D | tile | invocations | shared bytes | needs |\n| --- | --- | --- | --- | --- | --- |\n");
+    struct Count {
+        std::set<std::string_view> modules;
+        size_t rows = 0;
+    };
+    std::map<std::string_view, Count> families;
     for (const Kernel& k : kernels()) {
-        const Module& m = k.module;
-        const std::string needs = feature_names(k.needs);
-        std::printf("| `%s` | %s·%s+%s→%s | %s | %u | %llu | %s |\n", k.name.data(),
-                    m.is_mixed() ? "mixed" : info(m.a).name.data(), m.is_mixed() ? "mixed" : info(m.b).name.data(),
-                    info(m.accumulate).name.data(), m.d == scaled ? "scaled" : info(m.d).name.data(),
-                    to_text(k.tile).c_str(), k.tile.WG,
-                    static_cast<unsigned long long>(m.family.shared_bytes(k.tile, m.element_bytes())),
-                    needs.empty() ? "–" : needs.c_str());
+        Count& count = families[k.module.family.name];
+        count.modules.insert(k.module.name);
+        ++count.rows;
     }
+    std::printf("| family | modules | rows |\n| --- | --- | --- |\n");
+    for (const auto& [name, count] : families)
+        std::printf("| `%s` | %zu | %zu |\n", name.data(), count.modules.size(), count.rows);
 }

@@ -53,7 +53,7 @@ VKGEMM_API VkgemmResult vkgemmConvertFactors(const VkgemmProblem* problem, doubl
  * Kernels and tiles
  * ---------------------------------------------------------------------------------------------------- */
 
-/* One built-in kernel: a row of src/plan/kernels/kernels.def. The strings live as long as the library is loaded. */
+/* One built-in kernel: a row KERNEL of a rows.def. The strings live as long as the library is loaded. */
 typedef struct VkgemmKernelInfo {
     uint32_t structSize;
     VkgemmType a, b, d,

@@ -8,7 +8,7 @@
 
 #if VKGEMM_HAS_NATIVE
 #    include "plan/native/arguments.h"
-#    include "shaders/packed_module.h"
+#    include "shaders/common/packed_module.h"
 #    include "spirv/bytes.h"
 
 namespace vkgemm::native::code {

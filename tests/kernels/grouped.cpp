@@ -233,7 +233,7 @@ void for_each_grouped(const Each& each) {
     size_t ran = 0;
     for (const Kernel& k : plan::kernels()) {
         const plan::Module& m = k.module;
-        if (!m.is_product() || !m.family.takes_groups || !is_chosen(k) || !fits(k)) continue;
+        if (!m.is_product() || !m.takes_groups() || !is_chosen(k) || !fits(k)) continue;
         if (is_quick() && ran++ % 4) continue;
         const VkgemmAccuracy accuracy = m.family.accuracy;
         const auto types = [&](plan::Type a, plan::Type b) {
@@ -296,7 +296,7 @@ TEST_CASE("a batch whose matrices of B indices choose: every family of few rows,
     std::map<std::string_view, size_t> tried, right;  // of each family some kernels, each with one problem
     for_each_grouped([&](const Kernel& kernel, const std::string& types, const char* tile) {
         const std::string_view family = kernel.module.family.name;
-        if (!kernel.module.family.selects) return;
+        if (!kernel.module.selects()) return;
         const std::string line = line_of(types, sizes[tried[family]++ % sizes.size()]);
         if (!plan::complete(plan::parse_problem(line)->problem)) return;  // blocks along the other side
         if (right[family] >= (is_quick() ? 2 : 6) && !everything()) return;

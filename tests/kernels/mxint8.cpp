@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/tally.h"
-#include "plan/families/gemv_mxint8.h"
+#include "shaders/gemv_blocks/family_mxint8.h"
 
 using namespace vkgemm::test;
 using vkgemm::plan::info;

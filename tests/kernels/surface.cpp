@@ -12,7 +12,7 @@
 
 #include "kernels/rows.h"
 #include "kernels/tally.h"
-#include "plan/families/gemv_mxint8.h"
+#include "shaders/gemv_blocks/family_mxint8.h"
 #include "support/random.h"
 
 using namespace vkgemm::test;

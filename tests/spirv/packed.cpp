@@ -52,7 +52,7 @@ TEST_CASE("every module unpacks to the SPIR-V that the shader compiler wrote") {
             const std::string name = std::string(m->name) + ending;
             CAPTURE(name);
             const auto words = unpack(m->packed(), v);
-            const bool has = v != Variant::grouped || m->family.takes_groups;
+            const bool has = v != Variant::grouped || m->takes_groups();
             REQUIRE(words.has_value() == has);
             if (!has) continue;
             CHECK(words->front() == 0x07230203);

@@ -88,9 +88,9 @@ const char* why_refused(const Module& m, const Request& request, Binding binding
     return nullptr;
 }
 
-const char* unfit_grouping(const Family& family, const Problem& p) {
-    if (has_table(p)) return family.takes_groups ? nullptr : "computes one product, not the groups of a table";
-    if (p.grouping == VKGEMM_GROUPING_NONE || family.selects) return nullptr;
+const char* unfit_grouping(const Module& m, const Problem& p) {
+    if (has_table(p)) return m.takes_groups() ? nullptr : "computes one product, not the groups of a table";
+    if (p.grouping == VKGEMM_GROUPING_NONE || m.selects()) return nullptr;
     return "selects no matrices of B, as kernels of few rows do";
 }
 
@@ -204,7 +204,7 @@ std::optional<Status> unfit(const Kernel& k, const Tile& tile, const DeviceCaps&
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"multiplies ", types_of(m), ", not ", types_text(p)})};
     if (p.accuracy < m.family.accuracy) return Refusal{VKGEMM_ERROR_UNSUPPORTED, less_exact(m.family.accuracy)};
     if (auto why = unfit_device(k, tile, dev)) return why;
-    if (const char* why = unfit_grouping(m.family, p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    if (const char* why = unfit_grouping(m, p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
     if (auto why = too_large(dev, p, binding)) return why;
     if (auto why = too_many_groups(tile, dev, p)) return why;
     if (const char* why = why_refused(m, tile, dev, p)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
@@ -266,7 +266,7 @@ bool take_below(double limit, Choice& choice, const TiledKernel& k, const Device
     if (!groups_fit(k.tile, device.caps(), p)) return false;
     if (why_refused(k.kernel.module, k.tile, device.caps(), p)) return false;
     if (why_refused(k.kernel.module, request, choice.binding)) return false;
-    if (unfit_grouping(family, p)) return false;
+    if (unfit_grouping(k.kernel.module, p)) return false;
     if (request.least && family.refuses(*request.least)) return false;
     const auto schedule = schedule_below(limit, k, device, p, request);
     if (schedule) choice.kernel = &k.kernel, choice.tile = k.tile, choice.schedule = *schedule;

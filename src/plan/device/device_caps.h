@@ -34,7 +34,7 @@ static_assert(static_cast<int>(Feature::count) <= 64);
 
 constexpr FeatureSet bit(Feature f) { return FeatureSet{1} << static_cast<int>(f); }
 
-namespace need {  // so that kernels.def reads "need::coopmat | need::float16"
+namespace need {  // so that rows read "need::coopmat | need::float16"
 #define FEATURE(id, ...) inline constexpr FeatureSet id = bit(Feature::id);
 #define FEATURE_EXTENSION(id, ...) inline constexpr FeatureSet id = bit(Feature::id);
 #include "plan/device/features.def"

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "plan/kernels/kernels.h"
 
-#include "families.h"  // made by CMakeLists.txt: every header of src/plan/families
+#include "families.h"  // made by cmake/rows.cmake: the family.h of every folder
 #include "plan/base/concat.h"
-#include "selected_modules.h"  // made by CMakeLists.txt
+#include "selected_modules.h"  // made by cmake/rows.cmake
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::spirv {
 #define MODULE(name, ...) extern const PackedModule name;
-#include "shaders/modules.def"
-#undef MODULE
+#include "rows.def"
 }  // namespace vkgemm::spirv
 
 namespace vkgemm::native::code {
-#define MODULE(name, ...) extern const spirv::PackedModule name;
-#include "native/modules.def"
-#undef MODULE
+#define NATIVE(name, ...) extern const spirv::PackedModule name;
+#include "rows.def"
 }  // namespace vkgemm::native::code
 
 namespace vkgemm::plan {
@@ -41,28 +39,28 @@ constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type
            (family.packs_fragments && unit_type(family, a) == bf16 ? need::int16 : 0);  // to take its bits
 }
 
-#define MODULE(name, fam, role, a, b, d, acc, env)                                       \
-    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name}; \
-    constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
-#include "shaders/modules.def"
-#undef MODULE
-#define MODULE(name, fam, role, a, b, d, acc, arch)                                                         \
-    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch}; \
-    constexpr FeatureSet name##_needs = native_needs;
-#include "native/modules.def"
-#undef MODULE
+// The last column: for a packer the family that it packs for, which only the build needs.
+constexpr Serves serves_of(Role role, std::string_view column) {
+    if (role != Role::product) return Serves::one;
+    return column == "groups" ? Serves::groups : column == "selection" ? Serves::selection : Serves::one;
+}
 
+#define MODULE(name, fam, role, a, b, d, acc, env, build, serves)                                     \
+    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name, Code::spirv,   \
+                             serves_of(Role::role, #serves)};                                          \
+    constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
+#define NATIVE(name, fam, role, a, b, d, acc, arch, source, serves)                                               \
+    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch};       \
+    constexpr FeatureSet name##_needs = native_needs;
 #define KERNEL(module, tile, ...)                                                                    \
     static_assert(broken_rules(module.family, Tile{__VA_ARGS__}, module.element_bytes()).count == 0, \
                   #module "_" #tile " is malformed");
-#include "plan/kernels/kernels.def"
-#undef KERNEL
+#include "rows.def"
 
 #define KERNEL(module, tile, ...) IN_BUILD_##module({#module "_" #tile, module, module##_needs, Tile{__VA_ARGS__}}, )
 constexpr Kernel table[] = {
-#include "plan/kernels/kernels.def"
+#include "rows.def"
 };
-#undef KERNEL
 
 }  // namespace
 

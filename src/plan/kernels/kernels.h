@@ -6,8 +6,8 @@
 #include <span>
 
 #include "plan/device/device_caps.h"
-#include "plan/families/family.h"
-#include "shaders/packed_module.h"
+#include "plan/kernels/family.h"
+#include "shaders/common/packed_module.h"
 
 namespace vkgemm::plan {
 
@@ -26,7 +26,11 @@ inline constexpr Type scaled = VKGEMM_TYPE_DEFAULT;
 /// What a module is made of: SPIR-V, or machine code of one architecture, whose number it is.
 enum class Code : uint32_t { spirv = 0, sm_90a = 90 };
 
-/// One module: SPIR-V of shaders/modules.def in its variants, or machine code of native/modules.def.
+/// What the variant of a product for groups can do, if it has one: the groups of a table, or also a batch whose matrices
+/// of B indices select.
+enum class Serves : uint8_t { one, groups, selection };
+
+/// One module: SPIR-V in its variants, or machine code. A row MODULE or NATIVE of the rows.def of its folder.
 struct Module {
     std::string_view name;
     const Family& family;
@@ -34,7 +38,10 @@ struct Module {
     Type a, b, d, accumulate;
     const spirv::PackedModule& embedded;
     Code code = Code::spirv;
+    Serves serves = Serves::one;
 
+    constexpr bool takes_groups() const { return serves != Serves::one; }
+    constexpr bool selects() const { return serves == Serves::selection; }
     constexpr bool is_native() const { return code != Code::spirv; }
 
     constexpr bool is_mixed() const { return a == mixed; }

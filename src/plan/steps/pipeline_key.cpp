@@ -124,7 +124,7 @@ std::optional<Status> unfit(const PipelineKey& key, const DeviceCaps& dev) {
     if (!request.addresses && !pushes)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({key.kernel->name, " needs push descriptors with ", BIND_COUNT,
                                                          " storage buffers, which are ", dev.not_there()})};
-    if (key.is_grouped && !key.kernel->module.family.takes_groups)
+    if (key.is_grouped && !key.kernel->module.takes_groups())
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({key.kernel->name, " computes one product, not the groups of a table"})};
     if (VKGEMM_HAS_NATIVE && key.kernel->module.is_native() && (key.binding != Binding::addresses || key.dispatch_base))

@@ -6,7 +6,7 @@
 #include "plan/native/arguments.h"
 #include "plan/problem/factors.h"
 #include "plan/steps/steps.h"
-#include "shaders/trace.h"
+#include "shaders/common/trace.h"
 #include "spirv/bytes.h"
 
 namespace vkgemm::tool::inside {

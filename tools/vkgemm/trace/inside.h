@@ -11,7 +11,7 @@ namespace vkgemm::tool::inside {
 struct Dispatch {
     Problem problem{};     // as the kernel sees it: D row-major, every ld and batchStride filled in (0: one matrix)
     bool swapped = false;  // a column-major D: A and B have been exchanged
-    std::string kernel, module;  // module: as in modules.def
+    std::string kernel, module;  // module: as in its row
     std::string tile;
     std::vector<std::pair<uint32_t, uint32_t>> constants;  // specialization constants
     uint32_t subgroup_size = 0;                            // that is required; 0: none

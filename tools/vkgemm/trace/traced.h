@@ -9,7 +9,7 @@
 namespace vkgemm::tool {
 
 struct TracedModule {
-    std::string_view name;                    // as in modules.def
+    std::string_view name;                    // as in its row
     std::span<const uint32_t> plain, scoped;  // scoped: where the Vulkan memory model is enabled
 };
 /// Those that can be traced: all products. Empty where this build had no shader compiler.

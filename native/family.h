@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The family of Hopper's warp-group matrix units, in machine code (native/): the rules that its kernels rely on.
+#pragma once
+#include "native/native_args.h"
+#include "plan/kernels/family.h"
+
+namespace vkgemm::plan::family {
+
+namespace wgmma_rules {
+/// What the epilogue of the machine code lacks.
+constexpr const char* unfinished(const Problem& p) {
+    if (p.scalars & VKGEMM_SCALARS_LARGEST) return "does not find the largest |D|";
+    for (const EpilogueStep& s : p.epilogue) {
+        if (info(s.kind).width() > 1) return "has no clamp by row or column";
+        if (s.kind == VKGEMM_STEP_DRELU) return "has no derivative of ReLU";
+    }
+    return nullptr;
+}
+}  // namespace wgmma_rules
+
+inline constexpr Family wgmma = {
+    .name = "wgmma",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::STAGES,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM == 64 || t.BM == 128, "two warp groups share 64 rows or 128", "BM", t.BM, "at most", 128);
+            const bool shares_tile = t.BM == 64 && t.BN == 32;  // each warp group has every other stage
+            if (!shares_tile) {
+                r.multiple("a block is whole boxes of 64 columns", "BN", t.BN, "columns", 64);
+                r.check(t.BM > 64 || t.BN > 64, "two warp groups share 64 rows by their columns, or 32 columns by k",
+                        "BN", t.BN, "least", 128);
+            } else {
+                r.multiple("each of two warp groups has every other stage", "STAGES", t.STAGES, "groups", 2);
+            }
+            r.check(t.BN <= 256, "a matrix instruction has at most 256 columns", "BN", t.BN, "limit", 256);
+            r.check(t.WG == 384, "one warp group loads, and two multiply", "WG", t.WG, "must be", 384);
+            r.check(t.STAGES >= 2, "tiles are loaded while others are multiplied", "STAGES", t.STAGES, "least", 2);
+        },
+    .copy_rules =
+        [](const Tile& t, const ElementBytes& e, TileRules& r) {
+            r.check(t.BK * e.a == 128, "a row of a stage is one row of the swizzle", "BK in bytes", t.BK * e.a,
+                    "must be", 128);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        return native::wgmma_shared_bytes(t.BM, t.BN, t.BK, t.STAGES, e.a, e.d);
+    },
+    .refuses = [](const Problem& p) -> const char* {
+        if (const char* why = wgmma_rules::unfinished(p)) return why;
+        if (p.accumulate != f64) return nullptr;
+        for (const EpilogueStep& s : p.epilogue)
+            if (s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU) return "has no GELU and SiLU of f64";
+        return p.scalars ? "reads no scalars of f64 in memory" : nullptr;
+    },
+    .wants_pitches = true,
+    .wants_addresses = true,
+    .takes_converted = true,
+    .gpu_cost = {.mac = 0.00058,
+                 .step = 150,
+                 .step_overlapped = 150,
+                 .element = 0.07,
+                 .ragged = 0.6,
+                 .group = 1500,
+                 .launch = 3200,
+                 .bytes_per_cycle = 19,
+                 .overlaps = true,
+                 .transposed_bytes = 2,
+                 .other_rows = 45},
+    .cpu_weight = 1,
+};
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The family of e4m3 and e5m2 on Hopper's warp-group matrix units, in machine code (native/).
+#pragma once
+#include "native/family.h"
+
+namespace vkgemm::plan::family {
+
+// Of the accuracy of narrow, because the units keep fewer binary digits of a sum than f32 does (docs/accuracy.md).
+constexpr Family wgmma_of_fp8() {
+    Family f = wgmma;
+    f.name = "wgmma_fp8";
+    f.accuracy = VKGEMM_ACCURACY_NARROW;
+    f.takes_fp8 = true, f.takes_converted = false;
+    return f;
+}
+inline constexpr Family wgmma_fp8 = wgmma_of_fp8();
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Converts a matrix to 16 bytes per invocation and back. Which elements an invocation holds is up to the driver; the
+// shaders rely only on its holding the same ones of every matrix of one kind. If a driver's invocations hold elements
+// twice (length() shows it), matrices are stored in the workspace row by row instead.
+#ifndef VKGEMM_COOPMAT_PACKED_GLSL
+#define VKGEMM_COOPMAT_PACKED_GLSL
+
+#include "common/matrix_pairs.glsl"
+
+// The chunks of an operand as an array for coopMatLoad, and the index in it of the operand's first one.
+#ifdef VKGEMM_ADDRESSES
+#define CHUNKS(name) chunks(args.name).at
+#define FIRST_CHUNK(name) 0
+#else
+#define CHUNKS(name) name##_chunks.at
+#define FIRST_CHUNK(name) (args.name.x / (16 / name##_bytes))
+#endif
+
+// The chunk where the factors of an operand's rows begin, one word each, behind the parts of all its rows.
+uint whole_row_blocks(uint rows) { return (rows + PACKED_ROW_BLOCK - 1) / PACKED_ROW_BLOCK * PACKED_ROW_BLOCK; }
+uint factors_of(uint rows, uint ld, uint batches, uint parts) {
+    return batches * whole_row_blocks(rows) * ld / 8 * parts;
+}
+
+// Every work group walks a window of steps from a place of its own, so that few wait for the same memory at once.
+const uint WINDOW = 8;  // steps of two slices
+uint walked(uint t, uint steps, uint phase) {
+    const uint s = min(t, steps - 1), first = s & ~(WINDOW - 1);
+    return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
+}
+
+// The chunk where the subgroup's first fragment begins. Rows past the end read the last row block and are not stored.
+uint begin_of(uint row, uint rows, uint side, uint across, uint slices) {
+    return min(row / PACKED_ROW_BLOCK, (rows - 1) / PACKED_ROW_BLOCK) * slices * across +
+           row % PACKED_ROW_BLOCK / side * SG;
+}
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Rules of all kernels whose operands are stored in the order of the matrix units' registers (fragments.glsl).
+#pragma once
+#include <algorithm>
+
+#include "plan/kernels/family.h"
+
+namespace vkgemm::plan::family {
+
+namespace packed_rules {
+
+// Elements in 16 bytes; of f32, parts of two bytes each.
+constexpr uint32_t per_chunk(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
+
+// An invocation holds 16 bytes of every matrix; a row block is whole matrices.
+constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
+    const uint32_t chunk = per_chunk(e);
+    r.check(t.MM * t.MK == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK,
+            "SG*elements", t.SG * chunk);
+    r.check(t.MK * t.MN == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN,
+            "SG*elements", t.SG * chunk);
+    r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MM", t.MM);
+    r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MN", t.MN);
+    r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "elements", chunk);
+}
+
+// Subgroups of a work group, where `sets` of them share a part of D.
+constexpr uint64_t subgroups(const Tile& t, uint32_t sets) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * sets; }
+
+// The rules of every product of packed operands.
+constexpr void product(const Tile& t, TileRules& r, uint32_t sets = 1) {
+    r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+    r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
+    r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
+    r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
+    r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
+    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WM", t.WM);
+    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WN", t.WN);
+    r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
+    if (r.count) return;
+    const uint64_t filled = subgroups(t, sets) * t.SG;
+    r.check(filled == t.WG, "the subgroups must fill the work group exactly", "subgroups*SG", filled, "WG", t.WG);
+}
+
+inline const char* too_short(const Problem& p) {
+    for (const Operand& x : operands(p))
+        if ((x.matrix == &p.a || x.matrix == &p.b) &&
+            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
+            return "is not for operands shorter than 16 bytes";
+    return nullptr;
+}
+
+template <bool shares>
+constexpr uint64_t bytes_for_d(const Tile& t, const ElementBytes&) {
+    return 16 * COOPMAT_D(subgroups(t, shares ? t.BK / (2 * t.MK) : 1), t.WN, t.MM);
+}
+
+}  // namespace packed_rules
+
+constexpr Constants packed_reads = constant::of_every_product | constant::WG | constant::BM | constant::BN |
+                                   constant::BK | constant::WM | constant::WN | constant::MM | constant::MN |
+                                   constant::MK;
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// The family of the matrix units: the rules that the shader coopmat relies on.
+#pragma once
+#include <algorithm>
+
+#include "plan/kernels/family.h"
+
+namespace vkgemm::plan::family {
+
+namespace coopmat_rules {
+
+constexpr uint64_t subgroups(const Tile& t) { return uint64_t{t.BM / t.WM} * (t.BN / t.WN) * (t.BK / (2 * t.MK)); }
+
+// One operand is copied in chunks of 16 bytes (per_chunk elements), whichever its layout. Rows of k of a B that is not
+// k-contiguous may be shared unevenly: some invocations then load what another one loads too.
+constexpr void copied(const Tile& t, TileRules& r, bool is_b, uint32_t per_chunk) {
+    const char* const side_name = is_b ? "BN" : "BM";
+    const uint32_t side = is_b ? t.BN : t.BM;
+    r.multiple("a tile is copied in 16-byte chunks", side_name, side, "elements", per_chunk);
+    r.multiple("a slice is copied in 16-byte chunks", "MK", t.MK, "elements", per_chunk);
+    if (r.count) return;
+    const uint32_t along = t.BK / per_chunk,
+                   across = side / per_chunk;  // chunks in a row of the tile, k-contiguous or not
+    r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, "BK in chunks", along);
+    if (is_b) {
+        r.check(across <= t.WG, "a row of a tile is copied at once", "BN in chunks", across, "WG", t.WG);
+    } else {
+        r.multiple("rows of a tile are copied by whole numbers of invocations", "WG", t.WG, side_name, across);
+    }
+    if (r.count) return;
+    r.multiple("the invocations must share a tile evenly", side_name, side, "WG/(BK in chunks)", t.WG / along);
+    const uint32_t down = t.WG / across;  // rows of k at a time: parts of a slice, or whole ones
+    r.check(is_b || t.MK % down == 0 || (down % t.MK == 0 && t.BK % down == 0),
+            "the invocations must share slices evenly", "MK", t.MK, "WG/(side in chunks)", down);
+}
+
+constexpr uint64_t shared_bytes(const Tile& t, const ElementBytes& e, KContiguous k_contiguous) {
+    if (t.STAGES == 0)
+        return 16 * std::max<uint64_t>(COOPMAT_STRAIGHT(subgroups(t), t.MM, t.MK, 16 / e.a),
+                                       COOPMAT_D(subgroups(t), t.WN, t.MM));
+    const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
+    const uint64_t a = COOPMAT_CHUNKS(k_contiguous.a, t.BM, t.MK, slots, pa);
+    const uint64_t b = COOPMAT_CHUNKS(k_contiguous.b, t.BN, t.MK, slots, pb);
+    return 16 * std::max<uint64_t>(a + b, COOPMAT_D(subgroups(t), t.WN, t.MM));
+}
+
+// Straight from memory, in 16-byte chunks along k: every load of a subgroup is whole rows of two slices of a matrix.
+constexpr void straight(const Tile& t, const ElementBytes& e, TileRules& r) {
+    r.check(e.a == 2 && e.d == 2 && e.accumulator == 4, "only f16 to f16 with sums of f32 is loaded without a tile",
+            "STAGES", t.STAGES, "at least", 1);
+    const uint32_t run = 2 * t.MK * e.a / 16;  // chunks in a row
+    r.multiple("a subgroup loads whole rows of two slices", "SG", t.SG, "2*MK in chunks", run);
+    r.check(t.MM == t.MN, "matrices of A and B are loaded alike", "MM", t.MM, "MN", t.MN);
+    if (r.count) return;
+    r.multiple("a matrix is loaded by whole subgroups", "MM", t.MM, "SG/(2*MK in chunks)", t.SG / run);
+}
+
+}  // namespace coopmat_rules
+
+inline constexpr Family coopmat = {
+    .name = "coopmat",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
+             constant::WN | constant::MM | constant::MN | constant::MK | constant::STAGES,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.STAGES <= 2, "one or two tiles are in flight, or none", "STAGES", t.STAGES, "at most", 2);
+            r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
+            r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
+            r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
+            r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
+            r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
+            r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
+            r.multiple("a subgroup takes two slices of every step", "BK", t.BK, "2*MK", 2 * t.MK);
+            if (r.count) return;
+            r.check(coopmat_rules::subgroups(t) * t.SG == t.WG, "the subgroups must fill the work group exactly",
+                    "(BM/WM)*(BN/WN)*BK/(2*MK)*SG", coopmat_rules::subgroups(t) * t.SG, "WG", t.WG);
+        },
+    .copy_rules =
+        [](const Tile& t, const ElementBytes& e, TileRules& r) {
+            if (t.STAGES == 0) return coopmat_rules::straight(t, e, r);
+            coopmat_rules::copied(t, r, false, 16 / e.a);
+            coopmat_rules::copied(t, r, true, 16 / e.b);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        using coopmat_rules::shared_bytes;
+        return std::max({shared_bytes(t, e, {false, false}), shared_bytes(t, e, {false, true}),
+                         shared_bytes(t, e, {true, false}), shared_bytes(t, e, {true, true})});
+    },
+    .shared_bytes_of_layouts = coopmat_rules::shared_bytes,
+    .refuses = [](const Problem& p) -> const char* {
+        const auto [a, b, c, d] = operands(p);
+        for (const Operand* x : {&a, &b})
+            if (span_elements(*x->matrix, x->rows, x->cols, p.batch).value_or(0) * info(x->matrix->type).bytes < 16)
+                return "is not for operands shorter than 16 bytes";
+        return nullptr;
+    },
+    .takes_straight = true,
+    .uses_matrix_units = true,
+    .takes_converted = true,
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        const double sums = double(t.WM) * t.WN / t.SG * e.accumulator / 4;
+        if (t.STAGES == 0) return sums + double(t.WM * e.a + t.WN * e.b) * t.MK / t.SG + 50;
+        const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
+        return sums + 60 + copied;
+    },
+    .gpu_cost = {.mac = 0.000682,
+                 .load = 0.00267,
+                 .own_load = 1.64,
+                 .per_k = 0.195,
+                 .step = 1110,
+                 .step_overlapped = 552,
+                 .step_straight = 300,
+                 .load_straight = 0.014,
+                 .together = 2.45,
+                 .issue = 42.9,
+                 .element = 0.266,
+                 .ragged = 0.0319,
+                 .shared_part = 0.244,
+                 .group = 775,
+                 .start = 117,
+                 .launch = 4000,
+                 .bytes_per_cycle = 21,
+                 .overlaps = true,
+                 .misaligned = 2.2,
+                 .misaligned_along = 2.64,
+                 .not_whole = 0.115,
+                 .transposed_bytes = 1.65,
+                 .a_along = 1.01,
+                 .b_along = 0.885,
+                 .converted = 1.4},
+    .cpu_weight = 9,
+};
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The family of the matrix units for operands of mixed types: coopmat with the rules of its loads.
+#pragma once
+#include "shaders/coopmat/family.h"
+
+namespace vkgemm::plan::family {
+
+constexpr Family make_coopmat_mixed() {
+    Family f = coopmat;
+    f.name = "coopmat_mixed";
+    f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = f.takes_straight = false;
+    f.rules = [](const Tile& t, TileRules& r) {
+        r.check(t.STAGES == 1, "tiles of mixed types are decoded one at a time", "STAGES", t.STAGES, "must be", 1);
+        coopmat.rules(t, r);
+    };
+    f.gpu_cost = {.mac = 0.00022,
+                  .step = 700,
+                  .step_overlapped = 1160,
+                  .element = 0.29,
+                  .group = 2500,
+                  .launch = 4000,
+                  .bytes_per_cycle = 37,
+                  .misaligned = 2.4,
+                  .transposed_bytes = 2,
+                  .decode = 0.14};
+    f.refuses = [](const Problem& p) -> const char* {
+        for (const Type t : {p.a.type, p.b.type})
+            if (t == bf16) return "rounds to f16, which is not for bf16";
+        const uint64_t along_a = p.a.layout == rowMajor ? p.k : p.m, along_b = p.b.layout == rowMajor ? p.n : p.k;
+        return along_a % 8 || along_b % 8 ? "is for operands whose rows are a multiple of 8 elements" : nullptr;
+    };
+    return f;
+}
+inline constexpr Family coopmat_mixed = make_coopmat_mixed();
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Products on the matrix units whose operands `pack_fragments` has put into the order of the registers. It grows from
+// `coopmat`, and needs neither its shared memory nor the barriers in its loop.
+//
+//     work group BM x BN         subgroup WM x WN            a fragment, MM x MK of A, in the workspace
+//     +--------+--------+        +----+----+----+----+       +--------------+---+---+-----+--------+
+//     |subgroup|subgroup|        |    |    |    |    | MM    | invocation 0 | 1 | 2 | ... | SG - 1 |
+//     +--------+--------+   =    +----+----+----+----+       +--------------+---+---+-----+--------+
+//     |        |        |        |    |    |    |    |         16 bytes each: one read fills the registers
+//     +--------+--------+        +----+----+----+----+
+//
+// A subgroup keeps WM x WN sums and reads its fragments straight from memory, one slice of k ahead. The subgroups of a
+// multiprocessor are at different places, and so hide each other's latency; what neighbours read at nearly the same
+// time comes from the first-level cache.
+//
+// Where BK is more than 2 MK, several subgroups share one part of D. They take pairs of slices in turn, and their sums
+// are added when D is written, as in `coopmat`. So more loads are in flight if D has few tiles.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define VKGEMM_MATRIX_UNITS
+#include "common/gemm.glsl"
+#include "common/chunk16.glsl"
+#include "common/matrix.glsl"
+#include "common/fragments.glsl"
+
+const uint PA = PER_CHUNK(TYPE_A), PB = PER_CHUNK(TYPE_B);
+const uint NI = WM / MM, NJ = WN / MN;
+const uint ACROSS_A = PACKED_ROW_BLOCK / MM * SG, ACROSS_B = PACKED_ROW_BLOCK / MN * SG;  // chunks in a slice
+const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);  // parts of D; subgroups that share a part
+const uint ROW_D = WN / 4 + 1;
+shared uvec4 tile[COOPMAT_D(SETS * SHARES, WN, MM)];
+SUMS sums[NI * NJ];
+A_MATRIX a[NI];  // fragments of the slice at hand
+B_MATRIX b[NJ];
+uvec4 even_a[NI], even_b[NJ], odd_a[NI], odd_b[NJ];  // as they come from memory
+
+uint row0, col0, sub_row, sub_col, set;
+#include "common/matrix_out.glsl"
+#include "common/fragments_fill.glsl"
+
+// Loads this invocation's part of the fragments, beginning at these chunks, for fill_a and fill_b. If those read whole
+// fragments instead, the compiler removes these loads.
+void fetch_even(uint at_a, uint at_b) {
+    [[unroll]] for (uint i = 0; i < NI; ++i) even_a[i] = CHUNK(a, at_a + i * SG);
+    [[unroll]] for (uint j = 0; j < NJ; ++j) even_b[j] = CHUNK(b, at_b + j * SG);
+}
+void fetch_odd(uint at_a, uint at_b) {
+    [[unroll]] for (uint i = 0; i < NI; ++i) odd_a[i] = CHUNK(a, at_a + i * SG);
+    [[unroll]] for (uint j = 0; j < NJ; ++j) odd_b[j] = CHUNK(b, at_b + j * SG);
+}
+
+void multiply() {
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        [[unroll]] for (uint j = 0; j < NJ; ++j) sums[i * NJ + j] = coopMatMulAdd(a[i], b[j], sums[i * NJ + j]);
+}
+// The slice's fragments begin at these places of the arrays CHUNKS.
+void multiply_even(uint begin_a, uint begin_b) {
+    [[unroll]] for (uint i = 0; i < NI; ++i) fill_a(i, even_a[i], begin_a + i * SG);
+    [[unroll]] for (uint j = 0; j < NJ; ++j) fill_b(j, even_b[j], begin_b + j * SG);
+    multiply();
+}
+void multiply_odd(uint begin_a, uint begin_b) {
+    [[unroll]] for (uint i = 0; i < NI; ++i) fill_a(i, odd_a[i], begin_a + i * SG);
+    [[unroll]] for (uint j = 0; j < NJ; ++j) fill_b(j, odd_b[j], begin_b + j * SG);
+    multiply();
+}
+
+void sum_up() {
+    const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
+    const uint from_a = batch * (args.batch_a / PA) + begin_of(row0 + sub_row, args.m, MM, ACROSS_A, slices);
+    const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, slices);
+    const uint at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
+    const uint begin_a = FIRST_CHUNK(a) + from_a, begin_b = FIRST_CHUNK(b) + from_b;
+    const uint pairs = (end - first) / 2, steps = (pairs + SETS - 1 - set) / SETS;  // of slices: of all sharers, of one
+    if (steps == 0) return;
+    const uint phase = 2 * (row0 / BM) + col0 / BN;
+    uint s = first + 2 * (set + SETS * walked(0, steps, phase));
+    fetch_even(at_a + s * ACROSS_A, at_b + s * ACROSS_B);
+    for (uint t = 1; t <= steps; ++t) {
+        const uint after = first + 2 * (set + SETS * walked(t, steps, phase));
+        fetch_odd(at_a + (s + 1) * ACROSS_A, at_b + (s + 1) * ACROSS_B);
+        multiply_even(begin_a + s * ACROSS_A, begin_b + s * ACROSS_B);
+        fetch_even(at_a + after * ACROSS_A, at_b + after * ACROSS_B);
+        multiply_odd(begin_a + (s + 1) * ACROSS_A, begin_b + (s + 1) * ACROSS_B);
+        s = after;
+    }
+}
+
+void main() {
+    if (!tile_of(row0, col0)) return;
+    set = gl_SubgroupID / SHARES;
+    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
+    if (k_end > k_begin) sum_up();
+    store();
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Products on the matrix units of operands that are stored in the order of the registers.
+#pragma once
+#include "shaders/common/fragments.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Family coopmat_packed = {
+    .name = "coopmat_packed",
+    .reads = packed_reads,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.multiple("a subgroup takes two slices of every step", "BK", t.BK, "2*MK", 2 * t.MK);
+            packed_rules::product(t, r, r.count ? 1 : t.BK / (2 * t.MK));
+        },
+    .copy_rules = packed_rules::matrices,
+    .shared_bytes = packed_rules::bytes_for_d<true>,
+    .refuses = packed_rules::too_short,
+    .uses_matrix_units = true,
+    .packs_fragments = true,
+    .registers = [](const Tile& t, const ElementBytes& e) -> double {
+        return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
+    },
+    .gpu_cost = {.mac = 0.000613,
+                 .load = 0.00245,
+                 .own_load = 4.4,
+                 .per_k = 0.559,
+                 .step = 156,
+                 .together = 3.91,
+                 .prologue = 0.0402,
+                 .issue = 51.3,
+                 .element = 0.177,
+                 .ragged = 0.0163,
+                 .shared_part = 0.0255,
+                 .group = 2190,
+                 .start = 90.8,
+                 .launch = 4000,
+                 .bytes_per_cycle = 21,
+                 .overlaps = true,
+                 .not_whole = 0.0351},
+    .cpu_weight = 3,
+};
+
+}  // namespace vkgemm::plan::family

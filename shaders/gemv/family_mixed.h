@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The family of few rows or few columns of mixed types: the rules that the shader gemv_mixed relies on.
+#pragma once
+#include "shaders/gemv/family.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Family gemv_mixed = {
+    .name = "gemv_mixed",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            const auto [out, vectors] = gemv_rules::shape(t);
+            r.check(vectors <= 16, "the short side is at most 16", "min(BM,BN)", vectors, "limit", 16);
+            r.multiple("a team takes whole blocks", "TEAM", t.TEAM, "pieces", 4);
+            r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
+            r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
+            if (r.count) return;
+            r.multiple("teams must share the outputs evenly", "max(BM,BN)", out, "WG/TEAM", t.WG / t.TEAM);
+            r.check(out * t.TEAM / t.WG * vectors <= 64, "sums must fit the registers", "sums of an invocation",
+                    out * t.TEAM / t.WG * vectors, "limit", 64);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
+        const auto [out, vectors] = gemv_rules::shape(t);
+        return uint64_t{e.accumulator} * vectors * (4 * GEMV_MIXED_ROW(t.TEAM) + out * t.TEAM);
+    },
+    .refuses = [](const Problem& p) -> const char* {
+        if (p.m > 16 && p.n > 16) return "is for up to 16 rows or columns";
+        if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";
+        return p.k % 32 != 0 ? "is for a K that is a multiple of 32" : nullptr;
+    },
+    .gpu_cost = {.mac = 0.045, .bytes_per_cycle = 16.5, .decode = 0.01},
+    .cpu_weight = 8,
+};
+
+}  // namespace vkgemm::plan::family

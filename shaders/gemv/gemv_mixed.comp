@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Few rows or few columns, of any types: the large operand, k-contiguous, may have a block format. It grows from
+// `gemv`: D is BM x BN per work group, the smaller of the two all of that side. A team of TEAM invocations runs along
+// k, each with a piece of 32 elements of every row that it works on.
+//
+//     the large operand, k ->                               the small one, once a step, as f32
+//           +-----------+-----------+-----+-----------+     +-----------------------------+
+//     out-  | piece 0   | piece 1   | ... | TEAM - 1  |     | TEAM * 32 elements          |  shared memory
+//     puts  +-----------+-----------+-----+-----------+     +-----------------------------+
+//     R     |           |           |     |           |       V of these
+//
+// A piece is what 16 bytes of 4-bit codes hold: two runs of 16 elements, which are side by side in blocks of 32 and
+// farther apart in those of 256. So nothing is loaded twice. While a step is decoded and multiplied, the pieces of the
+// next one and its part of the small operand are on their way. Both operands are k-contiguous, and K is a multiple of
+// 32.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define VKGEMM_SELECTS
+#include "common/gemm.glsl"
+
+const bool TALL = BM > BN;  // few columns: A is the large operand; else B is
+const uint V = TALL ? BN : BM, OUT = TALL ? BM : BN;
+const uint R = OUT / (WG / TEAM), STEP = TEAM * 32;
+const uint ROW_X = GEMV_MIXED_ROW(TEAM);
+
+shared vec4 small[V * ROW_X];
+shared float parts[WG * R * V];
+const uint COPIES = (V * STEP / 8 + WG - 1) / WG;  // octets of the small operand that an invocation copies
+
+Octet piece[R * 4], next[R * 4], copied[COPIES];
+float sums[R * V], octet_sums[R * V];
+
+// Where the octet c (0 to 3) of a piece is, in elements from the first piece's beginning.
+uint place_of(uint p, uint c) {
+    const uint type = type_of(TALL);
+    const uint run = type == VKGEMM_TYPE_Q6_K ? 64 : type == VKGEMM_TYPE_Q4_K || type == VKGEMM_TYPE_Q5_K ? 32 : 16;
+    return p / (run / 16) * (2 * run) + p % (run / 16) * 16 + 8 * (c & 1) + run * (c >> 1);
+}
+
+// Past the last row the last one is read, for sums that are not stored, and past the last piece the last piece.
+void load_pieces(uint o0, uint p) {
+    const uint elements = block_elements(type_of(TALL)), pieces = max(elements / 32, 1);
+    const uint first = batch * (TALL ? args.batch_a : args.batch_b), ld = TALL ? args.lda : args.ldb;
+    [[unroll]] for (uint r = 0; r < R; ++r) {
+        const uint near = nearest(o0 + r, TALL ? args.m : args.n), row = first + (TALL ? ROW_OF_A(near) : near) * ld;
+        const uint block = row / elements + (elements == 1 ? 32 * p : p / pieces);
+        [[unroll]] for (uint c = 0; c < 4; ++c)
+            next[r * 4 + c] = octet_of(TALL, block + (elements == 1 ? 8 * c : 0), place_of(p % pieces, c) / 8);
+    }
+}
+
+// The small operand's octets of the step that begins at k0; later, where they are stored, they are 0 past the end.
+void load_small(uint v0, uint k0) {
+    [[unroll]] for (uint i = 0; i < COPIES; ++i) {
+        const uint e = i * WG + gl_LocalInvocationIndex, v = v0 + min(e / (STEP / 8), V - 1);
+        const uint k = min(k0 + e % (STEP / 8) * 8, k_end - 8);
+        copied[i] = octet_from(!TALL, TALL ? index_b(k, v) : index_a(v, k));
+    }
+}
+void store_small(uint k0) {
+    [[unroll]] for (uint i = 0; i < COPIES; ++i) {
+        const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);
+        if (v >= V) continue;
+        [[unroll]] for (uint part = 0; part < 2; ++part)
+            small[v * ROW_X + 2 * q + q / 4 + part] =
+                mix(vec4(0), finished_quad(!TALL, copied[i], part), bvec4(k0 + 8 * q < k_end));
+    }
+}
+
+// Adds the products of the pieces with what store_small stored. Those of a piece past the end do not count.
+void multiply(uint lane, bool counts) {
+    const uint type = type_of(TALL);
+    [[unroll]] for (uint c = 0; c < 4; ++c) {
+        [[unroll]] for (uint i = 0; i < R * V; ++i) octet_sums[i] = 0;
+        [[unroll]] for (uint part = 0; part < 2; ++part) {
+            const uint q = (place_of(lane, c) + 4 * part) / 4;
+            vec4 four[R];
+            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = quad_of(type, piece[r * 4 + c], part);
+            [[unroll]] for (uint v = 0; v < V; ++v) {
+                const vec4 x = small[v * ROW_X + q + q / 8];
+                [[unroll]] for (uint r = 0; r < R; ++r)
+                    [[unroll]] for (uint j = 0; j < 4; ++j)
+                        octet_sums[r * V + v] = fma(four[r][j], x[j], octet_sums[r * V + v]);
+            }
+        }
+        [[unroll]] for (uint r = 0; r < R; ++r) {
+            const vec2 factors = factors_of(type, piece[r * 4 + c]);
+            [[unroll]] for (uint v = 0; v < V; ++v)
+                sums[r * V + v] += mix(0, octet_sums[r * V + v] * factors.x * factors.y, counts);
+        }
+    }
+}
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
+    const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
+    [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = 0;
+    if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
+        const uint last = args.k / 32 - 1;
+        load_pieces(o0 + team * R, min(k_begin / 32 + lane, last));
+        load_small(v0, k_begin);
+        for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
+            store_small(k0);
+            [[unroll]] for (uint i = 0; i < R * 4; ++i) piece[i] = next[i];
+            barrier();  // the step of the small operand is complete
+            load_pieces(o0 + team * R, min((k0 + STEP) / 32 + lane, last));
+            load_small(v0, k0 + STEP);
+            multiply(lane, k0 + 32 * lane < k_end);
+            barrier();  // every invocation has read it
+        }
+    }
+    [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
+    barrier();  // all parts are written
+    for (uint e = tid; e < OUT * V; e += WG) {
+        float sum = 0;
+        for (uint i = 0; i < TEAM; ++i) sum += parts[e * TEAM + (i + e) % TEAM];
+        const uint o = o0 + e / V, v = v0 + e % V;
+        store_d(TALL ? o : v, TALL ? v : o, sum);
+    }
+}

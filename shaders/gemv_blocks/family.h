@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The family of few rows by a B of a block format: the rules that the shader gemv_blocks relies on.
+#pragma once
+#include "plan/kernels/family.h"
+
+namespace vkgemm::plan::family {
+
+/// Whether shaders/piece_quads.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale
+/// and a zero point for each group.
+constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
+
+/// The format of has_pieces() that takes the least shared memory.
+inline constexpr Type least_pieces = VKGEMM_TYPE_MXFP4;
+
+/// Words that a step of a column takes, with one more where pieces begin between words.
+constexpr uint64_t staged_words(const Tile& t, Type format) {
+    const uint64_t words = info(format).bytes_of(uint64_t{t.TEAM} * t.DEPTH * 64) / 4;
+    return words + (info(format).bytes_of(256) % 16 == 0 ? 0 : 1);
+}
+
+/// Shared memory for B of this format.
+constexpr uint64_t staged_bytes(const Tile& t, Type format) {
+    if (t.STAGES <= 1) return 16;
+    const uint64_t words = staged_words(t, format);
+    const uint64_t column = t.DEPTH == 1 ? (words + 7) / 32 * 32 + 25 : (words + 23) / 32 * 32 + 8;
+    return (4 * column * t.BN + 15) / 16 * 16;
+}
+
+constexpr uint64_t gemv_blocks_bytes(const Tile& t, const ElementBytes& e, Type format) {
+    const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
+                   parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;  // A, or at the end the sums
+    return 4 * e.accumulator * (a > parts ? a : parts) + staged_bytes(t, format);
+}
+
+inline constexpr Family gemv_blocks = {
+    .name = "gemv_blocks",
+    .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
+             constant::STAGES | constant::DEPTH,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.BM <= 16, "rows are at most 16", "BM", t.BM, "limit", 16);
+            r.check(t.STAGES <= 2, "B is staged at most once", "STAGES", t.STAGES, "limit", 2);
+            r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
+            const bool by_fours = !r.count && t.STAGES == 2 && t.DEPTH == 4 && t.WG / t.TEAM % 4 == 0;
+            r.multiple("invocations of a team are neighbours by eights, or by fours where four teams share A", "TEAM",
+                       t.TEAM, "neighbours", by_fours ? 4 : 8);
+            r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
+            r.check(t.DEPTH == 1 || t.DEPTH == 4, "an invocation has 1 piece or 4", "DEPTH", t.DEPTH, "limit", 4);
+            if (t.STAGES > 1)
+                r.multiple("invocations must share the columns of a staged B evenly", "WG", t.WG, "BN", t.BN);
+            if (r.count) return;
+            r.multiple("teams must share the outputs evenly", "BN", t.BN, "WG/TEAM", t.WG / t.TEAM);
+            r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
+                    t.BN * t.TEAM / t.WG * t.BM, "limit", 64);
+        },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_blocks_bytes(t, e, least_pieces); },
+    .shared_bytes_of_format = gemv_blocks_bytes,
+    .refuses = [](const Problem& p) -> const char* {
+        if (p.m > 16) return "is for up to 16 rows";
+        if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";
+        if (!has_pieces(p.b.type)) return "is for a B of the block formats from q8_0 to nvfp4";
+        if (p.k % 64 != 0 || p.b.ld % 64 != 0 || p.b.batchStride % 64 != 0 || p.outerStrideB % 64 != 0)
+            return "is for columns of B that are, and begin at, multiples of 64 elements";
+        if (has_table(p) && info(p.b.type).block == 32)
+            return "is for groups of blocks of more than 32 elements, whose columns begin on words whatever their "
+                   "number";
+        return nullptr;
+    },
+    .reads_pieces = true,
+    .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
+    .cpu_weight = 7.5,
+};
+
+}  // namespace vkgemm::plan::family

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// What the families of few rows by a B of a block format share: how B comes in pieces, and the loop over K. gemv_blocks
+// has the picture. A family has hooks for its own side of A, which it defines after this file.
+#ifndef VKGEMM_GEMV_PIECES_GLSL
+#define VKGEMM_GEMV_PIECES_GLSL
+#include "formats/pieces.glsl"
+#include "gemv_blocks/staged_pieces.glsl"
+
+const uint TEAMS = WG / TEAM;
+// Neighbours are SIDE invocations of a team, then as many of the next team; or, if B's spans are staged, MATES teams'
+// with the same pieces of other columns: they read one address of A, and eight of them 16 bytes of B in all banks.
+const uint SIDE = 8, MATES = STAGES > 1 ? DEPTH == 1 ? 1 : TEAMS % 4 == 0 ? 4 : 1 : 1;
+const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four for everybody's sums
+
+float sums[R * BM];
+
+// Whether A goes through shared memory twice: as it is, and then rounded.
+#ifdef VKGEMM_PACKED_DOTS
+const bool TWICE_A = STAGES / 2 * (DEPTH / 2) * (ALIGNED / CHUNKS_A % 2) != 0;
+#else
+const bool TWICE_A = false;
+#endif
+
+// The hooks. The rows of A of the step that begins at k0, past the end the last elements: on their way, then in shared
+// memory, and, if twice, in their place there.
+void load_a_step(uint row0, uint k0);
+void store_a_step();
+void finish_a_step();
+// Adds the products of piece p of each column, the step's `place`-th, with what store_a_step stored.
+void multiply(uint p, uint place);
+// Sum `at` of all invocations, in the same shared memory, after the last step.
+void put_part(uint at, float sum);
+float part_at(uint at);
+
+// Column r of an invocation, of the tile.
+uint column_of(uint team, uint r) { return team + r * TEAMS; }
+
+// The pieces of the step that begins at k0, straight from memory; past the end the last ones.
+void load_pieces(uint col0, uint team, uint lane, uint k0) {
+    [[unroll]] for (uint r = 0; r < R; ++r) {
+        const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;
+        if (UNIT == 1) {
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS; ++i)
+                next[r * SPAN_WORDS + i] = piece_word_at(
+                    false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1), i % PIECE_WORDS);
+        } else {
+            const uint begin = column + min(first, args.k / 64 - DEPTH) / DEPTH * SPAN_BYTES;
+            [[unroll]] for (uint i = 0; i < SPAN_WORDS / UNIT; ++i) {
+                const uvec4 unit = unit_of_b(begin + 4 * UNIT * i);
+                [[unroll]] for (uint j = 0; j < UNIT; ++j) next[r * SPAN_WORDS + UNIT * i + j] = unit[j];
+            }
+        }
+    }
+}
+
+// The spans of each column, from shared memory.
+void take_spans(uint team, uint lane) {
+    [[unroll]] for (uint i = 0; i < R * SPAN_WORDS; i += UNIT_OF_SPAN) {
+        const uint w = column_of(team, i / SPAN_WORDS) * COLUMN + lane * SPAN_WORDS + i % SPAN_WORDS;
+        const uvec4 unit = b_step[w / 4];
+        if (UNIT_OF_SPAN == 4) {
+            [[unroll]] for (uint j = 0; j < 4; ++j) next[i + j] = unit[j];
+        } else {
+            const uvec2 pair = (w & 2) == 0 ? unit.xy : unit.zw;
+            next[i] = pair.x, next[i + 1] = pair.y;
+        }
+    }
+}
+
+// Makes the pieces of what store_staged or load_pieces fetched.
+void take_pieces(uint team, uint lane, uint phase[R]) {
+    if (STAGED && SPANS) take_spans(team, lane);
+    [[unroll]] for (uint i = 0; i < R * DEPTH * PIECE_WORDS; ++i) {
+        const uint r = i / (DEPTH * PIECE_WORDS), p = i / PIECE_WORDS % DEPTH, q = i % PIECE_WORDS;
+        if (SPANS) piece[i] = piece_word_at(true, r * SPAN_WORDS, 0, p, q);
+        else if (STAGED) piece[i] = piece_word_at(true, column_of(team, r) * COLUMN, phase[r], lane * DEPTH + p, q);
+        else piece[i] = next[i];
+    }
+}
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint tid = gl_LocalInvocationIndex;
+    const uint team = MATES > 1 ? tid / (MATES * TEAM) * MATES + tid % MATES : tid / SIDE % TEAMS;
+    const uint lane = MATES > 1 ? tid / MATES % TEAM : tid / (SIDE * TEAMS) * SIDE + tid % SIDE;
+    [[unroll]] for (uint i = 0; i < R * BM; ++i) sums[i] = 0;
+    if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
+        const uint copied_column = begin_of(col0 + tid / COPY, 0);
+        if (STAGED) load_staged(copied_column, k_begin);
+        else load_pieces(col0, team, lane, k_begin);
+        load_a_step(row0, k_begin);
+        uint phase[R];  // bytes of the first word of each column before its first block
+        [[unroll]] for (uint r = 0; r < R; ++r)
+            phase[r] = ODD_WORDS == 0 ? 0 : begin_of(col0 + column_of(team, r), k_begin) & 3;
+        for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
+            store_a_step();
+            if (STAGED) store_staged();
+            else take_pieces(team, lane, phase);
+            barrier();  // the step is complete
+            if (STAGED) load_staged(copied_column, k0 + STEP);
+            else load_pieces(col0, team, lane, k0 + STEP);
+            load_a_step(row0, k0 + STEP);
+            if (STAGED) take_pieces(team, lane, phase);
+            if (TWICE_A) {
+                finish_a_step();
+                barrier();  // every invocation has read what the next step takes the place of, and A is rounded
+            }
+            [[unroll]] for (uint p = 0; p < DEPTH; ++p)
+                if (k0 + 64 * (lane * DEPTH + (SPANS ? 0 : p)) < k_end) multiply(p, lane * DEPTH + p);
+            if (!TWICE_A) barrier();  // every invocation has read it
+        }
+        if (TWICE_A) barrier();  // every invocation has read the last step
+    }
+    [[unroll]] for (uint i = 0; i < R * BM; ++i) {
+        const uint at = (column_of(team, i / BM) * BM + i % BM) * TEAM + lane;
+        put_part(at, sums[i]);
+    }
+    barrier();  // all parts are written
+    for (uint e = tid; e < BN * BM; e += WG) {
+        float sum = 0;
+        for (uint i = 0; i < TEAM; ++i) {
+            const uint at = e * TEAM + (i + e) % TEAM;
+            sum += part_at(at);
+        }
+        store_d(row0 + e % BM, col0 + e / BM, sum);
+    }
+}
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The pass before a grouped product: the shader list_tiles, whose BM and BN are those of the product.
+#pragma once
+#include "plan/kernels/family.h"
+
+namespace vkgemm::plan::family {
+
+inline constexpr Family list_tiles = {
+    .name = "list_tiles",
+    .reads = constant::WG | constant::BM | constant::BN | constant::SG,
+    .rules =
+        [](const Tile& t, TileRules& r) {
+            r.check(t.WG <= LIST_TILES_MOST_INVOCATIONS, "shared memory has a place for each invocation", "WG", t.WG,
+                    "limit", LIST_TILES_MOST_INVOCATIONS);
+        },
+    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 4 * LIST_TILES_MOST_INVOCATIONS; },
+    .refuses = [](const Problem&) -> const char* { return "lists the tiles of groups and computes no product"; },
+    .wants_addresses = true,
+    .gpu_cost = {},
+    .cpu_weight = 1,
+};
+
+}  // namespace vkgemm::plan::family
