@@ -220,8 +220,7 @@ typedef struct VkgemmContextInfo {
      * workspace) or is predicted to suit other sizes than these, the cost model decides, and vkgemmExplain says so.
      *
      * A line that cannot be read is refused (PARSE) with its number. A row whose kernel this version does not have, or
-     * this device cannot run, is ignored and logged, once for each reason. Kernel names of vkgemm 0.1 are understood
-     * and logged with the new name. */
+     * this device cannot run, is ignored and logged, once for each reason. */
     const char* tunedRows;
 
     /* May be NULL. The kernels that a self-test found wrong, as 'vkgemm check --out' and vkgemm::host::selfTest write
@@ -279,7 +278,7 @@ typedef struct VkgemmPlanOptions {
 
     /* May be NULL: the tuned rows choose, or else the cost model. A name forces that kernel; if it cannot serve, the
      * plan is refused with the reason. The environment variable VKGEMM_KERNEL forces a kernel on plans that name none,
-     * but falls back to the usual choice. Kernel names of vkgemm 0.1 are understood and logged with the new name. */
+     * but falls back to the usual choice. */
     const char* kernel;
 
     /* May be NULL. "BM=128,BN=64" replaces those constants of the kernel's tile. Every rule is checked. */

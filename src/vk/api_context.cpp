@@ -7,7 +7,6 @@
 
 #include "plan/base/concat.h"
 #include "plan/device/disabled_kernels.h"
-#include "plan/kernels/renamed.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -19,13 +18,6 @@ using plan::Result;
 
 void vk::log(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
     if (c.log) c.log(c.log_user, severity, text.c_str());
-}
-
-std::string vk::present_name(const VkgemmContext_T& c, const std::string& where, const char* name) {
-    const auto present = plan::renamed_kernel(name);
-    if (!present) return name;
-    log(c, VKGEMM_SEVERITY_WARNING, where + plan::renamed_text(name, *present));
-    return *present;
 }
 
 namespace {
@@ -120,20 +112,14 @@ Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps
 }
 
 // Logs what matters of a new context.
-void log_context(VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
-    c.forced_kernel = vk::present_name(c, "VKGEMM_KERNEL: ", c.forced_kernel.c_str());
+void log_context(const VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
     if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))
         vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(c.forced_kernel)}));
-    for (const std::string& text : plan::renamed_in_short(c.tuned.rows())) vk::log(c, VKGEMM_SEVERITY_WARNING, text);
     for (const std::string& text : plan::skipped_in_short(c.tuned.rows())) vk::log(c, VKGEMM_SEVERITY_INFO, text);
-    for (const plan::DisabledKernelRow& v : disabled) {
-        if (!v.old_kernel.empty())
-            vk::log(c, VKGEMM_SEVERITY_WARNING,
-                    plan::concat({"disabled kernels: ", plan::renamed_text(v.old_kernel, v.kernel)}));
-        if (!plan::find_kernel(v.kernel))
+    for (const plan::DisabledKernelRow& row : disabled)
+        if (!plan::find_kernel(row.kernel))
             vk::log(c, VKGEMM_SEVERITY_INFO,
-                    plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(v.kernel)}));
-    }
+                    plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(row.kernel)}));
 }
 
 // Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.

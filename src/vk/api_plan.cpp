@@ -12,7 +12,6 @@
 #include "plan/base/concat.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/device/needs.h"
-#include "plan/kernels/renamed.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/grouped.h"
 #include "plan/steps/parts.h"
@@ -71,7 +70,7 @@ Result<plan::Request> vk::request_from(const VkgemmPlanOptions* given, const Vkg
     if (!given) return r;
     const Result<VkgemmPlanOptions> o = vk::read_struct(given);
     if (!o) return o.status();
-    if (o->kernel) r.kernel = vk::present_name(c, "VkgemmPlanOptions::kernel: ", o->kernel);
+    if (o->kernel) r.kernel = o->kernel;
     if (o->tile) r.tile = o->tile;
     if (!r.kernel.empty() && !plan::find_kernel(r.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(r.kernel)};

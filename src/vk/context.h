@@ -61,7 +61,4 @@ namespace vkgemm::vk {
 /// To the caller's log, if there is one.
 void log(const VkgemmContext_T&, VkgemmSeverity, const std::string& text);
 
-/// The kernel's present name; a name of vkgemm 0.1 is logged. `where` begins the line.
-std::string present_name(const VkgemmContext_T&, const std::string& where, const char* name);
-
 }  // namespace vkgemm::vk

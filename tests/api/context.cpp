@@ -291,34 +291,6 @@ TEST_CASE("what was not enabled is asked for by name") {
     expect(make_plan(plan, problem("0x3x4"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED, {"pipelineExecutableInfo"});
 }
 
-TEST_CASE("kernel names of vkgemm 0.1 are understood everywhere, with a warning that has the new name") {
-    Log log;
-    VkgemmContextInfo info = context_info();
-    const std::string name = device().info().name, tuned = name + " | 64x64x64 | tiled_f32_oblong16 |",
-                      off = name + " | panel_f32_32x32 | wrong";
-    info.log = Log::add, info.logUser = &log, info.tunedRows = tuned.c_str(), info.disabledKernels = off.c_str();
-    set_environment("VKGEMM_KERNEL", "tiled_f32_oblong32");
-    OwnedContext c;
-    REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
-    set_environment("VKGEMM_KERNEL", "");
-    REQUIRE(log.lines.size() == 3);
-    CHECK(has_words(log.lines[0], "VKGEMM_KERNEL", "tiled_f32_oblong32 is called tiled_f32_16x16x64"));
-    CHECK(has_words(log.lines[1], "tuned row", "tiled_f32_oblong16 is called tiled_f32_8x8x32"));
-    CHECK(has_words(log.lines[2], "disabled kernels", "panel_f32_32x32 is called cpu_f32_32x32"));
-    OwnedPlan forced, named, off_plan;
-    plan_for(forced, "64x64x64", options(), c.handle);
-    CHECK(std::string(info_of(forced.handle).kernel) == "tiled_f32_16x16x64");
-    VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_oblong16";
-    plan_for(named, "64x64x64", o, c.handle);
-    CHECK(std::string(info_of(named.handle).kernel) == "tiled_f32_8x8x32");
-    REQUIRE(log.lines.size() == 4);
-    CHECK(has_words(log.lines[3], "VkgemmPlanOptions::kernel", "is called tiled_f32_8x8x32"));
-    o.kernel = "panel_f32_32x32";
-    expect(make_plan(off_plan, problem("64x64x64"), o, c.handle), VKGEMM_ERROR_UNSUPPORTED,
-           {"cpu_f32_32x32", "self-test", "wrong"});
-}
-
 TEST_CASE("two devices of two instances work side by side, and end in any order") {
     auto second = std::make_unique<vkgemm::host::Device>(*vkgemm::host::Device::open({.device = device().info().name}));
     OwnedPlan here, there;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Callers that were compiled with another version of the header: an older one, whose structs are smaller, and a newer
-// one, whose structs are larger. tests/abi has a real older caller.
+// one, whose structs are larger.
 #include <algorithm>
 #include <cstring>
 #include <functional>

@@ -255,22 +255,6 @@ TEST_CASE("the index finds what looking at every row finds") {
     CHECK(ties > 20);
 }
 
-TEST_CASE("kernel names of vkgemm 0.1 are understood in a row, and logged once with the new one") {
-    const auto rows = on_h200(
-        "H200 | f16*f16 4096x4096x4096 | woven_f16_128x128x32 |\n"
-        "H200 | f16*f16 2048x2048x2048 | woven_f16_128x128x32 |\n"
-        "H200 | 64x64x64 | tiled_f32_oblong16 |\n"
-        "H200 | 64x64x64 | tiled_f32_oblong17 |\n");
-    CHECK(rows[0].kernel == "coopmat_packed_f16_128x128x32");
-    CHECK(rows[2].kernel == "tiled_f32_8x8x32");
-    CHECK(rows[3].kernel == "tiled_f32_oblong17");
-    const auto told = renamed_in_short(rows);
-    REQUIRE(told.size() == 2);
-    CHECK(has_words(told[0], "2 tuned rows", rows[0].text,
-                    "woven_f16_128x128x32 is called coopmat_packed_f16_128x128x32"));
-    CHECK(has_words(told[1], "a tuned row has", "tiled_f32_8x8x32"));
-}
-
 TEST_CASE("a row decides, where no kernel or tile is forced") {
     const auto rows = on_h200("H200 | 1024x1024x1024 | naive_f32_8x8 | RASTER=4");
     const Result<Choice> free = choose({}, "1024x1024x1000"), tuned = choose(rows, "1024x1024x1000");

@@ -8,7 +8,6 @@
 
 #include "plan/base/concat.h"
 #include "plan/choice/select.h"
-#include "plan/kernels/renamed.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
 
@@ -118,7 +117,6 @@ Result<std::optional<TunedRow>> read_row(string_view line, size_t number, const 
     TunedRow row;
     row.device = device, row.kernel = kernel, row.tile = tile, row.text = line;
     row.problem = normalise(*completed).problem;
-    if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
     return std::optional(std::move(row));
 }
 
@@ -144,24 +142,6 @@ bool within_reach(uint64_t a, uint64_t b) {
 }
 
 double log_ratio(uint64_t a, uint64_t b) { return a == b ? 0 : std::fabs(std::log(double(a) / double(b))); }
-
-// A sentence for all rows that have the same `of`: "a tuned row is skipped, LINE: REASON" or "3 tuned rows are ...".
-// Rows whose `of` is empty have none.
-std::vector<string> in_short(std::span<const TunedRow> rows, const char* one, const char* several, string TunedRow::*of,
-                             string (*reason)(const TunedRow&)) {
-    std::unordered_map<string_view, size_t> counts;
-    for (const TunedRow& row : rows)
-        if (!(row.*of).empty()) ++counts[row.*of];
-    std::vector<string> out;
-    for (const TunedRow& row : rows) {
-        const auto found = counts.find(row.*of);
-        if (found == counts.end() || found->second == 0) continue;
-        out.push_back(concat(
-            {(found->second == 1 ? one : std::to_string(found->second) + several), row.text, ": ", reason(row)}));
-        found->second = 0;
-    }
-    return out;
-}
 
 }  // namespace
 
@@ -298,15 +278,21 @@ std::vector<string> TunedRows::skipped_near(const Problem& p, uint32_t operand_a
     return out;
 }
 
+// "a tuned row is skipped, LINE: REASON", or "3 tuned rows are ..." for all that have the same reason.
 std::vector<string> skipped_in_short(std::span<const TunedRow> rows) {
-    return in_short(rows, "a tuned row is skipped, ", " tuned rows are skipped, the first of them ", &TunedRow::skipped,
-                    [](const TunedRow& row) { return row.skipped; });
-}
-
-std::vector<string> renamed_in_short(std::span<const TunedRow> rows) {
-    return in_short(rows, "a tuned row has an old kernel name, ",
-                    " tuned rows have an old kernel name, the first of them ", &TunedRow::old_kernel,
-                    [](const TunedRow& row) { return renamed_text(row.old_kernel, row.kernel); });
+    std::unordered_map<string_view, size_t> counts;
+    for (const TunedRow& row : rows)
+        if (!row.skipped.empty()) ++counts[row.skipped];
+    std::vector<string> out;
+    for (const TunedRow& row : rows) {
+        const auto found = counts.find(row.skipped);
+        if (found == counts.end() || found->second == 0) continue;
+        const string begin = found->second == 1 ? "a tuned row is skipped, "
+                                                : concat({found->second, " tuned rows are skipped, the first of them "});
+        out.push_back(concat({begin, row.text, ": ", row.skipped}));
+        found->second = 0;
+    }
+    return out;
 }
 
 }  // namespace vkgemm::plan

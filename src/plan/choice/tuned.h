@@ -30,7 +30,6 @@ struct TunedRow {
     int model = 0;    // the version of the cost model of a row of weights; 0: it is of a problem
     CostParts weights = no_weights;
     std::string text;          // the line without its comment
-    std::string old_kernel;    // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
     bool is_built_in = false;  // and was measured without native kernels, to which it gives way if they cost less
     std::string skipped;       // why the device that tuned_for() was asked about cannot follow it; "": it can
     // What tuned_for() finds for the names above: the kernel (null: there is none) and its tile with the constants.
@@ -90,8 +89,7 @@ class TunedRows {
     std::map<Class, std::vector<Entry>> followed_, skipped_;  // entries sorted by sizes, then by row
 };
 
-/// A sentence for a log on each reason why rows are skipped, and on each old kernel name that they use.
+/// A sentence for a log on each reason why rows are skipped.
 std::vector<std::string> skipped_in_short(std::span<const TunedRow> rows);
-std::vector<std::string> renamed_in_short(std::span<const TunedRow> rows);
 
 }  // namespace vkgemm::plan

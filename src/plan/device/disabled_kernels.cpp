@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
-#include "plan/kernels/renamed.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
@@ -22,9 +21,7 @@ Result<DisabledKernelRow> read_disabled_kernel(std::string_view line, size_t num
     const std::string_view kernel = trimmed(line.substr(first + 1, second - first - 1));
     if (device.empty()) return bad_row(number, "the device is missing: a part of its name, as in NVIDIA H200");
     if (kernel.empty()) return bad_row(number, "the kernel is missing; 'vkgemm kernels' lists them");
-    DisabledKernelRow row{std::string(device), std::string(kernel), std::string(trimmed(line.substr(second + 1))), {}};
-    if (auto present = renamed_kernel(kernel)) row.old_kernel = std::exchange(row.kernel, std::move(*present));
-    return row;
+    return DisabledKernelRow{std::string(device), std::string(kernel), std::string(trimmed(line.substr(second + 1)))};
 }
 
 }  // namespace

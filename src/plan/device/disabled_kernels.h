@@ -17,7 +17,6 @@ namespace vkgemm::plan {
 
 struct DisabledKernelRow {
     std::string device, kernel, why;
-    std::string old_kernel;  // the name of vkgemm 0.1 that the line has for the kernel; "": it has the present one
 };
 
 /// Refusals (VKGEMM_ERROR_PARSE) give the number of the line. A row may name a kernel that this version does not have.
