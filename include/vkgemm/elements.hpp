@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Elements of every VkgemmType as they are stored in memory, and as numbers. Header only; no Vulkan.
+// Conversion between numbers and stored elements, for every plain VkgemmType. Header only, no Vulkan.
 #ifndef VKGEMM_ELEMENTS_HPP
 #define VKGEMM_ELEMENTS_HPP
 
@@ -17,7 +17,7 @@
 namespace vkgemm {
 namespace elements {
 
-/// An element that C++ has a type for.
+/// The codec of a type that C++ has, too.
 template <class T>
 struct Native {
     static constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
@@ -41,8 +41,9 @@ struct Native {
     }
 };
 
-/// A float of 8 or 16 bits: the bits of its fraction, and the exponents of its smallest and largest normal value. One
-/// that is finite has no infinity: what is too large becomes its only NaN, where another float has the largest number.
+/// The codec of a float of 8 or 16 bits. fraction: the bits of its fraction. lowest, highest: the exponents of its
+/// smallest and largest normal value. isFinite: it has no infinity, and its only NaN has all bits set; numbers that are
+/// too large become that NaN.
 template <class Bits, int fraction, int lowest, int highest, bool isFinite = false>
 struct SmallFloat {
     static constexpr uint64_t sign = uint64_t{1} << (8 * sizeof(Bits) - 1);
@@ -66,7 +67,7 @@ struct SmallFloat {
             value = std::bit_cast<double>((size << (52 - fraction)) + (uint64_t{1022 + lowest} << 52));
         return bits & sign ? -value : value;
     }
-    /// Rounds once, from the double to nearest even.
+    /// Rounds once, from the double to the nearest, ties to even.
     static void encode(double value, std::byte* bytes) {
         const auto stored = static_cast<Bits>((std::signbit(value) ? sign : 0u) | magnitude(std::fabs(value)));
         std::memcpy(bytes, &stored, sizeof stored);
@@ -84,7 +85,7 @@ struct SmallFloat {
     }
 };
 
-/// body(codec of the type).
+/// Calls body(codec of the type).
 template <class Body>
 auto visit(Type type, const Body& body) {
     switch (type) {
@@ -111,7 +112,7 @@ auto visit(Type type, const Body& body) {
 
 }  // namespace elements
 
-/// What a type is stored as: elements one by one, or in blocks of several.
+/// The size of a block; a plain type has one element a block.
 struct BlockSize {
     size_t bytes;
     uint32_t elements;
@@ -129,12 +130,12 @@ constexpr BlockSize blockSize(Type type) {
 }
 constexpr size_t bytesOf(Type type) { return blockSize(type).bytes; }
 
-/// The value of the element at `bytes`. Exact, because a double holds every value of every type.
+/// The value of the element at `bytes`. Exact, because double holds every value of every type.
 inline double decode(Type type, const std::byte* bytes) {
     return elements::visit(type, [&](auto codec) { return codec.decode(bytes); });
 }
 
-/// values.size() elements that are `step` elements apart.
+/// Decodes values.size() elements that are `step` elements apart.
 inline void decode(Type type, const std::byte* first, uint64_t step, std::span<double> values) {
     const uint64_t distance = step * bytesOf(type);
     elements::visit(type, [&](auto codec) {
@@ -142,7 +143,7 @@ inline void decode(Type type, const std::byte* first, uint64_t step, std::span<d
     });
 }
 
-/// Writes `value`, rounded to nearest even for floats. Integers take it modulo 2^bits; it must be whole.
+/// Writes `value`. Floats round to the nearest, ties to even. For integers `value` must be whole; it wraps around.
 inline void encode(Type type, double value, std::byte* bytes) {
     elements::visit(type, [&](auto codec) { codec.encode(value, bytes); });
 }
@@ -157,7 +158,7 @@ inline double smallestNormal(Type type) {
     return elements::visit(type, [](auto codec) { return codec.smallest_normal; });
 }
 
-/// A step that reads no operand, applied to `x`. The other steps leave `x` as it is.
+/// `x` after a step that reads no operand. Steps that read an operand return `x` unchanged.
 inline double applied(const Step& step, double x) {
     switch (step.kind) {
         case VKGEMM_STEP_RELU:
@@ -177,7 +178,7 @@ inline double applied(const Step& step, double x) {
     }
 }
 
-/// The next number of the sequence splitmix64, which is the same on every machine.
+/// The next number of the splitmix64 generator; the sequence is the same on every machine.
 inline uint64_t splitmix64(uint64_t& state) {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

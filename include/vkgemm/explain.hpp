@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// explain.h for C++20: what is known of types, kernels, devices and choices, as data. Included by vkgemm.hpp.
+// explain.h for C++20: types, kernels, device properties and decisions as data. Included by vkgemm.hpp.
 #ifndef VKGEMM_EXPLAIN_HPP
 #define VKGEMM_EXPLAIN_HPP
 
@@ -8,7 +8,7 @@
 
 namespace vkgemm {
 
-/// vkgemmGetTypeInfo; of every type but DEFAULT.
+/// vkgemmGetTypeInfo; `type` is any type except DEFAULT.
 inline VkgemmTypeInfo typeInfo(Type type) {
     auto info = convert::output<VkgemmTypeInfo>();
     static_cast<void>(vkgemmGetTypeInfo(type, &info));
@@ -41,7 +41,7 @@ inline Result<VkgemmKernelTraits> kernelTraits(uint32_t kernel, const char* tile
     return traits;
 }
 
-/// vkgemmGetTileConstant, all of them. Refused like kernelTraits().
+/// vkgemmGetTileConstant for every constant of the tile. Fails as kernelTraits() does.
 inline Result<std::vector<VkgemmTileConstant>> tileConstants(uint32_t kernel, const char* tile = nullptr) {
     const auto traits = kernelTraits(kernel, tile);
     if (!traits) return traits.status();
@@ -65,7 +65,7 @@ inline DeviceCaps deviceCaps(const Context& context) {
     return caps;
 }
 
-/// Owns a VkgemmExplanation. The strings in what it returns live as long as it does.
+/// Owns a VkgemmExplanation, and the strings in the structs that it returns.
 class Explanation {
    public:
     Explanation() = default;
@@ -105,13 +105,13 @@ class Explanation {
     std::unique_ptr<VkgemmExplanation_T, convert::Destroy> handle_;
 };
 
-/// Owns VkgemmRows. The strings in what it returns live as long as it does.
+/// Owns VkgemmRows, and the strings in the structs that it returns.
 class Rows {
    public:
     Rows() = default;
     explicit Rows(VkgemmRows owned) : handle_(owned) {}
 
-    /// vkgemmReadTunedRows; with a context, only those of its device.
+    /// vkgemmReadTunedRows; with a context, only the rows of its device.
     static Result<Rows> tuned(const char* text, const Context* context = nullptr) {
         VkgemmRows rows = nullptr;
         VkgemmError error{};
@@ -133,7 +133,7 @@ class Rows {
         for (uint32_t i = 0; i < rows.size(); ++i) static_cast<void>(vkgemmGetRow(handle_.get(), i, &rows[i]));
         return rows;
     }
-    /// vkgemmFindTunedRow: whether there is a row of exactly these sizes.
+    /// vkgemmFindTunedRow. Returns whether there is a row of exactly these sizes.
     bool has(const Problem& problem) const {
         const VkgemmProblem p = convert::toC(problem);
         uint32_t index = UINT32_MAX;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Blocks of the formats of VKGEMM_TYPE_ROWS, as bytes and as numbers; docs/formats.md describes them. Header only; no
-// Vulkan.
+// Conversion between numbers and stored blocks, for every block format of VKGEMM_TYPE_ROWS. docs/formats.md describes
+// the formats. Header only, no Vulkan.
 #ifndef VKGEMM_FORMATS_HPP
 #define VKGEMM_FORMATS_HPP
 
@@ -41,8 +41,8 @@ inline double e4m3(uint32_t code) {  // of nvfp4: without a sign, and its NaN co
     return e == 0 ? std::ldexp(m, -9) : std::ldexp(8 + m, e - 10);
 }
 
-/// A group of whole numbers with a scale and a zero point: the bits of a code, and the bytes of each of the two, which
-/// the block begins with. All 0 for other types.
+/// A format of integer codes with a scale and a zero point, which are the beginning of the block. bits: of a code.
+/// scaleBytes: of the scale, and of the zero point. Both are 0 for other formats.
 struct Group {
     uint32_t bits, scaleBytes;
 };
@@ -51,8 +51,8 @@ inline Group groupOf(Type type) {
     return {(type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4u : 8u, type < VKGEMM_TYPE_U4_G32_F32 ? 2u : 4u};
 }
 
-/// Where the parts of element i of a block are: the byte with its lowest bits and how far up they are; the same for its
-/// further bits (0xffff: it has none); and its sub-block.
+/// Where element i of a block is stored. low: the byte with its lower bits, which begin at bit low_shift. high: the
+/// byte with its upper bits, which begin at bit high_shift; 0xffff if there are none. sub: the number of its sub-block.
 struct Place {
     size_t low, low_shift, high, high_shift, sub;
 };
@@ -85,7 +85,7 @@ inline Place placeOf(Type type, size_t i) {
             return {2 + i % 16, 4 * half, none, 0, 0};
     }
 }
-/// Bits of the lower and of the further part of a code.
+/// The number of lower and of upper bits of a code.
 inline uint32_t lowBits(Type type) { return type == VKGEMM_TYPE_Q8_0 || groupOf(type).bits == 8 ? 8 : 4; }
 inline uint32_t highBits(Type type) { return type == VKGEMM_TYPE_Q6_K ? 2 : 1; }
 
@@ -101,7 +101,7 @@ inline void putCode(Type type, std::byte* block, size_t i, uint32_t code) {
     if (at.high != 0xffff) put(block, at.high, (code >> 4) << at.high_shift);
 }
 
-/// Scale and minimum of a sub-block of q4_k and q5_k: six bits each, at byte 4.
+/// Scale and minimum of a sub-block of q4_k and q5_k. Each has six bits; they begin at byte 4.
 inline std::array<uint32_t, 2> kScales(const std::byte* block, size_t sub) {
     const std::byte* s = block + 4;
     if (sub < 4) return {byteAt(s, sub) & 63, byteAt(s, sub + 4) & 63};
@@ -115,7 +115,7 @@ inline void putKScales(std::byte* block, size_t sub, uint32_t scale, uint32_t le
     put(s, sub - 4, scale >> 4 << 6), put(s, sub, least >> 4 << 6);
 }
 
-/// What a code stands for is scale * number + offset; those two for a sub-block.
+/// The scale and offset of a sub-block: an element is scale * numberOf(code) + offset.
 struct Scale {
     double scale, offset;
 };
@@ -144,7 +144,7 @@ inline Scale scaleOf(Type type, const std::byte* b, size_t sub) {
             return {Half::decode(b), 0};
     }
 }
-/// The number of a code, before its scale.
+/// The number that a code represents before scaling.
 inline double numberOf(Type type, uint32_t code) {
     if (groupOf(type).bits == 8) return static_cast<int8_t>(code);
     switch (type) {
@@ -168,7 +168,7 @@ inline double numberOf(Type type, uint32_t code) {
     }
 }
 
-/// The code whose number is nearest to x.
+/// The code whose number is nearest to `x`.
 inline uint32_t nearestCode(Type type, uint32_t codes, double x) {
     if (type != VKGEMM_TYPE_IQ4_NL && type != VKGEMM_TYPE_MXFP4 && type != VKGEMM_TYPE_NVFP4) {  // the numbers count up
         const bool isSigned = type == VKGEMM_TYPE_Q8_0 || type == VKGEMM_TYPE_I4 || groupOf(type).bits == 8;
@@ -182,7 +182,8 @@ inline uint32_t nearestCode(Type type, uint32_t codes, double x) {
     return best;
 }
 
-/// The largest size of a number, the number of codes, the elements of a sub-block, and whether the format has offsets.
+/// largest: the largest magnitude of a number. codes: how many there are. sub: elements in a sub-block. offset: whether
+/// the format has offsets.
 struct Traits {
     double largest;
     uint32_t codes, sub;
@@ -226,15 +227,15 @@ inline uint32_t nearestE4m3(double x) {
     return best;
 }
 
-/// Writes the scales that the sub-blocks want, rounded to what the format has: `scale` and `least` are of each
-/// sub-block, all 0 or more. `whole`: all of them are whole numbers that are to be kept.
+/// Writes the scales of the sub-blocks, rounded to what the format can hold. `scale` and `least` have one value of at
+/// least 0 for each sub-block. `whole`: the scales are whole numbers and must be kept exactly.
 inline void putScales(Type type, std::byte* b, std::span<const double> scale, std::span<const double> least,
                       bool whole) {
     const double most = *std::max_element(scale.begin(), scale.end());
     const double deepest = *std::max_element(least.begin(), least.end());
     if (const Group g = groupOf(type); g.bits) {
         const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
-        // Of 8 bits always -1: not 0, so that whoever ignores it is found, and from -127 to 127 everything still fits.
+        // With 8 bits always -1: not 0, so that code which ignores it fails tests; -127 to 127 still fit.
         const double zero = g.bits == 8 ? -1 : most > 0 ? std::nearbyint(deepest / most) : 0;
         return encode(stored, most, b), encode(stored, zero, b + g.scaleBytes);
     }
@@ -275,21 +276,21 @@ inline void putScales(Type type, std::byte* b, std::span<const double> scale, st
 
 }  // namespace formats
 
-/// Element i of a block, which begins at `block`. Exact, because a double holds every one of them.
+/// Element i of the block at `block`. Exact, because double holds every value of every format.
 inline double decodeElement(Type type, const std::byte* block, size_t i) {
     if (blockElements(type) == 1) return decode(type, block);
     const formats::Scale s = formats::scaleOf(type, block, formats::placeOf(type, i).sub);
     return s.scale * formats::numberOf(type, formats::codeAt(type, block, i)) + s.offset;
 }
 
-/// All elements of a block.
+/// Decodes all elements of the block at `block`.
 inline void decodeBlock(Type type, const std::byte* block, std::span<double> values) {
     for (size_t i = 0; i < blockElements(type); ++i) values[i] = decodeElement(type, block, i);
 }
 
-/// Writes the block whose elements are about `values`; whole numbers that the format holds with scales of 1 are kept
-/// exactly. A block with a NaN or an infinity becomes NaN throughout, where the format has one. This is not a good
-/// quantiser, but it is enough for tests.
+/// Writes a block whose elements approximate `values`. Whole numbers that the format can hold with scales of 1 are kept
+/// exactly. If a value is NaN or infinite, every element becomes NaN if the format has NaN. This is a quantiser for
+/// tests, not a good one.
 inline void encodeBlock(Type type, std::span<const double> values, std::byte* block) {
     const size_t count = blockElements(type);
     if (count == 1) return encode(type, values[0], block);
@@ -308,7 +309,7 @@ inline void encodeBlock(Type type, std::span<const double> values, std::byte* bl
         const auto [low, high] = std::minmax_element(part.begin(), part.end());
         least[s] = !traits.offset ? 0 : whole ? middle : std::max(-*low, 0.0);
         const double range = traits.offset ? *high + least[s] : std::max(std::fabs(*low), std::fabs(*high));
-        const bool none = type == VKGEMM_TYPE_IQ4_NL && range == 0;  // it has no 0 but by its scale
+        const bool none = type == VKGEMM_TYPE_IQ4_NL && range == 0;  // only a scale of 0 gives 0
         scale[s] = whole && !none ? 1 : std::max(range, 0.0) / traits.largest;
     }
     if (!finite) scale.fill(std::numeric_limits<double>::quiet_NaN()), least.fill(0), whole = true;

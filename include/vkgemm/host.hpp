@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// vkgemm::host opens a Vulkan device in a few lines, for programs that have none. The tool, the tests and the examples
-// use it. The library does not need it; an engine uses its own device instead.
+// vkgemm::host opens a Vulkan device in a few lines, for programs that have none. Link vkgemm::host (CMake). The tool,
+// the tests and the examples use it; an engine uses its own device instead.
 //
 // Minimum requirements:
 //   - Vulkan 1.1, on the instance and on the device;
 //   - a queue family with compute;
-//   - push descriptors (VK_KHR_push_descriptor or Vulkan 1.4) with 7 storage buffers a stage, or bufferDeviceAddress
+//   - push descriptors (VK_KHR_push_descriptor or Vulkan 1.4) with 7 storage buffers per stage, or bufferDeviceAddress
 //     (Vulkan 1.2 or VK_KHR_buffer_device_address).
-// No feature, subgroup operation or timestamp is required. Without timestamps, times are measured with the host's clock
-// (Times::clock).
+// Nothing else is required. On a device without timestamps, times are measured with the host's clock (Times::clock).
 //
-// VKGEMM_CAPTURE=DIR: Device::submit writes the operands of a submission that records exactly one product to a file in
-// DIR, for 'vkgemm replay'. Timed runs are not captured.
+// VKGEMM_CAPTURE=DIR in the environment: if a submission through Device::submit records exactly one product, its
+// operands are written to a file in DIR for 'vkgemm replay'. Timed runs are not captured.
 //
-// The Vulkan loader is opened at run time; a program does not link it. A Buffer keeps its Device alive, and a Device
-// its instance, so they may be destroyed in any order. Destroy each vkgemm::Plan before the Device whose context
-// created it. Several threads may use one Device; one thread at a time may use a Buffer.
+// The Vulkan loader is opened at run time, so a program need not link it. Devices and Buffers may be destroyed in any
+// order: a Buffer keeps its Device alive. Destroy every vkgemm::Plan before the Device whose context created it.
+// Several threads may use one Device at the same time; only one thread at a time may use a Buffer.
 #ifndef VKGEMM_HOST_HPP
 #define VKGEMM_HOST_HPP
 
@@ -31,19 +30,19 @@
 
 namespace vkgemm::host {
 
-/// Functions of the Vulkan loader, so that a program can use Vulkan beside this helper without linking the loader.
-/// Null if no loader was found.
+/// The Vulkan loader's vkGetInstanceProcAddr, for programs that call Vulkan themselves without linking the loader. Null
+/// if no loader was found.
 PFN_vkGetInstanceProcAddr loader();
 
 /// Describes one physical device.
 struct DeviceInfo {
-    uint32_t index = 0;  ///< in the list of vkEnumeratePhysicalDevices
+    uint32_t index = 0;  ///< in the order of vkEnumeratePhysicalDevices
     std::string name, driver;
     VkPhysicalDeviceType kind = VK_PHYSICAL_DEVICE_TYPE_OTHER;
-    uint32_t apiVersion = 0;  ///< of the device
+    uint32_t apiVersion = 0;  ///< that the device supports
     uint32_t vendorId = 0, deviceId = 0;
     std::string unfit;  ///< why it does not meet the minimum requirements; "" if it does
-    std::string uses;   ///< the features that vkgemm's kernels could use there, space-separated
+    std::string uses;   ///< the features of the device that vkgemm's kernels can use, space-separated
     uint32_t sharedBytes = 0, maxInvocations = 0, subgroupSize = 0;
     uint64_t memoryBytes = 0;  ///< of the largest device-local heap
     uint32_t timestampBits = 0;
@@ -51,12 +50,12 @@ struct DeviceInfo {
 
 const char* kindName(VkPhysicalDeviceType kind);  ///< "discrete GPU"
 
-/// All devices of the loader, including those below the minimum requirements. Fails without a loader or a driver.
+/// All devices, including those below the minimum requirements. Fails if there is no loader or no driver.
 Result<std::vector<DeviceInfo>> listDevices();
 
-/// Selects a device by its index or by a part of its name or of its driver's name, ignoring case ("lavapipe", "rtx"). A
-/// number of three or more digits that is not an index is part of a name ("3090"). "" selects from all devices. If
-/// several match, the order is discrete GPU, integrated GPU, virtual GPU, CPU. Devices below the minimum requirements
+/// Selects a device. `wanted` is an index, or a part of the device's or driver's name in any case ("lavapipe", "rtx").
+/// A number of three or more digits that is not an index is part of a name ("3090"). "" matches all devices. If several
+/// match, the preferred order is discrete GPU, integrated GPU, virtual GPU, CPU. Devices below the minimum requirements
 /// are never selected. On failure the error lists the devices.
 Result<uint32_t> chooseDevice(std::span<const DeviceInfo> devices, std::string_view wanted);
 
@@ -75,37 +74,37 @@ enum class Validation {
 
 struct DeviceOptions {
     std::string device{};  ///< as in chooseDevice
-    /// If not empty, it is asked for the index of the device instead of chooseDevice.
+    /// Called instead of chooseDevice to select the index of the device; may be empty.
     std::function<Result<uint32_t>(std::span<const DeviceInfo>)> choose{};
     Validation validation = Validation::off;          ///< with synchronisation validation
-    std::function<void(const Message&)> onMessage{};  ///< called as they come, under a lock; may be empty
-    std::span<const Problem> problems{};  ///< what will run, for which features are enabled; empty: for all kernels
-    bool optionalFeatures = true;         ///< false: enable the required ones only
-    VkgemmLogFn log = nullptr;            ///< the context's
+    std::function<void(const Message&)> onMessage{};  ///< called for each message, under a lock; may be empty
+    std::span<const Problem> problems{};  ///< features are enabled for these problems; empty: for all kernels
+    bool optionalFeatures = true;         ///< false: enable only the required features
+    VkgemmLogFn log = nullptr;            ///< VkgemmContextInfo::log
     void* logUser = nullptr;
-    const char* tunedRows = nullptr;        ///< the context's
-    const char* disabledKernels = nullptr;  ///< the context's
-    /// The context's. VK_NVX_binary_import is enabled where they may be used.
+    const char* tunedRows = nullptr;        ///< VkgemmContextInfo::tunedRows
+    const char* disabledKernels = nullptr;  ///< VkgemmContextInfo::disabledKernels
+    /// VkgemmContextInfo::nativeKernels. If they may be used, VK_NVX_binary_import is enabled.
     VkgemmNativeKernels nativeKernels = VKGEMM_NATIVE_VERIFIED;
-    bool inspect = false;  ///< enable what Device::inspect needs, if the device has it; and shaderInt8, which built-in
-                           ///< kernels may not need there, but a tile that is tried out may
-    bool transferQueues = false;  ///< ask for Device::transferQueues
-    /// Asked about the device that was chosen; what it returns is what open fails with. May be empty.
+    bool inspect = false;  ///< if available, enable what Device::inspect needs, and shaderInt8, which a tile that is
+                           ///< tried out may need
+    bool transferQueues = false;  ///< create the queues of Device::transferQueues
+    /// Called with the selected device. If it returns a failure, open fails with it. May be empty.
     std::function<Status(const DeviceInfo&)> accepts{};
-    /// If not empty, pipelines are compiled through a VkPipelineCache that begins with what this returns: nothing, or
-    /// Device::pipelineCacheData of the same device and driver, undamaged, for not every driver checks that.
+    /// If set, pipelines are compiled through a VkPipelineCache with this initial data. Return nothing, or undamaged
+    /// Device::pipelineCacheData of the same device and driver: not every driver checks the data.
     std::function<std::vector<std::byte>(const DeviceInfo&)> pipelineCache{};
 };
 
-/// Statistics and texts of a compiled pipeline, all executables together, as the driver names them.
+/// Statistics and texts that the driver reports for all executables of a pipeline.
 struct PipelineReport {
     struct Statistic {
         std::string name;
         double value = 0;
-        std::string text{};  ///< of the value, all digits: one of 64 bits may be more than a double holds
+        std::string text{};  ///< the value with all digits, because a double cannot hold every 64-bit value
     };
     struct Text {
-        std::string name, text;  ///< "Assembly", or an intermediate form
+        std::string name, text;  ///< name: "Assembly", or an intermediate representation
     };
     std::vector<Statistic> statistics{};
     std::vector<Text> texts{};
@@ -113,7 +112,7 @@ struct PipelineReport {
 
 enum class Memory {
     device,  ///< device-local; filled and read through a staging buffer
-    host     ///< mapped and coherent; cached if such memory exists
+    host     ///< mapped and coherent; cached if possible
 };
 
 namespace detail {
@@ -121,17 +120,18 @@ struct DeviceState;
 struct BufferState;
 }  // namespace detail
 
-/// A buffer with memory of its own. Usage: storage, transfer both ways, and device address if that is enabled.
+/// A buffer with its own memory. Usage: storage, transfer source and destination, and, if bufferDeviceAddress is
+/// enabled, device address.
 class Buffer {
    public:
     Buffer() = default;
     VkBuffer handle() const;
     VkDeviceSize size() const;
     VkDeviceAddress address() const;      ///< 0 if bufferDeviceAddress is not enabled
-    std::span<std::byte> mapped() const;  ///< Memory::host only, else empty
+    std::span<std::byte> mapped() const;  ///< empty unless the memory is Memory::host
 
-    /// As an operand of `size` bytes from `offset` on; size 0: up to the end of the buffer. If that is not inside the
-    /// buffer, the operand is empty, and a run refuses it as missing.
+    /// An operand of `size` bytes from `offset` on; size 0: up to the end of the buffer. If the range is not inside the
+    /// buffer, the operand is empty, and a run is refused because it is missing.
     Operand operand(VkDeviceSize offset = 0, VkDeviceSize size = 0) const;
 
    private:
@@ -150,7 +150,7 @@ struct Times {
 using Record = std::function<Status(VkCommandBuffer)>;
 using RecordRun = std::function<Status(VkCommandBuffer, uint32_t run)>;
 
-/// An instance, a device with what vkgemm asks for, a compute queue, and a context.
+/// An instance, a device with the features that vkgemm needs, a compute queue, and a context.
 class Device {
    public:
     static Result<Device> open(const DeviceOptions& options = {});
@@ -162,37 +162,38 @@ class Device {
     VkDevice handle() const;
     VkQueue queue() const;
     uint32_t queueFamily() const;
-    VkQueueFlags queueFlags() const;  ///< of that family
-    /// With DeviceOptions::transferQueues: up to two queues of a family that only copies, if the device has one. They
-    /// work beside queue(), and buffers of this device may be used on all of them.
+    VkQueueFlags queueFlags() const;  ///< of queueFamily()
+    /// With DeviceOptions::transferQueues: up to two queues of a transfer-only family, if the device has one. They run
+    /// in parallel with queue(). Buffers of this device may be used on all of these queues.
     std::span<const VkQueue> transferQueues() const;
     uint32_t transferFamily() const;
-    uint32_t apiVersion() const;  ///< what is used of the device: at most what this header was compiled with
+    uint32_t apiVersion() const;  ///< that is used: the device's, at most that of the Vulkan headers at compile time
     PFN_vkGetInstanceProcAddr getInstanceProcAddr() const;
     const VkPhysicalDeviceFeatures2& enabledFeatures() const;
     std::span<const char* const> enabledExtensions() const;
     bool hasAddresses() const;  ///< bufferDeviceAddress is enabled
-    /// Bytes of the largest device-local heap that this process may still allocate by VK_EXT_memory_budget, which other
-    /// processes' memory lowers; UINT64_MAX if the driver does not have that extension. Asks the driver each time.
+    /// Bytes of the largest device-local heap that this process may still allocate according to VK_EXT_memory_budget,
+    /// with the memory of other processes taken into account. UINT64_MAX if the driver lacks that extension. Queries
+    /// the driver on each call.
     uint64_t memoryLeft() const;
-    bool inspects() const;  ///< opened with DeviceOptions::inspect, and the driver has pipelineExecutableInfo
+    bool inspects() const;  ///< DeviceOptions::inspect was set, and the driver has pipelineExecutableInfo
 
-    /// Of a pipeline that was created with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED if inspects() is false.
+    /// Reports on a pipeline of a plan with VKGEMM_PLAN_CAPTURE_STATISTICS. UNSUPPORTED if inspects() is false.
     Result<PipelineReport> inspect(VkPipeline pipeline) const;
 
-    /// What DeviceOptions::pipelineCache returns in a later process. UNSUPPORTED if that was empty.
+    /// The data to return from DeviceOptions::pipelineCache in a later process. UNSUPPORTED if that option was empty.
     Result<std::vector<std::byte>> pipelineCacheData() const;
 
     bool validated() const;                 ///< the validation layer is enabled
-    std::vector<Message> messages() const;  ///< all of them, since open
+    std::vector<Message> messages() const;  ///< all validation messages since open
     size_t messageCount() const;
 
     Result<Buffer> createBuffer(VkDeviceSize bytes, Memory memory = Memory::device) const;
 
-    /// Copies through a staging buffer and waits. Offset and size need no alignment.
+    /// Copy through a staging buffer and wait. Offset and size need no alignment.
     Status upload(const Buffer& buffer, VkDeviceSize offset, std::span<const std::byte> data) const;
     Status download(const Buffer& buffer, VkDeviceSize offset, std::span<std::byte> data) const;
-    /// Repeats `pattern`. Offset and size are multiples of 4.
+    /// Fills a range with `pattern` and waits. Offset and size are multiples of 4.
     Status fill(const Buffer& buffer, VkDeviceSize offset, VkDeviceSize bytes, uint32_t pattern) const;
 
     template <class T>
@@ -204,18 +205,19 @@ class Device {
         return download(buffer, offset, std::as_writable_bytes(std::span(data)));
     }
 
-    /// Records, submits, waits. What the recording wrote is visible to the host and to later submissions. If it does
-    /// not end within `timeout`, the code is DEVICE_LOST and vkResult is VK_TIMEOUT. The device still works on it then,
-    /// so keep what it uses; the next submission waits for it first, for as long as its own timeout allows.
+    /// Records, submits, and waits. Afterwards the results are visible to the host and to later submissions. If the
+    /// work does not complete within `timeout`, the code is DEVICE_LOST and vkResult is VK_TIMEOUT. The device is then
+    /// still working, so keep its resources alive; the next submission first waits for this one, within its own
+    /// timeout.
     Status submit(const Record& record, std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
-    /// Records `runs` runs (at most 2^31 - 1) into one submission, with a full barrier before each, and returns the
-    /// time of each. Without timestamps each run is a submission of its own, timed by the host.
+    /// Times `runs` runs (at most 2^31 - 1) in one submission, with a full barrier before each run, and returns the
+    /// time of each. Without timestamps, each run is its own submission and is timed by the host.
     Result<Times> time(uint32_t runs, const RecordRun& record,
                        std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
-    /// The same with no barrier but those that `record` records: the seconds of all together. Runs that need not wait
-    /// for one another may overlap.
+    /// Times all runs together, in seconds, with only the barriers that `record` records. Runs without a barrier
+    /// between them may overlap.
     Result<double> timeTogether(uint32_t runs, const RecordRun& record,
                                 std::chrono::nanoseconds timeout = std::chrono::seconds(60)) const;
 
@@ -224,48 +226,49 @@ class Device {
     std::shared_ptr<detail::DeviceState> state_;
 };
 
-/// The problem nearest to `like` that a kernel can compute, which is given by its index in kernels(): of its types and
-/// accuracy; of as few rows or columns as its tile has, if it takes few only; in a layout that it reads; of whole
-/// blocks. If the kernel takes mixed types, A is f16, and B keeps a block format; otherwise B is f32, or q8_0 if the
-/// kernel takes blocks only. Batch, strides and epilogue stay as they are. A device's limits are not checked.
+/// Changes `like` as little as possible so that a kernel can compute it; `kernel` is its index in kernels(). The
+/// problem gets the kernel's types, accuracy and layouts, whole blocks, and, for a kernel that takes few rows or
+/// columns, as many as its tile has. If the kernel takes mixed types, A becomes f16, and B keeps a block format;
+/// otherwise B becomes f32, or q8_0 if the kernel takes only blocks. Batch, strides and epilogue are unchanged. Limits
+/// of a device are not checked.
 Problem problemFor(uint32_t kernel, Problem like);
 
 struct SelfTestOptions {
-    std::vector<std::string> kernels{};  ///< by name; empty: all that fit the device
-    uint32_t runs = 2;                   ///< of each product
-    uint64_t seed = 1;                   ///< of the operands
+    std::vector<std::string> kernels{};  ///< names; empty: every kernel that fits the device
+    uint32_t runs = 2;                   ///< runs of each product
+    uint64_t seed = 1;                   ///< seed of the operands
 };
 
 struct SelfTest {
-    size_t kernels = 0, products = 0;  ///< that were tested: a kernel with at least one of the products
-    std::string disabledKernels{};     ///< for DeviceOptions::disabledKernels: a row for each wrong kernel of those
-    Status failure{};                  ///< of the device, if it ended the test: later kernels were not tested
+    size_t kernels = 0, products = 0;  ///< how many were tested; a kernel counts if one of its products was tested
+    std::string disabledKernels{};     ///< for DeviceOptions::disabledKernels: one row for each wrong kernel
+    Status failure{};                  ///< the failure of the device that ended the test early, if there was one
 };
 
-/// Runs kernels on small products with whole and partial tiles, whose operands are small whole numbers, for which every
-/// order of summation gives the same bits, and compares every element. Takes seconds, most of them the driver's
-/// compiler's. Where the device fails the test ends: what was found is there, with a row for the kernel that lost the
-/// device, if one did. Fails where a kernel is not known.
+/// Runs kernels on small products with whole and partial tiles, and compares every element. Operands are small whole
+/// numbers, for which every order of summation gives the same bits. Takes seconds, most of which the driver's compiler
+/// needs. If the device fails, the test ends: the result has what was found so far, and a row for the kernel that lost
+/// the device. Fails if a name of options.kernels is unknown.
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options = {});
 
-/// The same of native kernels alone (VkgemmNativeKernels), in a device of its own that is opened with these options and
-/// closed afterwards, for it may be lost: whether they can be used on a driver on which they were not verified. If all
-/// is well (`kernels` above 0, no failure), open a device with VKGEMM_NATIVE_ANY_DRIVER and these disabledKernels; both
-/// may be kept for the next run on the same device and driver. If the device has no native kernel, `kernels` is 0 and
-/// `failure` is why it does not have the first of them. `vkgemm check --native` is this test.
+/// Self-test of the native kernels only (VkgemmNativeKernels), for drivers on which they were not verified. It opens a
+/// separate device with these options and closes it afterwards, because the device may be lost. If `kernels` is above 0
+/// and there is no `failure`, open your device with VKGEMM_NATIVE_ANY_DRIVER and the resulting disabledKernels. The
+/// result stays valid for the same device and driver. If no native kernel fits the device, `kernels` is 0 and `failure`
+/// has the reason for the first of them. `vkgemm check --native` runs this test.
 Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions& test = {});
 
-/// A device's name as rows of disabled kernels and tuned rows can hold it: up to the first '|' or '#'.
+/// The part of a device's name that rows of disabled kernels and tuned rows can hold: up to the first '|' or '#'.
 std::string rowDevice(const std::string& name);
 
-/// One call that VKGEMM_CAPTURE=DIR wrote to a file, with the operands as they were before it.
+/// A call that VKGEMM_CAPTURE=DIR wrote to a file, with its operands before the call.
 struct CapturedOperand {
     VkgemmSlot slot;
     std::vector<std::byte> bytes;
 };
 struct Capture {
     std::string version{}, device{}, driver{};  ///< where it was captured
-    std::string problem{};                      ///< its line, with alpha and beta
+    std::string problem{};                      ///< its text, with alpha and beta
     std::string kernel{}, tile{};               ///< of the plan
     uint32_t alignment = 16;                    ///< PlanOptions::operandAlignment
     uint64_t workspace = 0;                     ///< bytes that the plan used
@@ -273,17 +276,17 @@ struct Capture {
     uint64_t resultBytes = 0, resultChecksum = 0;
 };
 
-/// Reads the text of such a file. PARSE names the line, or the byte at which the data ends too early or is damaged.
+/// Parses the contents of such a file. PARSE names the line, or the byte at which the data is truncated or damaged.
 Result<Capture> parseCapture(std::string_view text);
 
 struct Replay {
-    uint64_t checksum = 0;  ///< of D; the call reproduces if it equals Capture::resultChecksum
+    uint64_t checksum = 0;  ///< of D; equal to Capture::resultChecksum if the call gave the same bits
     std::string kernel{}, tile{};
     uint64_t workspace = 0;  ///< bytes that the plan used here
 };
 
-/// Runs a captured call again, with the same kernel and tile. PARSE if the operands do not have the sizes that the
-/// problem asks for.
+/// Runs a captured call again with the same kernel and tile. PARSE if an operand does not have the size that the
+/// problem requires.
 Result<Replay> replay(const Device& device, const Capture& capture);
 
 }  // namespace vkgemm::host

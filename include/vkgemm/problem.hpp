@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Problems and results in C++: the part of vkgemm.hpp that knows nothing of Vulkan. vkgemm.hpp includes it.
+// Problems and results in C++: the part of vkgemm.hpp that needs no Vulkan header.
 #ifndef VKGEMM_PROBLEM_HPP
 #define VKGEMM_PROBLEM_HPP
 
@@ -15,16 +15,16 @@
 
 namespace vkgemm {
 
-/// How a call ended. Negative codes are failures; positive ones are successes with a note.
+/// How a call ended. Negative codes are failures; positive codes are successes with a reservation.
 struct [[nodiscard]] Status {
     VkgemmResult code = VKGEMM_SUCCESS;
     int32_t vkResult = 0;  ///< VkgemmError::vkResult
-    std::string text{};    ///< the reason or the note; may be empty
+    std::string text{};    ///< the reason; may be empty on success
 
     explicit operator bool() const { return code >= 0; }
 };
 
-/// A value, or the reason why there is none.
+/// A value, or the reason why there is none. Test it before you dereference it.
 template <class T>
 class [[nodiscard]] Result {
    public:
@@ -66,7 +66,7 @@ struct Step {
     float low = 0, high = 0;
 };
 
-/// The steps after the product, in order. A list that is too long is refused when a plan is made.
+/// The steps after the product, in order. If there are too many, vkgemmCreatePlan refuses the problem.
 class Epilogue {
    public:
     constexpr Epilogue() = default;
@@ -106,19 +106,19 @@ struct Problem {
     uint32_t scalars = 0;  ///< VkgemmScalarFlagBits
 };
 
-/// One line of text: the problem, and the factors that belong to a run.
+/// A parsed line of text: the problem, and the factors of a run.
 struct ParsedProblem {
     Problem problem{};
     double alpha = 1, beta = 0;
 };
 
-/// Between the structs above and those of problem.h.
+/// Conversions between the structs above and those of problem.h.
 namespace convert {
 
 inline VkgemmMatrix toC(const Matrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
 inline Matrix fromC(const VkgemmMatrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
 
-/// Counts whose default is 1, which 0 means in C: an older struct, which lacks them, then has all that is asked for.
+/// Counts whose default is 1, which the C structs state as 0. A library without the field then accepts the struct.
 inline uint64_t countToC(uint64_t count) { return count == 1 ? 0 : count; }
 inline uint64_t countFromC(uint64_t count) { return count == 0 ? 1 : count; }
 

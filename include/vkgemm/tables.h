@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The element types and the steps of an epilogue, one row each. problem.h defines its enums from these rows, the
- * library its parser, checks and texts, and the shaders their constants. This file is compiled as C, C++ and GLSL.
+ * The element types and the steps of an epilogue, one row each. The enums of problem.h, the library's parser, checks
+ * and texts, and the constants of the shaders are all made from these rows. This file is compiled as C, C++ and GLSL.
  */
 #ifndef VKGEMM_TABLES_H
 #define VKGEMM_TABLES_H
 
-/* X(enumerator, number, name, bytes, elements, digits, is float, accumulator by default, type of D by default)
+/* X(enumerator, number, name, bytes, elements, digits, is float, default accumulator, default type of D)
  *
- * name: in the text of a problem and as the constant of vkgemm.hpp. bytes: of a block, which is so many elements. A
- * type of one element a block is a plain one, any other a block format (docs/formats.md). digits: whole numbers below
- * 2^digits are exact, in a block format if its scales are 1. */
+ * name: in the text of a problem, and the constant in vkgemm.hpp. bytes, elements: of a block. A plain type has one
+ * element a block; a block format (docs/formats.md) has several. digits: whole numbers below 2^digits are exact; in a
+ * block format, if its scales are 1. */
 #define VKGEMM_TYPE_ROWS(X)                                                                      \
     X(VKGEMM_TYPE_F32, 1, f32, 4, 1, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                    \
     X(VKGEMM_TYPE_F16, 2, f16, 2, 1, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)                    \
@@ -48,9 +48,9 @@
 
 /* X(enumerator, number, text, accumulators, operand, shape of the operand, meaning)
  *
- * text: in the text of a problem; "clamp=" is followed by LOW:HIGH, "leaky=" by LOW. accumulators: FLOATS or ANY.
- * operand: VKGEMM_SLOT_COUNT for a step without one; two steps of a list may not read the same operand. shape: M, N or
- * ONE element, M or N pairs of them, or a MATRIX like D. */
+ * text: in the text of a problem; LOW:HIGH follows "clamp=", and LOW follows "leaky=". accumulators: FLOATS or ANY.
+ * operand: VKGEMM_SLOT_COUNT if the step reads none; two steps of a list must not read the same operand. shape: M, N or
+ * ONE element; M_PAIRS or N_PAIRS of elements; or a MATRIX like D. */
 #define VKGEMM_STEP_ROWS(X)                                                                                            \
     X(VKGEMM_STEP_BIAS_ROW, 1, "bias=row", ANY, VKGEMM_SLOT_BIAS, M, "+ bias[row]")                                    \
     X(VKGEMM_STEP_BIAS_COL, 2, "bias=col", ANY, VKGEMM_SLOT_BIAS, N, "+ bias[column]")                                 \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Text functions: the known word nearest to a misspelt one, strict parsing of numbers, names of types and versions. The
-// library and its tool parse and print problems, tiles and tuned rows with them. Header only, without Vulkan; a later
-// version may change them.
+// Text functions of the library and its tool: suggestions for misspelt words, strict parsing of numbers, names of types
+// and versions. Header only, no Vulkan. They are not part of the stable API.
 #ifndef VKGEMM_TEXT_HPP
 #define VKGEMM_TEXT_HPP
 
@@ -18,7 +17,7 @@
 
 namespace vkgemm {
 
-/// Edits (insert, drop, replace) from one word to the other. Ignores ASCII case.
+/// The least number of insertions, deletions and replacements that turn `from` into `to`. Ignores ASCII case.
 inline size_t editDistance(std::string_view from, std::string_view to) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     std::vector<size_t> row(to.size() + 1);
@@ -35,8 +34,8 @@ inline size_t editDistance(std::string_view from, std::string_view to) {
     return row[to.size()];
 }
 
-/// The nearest of `known`, whose elements convert to string_view. "" if the nearest needs more edits than
-/// max(2, half the length of `word`), or as many as `word` has letters.
+/// The word of `known` with the least edit distance to `word`. "" if that distance exceeds max(2, half the length of
+/// `word`) or reaches the length of `word`. The elements of `known` convert to string_view.
 template <class Range>
 std::string_view nearestWord(std::string_view word, const Range& known) {
     std::string_view best;
@@ -53,7 +52,7 @@ inline std::string_view trimmed(std::string_view s) {
     return s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// The whole of `text` as a number, or nothing.
+/// `text` as a number; nothing unless all of `text` is one number.
 template <class Number>
 std::optional<Number> readNumber(std::string_view text) {
     Number value{};
@@ -62,7 +61,7 @@ std::optional<Number> readNumber(std::string_view text) {
     return value;
 }
 
-/// The shortest text that reads back as the same number.
+/// The shortest text that parses to the same number.
 template <class Number>
 std::string numberText(Number x) {
     char text[32];
@@ -89,7 +88,7 @@ inline std::string typesText(Type a, Type b, Type accumulate, Type d) {
            std::string(typeName(d));
 }
 
-/// "1.4.312", of a version as Vulkan and vkgemmVersion() encode it.
+/// "1.4.312", from a version that is encoded as Vulkan and vkgemmVersion() do.
 inline std::string versionText(uint32_t version) {
     return std::to_string(version >> 22 & 0x7f) + "." + std::to_string(version >> 12 & 0x3ff) + "." +
            std::to_string(version & 0xfff);

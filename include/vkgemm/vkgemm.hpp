@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// vkgemm for C++20: vkgemm.h with owners that move, structs for designated initialisers, spans, and results that carry
-// their reason. It adds no feature. The comments in vkgemm.h apply to the functions and fields of the same name here.
+// vkgemm for C++20: the C API of vkgemm.h with move-only owners, structs for designated initialisers, spans, and
+// results that carry the reason of a failure. It adds no feature and throws nothing of its own. The comments of the C
+// headers apply to the functions and fields of the same name.
 //
 //     auto plan = context.createPlan({.m = 64, .n = 32, .k = 128, .a = {.type = vkgemm::f16}});
 //     if (!plan) return report(plan.status().text);
@@ -46,7 +47,7 @@ struct Sizes {
     uint64_t m = 0, n = 0, k = 0, batch = 1;
 };
 
-/// VkgemmRun. Here alpha means what it is: 0 skips the product.
+/// VkgemmRun. Unlike there, alpha 0 means 0, so it skips the product, and the default is 1.
 struct Run {
     Operand a{}, b{}, c{}, d{}, bias{}, scale{}, residual{}, workspace{};
     double alpha = 1, beta = 0;
@@ -95,7 +96,7 @@ struct Needs {
     uint64_t requiredFeatures = 0, optionalFeatures = 0;
 };
 
-/// Conversions between the structs above and those of vkgemm.h.
+/// Conversions between the structs above and those of the C API.
 namespace convert {
 
 inline Status toStatus(VkgemmResult code, const VkgemmError& error) {
@@ -145,7 +146,7 @@ inline VkgemmRun toC(const Run& r) {
             .strides = r.strides.value_or(VkgemmRunStrides{})};
 }
 
-/// An output struct of vkgemm.h with its size set.
+/// An output struct of the C API whose structSize is set.
 template <class T>
 T output() {
     T out{};
@@ -153,7 +154,7 @@ T output() {
     return out;
 }
 
-/// The text of a function that takes (char* text, size_t* size).
+/// The text that a function with the parameters (char* text, size_t* size) writes.
 template <class Call>
 Result<std::string> text(Call call, VkgemmError& error) {
     size_t size = 0;
@@ -166,7 +167,7 @@ Result<std::string> text(Call call, VkgemmError& error) {
     return s;
 }
 
-/// Destroys what the handle of a class below names.
+/// Destroys the handles that the classes below own.
 struct Destroy {
     void operator()(VkgemmContext context) const { vkgemmDestroyContext(context); }
     void operator()(VkgemmPlan plan) const { vkgemmDestroyPlan(plan); }
@@ -218,10 +219,10 @@ inline Result<Needs> queryNeeds(const NeedsInfo& info) {
                          convert::toStatus(code, error));
 }
 
-/// vkgemmMergeFeatures. The chain keeps its structs and their order: members are set in the structs that are there, and
-/// missing structs are appended. The new structs are in `memory`, whose contents are replaced; do not change it while
-/// the chain is in use. If nothing is missing, it is not touched. A second merge into the same chain needs a vector of
-/// its own; one that already holds a part of the chain is refused.
+/// vkgemmMergeFeatures. Existing structs of the chain keep their order. Missing structs are appended and placed in
+/// `memory`, whose contents are replaced; do not change it while the chain is in use. If no struct is missing, `memory`
+/// is not touched. To merge into the same chain again, pass another vector: one that holds a part of the chain is
+/// refused.
 inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDeviceFeatures2& chain,
                             std::vector<std::byte>& memory) {
     size_t size = 0;
@@ -230,13 +231,14 @@ inline Status mergeFeatures(uint64_t features, uint32_t apiVersion, VkPhysicalDe
     const auto begin = reinterpret_cast<uintptr_t>(memory.data()), end = begin + memory.size();
     for (const auto* s = static_cast<const VkBaseInStructure*>(chain.pNext); s; s = s->pNext)
         if (const auto at = reinterpret_cast<uintptr_t>(s); begin <= at && at < end)
-            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "the chain lies in this memory; give another vector"};
+            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                    "the chain has structs in this vector; pass another one"};
     memory.resize(size);
     code = vkgemmMergeFeatures(features, apiVersion, &chain, memory.data(), &size);
     return convert::toStatus(code, VkgemmError{});
 }
 
-/// Every built-in kernel, in the order of its table.
+/// Every built-in kernel, in the order of vkgemmGetKernel.
 inline std::vector<VkgemmKernelInfo> kernels() {
     std::vector<VkgemmKernelInfo> all(vkgemmKernelCount(), convert::output<VkgemmKernelInfo>());
     for (uint32_t i = 0; i < all.size(); ++i)
@@ -272,7 +274,7 @@ class Plan {
         return all;
     }
 
-    /// vkgemmCompilePlan, for a plan that was made with VKGEMM_PLAN_DEFER_COMPILE.
+    /// vkgemmCompilePlan, for a plan that was created with VKGEMM_PLAN_DEFER_COMPILE.
     Status compile() const {
         VkgemmError error{};
         return convert::toStatus(vkgemmCompilePlan(handle(), &error), error);
@@ -334,7 +336,7 @@ class Plan {
     std::unique_ptr<VkgemmPlan_T, convert::Destroy> handle_;
 };
 
-/// Owns a VkgemmContext. Its plans must be destroyed first.
+/// Owns a VkgemmContext. Destroy its plans first.
 class Context {
    public:
     Context() = default;
@@ -396,7 +398,7 @@ class Context {
                              error);
     }
 
-    /// The largest workspace of any of the problems.
+    /// vkgemmQueryWorkspace: the largest workspace that a plan for any of the problems needs, in bytes.
     Result<uint64_t> queryWorkspace(std::span<const Problem> problems, const PlanOptions& options = {}) const {
         std::vector<VkgemmProblem> all;
         for (const Problem& p : problems) all.push_back(convert::toC(p));
@@ -420,7 +422,7 @@ class Context {
         return convert::toStatus(vkgemmCompilePipelines(handle(), keys, &error), error);
     }
 
-    /// vkgemmTrimPipelines: how many were destroyed.
+    /// vkgemmTrimPipelines. Returns how many pipelines were destroyed.
     uint32_t trimPipelines() const {
         uint32_t destroyed = 0;
         static_cast<void>(vkgemmTrimPipelines(handle(), &destroyed));  // fails for a null handle alone
