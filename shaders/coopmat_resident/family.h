@@ -3,8 +3,8 @@
 #pragma once
 #include <algorithm>
 
-#include "shaders/coopmat/family.h"
 #include "plan/problem/epilogue.h"
+#include "shaders/coopmat/family.h"
 
 namespace vkgemm::plan::family {
 

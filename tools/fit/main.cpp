@@ -53,7 +53,7 @@ void add_options(CLI::App& app, Arguments& a) {
         ->capture_default_str()
         ->allow_extra_args(false);
     CLI::Option* out =
-        app.add_option("--out", a.out, "where fact_weights.def and tile_terms.def are written: src/plan/choice")
+        app.add_option("--out", a.out, "the source tree, whose fact_weights.def and terms.def are written")
             ->check(CLI::ExistingDirectory);
     CLI::Option* held_out =
         app.add_option("--held-out", a.held_out,
@@ -141,7 +141,9 @@ int main(int count, char** words) {
     for (const TimedProblem& p : all.problems)
         if (p.file != generated_file) report.add(p, loss_of(p, network), a.files[p.file].first);
     report.print();
-    if (!write(a.out + "/fact_weights.def", weights_text(network, a.devices)) ||
-        !write(a.out + "/tile_terms.def", terms_text(network, all.tiles)))
-        return refuse("cannot write to " + a.out);
+    auto files = terms_texts(network, all.tiles);
+    for (auto& [folder, text] : files)
+        if (!write(a.out + "/" + folder + "/terms.def", text)) return refuse("cannot write to " + a.out + "/" + folder);
+    if (!write(a.out + "/src/plan/choice/fact_weights.def", weights_text(network, a.devices)))
+        return refuse("cannot write to " + a.out + "/src/plan/choice");
 }

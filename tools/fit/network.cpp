@@ -17,7 +17,11 @@ constexpr int most = 127;  // of a weight in its unit
 Network::Network(const std::vector<TileInFit>& tiles, unsigned seed) {
     std::map<std::pair<std::string, uint32_t>, size_t> groups;
     for (const TileInFit& t : tiles)
-        group_.push_back(groups.try_emplace({t.key.family, t.key.bytes}, groups.size()).first->second);
+        group_.push_back(
+            groups
+                .try_emplace({std::string(t.kernel->module.family.name), t.kernel->module.element_bytes().a},
+                             groups.size())
+                .first->second);
     size_t end = 0;
     const auto part = [&](size_t count, float unit, float fading) {
         const size_t begin = end;

@@ -2,6 +2,8 @@
 #include "tables.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "plan/base/concat.h"
 
@@ -20,9 +22,16 @@ std::string listed(const std::vector<int>& numbers) {
     return out;
 }
 
-// A module of the family for elements of that size: builds without it leave the row out.
-std::string module_of(const TileKey& key) {
-    return key.family + (key.bytes == 4 ? "_f32" : key.bytes == 2 ? "_f16" : "_i8");
+std::string_view folder_of(const plan::Kernel& k) {
+    struct Row {
+        std::string_view module, folder;
+    };
+    static constexpr Row rows[] = {
+#define FOLDER(module, folder) {#module, folder},
+#include "folders.def"
+#undef FOLDER
+    };
+    return std::ranges::find(rows, k.module.name, &Row::module)->folder;
 }
 
 }  // namespace
@@ -31,7 +40,7 @@ std::string weights_text(const Network& network, const std::vector<std::string>&
     std::string out =
         "// SPDX-License-Identifier: MIT\n"
         "// What each fact of tile_terms.h adds to the hidden units, and the units' output weights, in sixty-fourths. "
-        "Written with\n// tile_terms.def by tools/fit.\n"
+        "Written with\n// terms.def of the families by tools/fit.\n"
         "// First, parts of the names of the devices on which both hold.\n";
     for (const std::string& device : devices) out += "FITTED_ON(\"" + device + "\")\n";
     for (size_t fact = 0; fact < std::size(names_of_facts); ++fact)
@@ -39,42 +48,30 @@ std::string weights_text(const Network& network, const std::vector<std::string>&
     return out;
 }
 
-std::string terms_text(const Network& network, const std::vector<TileInFit>& tiles) {
-    std::vector<size_t> order;
-    for (size_t i = 0; i < tiles.size(); ++i) order.push_back(i);
+std::map<std::string, std::string> terms_texts(const Network& network, const std::vector<TileInFit>& tiles) {
+    std::vector<size_t> order(tiles.size());
+    std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::sort(order, {}, [&](size_t i) {
-        const TileKey& k = tiles[i].key;
-        return std::tuple(k.family, ~k.bytes, k.rows, k.cols, k.depth, k.loads, ~k.invocations);
+        const plan::Kernel& k = *tiles[i].kernel;
+        const plan::Tile& t = k.tile;
+        return std::tuple(k.module.family.name, ~k.module.element_bytes().a, t.BM, t.BN, t.BK, t.DEPTH, ~t.WG);
     });
-    std::string out =
-        "// SPDX-License-Identifier: MIT\n"
-        "// Terms of single tiles. One row = one tile: module, family, BM, BN, BK, bytes of an element of A, DEPTH, WG "
-        "or 0 for any;\n// the factor on a step, in hundredths; the offsets of the hidden units (tile_terms.h), in "
-        "1/32; and what each fact adds to\n// the logarithm, in 1/128. Written by tools/fit, which leaves the factor "
-        "as it is.\n";
+    std::map<std::string, std::string> out;
     for (const size_t i : order) {
-        const TileKey& k = tiles[i].key;
-        out += plan::concat({"TILE_TERMS(",
-                             module_of(k),
-                             ", ",
-                             k.family,
-                             ", ",
-                             k.rows,
-                             ", ",
-                             k.cols,
-                             ", ",
-                             k.depth,
-                             ", ",
-                             k.bytes,
-                             ", ",
-                             k.loads,
-                             ", ",
-                             k.invocations,
-                             ", ",
-                             uint32_t{tiles[i].step},
-                             listed(network.offsets_of(i)),
-                             listed(network.terms_of(i)),
-                             ")\n"});
+        const plan::Kernel& k = *tiles[i].kernel;
+        std::string& text = out[std::string(folder_of(k))];
+        if (text.empty())
+            text =
+                "// SPDX-License-Identifier: MIT\n"
+                "// What corrects the cost of the tiles of this folder (src/plan/choice/tile_terms.h). One row = "
+                "module "
+                "and tile of a row\n// KERNEL, whose terms all kernels of that family, tile and element size share; "
+                "the "
+                "factor on a step, in hundredths; the\n// offsets of the hidden units, in 1/32; what each fact adds to "
+                "the logarithm, in 1/128. Written by tools/fit, which leaves\n// the factor as it is.\n";
+        text +=
+            plan::concat({"TERMS(", k.module.name, ", ", k.name.substr(k.module.name.size() + 1), ", ",
+                          uint32_t{tiles[i].step}, listed(network.offsets_of(i)), listed(network.terms_of(i)), ")\n"});
     }
     return out;
 }

@@ -18,7 +18,7 @@ constexpr uint32_t alignment = 16;
 constexpr size_t most_generated = 80;     // samples of a problem that nobody timed
 constexpr double generated_within = 1.8;  // times its least cost
 
-// What has terms: the families of FamilyOfTerms in tile_terms.cpp.
+// Whether its family may have terms: no machine code, no sums of f64, and not what few problems choose.
 bool may_have_terms(const plan::Kernel& k) {
     static constexpr std::string_view without[] = {"naive", "cpu"};
     return k.module.is_product() && !k.module.is_native() && !k.module.is_mixed() &&
@@ -26,14 +26,16 @@ bool may_have_terms(const plan::Kernel& k) {
            std::ranges::find(without, k.module.family.name) == std::end(without);
 }
 
-TileKey key_of(const plan::Kernel& k, const plan::Tile& t) {
-    const bool alone = std::ranges::none_of(plan::kernels(), [&](const plan::Kernel& other) {
+// The kernel that names the terms of this one. null: the tile is of no row.
+const plan::Kernel* namesake(const plan::Kernel& k, const plan::Tile& t) {
+    const auto shares_terms = [&](const plan::Kernel& other) {
         const plan::Tile& o = other.tile;
         return may_have_terms(other) && other.module.family.name == k.module.family.name &&
                other.module.element_bytes().a == k.module.element_bytes().a && o.BM == t.BM && o.BN == t.BN &&
-               o.BK == t.BK && o.DEPTH == t.DEPTH && o.WG != t.WG;
-    });
-    return {std::string(k.module.family.name), k.module.element_bytes().a, t.BM, t.BN, t.BK, t.DEPTH, alone ? 0 : t.WG};
+               o.BK == t.BK && o.DEPTH == t.DEPTH && o.WG == t.WG;
+    };
+    const auto found = std::ranges::find_if(plan::kernels(), shares_terms);
+    return found == plan::kernels().end() ? nullptr : &*found;
 }
 
 // The fields of a line, which may be quoted: none has a quotation mark of its own.
@@ -63,11 +65,13 @@ plan::Result<plan::Problem> problem_of(const std::string& text) {
 
 Reader::Reader(const plan::DeviceCaps& caps) : caps_(caps), device_(caps) {}
 
-size_t Reader::tile_of(const plan::Kernel& k, const plan::Tile& t) {
-    const auto [at, is_new] = index_.try_emplace(key_of(k, t), timings_.tiles.size());
+std::optional<size_t> Reader::tile_of(const plan::Kernel& k, const plan::Tile& t) {
+    const plan::Kernel* const kernel = namesake(k, t);
+    if (!kernel) return std::nullopt;
+    const auto [at, is_new] = index_.try_emplace(kernel, timings_.tiles.size());
     if (is_new) {
         const plan::TileTerms* terms = plan::find_tile_terms(k, t, caps_);
-        timings_.tiles.push_back({at->first, terms ? terms->step : uint8_t{100}});
+        timings_.tiles.push_back({kernel, terms ? terms->step : uint8_t{100}});
     }
     return at->second;
 }
@@ -81,7 +85,9 @@ std::optional<Sample> Reader::sample(const plan::Kernel& k, const plan::Tile& t,
     const plan::ProductCost cost(of_kernel, p, false);
     const auto all = best->operands();
     const auto effects = cost.effects_of(all, alignment);
-    return Sample{.tile = tile_of(k, t),
+    const std::optional<size_t> tile = tile_of(k, t);
+    if (!tile) return std::nullopt;
+    return Sample{.tile = *tile,
                   .facts = cost.facts(all, best->parts, best->split, effects),
                   .log_cost = static_cast<float>(std::log(best->cost))};
 }

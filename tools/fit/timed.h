@@ -11,14 +11,6 @@ using plan::hidden_units;
 using plan::HiddenUnits;
 using plan::TileFacts;
 
-/// A tile that has terms of its own: a row of tile_terms.def.
-struct TileKey {
-    std::string family;
-    uint32_t bytes = 0, rows = 0, cols = 0, depth = 0, loads = 0;
-    uint32_t invocations = 0;  // 0: all kernels with the rest of the key have the same
-    auto operator<=>(const TileKey&) const = default;
-};
-
 struct Sample {
     size_t tile;  // in Timings::tiles
     TileFacts facts;
@@ -35,9 +27,10 @@ struct TimedProblem {
 };
 inline constexpr size_t generated_file = SIZE_MAX;
 
+/// A tile that has terms of its own, a row TERMS.
 struct TileInFit {
-    TileKey key;
-    uint8_t step = 100;  // the factor on a step, in hundredths, which is not fitted here
+    const plan::Kernel* kernel;  // the first one of its family, size of elements and tile, which share the terms
+    uint8_t step = 100;          // the factor on a step, in hundredths, which is not fitted here
 };
 
 struct Timings {
@@ -61,11 +54,11 @@ class Reader {
 
    private:
     std::optional<Sample> sample(const plan::Kernel&, const plan::Tile&, const plan::Problem&);
-    size_t tile_of(const plan::Kernel&, const plan::Tile&);
+    std::optional<size_t> tile_of(const plan::Kernel&, const plan::Tile&);  // nullopt: a tile that no kernel has
 
     const plan::DeviceCaps& caps_;
     plan::DeviceKernels device_;
-    std::map<TileKey, size_t> index_;
+    std::map<const plan::Kernel*, size_t> index_;
     Timings timings_;
     size_t left_out_ = 0;
 };

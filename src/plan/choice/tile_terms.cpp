@@ -4,32 +4,38 @@
 #include <algorithm>
 #include <cmath>
 
-#include "selected_modules.h"  // made by CMakeLists.txt
+#include "families.h"  // made by cmake/rows.cmake, like rows.def and terms.def
+#include "selected_modules.h"
 
 namespace vkgemm::plan {
 namespace {
 
-// The names are in the rows, because pointers would have to be relocated.
-constexpr char family_names[][20] = {
-    "gemv", "tiled", "block", "vec4", "simt", "coopmat", "coopmat_packed", "coopmat_resident", "bf16x3"};
-enum class FamilyOfTerms : uint8_t {
-    gemv,
-    tiled,
-    block,
-    vec4,
-    simt,
-    coopmat,
-    coopmat_packed,
-    coopmat_resident,
-    bf16x3
-};
+// A number for the name of a family. The name itself would be a pointer, which has to be relocated.
+constexpr uint32_t number_of(std::string_view family) {
+    uint32_t hash = 2166136261;
+    for (const char c : family) hash = (hash ^ uint8_t(c)) * 16777619;
+    return hash;
+}
 
+// The tile of every row, by the name of its kernel. A row of terms whose kernel is gone does not compile.
+#define KERNEL(module, tile, ...) [[maybe_unused]] constexpr Tile module##_##tile = {__VA_ARGS__};
+#include "rows.def"
+#define MODULE(module, fam, role, a, b, d, acc, ...)                                   \
+    [[maybe_unused]] constexpr uint32_t module##_family = number_of(family::fam.name); \
+    [[maybe_unused]] constexpr uint32_t module##_bytes = info(a == mixed ? f32 : a).bytes;
+#include "rows.def"
+
+// Of all kernels of this family, element size and tile.
 struct RowOfTerms {
-    FamilyOfTerms family;
-    uint8_t bytes, loads, subgroups;  // of an element of A; DEPTH; WG / 32, or 0 for any
-    uint16_t rows, cols, depth;
+    uint32_t family;  // number_of() its name
+    uint16_t bytes, rows, cols, depth, loads, invocations;
     TileTerms terms;
 };
+constexpr RowOfTerms row_of(uint32_t family, uint32_t bytes, const Tile& t, const TileTerms& terms) {
+    return {family,         uint16_t(bytes),   uint16_t(t.BM), uint16_t(t.BN),
+            uint16_t(t.BK), uint16_t(t.DEPTH), uint16_t(t.WG), terms};
+}
+
 // The offsets, and then what the facts add.
 template <class... Numbers>
 constexpr TileTerms make_terms(int step, [[maybe_unused]] Numbers... numbers) {
@@ -43,14 +49,13 @@ constexpr TileTerms make_terms(int step, [[maybe_unused]] Numbers... numbers) {
 #endif
     return out;
 }
-#define TILE_TERMS(module, family, rows, cols, depth, bytes, loads, invocations, ...) \
-    IN_BUILD_##module(                                                                \
-        {FamilyOfTerms::family, bytes, loads, invocations / 32, rows, cols, depth, make_terms(__VA_ARGS__)}, )
+#define TERMS(module, tile, ...) \
+    IN_BUILD_##module(row_of(module##_family, module##_bytes, module##_##tile, make_terms(__VA_ARGS__)), )
 constexpr RowOfTerms rows_of_terms[] = {
-#include "plan/choice/tile_terms.def"
+#include "terms.def"
     {},  // for builds without any of these modules
 };
-#undef TILE_TERMS
+#undef TERMS
 
 constexpr char fitted_devices[][24] = {
 #define FITTED_ON(part_of_name) part_of_name,
@@ -112,9 +117,10 @@ const FactWeights& fact_weights() {
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
     if (!is_fitted(dev) || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
+    const uint32_t family = number_of(k.module.family.name);
     for (const RowOfTerms& x : rows_of_terms)
-        if (x.bytes == bytes.a && x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.loads == t.DEPTH &&
-            (!x.subgroups || x.subgroups * 32U == t.WG) && k.module.family.name == family_names[size_t(x.family)])
+        if (x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.family == family && x.bytes == bytes.a &&
+            x.loads == t.DEPTH && x.invocations == t.WG)
             return &x.terms;
     return nullptr;
 }

@@ -45,12 +45,12 @@ constexpr Serves serves_of(Role role, std::string_view column) {
     return column == "groups" ? Serves::groups : column == "selection" ? Serves::selection : Serves::one;
 }
 
-#define MODULE(name, fam, role, a, b, d, acc, env, build, serves)                                     \
-    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, spirv::name, Code::spirv,   \
-                             serves_of(Role::role, #serves)};                                          \
+#define MODULE(name, fam, role, a, b, d, acc, env, build, serves)                                           \
+    constexpr Module name = {#name, family::fam, Role::role,  a,           b,                               \
+                             d,     acc,         spirv::name, Code::spirv, serves_of(Role::role, #serves)}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
-#define NATIVE(name, fam, role, a, b, d, acc, arch, source, serves)                                               \
-    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch};       \
+#define NATIVE(name, fam, role, a, b, d, acc, arch, source, serves)                                         \
+    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch}; \
     constexpr FeatureSet name##_needs = native_needs;
 #define KERNEL(module, tile, ...)                                                                    \
     static_assert(broken_rules(module.family, Tile{__VA_ARGS__}, module.element_bytes()).count == 0, \
