@@ -32,9 +32,9 @@ typedef struct VkgemmChainHeader {
 
 /* How kernels reach their operands, and therefore how a run states them (VkgemmOperand). */
 typedef enum VkgemmOperandKind {
-    /* A run states buffer and offset. vkgemm binds them with push descriptors, or, in three cases, uses the address of
-     * the buffer: if the device has no push descriptors; on a CPU with bufferDeviceAddress, because it is faster
-     * there; and if native kernels may be used for the types. VkgemmPlanInfo::usesAddresses is then 1, and the buffers
+    /* A run states buffer and offset, which vkgemm binds with push descriptors. vkgemm uses the address of the buffer
+     * instead if the device has no push descriptors, if it is a CPU with bufferDeviceAddress (where that is faster), or
+     * if native kernels may be used for the types. In these cases VkgemmPlanInfo::usesAddresses is 1, and the buffers
      * need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. */
     VKGEMM_OPERANDS_BUFFERS = 0,
     /* A run states a device address, or buffer and offset, from which vkgemm queries the address. Needs
@@ -65,8 +65,7 @@ typedef struct VkgemmNeedsInfo {
 typedef struct VkgemmNeeds {
     uint32_t structSize;
     uint32_t requiredExtensionCount, optionalExtensionCount;
-    uint64_t requiredFeatures,
-        optionalFeatures; /* bit sets for vkgemmMergeFeatures; vkgemmFeatureName names the bits */
+    uint64_t requiredFeatures, optionalFeatures; /* for vkgemmMergeFeatures and, bit by bit, vkgemmFeatureName */
     const char* requiredExtensions[VKGEMM_MAX_NEEDED_EXTENSIONS];
     const char* optionalExtensions[VKGEMM_MAX_NEEDED_EXTENSIONS];
 } VkgemmNeeds;

@@ -139,12 +139,11 @@ typedef enum VkgemmAccuracy {
      * infinite. Sums are as exact as by default, except that native kernels sum e4m3 and e5m2 less exactly. Without
      * this flag elements are multiplied unrounded. */
     VKGEMM_ACCURACY_NARROW = 3,
-    /* Allows NARROW, and one step more: if one operand has a block format and the other is floating-point with few
-     * rows, the latter may be rounded to MXINT8. There, 32 neighbours along k are 8-bit integers times one power of
-     * two, and their products are summed as integers. An element is off by up to 1/127 of the largest of its 32. One
-     * infinity or NaN among 32 makes NaN of every element of D that depends on them, and 32 elements that are all below
-     * 2^-120 count as 0. The formats from q8_0 to q6_k have such kernels; other formats are multiplied as for NARROW.
-     * */
+    /* Like NARROW. In addition, if one operand has a block format and the other is floating-point with few rows, the
+     * latter may be rounded to MXINT8: 32 neighbours along k become 8-bit integers times one power of two, and their
+     * products are summed as integers. An element is off by up to 1/127 of the largest of its 32. One infinity or NaN
+     * among 32 makes NaN of every element of D that depends on them, and 32 elements that are all below 2^-120 count as
+     * 0. The formats from q8_0 to q6_k have such kernels; other formats are multiplied as for NARROW. */
     VKGEMM_ACCURACY_MXINT8 = 4,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
@@ -325,7 +324,7 @@ typedef enum VkgemmGrouping {
  * outside its operands, or if it breaks a rule below. Except with VKGEMM_GROUPING_ADDRESSES, nothing outside the
  * operands is read or written, whatever the table holds. The size of this struct never changes. */
 typedef struct VkgemmGroup {
-    uint32_t m, n, k;    /* read if `upTo` has them; otherwise the bound is the size */
+    uint32_t m, n, k;    /* used if `upTo` has them; otherwise those of the problem, or of the run, apply */
     uint32_t firstIndex; /* INDEXED: position of the first of its m indices in VKGEMM_SLOT_INDICES */
     /* 0: the problem's. If the plan accesses rows 16 bytes at a time (operandAlignment and the problem's rows, leading
      * dimension and batch stride are multiples of 16 bytes), these and the offsets must be multiples of 16 bytes. */
