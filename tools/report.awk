@@ -124,7 +124,7 @@ function compare(s, shaders,   i, id, ratio, sum) {
     }
     mean = counted ? exp(sum / counted) : 0
 }
-function suites_table(   i, n, s, order, line) {
+function suites_table(   i, n, s, order, line, all) {
     print "| suite | problems | default choice | worst | GLSL alone | worst |"
     print "| --- | --- | --- | --- | --- | --- |"
     n = split("h200 models f32_split sweep runtime others cpu", order, " ")
@@ -134,8 +134,9 @@ function suites_table(   i, n, s, order, line) {
         if (!counted) continue
         line = sprintf("| [%s](results/%s/%s.csv) | %d | %.2f | %.2f, %s |", s, folder, s, counted, mean, worst,
             short(worst_problem))
+        all = counted
         compare(s, 1)
-        if (counted) line = line sprintf(" %.2f | %.2f, %s |", mean, worst, short(worst_problem))
+        if (counted == all) line = line sprintf(" %.2f | %.2f, %s |", mean, worst, short(worst_problem))
         else line = line " – | – |"
         print line
     }
