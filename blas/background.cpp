@@ -31,7 +31,8 @@ void Background::add(std::function<void()> task, bool needed) {
             if (registered == 0) std::thread([this] { serve(); }).detach();
             started_ = registered == 0;
         } catch (...) {  // no thread
-            tasks_.pop_back(), --left_;
+            tasks_.pop_back();
+            --left_;
             throw;
         }
     changed_.notify_all();
@@ -48,7 +49,8 @@ void Background::serve() {
         lock.unlock();
         task.run();
         lock.lock();
-        busy_ = false, --left_;
+        busy_ = false;
+        --left_;
         changed_.notify_all();
     }
 }

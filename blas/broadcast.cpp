@@ -77,7 +77,8 @@ bool read(const Offer& offer, Columns to, int64_t count) {
             return Columns{c.address + done, bytes - done, bytes - done};
         };
         if (bytes % piece != 0 && !read_columns(process, rest_of(from), rest_of(to), 0, 1)) return false;
-        from.rows = from.ld = to.rows = to.ld = piece, count = pieces;
+        from.rows = from.ld = to.rows = to.ld = piece;
+        count = pieces;
     }
     std::atomic<bool> done = true;
     const Workers::Work work = [&](int64_t begin, int64_t end) {

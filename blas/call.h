@@ -57,7 +57,8 @@ bool has_product(const Gemm<T>& g) {
 template <class T>
 Gemm<T> part(const Gemm<T>& g, int64_t i, int64_t j, int64_t rows, int64_t columns) {
     Gemm<T> p = g;
-    p.m = rows, p.n = columns;
+    p.m = rows;
+    p.n = columns;
     p.a += g.op_a == Op::none ? i : i * g.lda;
     p.b += g.op_b == Op::none ? j * g.ldb : j;
     p.c += i + j * g.ldc;

@@ -121,9 +121,15 @@ class Estimates {
     /// disturbed.
     bool prefers_device(Routine routine, double device, double next, const ShapeTimes::Seconds& seen = {}) {
         double margin = 0.9 / (1 + 2 * error_[static_cast<size_t>(routine)]);
-        if (seen.device > 0) device = seen.device, margin = 0.95;
+        if (seen.device > 0) {
+            device = seen.device;
+            margin = 0.95;
+        }
         double least = next;
-        if (seen.next > 0) next = seen.next, least = seen.next_calls < 4 ? std::min(least, next) : next;
+        if (seen.next > 0) {
+            next = seen.next;
+            least = seen.next_calls < 4 ? std::min(least, next) : next;
+        }
         if (device > margin * next) return false;
         return device < 0.5 * least || ++close_ % 16 != 0;
     }

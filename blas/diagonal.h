@@ -45,28 +45,39 @@ bool multiply_diagonal(const Level3<T>& p, const Use& use) {
     if (is_triangular(p.kind) || n == 0) return false;
     Gemm<T> g{.m = p.m, .n = p.n, .k = p.k, .alpha = p.alpha, .a = p.a, .lda = p.lda, .b = p.b, .ldb = p.ldb};
     if (!is_update(p.kind)) {
-        g.k = n, g.beta = p.beta, g.c = p.c, g.ldc = p.ldc;
+        g.k = n;
+        g.beta = p.beta;
+        g.c = p.c;
+        g.ldc = p.ldc;
         if (!use.is_worth(g)) return false;
         const auto all = square_of<T>(n);
         if (!all) return false;
         fill_square(p, all.get());
-        g.a = p.left ? all.get() : p.b, g.lda = p.left ? n : p.ldb;
-        g.b = p.left ? p.b : all.get(), g.ldb = p.left ? p.ldb : n;
+        g.a = p.left ? all.get() : p.b;
+        g.lda = p.left ? n : p.ldb;
+        g.b = p.left ? p.b : all.get();
+        g.ldb = p.left ? p.ldb : n;
         use.multiply(g);
         return true;
     }
     const bool two = p.kind == Kind::syr2k || p.kind == Kind::her2k, plain = p.op == Op::none;
     const Op other = has_conjugate(p.kind) ? Op::conjugate_transpose : Op::transpose;
-    g.op_a = plain ? Op::none : other, g.op_b = plain ? other : Op::none;
-    g.m = n, g.ldc = n;
-    if (!two) g.b = p.a, g.ldb = p.lda;
+    g.op_a = plain ? Op::none : other;
+    g.op_b = plain ? other : Op::none;
+    g.m = n;
+    g.ldc = n;
+    if (!two) {
+        g.b = p.a;
+        g.ldb = p.lda;
+    }
     if (!use.is_worth(g)) return false;
     const auto sum = square_of<T>(n);
     if (!sum) return false;
     g.c = sum.get();
     use.multiply(g);
     if (two) {
-        std::swap(g.a, g.b), std::swap(g.lda, g.ldb);
+        std::swap(g.a, g.b);
+        std::swap(g.lda, g.ldb);
         g.beta = T{1};
         if (p.kind == Kind::her2k) g.alpha = conjugate(g.alpha);
         use.multiply(g);

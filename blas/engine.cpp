@@ -52,10 +52,17 @@ Status Engine::load() {
 #undef X
     if (!all) return {VKGEMM_ERROR_MISSING_FUNCTION, VK_SUCCESS, "the driver lacks a function of Vulkan 1.0"};
     const auto copying = device_.transferQueues();
-    queues_.fill(device_.queue()), families_.fill(device_.queueFamily());
+    queues_.fill(device_.queue());
+    families_.fill(device_.queueFamily());
     // Both directions in one queue would wait for each other.
-    if (copying.size() > 0) queues_[up] = copying[0], families_[up] = device_.transferFamily();
-    if (copying.size() > 1) queues_[down] = copying[1], families_[down] = device_.transferFamily();
+    if (copying.size() > 0) {
+        queues_[up] = copying[0];
+        families_[up] = device_.transferFamily();
+    }
+    if (copying.size() > 1) {
+        queues_[down] = copying[1];
+        families_[down] = device_.transferFamily();
+    }
     return {};
 }
 
@@ -112,7 +119,8 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
             auto made = device_.createBuffer(bytes, host::Memory::device);
             if (made) {
                 blocks_.push_back({.buffer = *std::move(made)});
-                memory_used_ += bytes, ++created_;
+                memory_used_ += bytes;
+                ++created_;
                 return &blocks_.back();
             }
             if (must || made.status().code != VKGEMM_ERROR_OUT_OF_MEMORY) return made.status();
@@ -131,7 +139,10 @@ Result<Engine::Block*> Engine::free_block(uint64_t bytes) {
 
 Result<Engine::Block*> Engine::operand(const Load& load) {
     for (Block& b : blocks_)
-        if (b.origin == load.origin && b.buffer.size() >= load.bytes) return b.used = next_, &b;
+        if (b.origin == load.origin && b.buffer.size() >= load.bytes) {
+            b.used = next_;
+            return &b;
+        }
     auto block = free_block(load.bytes);
     if (!block) return block;
     (*block)->used = next_;
@@ -211,10 +222,17 @@ Result<Engine::Piece*> Engine::free_piece(uint64_t bytes) {
 Status Engine::send_held(VkSemaphore signal) {
     Piece* const piece = std::exchange(held_, nullptr);
     if (!piece) return {};
-    const auto fill = [&](VkCommandBuffer commands) -> Status { return copy(commands, piece->copy), Status{}; };
+    const auto fill = [&](VkCommandBuffer commands) -> Status {
+        copy(commands, piece->copy);
+        return Status{};
+    };
     if (Status s = record(piece->commands, fill); !s) return s;
-    if (Status s = submit(up, piece->commands, VK_NULL_HANDLE, signal, piece->fence); !s) return broken_ = true, s;
-    piece->pending = true, piece->number = ++copies_;
+    if (Status s = submit(up, piece->commands, VK_NULL_HANDLE, signal, piece->fence); !s) {
+        broken_ = true;
+        return s;
+    }
+    piece->pending = true;
+    piece->number = ++copies_;
     return {};
 }
 
@@ -289,22 +307,35 @@ Status Engine::enqueue_unguarded(const Work& work) {
     const Copy back{d_->buffer.handle(), downloads ? flight.result->handle() : VK_NULL_HANDLE, 0, d.copied};
     const Timer timer(spent_.submit);
     if (Status s = record(flight, **plan, run, downloads ? &back : nullptr); !s) return s;
-    if (downloads) flight.unpack = work.unpack_d, flight.ld = d.ld;
+    if (downloads) {
+        flight.unpack = work.unpack_d;
+        flight.ld = d.ld;
+    }
     in_flight_.push_back(&flight);
     Status sent = send_held(flight.uploaded);
-    if (!sent) return in_flight_.pop_back(), sent;
+    if (!sent) {
+        in_flight_.pop_back();
+        return sent;
+    }
     sent = submit(multiply, flight.commands[multiply], uploads ? flight.uploaded : VK_NULL_HANDLE,
                   downloads ? flight.multiplied : VK_NULL_HANDLE, downloads ? VK_NULL_HANDLE : flight.fence);
     if (sent && downloads) sent = submit(down, flight.commands[down], flight.multiplied, VK_NULL_HANDLE, flight.fence);
-    if (!sent) return broken_ = true, in_flight_.pop_back(), sent;
+    if (!sent) {
+        broken_ = true;
+        in_flight_.pop_back();
+        return sent;
+    }
     if (downloads) {
         std::erase(free_results_, flight.result);
-        close_chain(work.chain), spent_.downloaded += d.copied, moved_d_.down += d.copied;
+        close_chain(work.chain);
+        spent_.downloaded += d.copied;
+        moved_d_.down += d.copied;
     } else {
         d_->dirty = d_->resident;
     }
     std::erase(free_flights_, &flight);
-    ++next_, ++spent_.products;
+    ++next_;
+    ++spent_.products;
     return {};
 }
 
@@ -334,10 +365,14 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
             }
         }
         if (resident) {
-            d_->unpack = work.unpack_d, d_->ld = d.ld, d_->copied = d.copied;
-            d_->resident = true, d_->type = work.product.type;
+            d_->unpack = work.unpack_d;
+            d_->ld = d.ld;
+            d_->copied = d.copied;
+            d_->resident = true;
+            d_->type = work.product.type;
         }
-        d_->origin = work.d, d_->open = true;
+        d_->origin = work.d;
+        d_->open = true;
         open_[work.chain] = d_;
     }
     d_ = open_.at(work.chain);
@@ -350,10 +385,14 @@ Status Engine::prepare_d(const Work& work, const Load& d, Flight& flight) {
 }
 
 Status Engine::wait(VkFence fence) {
-    if (const VkResult r = vk_.vkWaitForFences(device_.handle(), 1, &fence, VK_TRUE, wait_limit); r != VK_SUCCESS)
-        return broken_ = true, lost(r, "vkWaitForFences");
-    if (const VkResult r = vk_.vkResetFences(device_.handle(), 1, &fence); r != VK_SUCCESS)
-        return broken_ = true, lost(r, "vkResetFences");
+    if (const VkResult r = vk_.vkWaitForFences(device_.handle(), 1, &fence, VK_TRUE, wait_limit); r != VK_SUCCESS) {
+        broken_ = true;
+        return lost(r, "vkWaitForFences");
+    }
+    if (const VkResult r = vk_.vkResetFences(device_.handle(), 1, &fence); r != VK_SUCCESS) {
+        broken_ = true;
+        return lost(r, "vkResetFences");
+    }
     return {};
 }
 

@@ -195,7 +195,11 @@ class Engine {
         Unpack unpack{};
         int64_t ld = 0;
         uint64_t copied = 0;
-        void clear() { origin = {}, resident = dirty = false, unpack = {}; }
+        void clear() {
+            origin = {};
+            resident = dirty = false;
+            unpack = {};
+        }
     };
     /// Mapped memory that a D that stayed comes back through.
     struct WriteBack {

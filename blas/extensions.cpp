@@ -86,7 +86,8 @@ void run_gemmt(NextSymbol& same, const std::optional<Gemmt<T>>& p, const Whole& 
     if (InsideNext::active() && same.exists()) return whole();
     const bool valid = p && is_valid(p->g);
     if (valid && p->g.n > 0 && !InsideNext::active()) {
-        note_read(place_of_a(p->g)), note_read(place_of_b(p->g));
+        note_read(place_of_a(p->g));
+        note_read(place_of_b(p->g));
         note_write(place_of_c(p->g));
     }
     const SuspendResidency nothing;  // a block on the diagonal is added to C in the host's memory
@@ -100,7 +101,8 @@ template <class T>
 std::optional<Gemmt<T>> read_gemmt(std::optional<bool> upper, std::optional<Op> op_a, std::optional<Op> op_b,
                                    Gemm<T> g) {
     if (!upper || !op_a || !op_b) return {};
-    g.op_a = *op_a, g.op_b = *op_b;
+    g.op_a = *op_a;
+    g.op_b = *op_b;
     return Gemmt<T>{*upper, g};
 }
 
@@ -108,7 +110,9 @@ std::optional<Gemmt<T>> read_gemmt(std::optional<bool> upper, std::optional<Op> 
 template <class T>
 void transpose_gemmt(Gemmt<T>& p) {
     p.upper = !p.upper;
-    std::swap(p.g.op_a, p.g.op_b), std::swap(p.g.a, p.g.b), std::swap(p.g.lda, p.g.ldb);
+    std::swap(p.g.op_a, p.g.op_b);
+    std::swap(p.g.a, p.g.b);
+    std::swap(p.g.lda, p.g.ldb);
 }
 
 // The calls, as MKL and OpenBLAS have them.

@@ -58,7 +58,8 @@ Status Engine::make(Flight& f) const {
     if (traced_ && !f.times) {
         VkQueryPoolCreateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
-        info.queryType = VK_QUERY_TYPE_TIMESTAMP, info.queryCount = 2;
+        info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+        info.queryCount = 2;
         if (const VkResult r = vk_.vkCreateQueryPool(device, &info, nullptr, &f.times); r != VK_SUCCESS)
             return failed(r, "vkCreateQueryPool");
     }
@@ -114,9 +115,13 @@ Status Engine::submit(Stage stage, const Commands& commands, VkSemaphore after, 
     constexpr VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkSubmitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-    info.waitSemaphoreCount = after ? 1 : 0, info.pWaitSemaphores = &after, info.pWaitDstStageMask = &all;
-    info.commandBufferCount = 1, info.pCommandBuffers = &commands.buffer;
-    info.signalSemaphoreCount = signal ? 1 : 0, info.pSignalSemaphores = &signal;
+    info.waitSemaphoreCount = after ? 1 : 0;
+    info.pWaitSemaphores = &after;
+    info.pWaitDstStageMask = &all;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands.buffer;
+    info.signalSemaphoreCount = signal ? 1 : 0;
+    info.pSignalSemaphores = &signal;
     const VkResult r = vk_.vkQueueSubmit(queues_[stage], 1, &info, fence);
     // A semaphore may be left signalled, so the device is not to be used again, whatever it was.
     if (r != VK_SUCCESS) return {VKGEMM_ERROR_DEVICE_LOST, r, "vkQueueSubmit: VkResult " + std::to_string(r)};
@@ -124,7 +129,8 @@ Status Engine::submit(Stage stage, const Commands& commands, VkSemaphore after, 
 }
 
 void Engine::reset_spent(bool traced) {
-    spent_ = {}, first_tick_ = 0;
+    spent_ = {};
+    first_tick_ = 0;
     traced_ = traced && info().timestampBits > 0;
     if (!traced_ || seconds_per_tick_ > 0) return;
     const auto properties_of = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(

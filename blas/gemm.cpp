@@ -18,7 +18,8 @@ void run(const std::optional<Gemm<T>>& g, NextSymbol& symbol, const Whole& whole
     const auto guarded = [](const Gemm<T>& part, const auto& call) {
         const InsideNext inside;
         if (notes_memory()) {
-            note_read(place_of_a(part)), note_read(place_of_b(part));
+            note_read(place_of_a(part));
+            note_read(place_of_b(part));
             note_write(place_of_c(part));
         }
         call();
@@ -57,10 +58,13 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
     const auto read_a = op_of(op_a), read_b = op_of(op_b);
     if (read_a && read_b && (order == cblas_row_major || order == cblas_column_major)) {
         g = read_gemm<T>(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        g->op_a = *read_a, g->op_b = *read_b;
+        g->op_a = *read_a;
+        g->op_b = *read_b;
         if (order == cblas_row_major) {  // C row by row is its transpose column by column: op(B)' op(A)'
-            std::swap(g->op_a, g->op_b), std::swap(g->m, g->n);
-            std::swap(g->a, g->b), std::swap(g->lda, g->ldb);
+            std::swap(g->op_a, g->op_b);
+            std::swap(g->m, g->n);
+            std::swap(g->a, g->b);
+            std::swap(g->lda, g->ldb);
         }
     }
     run<Cblas<Int>>(g, symbol, [&] {

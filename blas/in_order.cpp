@@ -70,7 +70,8 @@ Result<uint64_t> InOrder::submit(const std::function<Status(VkCommandBuffer)>& c
     if (const VkResult r = vk_.vkEndCommandBuffer(slot.buffer); r != VK_SUCCESS) return failed(r, "vkEndCommandBuffer");
     VkSubmitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-    info.commandBufferCount = 1, info.pCommandBuffers = &slot.buffer;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &slot.buffer;
     if (const VkResult r = vk_.vkQueueSubmit(device_.queue(), 1, &info, slot.fence); r != VK_SUCCESS)
         return failed(r, "vkQueueSubmit");
     return ++submitted_;

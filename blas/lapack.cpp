@@ -170,7 +170,10 @@ void getrf(const Symbols& symbols, const Int* m, const Int* n, T* a, const Int* 
     const auto whole = [&] { symbols.getrf.get<Getrf<T, Int>>()(m, n, a, lda, pivots, info); };
     if (InsideNext::active()) return whole();
     const Lu<T> p{*m, *n, a, *lda};
-    if (!is_valid(p) || p.order() == 0) return ++counts().next_calls, whole();
+    if (!is_valid(p) || p.order() == 0) {
+        ++counts().next_calls;
+        return whole();
+    }
     const SuspendResidency nothing;  // the CPU LAPACK may use this library's products
     note_write(place_of(a, p.m, p.n, p.lda, sizeof(T)));
     const auto found = factor_on_device(p, pivots, symbols);
@@ -189,7 +192,10 @@ void getrs(NextSymbol& same, Trsm<T, Int>* trsm, const char* trans, const Int* n
     if (InsideNext::active()) return whole();
     const auto op = op_of(*trans);
     const int64_t order = *n, columns = *nrhs, half = order / 2, least = std::max<int64_t>(1, order);
-    if (!op || order < 2 || columns < 1 || *lda < least || *ldb < least) return ++counts().next_calls, whole();
+    if (!op || order < 2 || columns < 1 || *lda < least || *ldb < least) {
+        ++counts().next_calls;
+        return whole();
+    }
     double predicted = 0;
     const Gemm<T> g{.m = half,
                     .n = columns,
@@ -213,9 +219,11 @@ void getrs(NextSymbol& same, Trsm<T, Int>* trsm, const char* trans, const Int* n
     const std::span<const Int> all(pivots, static_cast<size_t>(order));
     if (op == Op::none) {
         for (int64_t j = 0; j < columns; ++j) exchange_rows(b + j * *ldb, all);
-        solve("L", "U"), solve("U", "N");
+        solve("L", "U");
+        solve("U", "N");
     } else {
-        solve("U", "N"), solve("L", "U");
+        solve("U", "N");
+        solve("L", "U");
         for (int64_t j = 0; j < columns; ++j)
             for (int64_t i = order; i-- > 0;) std::swap(b[i + j * *ldb], b[pivots[i] - 1 + j * *ldb]);
     }
@@ -228,7 +236,10 @@ void gesv(const Symbols& symbols, NextSymbol& same, Getrs<T, Int>* solve, const 
     const auto whole = [&] { same.get<Gesv<T, Int>>()(n, nrhs, a, lda, pivots, b, ldb, info); };
     if (InsideNext::active()) return whole();
     const Lu<T> p{*n, *n, a, *lda};
-    if (!is_valid(p) || p.n == 0 || *nrhs < 0 || *ldb < p.n) return ++counts().next_calls, whole();
+    if (!is_valid(p) || p.n == 0 || *nrhs < 0 || *ldb < p.n) {
+        ++counts().next_calls;
+        return whole();
+    }
     const SuspendResidency nothing;  // the CPU LAPACK may use this library's products
     note_write(place_of(a, p.m, p.n, p.lda, sizeof(T)));
     const auto found = factor_on_device(p, pivots, symbols);

@@ -88,10 +88,15 @@ class Blocked {
         const auto second = [&](const T* x, int64_t ld) { return x + (plain ? n1 : n1 * ld); };
         const auto product = [&](const T* x, int64_t ldx, const T* y, int64_t ldy, T alpha, T beta) {
             Gemm<T> g{.op_a = plain ? Op::none : other, .op_b = plain ? other : Op::none, .k = p.k, .alpha = alpha};
-            g.m = p.upper ? n1 : p.n - n1, g.n = p.n - g.m;
-            g.a = p.upper ? x : second(x, ldx), g.lda = ldx;
-            g.b = p.upper ? second(y, ldy) : y, g.ldb = ldy;
-            g.beta = beta, g.c = p.c + (p.upper ? n1 * p.ldc : n1), g.ldc = p.ldc;
+            g.m = p.upper ? n1 : p.n - n1;
+            g.n = p.n - g.m;
+            g.a = p.upper ? x : second(x, ldx);
+            g.lda = ldx;
+            g.b = p.upper ? second(y, ldy) : y;
+            g.ldb = ldy;
+            g.beta = beta;
+            g.c = p.c + (p.upper ? n1 * p.ldc : n1);
+            g.ldc = p.ldc;
             return g;
         };
         const bool two = p.kind == Kind::syr2k || p.kind == Kind::her2k;
@@ -105,7 +110,8 @@ class Blocked {
         part.n = n1;
         run(part);
         part.n = p.n - n1;
-        part.a = second(p.a, p.lda), part.b = two ? second(p.b, p.ldb) : nullptr;
+        part.a = second(p.a, p.lda);
+        part.b = two ? second(p.b, p.ldb) : nullptr;
         part.c = p.c + n1 * (1 + p.ldc);
         run(part);
     }
@@ -127,10 +133,19 @@ class Blocked {
         const T* const b = triangular ? from.c : from.b;
         const int64_t ldb = triangular ? from.ldc : from.ldb;
         Gemm<T> g{.m = to.m, .n = to.n, .k = from.order(), .alpha = alpha, .beta = beta, .c = to.c, .ldc = to.ldc};
-        if (to.left)
-            g.op_a = op, g.a = block, g.lda = to.lda, g.b = b, g.ldb = ldb;
-        else
-            g.op_b = op, g.b = block, g.ldb = to.lda, g.a = b, g.lda = ldb;
+        if (to.left) {
+            g.op_a = op;
+            g.a = block;
+            g.lda = to.lda;
+            g.b = b;
+            g.ldb = ldb;
+        } else {
+            g.op_b = op;
+            g.b = block;
+            g.ldb = to.lda;
+            g.a = b;
+            g.lda = ldb;
+        }
         return g;
     }
 

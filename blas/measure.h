@@ -47,7 +47,8 @@ Result<double> seconds_of_call(Engine& engine, int64_t size, int64_t tile, bool 
         last = seconds_since(start);
         if (engine.created() != created) continue;
         best = std::min(best, last);
-        spent += last, ++counted;
+        spent += last;
+        ++counted;
     }
     best = std::min(best, last);  // where something is made in every run, as without room on the device
     R wanted = 0;

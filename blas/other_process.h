@@ -39,7 +39,9 @@ inline bool read_columns(int process, const Columns& from, const Columns& to, in
     }
     return true;
 #else
-    static_cast<void>(process), static_cast<void>(from), static_cast<void>(to);
+    static_cast<void>(process);
+    static_cast<void>(from);
+    static_cast<void>(to);
     return begin >= end;
 #endif
 }

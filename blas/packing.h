@@ -63,8 +63,10 @@ void pack_a(const T* a, int64_t lda, int64_t rows, int64_t columns, Op op, T fac
                 if (op == Op::conjugate_transpose) x = std::conj(x);
                 if (scale) x *= factor;
                 Real<T>*left = to + 2 * r + 2 * c * to_ld, *right = left + to_ld;
-                left[0] = x.real(), right[0] = -below * x.imag();
-                left[1] = below * x.imag(), right[1] = x.real();
+                left[0] = x.real();
+                right[0] = -below * x.imag();
+                left[1] = below * x.imag();
+                right[1] = x.real();
             }
     }
 }

@@ -37,7 +37,10 @@ inline bool overlap(const Place& a, const Place& b) {
     const auto signed_of = [](uint64_t x) { return static_cast<int64_t>(x); };
     const int64_t ld = signed_of(a.ld), offset = signed_of(b.begin() - a.begin());
     int64_t column = offset / ld, row = offset % ld;  // of b's first byte, counted from that of a
-    if (row < 0) row += ld, --column;
+    if (row < 0) {
+        row += ld;
+        --column;
+    }
     for (int wraps = 0; wraps < 2; ++wraps, row -= ld, ++column)
         if (row < signed_of(a.rows) && row + signed_of(b.rows) > 0 && column < signed_of(a.columns) &&
             column + signed_of(b.columns) > 0)

@@ -21,7 +21,10 @@ auto Engine::timed(const Make& make) {
         const Timer timer(spent_.make);
         return make();
     }();
-    if (spent_.make - before > quick) ++created_, ++compiled_;
+    if (spent_.make - before > quick) {
+        ++created_;
+        ++compiled_;
+    }
     return made;
 }
 
@@ -58,11 +61,13 @@ bool Engine::is_compiled(const TileProduct& p) {
         background().add(
             [this, &it] {
                 if (it.plan.compile()) ++compiled_;
-                it.settled = true, --compiling_;
+                it.settled = true;
+                --compiling_;
             },
             false);
     } catch (...) {  // no thread
-        --compiling_, it.settled = true;
+        --compiling_;
+        it.settled = true;
     }
     return it.settled;
 }

@@ -21,7 +21,8 @@ const Rates* rates_of() noexcept {
         if (found) {
             if (!kept) keep_rates(locked, type_of<R>, *found);
             keep_pipelines(locked);
-            measured.rates = *found, measured.kept = kept.has_value();
+            measured.rates = *found;
+            measured.kept = kept.has_value();
             measured.done = true;
             return &measured.rates;
         }

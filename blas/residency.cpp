@@ -59,7 +59,8 @@ Status Engine::end_write_back(Block& block, const WriteBack& back) {
     if (Status s = wait(back.fence); !s) return s;
     block.unpack(back.buffer.mapped().data(), block.ld);
     block.dirty = false;
-    spent_.downloaded += block.copied, moved_d_.down += block.copied;
+    spent_.downloaded += block.copied;
+    moved_d_.down += block.copied;
     return {};
 }
 
@@ -140,12 +141,16 @@ void Engine::take_over(Engine& other) {
     kept_ = other.kept_;
     moved_d_ = other.moved_d_;
     if (!other.finish()) return;  // the device may still use its memory
-    other.blocks_.clear(), other.results_.clear(), other.free_results_.clear();
-    other.memory_used_ = 0, other.workspace_ = {};
+    other.blocks_.clear();
+    other.results_.clear();
+    other.free_results_.clear();
+    other.memory_used_ = 0;
+    other.workspace_ = {};
     for (Piece& p : other.pieces_) p.buffer = {};
     for (int i = 0; i < 60'000 && other.compiling_ > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (other.compiling_ > 0) return;  // the process ends, and nothing is compiled any more
-    other.plans_.clear(), other.other_plans_.clear();
+    other.plans_.clear();
+    other.other_plans_.clear();
 }
 
 }  // namespace vkgemm::blas

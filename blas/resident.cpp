@@ -41,9 +41,14 @@ Problem ResidentMatrix::problem(Operation operation, const Extent& extent) const
     p.a = of_panel(operation == Operation::solve ? shape_.panel : panel_ld_);
     p.b = of_block;
     p.d = operation == Operation::to_panel || operation == Operation::fetch ? of_panel(panel_ld_) : of_block;
-    if (operation == Operation::to_panel || operation == Operation::fetch)
-        p.c = of_block, p.cSource = VKGEMM_C_SEPARATE;
-    if (operation == Operation::send) p.c = of_panel(panel_ld_), p.cSource = VKGEMM_C_SEPARATE;
+    if (operation == Operation::to_panel || operation == Operation::fetch) {
+        p.c = of_block;
+        p.cSource = VKGEMM_C_SEPARATE;
+    }
+    if (operation == Operation::send) {
+        p.c = of_panel(panel_ld_);
+        p.cSource = VKGEMM_C_SEPARATE;
+    }
     if (operation == Operation::update) p.cSource = VKGEMM_C_IS_D;
     if (shape_.type == f32) p.accuracy = shape_.accuracy;
     return p;
@@ -136,7 +141,8 @@ Status ResidentMatrix::multiply(VkCommandBuffer commands, Operation operation, R
 Status ResidentMatrix::arrange(VkCommandBuffer commands, Operation operation, const Part& part, int64_t end,
                                size_t turn) {
     Run run{.a = factors_[1 - turn].operand(), .b = gathered_.operand(), .alpha = 0, .beta = 1};
-    run.c = in_block(part, 0, end), run.d = factors_[turn].operand();
+    run.c = in_block(part, 0, end);
+    run.d = factors_[turn].operand();
     if (operation == Operation::send) std::swap(run.c, run.d);
     return multiply(commands, operation, run, {end, part.columns(), 1});
 }
@@ -166,7 +172,8 @@ Status ResidentMatrix::fetch(int64_t first, int64_t end) {
         const Part part = parts(begin, end).front();
         if (Status s = arrange(commands, Operation::fetch, part, shape_.m, turn); !s) return s;
         queue_.barrier(commands);
-        return copy_panel(commands, factors_[turn], panels_[turn], 0, shape_.m, part.columns()), Status{};
+        copy_panel(commands, factors_[turn], panels_[turn], 0, shape_.m, part.columns());
+        return Status{};
     });
     if (fetched) numbers_[turn] = *fetched;
     return fetched.status();
@@ -209,7 +216,10 @@ Status ResidentMatrix::subtract(VkCommandBuffer commands, Operation operation, c
             .alpha = -1,
             .beta = 1};
     run.d = in_block(part, row, rows);
-    if (operation == Operation::to_panel) run.c = run.d, run.d = factors_[1 - turn].operand(in_panel(row, 0));
+    if (operation == Operation::to_panel) {
+        run.c = run.d;
+        run.d = factors_[1 - turn].operand(in_panel(row, 0));
+    }
     return multiply(commands, operation, run, {rows, part.columns(), step.width});
 }
 
@@ -225,7 +235,8 @@ Status ResidentMatrix::submit_panel(const Step& step, int64_t next, int64_t solv
         if (Status s = exchange_and_solve(commands, step, parts(row, solved)); !s) return s;
         if (Status s = subtract(commands, Operation::to_panel, step, parts(row, row + next).front()); !s) return s;
         queue_.barrier(commands);
-        return copy_panel(commands, factors_[1 - turn], panels_[1 - turn], row, shape_.m, next), Status{};
+        copy_panel(commands, factors_[1 - turn], panels_[1 - turn], row, shape_.m, next);
+        return Status{};
     });
     if (panel) panel_number_ = *panel;
     return panel.status();
@@ -243,7 +254,8 @@ Status ResidentMatrix::step(int64_t first, int64_t width, int64_t next, const Ro
             const Part part = parts(row, row + next).front();
             if (Status s = arrange(commands, Operation::fetch, part, row, turn); !s) return s;
             queue_.barrier(commands);
-            return copy_panel(commands, factors_[turn], panels_[turn], 0, row, next), Status{};
+            copy_panel(commands, factors_[turn], panels_[turn], 0, row, next);
+            return Status{};
         });
         if (!above) return above.status();
         numbers_[turn] = *above;

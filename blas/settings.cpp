@@ -97,8 +97,10 @@ void read_budget(const Reader& reader, Settings& s) {
     double n = 0;
     const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
     std::string_view rest = all.substr(static_cast<size_t>(end - all.data()));
-    if (const size_t unit = rest.empty() ? units.npos : units.find(rest[0]); unit != units.npos)
-        n *= std::exp2(10.0 * static_cast<double>(unit + 1)), rest.remove_prefix(1);
+    if (const size_t unit = rest.empty() ? units.npos : units.find(rest[0]); unit != units.npos) {
+        n *= std::exp2(10.0 * static_cast<double>(unit + 1));
+        rest.remove_prefix(1);
+    }
     if (error == std::errc{} && rest.empty() && n >= 0 && n < 0x1p63)
         s.budget = static_cast<uint64_t>(n);
     else
@@ -178,8 +180,10 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     reader.word("VKGEMM_BLAS", modes, s.mode);
     reader.word("VKGEMM_BLAS_LOG", levels, s.log);
     s.min = reader.number("VKGEMM_BLAS_MIN", 0.0, HUGE_VAL, "a number from 0");
-    if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384"))
-        s.tile = *tile, s.tile_given = true;
+    if (const auto tile = reader.number("VKGEMM_BLAS_TILE", least_tile, most_tile, "a whole number from 1 to 16384")) {
+        s.tile = *tile;
+        s.tile_given = true;
+    }
     if (const auto depth = reader.number("VKGEMM_BLAS_PBLAS", 1, 1 << 20, "a whole number from 1 to 1048576"))
         s.pblas_depth = *depth;
     if (const auto panel = reader.number("VKGEMM_BLAS_PANEL", int64_t{4}, most_panel, "a multiple of 4 from 4 to 4096"))

@@ -81,7 +81,10 @@ template <class T>
 Gemm<T> read_gemm(int64_t m, int64_t n, int64_t k, CblasFactor<T> alpha, CblasMatrix<T> a, int64_t lda,
                   CblasMatrix<T> b, int64_t ldb, CblasFactor<T> beta, CblasResult<T> c, int64_t ldc) {
     Gemm<T> g{.m = m, .n = n, .k = k, .alpha = value_of<T>(alpha), .lda = lda, .ldb = ldb, .beta = value_of<T>(beta)};
-    g.a = static_cast<const T*>(a), g.b = static_cast<const T*>(b), g.c = static_cast<T*>(c), g.ldc = ldc;
+    g.a = static_cast<const T*>(a);
+    g.b = static_cast<const T*>(b);
+    g.c = static_cast<T*>(c);
+    g.ldc = ldc;
     return g;
 }
 

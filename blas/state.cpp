@@ -82,7 +82,8 @@ void in_parent() {
     Process& p = process();
     background().in_parent();
     if (!std::exchange(forks, false)) return;
-    p.held_mutex.unlock(), p.engine_mutex.unlock();
+    p.held_mutex.unlock();
+    p.engine_mutex.unlock();
 }
 
 void in_child() {
@@ -100,7 +101,9 @@ void in_child() {
     new (&p.engine_mutex) EngineMutex;
     new (&p.text_mutex) std::mutex;
     p.engines.clear();
-    p.devices = 0, p.tried = p.native = false, p.keeps = false;
+    p.devices = 0;
+    p.tried = p.native = false;
+    p.keeps = false;
 }
 
 std::string text_for_summary(const Rates& r) {
@@ -140,7 +143,10 @@ void print_summary() {
     }
     if (engines && !p.engines.empty()) {
         uint64_t up = 0, down = 0;
-        for (const Engine* e : p.engines) up += e->moved_d().up, down += e->moved_d().down;
+        for (const Engine* e : p.engines) {
+            up += e->moved_d().up;
+            down += e->moved_d().down;
+        }
         complain("of C " + std::to_string(up) + " bytes were sent to the device, and " + std::to_string(down) +
                  " came back");
     }
@@ -238,7 +244,9 @@ void open_again(Process& p) {
     write_all_back(p);
     if (p.engines.size() != fresh.size()) return;  // one failed
     for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
-    p.engines = fresh, p.kept_plans = 0, p.kept_bytes = 0;
+    p.engines = fresh;
+    p.kept_plans = 0;
+    p.kept_bytes = 0;
 }
 
 }  // namespace
@@ -311,7 +319,8 @@ LockedEngine lock_engine(std::optional<Type> type) {
     LockedEngine locked{.lock = std::unique_lock(p.engine_mutex)};
     const bool native = type && uses_native(p.settings, *type);
     if (!p.tried) {
-        p.tried = true, p.native = native;
+        p.tried = true;
+        p.native = native;
         static const int registered = pthread_atfork(before_fork, in_parent, in_child);
         opened = true;
         const Status done = registered == 0 ? open_timed(p, native, p.engines)
@@ -412,7 +421,10 @@ bool flush_results(const LockedEngine& locked, const Place& place, bool ends,
             report_lost(lost);
             if (engine.is_broken() && back.code == VKGEMM_ERROR_OUT_OF_MEMORY)
                 back = {VKGEMM_ERROR_DEVICE_LOST, VK_SUCCESS, "the device failed"};
-            if (engine.is_broken() || !lost.empty()) report_failure(locked, &engine, back), all = false;
+            if (engine.is_broken() || !lost.empty()) {
+                report_failure(locked, &engine, back);
+                all = false;
+            }
         }
         if (ends) engine.discard(place, here);
     }

@@ -34,9 +34,15 @@ class EngineMutex {
         ~Shared() { mine_ = false; }
     };
     EngineMutex() { mine_ = false; }
-    void lock() { mutex_.lock(), mine_ = true; }
+    void lock() {
+        mutex_.lock();
+        mine_ = true;
+    }
     bool try_lock() { return !mine_ && (mine_ = mutex_.try_lock()); }
-    void unlock() { mine_ = false, mutex_.unlock(); }
+    void unlock() {
+        mine_ = false;
+        mutex_.unlock();
+    }
     bool is_mine() const { return mine_; }
 
    private:

@@ -123,7 +123,10 @@ class Tiles {
     uint64_t rest(const Next& next) const {
         uint64_t count = 0;
         for (size_t t = 0; t < done_.size(); ++t)
-            if (!done_[t]) next(rest_of(t)), ++count;
+            if (!done_[t]) {
+                next(rest_of(t));
+                ++count;
+            }
         return count;
     }
 
@@ -181,7 +184,8 @@ class Tiles {
         if (from == 0) return p;
         p.a += p.op_a == Op::none ? from * p.lda : from;
         p.b += p.op_b == Op::none ? from : from * p.ldb;
-        p.k -= from, p.beta = T{1};
+        p.k -= from;
+        p.beta = T{1};
         return p;
     }
 
@@ -202,9 +206,10 @@ class Tiles {
                 }
             return false;
         };
-        if (write_back())
-            s.rest_from = s.depth, engine.discard(place, others);
-        else
+        if (write_back()) {
+            s.rest_from = s.depth;
+            engine.discard(place, others);
+        } else
             for (const Place& p : engine.invalidate(place, others)) lost_[s.device].push_back(p);
     }
 
@@ -227,7 +232,8 @@ class Tiles {
         const bool scale_a = !is_real(g.alpha), scale_c = !is_real(g.beta);
         const auto real = [](T x) { return static_cast<double>(std::real(x)); };
         Work work = product(g, l, std::min(depth_, g.k - l));
-        work.is_first = l == 0, work.chain = chain;
+        work.is_first = l == 0;
+        work.chain = chain;
         work.alpha = scale_a ? 1 : real(g.alpha);
         work.beta = !work.is_first || scale_c ? 1 : real(g.beta);
         if (work.is_first && g.beta != T{})
@@ -378,12 +384,17 @@ bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& s
         uint64_t memory = UINT64_MAX;
         for (const Engine* e : engines) memory = std::min(memory, e->memory());
         tiles.emplace(g, size, engines.size(), resident, memory);
-        if (!flush_results(locked, place_of_a(g), false) || !flush_results(locked, place_of_b(g), false))
-            return tiles.reset(), false;
+        if (!flush_results(locked, place_of_a(g), false) || !flush_results(locked, place_of_b(g), false)) {
+            tiles.reset();
+            return false;
+        }
         const auto here = [&](const Origin& d, size_t device) {
             return resident && device < engines.size() && tiles->is_here(d, device);
         };
-        if (!flush_results(locked, place_of_c(g), true, here)) return tiles.reset(), false;
+        if (!flush_results(locked, place_of_c(g), true, here)) {
+            tiles.reset();
+            return false;
+        }
         for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
         const std::vector<Status> done = run_tiles(*tiles, engines);
         if (!resident) {

@@ -26,7 +26,9 @@ void multiply_triangle(const Gemmt<T>& p, int64_t block, const Multiply& multipl
     }
     if (const auto sum = square_of<T>(g.n)) {
         Gemm<T> square = g;
-        square.beta = T{}, square.c = sum.get(), square.ldc = g.n;
+        square.beta = T{};
+        square.c = sum.get();
+        square.ldc = g.n;
         multiply(square);
         return add_triangle<T>({.kind = Kind::syrk, .upper = p.upper, .n = g.n, .beta = g.beta, .c = g.c, .ldc = g.ldc},
                                sum.get());

@@ -42,7 +42,10 @@ void Workers::start() {
 }
 
 void Workers::begin(int64_t count, uint64_t bytes, const Work& work) {
-    work_ = &work, count_ = std::max<int64_t>(0, count), next_ = 0, piece_ = std::max<int64_t>(1, count_);
+    work_ = &work;
+    count_ = std::max<int64_t>(0, count);
+    next_ = 0;
+    piece_ = std::max<int64_t>(1, count_);
     if (bytes < least_shared || count_ == 0) return;
     if (!started_) start();
     piece_ = std::max<int64_t>(1, static_cast<int64_t>(static_cast<uint64_t>(count) * piece_bytes / bytes));

@@ -22,7 +22,10 @@ class Workers {
     using Work = std::function<void(int64_t begin, int64_t end)>;
     /// Calls work(begin, end) for ranges that together are [0, count), on several threads if there are at least
     /// `least_shared` bytes in all. `work` must not throw.
-    void run(int64_t count, uint64_t bytes, const Work& work) { begin(count, bytes, work), end(); }
+    void run(int64_t count, uint64_t bytes, const Work& work) {
+        begin(count, bytes, work);
+        end();
+    }
     /// The same in two parts: the other threads start, and the one that calls joins them. `work` must live until end().
     void begin(int64_t count, uint64_t bytes, const Work& work);
     void end();

@@ -44,7 +44,10 @@ DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
                     memory};
     if (has & SCALARS_ALPHA) s.alpha = static_cast<V>(memory->alpha);  // floats alone have them there
     if (has & SCALARS_BETA) s.beta = static_cast<V>(memory->beta);
-    if (has & SCALARS_CLAMP) s.low = memory->low, s.high = memory->high;
+    if (has & SCALARS_CLAMP) {
+        s.low = memory->low;
+        s.high = memory->high;
+    }
     s.is_nothing = x.args.k == 0 || ((has & SCALARS_ALPHA) && s.alpha == 0);
     return s;
 }
@@ -292,7 +295,8 @@ struct Finish {
 #pragma unroll
             for (int e = 0; e < half; ++e) {
                 const V y = v[e];
-                v[e] = v[half + e], v[half + e] = y;
+                v[e] = v[half + e];
+                v[half + e] = y;
             }
         }
     }

@@ -133,8 +133,10 @@ struct PackParts {
 #pragma unroll
             for (uint32_t p = 0; p < Split::parts; ++p) {
                 uint2 words;
-                words.x = Split::first(v[0]), words.x |= Split::first(v[1]) << 16;
-                words.y = Split::first(v[2]), words.y |= Split::first(v[3]) << 16;
+                words.x = Split::first(v[0]);
+                words.x |= Split::first(v[1]) << 16;
+                words.y = Split::first(v[2]);
+                words.y |= Split::first(v[3]) << 16;
                 *reinterpret_cast<uint2*>(at + 2 * p * part) = words;
             }
         }
@@ -157,8 +159,12 @@ struct PackParts {
                 f32* const to = &shared.cell[at.row * pitch + at.k];
                 if (along_k)
                     *reinterpret_cast<float4*>(to) = v[i];
-                else
-                    to[0] = v[i].x, to[pitch] = v[i].y, to[2 * pitch] = v[i].z, to[3 * pitch] = v[i].w;
+                else {
+                    to[0] = v[i].x;
+                    to[pitch] = v[i].y;
+                    to[2 * pitch] = v[i].z;
+                    to[3 * pitch] = v[i].w;
+                }
             }
             __syncthreads();  // the tile is complete
             if (k0 + BN < end)

@@ -14,7 +14,10 @@ struct RingPlace {
     uint32_t stage = 0, round = 0;
 
     DEVICE void advance() {
-        if (++stage == STAGES) stage = 0, round ^= 1;
+        if (++stage == STAGES) {
+            stage = 0;
+            round ^= 1;
+        }
     }
 };
 
@@ -51,8 +54,12 @@ struct Product {
 
     DEVICE void run() const {
         if (threadIdx.x == 0) {
-            prefetch(x.a), prefetch(x.b);
-            for (uint32_t s = 0; s < STAGES; ++s) init_barrier(full(s), 1), init_barrier(empty(s), readers);
+            prefetch(x.a);
+            prefetch(x.b);
+            for (uint32_t s = 0; s < STAGES; ++s) {
+                init_barrier(full(s), 1);
+                init_barrier(empty(s), readers);
+            }
             publish_barriers();
         }
         __syncthreads();

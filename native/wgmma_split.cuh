@@ -55,7 +55,8 @@ struct SplitProduct {
 
     DEVICE void run() const {
         if (threadIdx.x == 0) {
-            prefetch(x.a), prefetch(x.b);
+            prefetch(x.a);
+            prefetch(x.b);
             for (uint32_t s = 0; s < rounds; ++s) {
                 for (uint32_t p = 0; p < parts; ++p) init_barrier(full(s, p), 1);
                 init_barrier(empty(s), consumer_warps);
@@ -266,8 +267,10 @@ struct SplitProduct {
 #pragma unroll
             for (uint32_t p = 0; p < parts; ++p, factor *= 0x1p-8f) {
                 const uint32_t from_a = word_at(a + p * next_a + 2 * k), from_b = word_at(b + p * next_b + 2 * k);
-                u[0] += factor * __uint_as_float(from_a << 16), u[1] += factor * __uint_as_float(from_a & 0xffff0000);
-                v[0] += factor * __uint_as_float(from_b << 16), v[1] += factor * __uint_as_float(from_b & 0xffff0000);
+                u[0] += factor * __uint_as_float(from_a << 16);
+                u[1] += factor * __uint_as_float(from_a & 0xffff0000);
+                v[0] += factor * __uint_as_float(from_b << 16);
+                v[1] += factor * __uint_as_float(from_b & 0xffff0000);
             }
             s = fmaf(u[0], v[0], s);
             if (k + 1 < depth.end) s = fmaf(u[1], v[1], s);

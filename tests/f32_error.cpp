@@ -111,9 +111,13 @@ struct Exact {
             std::array<double, 8> s{}, z{};  // eight chains: f64's own rounding stays far below f32's
             for (uint64_t q = 0; q < x.k; ++q) {
                 const double product = static_cast<double>(a[q]) * static_cast<double>(b[q]);
-                s[q % 8] += product, z[q % 8] += std::fabs(product);
+                s[q % 8] += product;
+                z[q % 8] += std::fabs(product);
             }
-            for (size_t c = 0; c < 8; ++c) sum[i] += s[c], sizes[i] += z[c];
+            for (size_t c = 0; c < 8; ++c) {
+                sum[i] += s[c];
+                sizes[i] += z[c];
+            }
         });
     }
 };
@@ -197,7 +201,8 @@ Product computed(const host::Device& device, const char* kernel, const char* acc
 
 Product computed(tool::Baseline& baseline, const Operands& x, uint32_t runs) {
     tool::OperandBytes bytes;
-    bytes[VKGEMM_SLOT_A] = bytes_of(x.a), bytes[VKGEMM_SLOT_B] = bytes_of(x.b);
+    bytes[VKGEMM_SLOT_A] = bytes_of(x.a);
+    bytes[VKGEMM_SLOT_B] = bytes_of(x.b);
     bytes[VKGEMM_SLOT_D].resize(x.lines * x.lines * 4);
     if (const Status s = baseline.load(case_of(x, ""), bytes, 1); !s) give_up(s);
     if (runs > 1) value(baseline.run(runs, 0, 1, 0));

@@ -122,10 +122,13 @@ class Recorder {
    public:
     explicit Recorder(const host::Device& d) : device_(d.handle()) {
         VkCommandPoolCreateInfo pool{};
-        pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, pool.queueFamilyIndex = d.queueFamily();
+        pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+        pool.queueFamilyIndex = d.queueFamily();
         check(VULKAN(vkCreateCommandPool)(device_, &pool, nullptr, &pool_), "vkCreateCommandPool");
         VkCommandBufferAllocateInfo one{};
-        one.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, one.commandPool = pool_, one.commandBufferCount = 1;
+        one.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+        one.commandPool = pool_;
+        one.commandBufferCount = 1;
         check(VULKAN(vkAllocateCommandBuffers)(device_, &one, &commands_), "vkAllocateCommandBuffers");
     }
     Recorder(const Recorder&) = delete;
@@ -169,7 +172,8 @@ FirstResult first_result(const host::DeviceOptions& options, std::vector<std::by
     real_device = &device;
     VkPipelineCacheCreateInfo kept{};
     kept.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
-    kept.initialDataSize = cache_data.size(), kept.pInitialData = cache_data.data();
+    kept.initialDataSize = cache_data.size();
+    kept.pInitialData = cache_data.data();
     VkPipelineCache cache = VK_NULL_HANDLE;
     check(VULKAN(vkCreatePipelineCache)(device.handle(), &kept, nullptr, &cache), "vkCreatePipelineCache");
     const auto x = value(device.createBuffer(64 * 64 * 4, host::Memory::host));
@@ -221,7 +225,9 @@ void print_costs(const host::Device& device) {
                       .d = {.buffer = d.handle()},
                       .workspace = {.buffer = space.handle()}};
     Run addresses = buffers, barriers = buffers;
-    addresses.a = a.operand(), addresses.b = b.operand(), addresses.d = d.operand();
+    addresses.a = a.operand();
+    addresses.b = b.operand();
+    addresses.d = d.operand();
     barriers.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
     Run sized = buffers, sized_addresses = addresses;
     sized.sizes = sized_addresses.sizes = Sizes{.m = 17, .n = 33, .k = 61};
@@ -327,9 +333,14 @@ void resize(VkgemmRun& run, const Problem& p, uint64_t i) {
     const auto some = [&](uint32_t bit, uint64_t most, uint64_t step) {
         return p.upTo & bit ? 1 + i * step % most : most;
     };
-    run.m = some(VKGEMM_UP_TO_M, p.m, 7), run.n = some(VKGEMM_UP_TO_N, p.n, 11), run.k = some(VKGEMM_UP_TO_K, p.k, 13);
+    run.m = some(VKGEMM_UP_TO_M, p.m, 7);
+    run.n = some(VKGEMM_UP_TO_N, p.n, 11);
+    run.k = some(VKGEMM_UP_TO_K, p.k, 13);
     run.batch = p.grouping ? p.batch : some(VKGEMM_UP_TO_BATCH, p.batch, 1);
-    if (p.upTo & VKGEMM_UP_TO_STRIDES) run.strides.lda = run.k + i % 3, run.strides.ldd = run.n + i % 5;
+    if (p.upTo & VKGEMM_UP_TO_STRIDES) {
+        run.strides.lda = run.k + i % 3;
+        run.strides.ldd = run.n + i % 5;
+    }
 }
 
 struct FrameCost {

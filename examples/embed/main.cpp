@@ -120,7 +120,9 @@ void step(engine::Gpu& gpu, const engine::Passes& passes, const Plans& plans, co
     if (gpu_counts) {
         constexpr uint32_t words = sizeof(VkgemmGroup) / sizeof(uint32_t);
         engine::record_pass(gpu, passes, passes.count, commands, on.group, on.group, words, rows, words);
-        run.b = operand(on.w), run.groups = operand(on.group), run.workspace = operand(on.workspace);
+        run.b = operand(on.w);
+        run.groups = operand(on.group);
+        run.workspace = operand(on.workspace);
         run.sizes.reset();
     }
     need((gpu_counts ? plans.counted : plans.second).record(commands, run));

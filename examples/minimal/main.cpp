@@ -27,9 +27,15 @@ vkgemm::Result<std::vector<float>> row_sums(const host::Device& device, const st
 
 int main() {
     const auto device = host::Device::open();
-    if (!device) return std::fprintf(stderr, "%s\n", device.status().text.c_str()), 1;
+    if (!device) {
+        std::fprintf(stderr, "%s\n", device.status().text.c_str());
+        return 1;
+    }
     const auto sums = row_sums(*device, {1, 2, 3, 4, 5, 6}, 2, 3);
-    if (!sums) return std::fprintf(stderr, "%s\n", sums.status().text.c_str()), 1;
+    if (!sums) {
+        std::fprintf(stderr, "%s\n", sums.status().text.c_str());
+        return 1;
+    }
     std::printf("%s: row sums %g and %g\n", device->info().name.c_str(), static_cast<double>((*sums)[0]),
                 static_cast<double>((*sums)[1]));
     return (*sums)[0] == 6 && (*sums)[1] == 15 ? 0 : 1;

@@ -8,14 +8,16 @@
 PFN_vkGetInstanceProcAddr gpu_loader(void) { return vkGetInstanceProcAddr; }
 
 int gpu_create_instance(Gpu* gpu) {
-    VkApplicationInfo app = {VK_STRUCTURE_TYPE_APPLICATION_INFO, NULL, "minimal_c", 1, NULL, 0, VK_API_VERSION_1_2};
-    VkInstanceCreateInfo info = {VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, NULL, 0, NULL, 0, NULL, 0, NULL};
+    VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                             .pApplicationName = "minimal_c",
+                             .applicationVersion = 1,
+                             .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app};
     VkPhysicalDeviceProperties properties;
     uint32_t count = 1, families = 1;
     VkQueueFamilyProperties family;
     VkResult result;
     memset(gpu, 0, sizeof *gpu);
-    info.pApplicationInfo = &app;
     if (volkInitialize() != VK_SUCCESS || vkCreateInstance(&info, NULL, &gpu->instance) != VK_SUCCESS) return 1;
     volkLoadInstance(gpu->instance);
 
@@ -31,11 +33,16 @@ int gpu_create_instance(Gpu* gpu) {
 
 int gpu_create_device(Gpu* gpu, const VkgemmNeeds* needs) {
     const float priority = 1;
-    VkDeviceQueueCreateInfo queue = {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 0, 1, NULL};
-    VkDeviceCreateInfo info = {VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, NULL, 0, 0, NULL, 0, NULL, 0, NULL, NULL};
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &gpu->features,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = needs->requiredExtensionCount,
+                               .ppEnabledExtensionNames = needs->requiredExtensions};
     size_t size = 0;
     uint32_t bit;
-    queue.pQueuePriorities = &priority;
 
     /* Enable only what vkgemm requires: features go into our chain, extensions into our list. */
     gpu->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -50,11 +57,6 @@ int gpu_create_device(Gpu* gpu, const VkgemmNeeds* needs) {
             strcmp(vkgemmFeatureName(bit), "bufferDeviceAddress") == 0)
             gpu->has_addresses = 1;
 
-    info.pNext = &gpu->features;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queue;
-    info.enabledExtensionCount = needs->requiredExtensionCount;
-    info.ppEnabledExtensionNames = needs->requiredExtensions;
     if (vkCreateDevice(gpu->physical, &info, NULL, &gpu->device) != VK_SUCCESS) return 1;
     volkLoadDevice(gpu->device);
     vkGetDeviceQueue(gpu->device, gpu->family, 0, &gpu->queue);
@@ -63,22 +65,17 @@ int gpu_create_device(Gpu* gpu, const VkgemmNeeds* needs) {
 
 int gpu_create_buffer(const Gpu* gpu, VkDeviceSize bytes, GpuBuffer* buffer) {
     const VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    VkBufferCreateInfo info = {VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                               NULL,
-                               0,
-                               0,
-                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-                               VK_SHARING_MODE_EXCLUSIVE,
-                               0,
-                               NULL};
-    VkMemoryAllocateFlagsInfo flags = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, NULL,
-                                       VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0};
-    VkMemoryAllocateInfo allocate = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, NULL, 0, 0};
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .size = bytes,
+                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                               .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
+    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
     VkMemoryRequirements needs;
     VkPhysicalDeviceMemoryProperties memory;
     void* data;
     memset(buffer, 0, sizeof *buffer);
-    info.size = bytes;
     if (gpu->has_addresses) {
         info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
         allocate.pNext = &flags;
@@ -112,19 +109,21 @@ void gpu_destroy(Gpu* gpu) {
 }
 
 int gpu_run(const Gpu* gpu, GpuRecord record, void* user) {
-    VkCommandPoolCreateInfo pool_info = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, NULL,
-                                         VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, 0};
-    VkCommandBufferAllocateInfo allocate = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, NULL, VK_NULL_HANDLE,
-                                            VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
-    VkCommandBufferBeginInfo begin = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, NULL,
-                                      VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, NULL};
-    VkMemoryBarrier to_host = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, NULL, VK_ACCESS_SHADER_WRITE_BIT,
-                               VK_ACCESS_HOST_READ_BIT};
-    VkSubmitInfo submit = {VK_STRUCTURE_TYPE_SUBMIT_INFO, NULL, 0, NULL, NULL, 1, NULL, 0, NULL};
+    VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                         .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                         .queueFamilyIndex = gpu->family};
+    VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                            .commandBufferCount = 1};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                               .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                               .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1};
     VkCommandPool pool = VK_NULL_HANDLE;
     VkCommandBuffer commands;
     int failed = 1;
-    pool_info.queueFamilyIndex = gpu->family;
     if (vkCreateCommandPool(gpu->device, &pool_info, NULL, &pool) != VK_SUCCESS) return 1;
     allocate.commandPool = pool;
     submit.pCommandBuffers = &commands;

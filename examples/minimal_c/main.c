@@ -19,7 +19,7 @@ static int record(VkCommandBuffer commands, void* user) {
 }
 
 static VkgemmOperand operand(const GpuBuffer* buffer, size_t count) {
-    VkgemmOperand o = {buffer->buffer, 0, count * sizeof(float), 0};
+    VkgemmOperand o = {.buffer = buffer->buffer, .size = count * sizeof(float)};
     return o;
 }
 

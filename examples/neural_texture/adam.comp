@@ -54,10 +54,12 @@ void main() {
         const ivec4 s = sum[at];
         moves = notEqual(s, ivec4(0));  // otherwise no point of the batch was near this feature
         if (!any(moves) && rate != 0.0) return;
-        g = vec4(s) * unit, sum[at] = ivec4(0);
+        g = vec4(s) * unit;
+        sum[at] = ivec4(0);
     }
     Moments m = moments[i];
-    m.first = mix(m.first, mix(g, m.first, 0.9), moves), m.second = mix(m.second, mix(g * g, m.second, 0.99), moves);
+    m.first = mix(m.first, mix(g, m.first, 0.9), moves);
+    m.second = mix(m.second, mix(g * g, m.second, 0.99), moves);
     moments[i] = m;
     const vec4 stepped = parameter[i] - rate * (m.first / correction1) / (sqrt(m.second / correction2) + 1e-8);
     const vec4 p = mix(parameter[i], stepped, moves);

@@ -153,7 +153,8 @@ Resource Gpu::buffer(const char* name, VkDeviceSize bytes, bool readable) {
     VmaAllocation allocation = nullptr;
     VmaAllocationInfo where{};
     check(vmaCreateBuffer(allocator, &info, &memory, &handle, &allocation, &where), "vmaCreateBuffer");
-    made.handle = handle, made.mapped = where.pMappedData;
+    made.handle = handle;
+    made.mapped = where.pMappedData;
     made.owner = {handle, [=, this](VkBuffer b) { vmaDestroyBuffer(allocator, b, allocation); }};
     names[made.id()] = name;
     return made;

@@ -47,7 +47,9 @@ struct Resource {
         return {.buffer = handle, .offset = offset + from, .size = bytes - from};
     }
     /// A part of a buffer, which passes touch like a buffer of its own.
-    Resource part(VkDeviceSize from, VkDeviceSize size) const { return {handle, size, offset + from, nullptr, owner}; }
+    Resource part(VkDeviceSize from, VkDeviceSize size) const {
+        return {.handle = handle, .bytes = size, .offset = offset + from, .owner = owner};
+    }
     template <class T>
     std::span<const T> read() const {
         return {static_cast<const T*>(mapped), bytes / sizeof(T)};

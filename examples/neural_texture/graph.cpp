@@ -19,7 +19,8 @@ void add_once(std::vector<uint64_t>& ids, uint64_t id) {
 }  // namespace
 
 void Graph::pass(const std::string& name, std::vector<Use> uses, Record record, const char* kernel) {
-    passes_.push_back({name, part_, kernel, std::move(uses), std::move(record)});
+    passes_.push_back(
+        {.name = name, .part = part_, .kernel = kernel, .uses = std::move(uses), .record = std::move(record)});
 }
 
 void Graph::compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups) {
@@ -45,8 +46,15 @@ void Graph::bind(const Commands& commands, vk::Pipeline pipeline, const std::vec
         else
             buffers.emplace_back(use.what.handle, use.what.offset, use.what.bytes);
     std::vector<vk::WriteDescriptorSet> writes;
-    writes.push_back({{}, 0, 0, vk::DescriptorType::eStorageBuffer, {}, buffers});
-    if (depth.imageView) writes.push_back({{}, 7, 0, vk::DescriptorType::eSampledImage, depth});
+    writes.push_back(vk::WriteDescriptorSet()
+                         .setDstBinding(0)
+                         .setDescriptorType(vk::DescriptorType::eStorageBuffer)
+                         .setBufferInfo(buffers));
+    if (depth.imageView)
+        writes.push_back(vk::WriteDescriptorSet()
+                             .setDstBinding(7)
+                             .setDescriptorType(vk::DescriptorType::eSampledImage)
+                             .setImageInfo(depth));
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
     commands.pushDescriptorSetKHR(vk::PipelineBindPoint::eCompute, *gpu_.layout, 0, writes);
     if (!push.empty()) commands.pushConstants<uint32_t>(*gpu_.layout, Gpu::stages, 0, push);

@@ -37,7 +37,10 @@ std::vector<Counted> counted_rows(uint32_t count) {
 Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
     const uint32_t slices = slices_of(s), part = rows / slices;
     vkgemm::Matrix x{.type = s.f32 ? vkgemm::f32 : vkgemm::f16, .ld = l.in};
-    if (l.first) x.layout = vkgemm::columnMajor, x.ld = stride_of(rows);  // the encoding lies by columns
+    if (l.first) {
+        x.layout = vkgemm::columnMajor;
+        x.ld = stride_of(rows);  // the encoding lies by columns
+    }
 
     Products p;
     p.forward = {.m = rows, .n = l.out, .k = l.in, .a = x, .d = {.type = x.type}};
@@ -151,7 +154,10 @@ void Network::gradients(Graph& graph, uint32_t step, bool add) {
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
     for (uint32_t i = 0; i < count; ++i) {
         vkgemm::Run run = layer(i, x_, workspace_);
-        if (layers[i].last) run.c = targets_.operand(), run.beta = -1;  // gives the gradient of the loss
+        if (layers[i].last) {
+            run.c = targets_.operand();
+            run.beta = -1;  // gives the gradient of the loss
+        }
         graph.product("layer " + layers[i].number, forward_[i], run);
         if (i == 1)  // runs beside that product
             graph.compute("reference", {writes(targets_)}, words(batch, step, settings.material), {.x = batch / 64});

@@ -11,5 +11,6 @@ layout(push_constant) uniform Push { uint batch, step, material; };
 void main() {
     const uint i = gl_GlobalInvocationID.x;
     const mat2x4 m = material_at(batch_point(i, step, batch), material);
-    target[2 * i] = REAL4(m[0]), target[2 * i + 1] = REAL4(m[1]);
+    target[2 * i] = REAL4(m[0]);
+    target[2 * i + 1] = REAL4(m[1]);
 }

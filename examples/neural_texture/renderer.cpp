@@ -182,7 +182,7 @@ std::pair<Snapshot::Part, double> Renderer::texture(float first, float size) {
 
 Snapshot Renderer::snapshot(uint32_t step) {
     const auto [whole, psnr] = texture(0, 1);
-    return {step, psnr, whole, texture(0.3f, 0.2f).first};
+    return {.step = step, .psnr = psnr, .whole = whole, .detail = texture(0.3f, 0.2f).first};
 }
 
 Picture Renderer::screenshot() {

@@ -100,7 +100,8 @@ inline Picture loss_curve(const std::vector<Finished>& frames) {
         const int x1 = x_of(std::log10(frames[i].steps)), y1 = y_of(mean);
         for (int x = x0; x <= x1; ++x)
             plot.fill(x, y0 + (y1 - y0) * (x - x0) / std::max(x1 - x0, 1), 2, 2, Drawing::blue);
-        x0 = x1, y0 = y1;
+        x0 = x1;
+        y0 = y1;
     }
     return plot;
 }
@@ -131,7 +132,8 @@ struct Report {
         for (const Time& t : f.times) std::printf(" %s %.3f ms", t.name.c_str(), t.milliseconds);
         std::printf("\n");
         std::fflush(stdout);
-        said = now, frames_said = frames;
+        said = now;
+        frames_said = frames;
     }
     void finish(const std::string& out) const {
         if (!out.empty()) save(contact_sheet(snapshots), out + "/contact.png");

@@ -61,7 +61,8 @@ class Window {
         if (*swapchain_) {
             constexpr uint64_t second = 1'000'000'000;  // a window that is hidden may give no image
             const auto next = swapchain_.acquireNextImage(second, acquired);
-            found = next.result, index = next.value;
+            found = next.result;
+            index = next.value;
         }
         if (found == vk::Result::eErrorOutOfDateKHR || found == vk::Result::eTimeout) {
             r.submit();

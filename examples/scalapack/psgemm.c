@@ -122,7 +122,10 @@ static double error_of(int context, const struct matrix* a, const struct matrix*
         worst[1] = fmax(worst[1], fabs((double)wanted.part[i]));
     }
     MPI_Allreduce(worst, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    free(x.part), free(y.part), free(z.part), free(wanted.part);
+    free(x.part);
+    free(y.part);
+    free(z.part);
+    free(wanted.part);
     return all[0] / (all[1] * sqrt((double)n) * 0x1p-24);
 }
 
@@ -178,7 +181,9 @@ int main(int argc, char** argv) {
     if (rank == 0)
         printf("psgemm %d on %dx%d processes, blocks of %d: %.3f s, %.2f TFLOP/s, error %.2f of sqrt(n) eps: %s\n", n,
                rows, processes / rows, block, best, 2e-12 * n * n * (double)n / best, error, right ? "right" : "WRONG");
-    free(a.part), free(b.part), free(c.part);
+    free(a.part);
+    free(b.part);
+    free(c.part);
     Cblacs_gridexit(context);
     Cblacs_exit(1);
     MPI_Finalize();

@@ -23,7 +23,10 @@ struct WordsHash {
     template <size_t N>
     size_t operator()(const std::array<uint64_t, N>& key) const {
         uint64_t h = 0xcbf29ce484222325;
-        for (const uint64_t word : key) h = (h ^ word) * 0x100000001b3, h ^= h >> 29;
+        for (const uint64_t word : key) {
+            h = (h ^ word) * 0x100000001b3;
+            h ^= h >> 29;
+        }
         return static_cast<size_t>(h);
     }
     size_t operator()(const ClassKey& key) const { return (*this)(key.words); }
@@ -113,8 +116,12 @@ std::string textOf(const MulMat& x) {
 bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit) {
     VkgemmProblem problem{};
     problem.structSize = sizeof problem;
-    problem.m = 512, problem.n = 4096, problem.k = 14336, problem.batch = 1;
-    problem.a.type = problem.b.type = type, problem.d.type = VKGEMM_TYPE_F32;
+    problem.m = 512;
+    problem.n = 4096;
+    problem.k = 14336;
+    problem.batch = 1;
+    problem.a.type = problem.b.type = type;
+    problem.d.type = VKGEMM_TYPE_F32;
     problem.b.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
@@ -198,7 +205,8 @@ struct Adapter::State {
             if (chosen.rounds == Rounds::NEVER || !rounding.works()) return false;
             return chosen.rounds == Rounds::ALWAYS || hasNative(context, type, chosen.workspaceLimit);
         };
-        roundsF16 = mayRound(VKGEMM_TYPE_F16), roundsBf16 = mayRound(VKGEMM_TYPE_BF16);
+        roundsF16 = mayRound(VKGEMM_TYPE_F16);
+        roundsBf16 = mayRound(VKGEMM_TYPE_BF16);
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
@@ -375,19 +383,27 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
     const VkgemmProblem& p = work.products.problem;
     VkgemmRun& run = work.run;
     run.structSize = sizeof run;
-    run.a = operandOf(product.src1), run.b = operandOf(product.src0), run.d = operandOf(product.dst);
+    run.a = operandOf(product.src1);
+    run.b = operandOf(product.src0);
+    run.d = operandOf(product.dst);
     if (work.products.residual >= 0) run.residual = operandOf(product.fused[size_t(work.products.residual)]);
     if (work.products.bias >= 0) run.bias = operandOf(product.fused[size_t(work.products.bias)]);
     if (p.upTo && p.grouping == VKGEMM_GROUPING_NONE) {
         run.flags = VKGEMM_RECORD_SIZES;
-        run.m = work.products.rows, run.n = p.n, run.k = p.k, run.batch = p.batch;
+        run.m = work.products.rows;
+        run.n = p.n;
+        run.k = p.k;
+        run.batch = p.batch;
     }
     work.scratchBytes = work.plan->workspaceBytes;
     if (product.ids) {
-        work.ids = *product.ids, work.experts = product.src0.ne[2];
+        work.ids = *product.ids;
+        work.experts = product.src0.ne[2];
         run.b.size = bytesOf(product.src0);
-        if (hasTable(p)) work.scratchBytes = placesOf(work).end;
-        else run.indices = operandOf(*product.ids);
+        if (hasTable(p))
+            work.scratchBytes = placesOf(work).end;
+        else
+            run.indices = operandOf(*product.ids);
     }
     if (work.products.roundedRows) work.roundedBytes = p.m / std::max(p.indicesPerRow, 1u) * p.k * 2;
     return Reason::SERVED;
@@ -412,7 +428,9 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
     const auto eachRun = [&](auto&& call) {
         return forEachPart(work.products, [&](uint64_t a, uint64_t b, uint64_t d) {
             VkgemmRun one = run;
-            one.a.offset += a, one.b.offset += b, one.d.offset += d;
+            one.a.offset += a;
+            one.b.offset += b;
+            one.d.offset += d;
             if (one.residual.buffer) one.residual.offset += d;
             return call(one);
         });

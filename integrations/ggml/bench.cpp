@@ -165,7 +165,8 @@ class Case {
             double sum = 0;
             for (int64_t k = 0; k < row_.k; ++k)
                 sum += double(values[(first + k) % period]) * double(activations_[pair * row_.k + k]);
-            wrong += (got[at] - sum) * (got[at] - sum), all += sum * sum;
+            wrong += (got[at] - sum) * (got[at] - sum);
+            all += sum * sum;
         }
         return std::sqrt(wrong / all);
     }
@@ -201,7 +202,10 @@ class Case {
         for (const ggml_tensor* const w : weights_) places.push_back(take(w));
         const size_t y = take(y_), d = take(dst_[0]), ids = ids_ ? take(ids_) : 0;
         buffer_.reset(ggml_backend_alloc_buffer(backend_, end + 1024));
-        if (!buffer_) std::fprintf(stderr, "no memory\n"), std::exit(1);
+        if (!buffer_) {
+            std::fprintf(stderr, "no memory\n");
+            std::exit(1);
+        }
         char* const base = static_cast<char*>(ggml_backend_buffer_get_base(buffer_.get()));
         for (size_t i = 0; i < copies_; ++i) ggml_backend_tensor_alloc(buffer_.get(), weights_[i], base + places[i]);
         ggml_backend_tensor_alloc(buffer_.get(), y_, base + y);
@@ -365,17 +369,19 @@ int main(int count, char** arguments) {
             total = std::atof(arguments[++i]);
         else if (word == "--small")
             isSmall = true;
-        else if (word.rfind("--", 0) == 0)
-            return std::printf(
-                       "usage: vkgemm-ggml-bench [--device NAME] [--seconds S] [--total S] [--small] [TEXT...]\n"),
-                   2;
-        else
+        else if (word.rfind("--", 0) == 0) {
+            std::printf("usage: vkgemm-ggml-bench [--device NAME] [--seconds S] [--total S] [--small] [TEXT...]\n");
+            return 2;
+        } else
             texts.push_back(word);
     }
     ggml_backend_load_all();
     ggml_backend_dev_t const dev = ggml_backend_dev_by_name(device.c_str());
     ggml_backend_t const backend = dev ? ggml_backend_dev_init(dev, nullptr) : nullptr;
-    if (!backend) return std::fprintf(stderr, "no device %s\n", device.c_str()), 1;
+    if (!backend) {
+        std::fprintf(stderr, "no device %s\n", device.c_str());
+        return 1;
+    }
     std::printf("%s: %s\n", device.c_str(), ggml_backend_dev_description(dev));
     {
         const Watch watch;

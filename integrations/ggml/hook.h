@@ -190,8 +190,10 @@ class vkgemm_node {
             reason = Reason::FUSED;
         else if (!product.ids && ggml_vk_can_use_fwht(ctx, dst->src[1], dst))
             reason = Reason::HADAMARD;  // ggml has a fast transform for it
-        else
-            turn_ = adapter_->turnOf(product), reason = turn_.reason;
+        else {
+            turn_ = adapter_->turnOf(product);
+            reason = turn_.reason;
+        }
         if (turn_.isTimed()) stamp(false);
         if (reason == Reason::SERVED) {
             reason = vkgemm_record(ctx, subctx_, *adapter_, product, dst->src[1], work);

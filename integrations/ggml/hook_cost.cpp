@@ -61,7 +61,8 @@ double cold(const Nodes& nodes, int rounds) {
             for (size_t at = 0; at < other.size(); at += 64) ++other[at];
             const auto before = Clock::now(), start = Clock::now();
             visit(nodes, i);
-            times.push_back(nanoseconds(Clock::now() - start)), clocks.push_back(nanoseconds(start - before));
+            times.push_back(nanoseconds(Clock::now() - start));
+            clocks.push_back(nanoseconds(start - before));
         }
     return medianOf(times) - medianOf(clocks);
 }

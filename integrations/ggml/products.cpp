@@ -55,7 +55,10 @@ void mergeRows(Levels& levels, uint64_t& rows, uint64_t& rowA, uint64_t& rowD) {
         for (Level& x : levels) {
             if (x.count == 1 || x.b != 0) continue;
             if (rows != 1 && (x.a != rows * rowA || x.d != rows * rowD)) continue;
-            if (rows == 1) rowA = x.a, rowD = x.d;
+            if (rows == 1) {
+                rowA = x.a;
+                rowD = x.d;
+            }
             rows *= x.count;
             x = {};
         }
@@ -115,10 +118,19 @@ void chooseBatch(Levels& levels, Products& out) {
         VkgemmProblem p = out.problem;
         if (x.count == 1 || p.outerBatch > 1 || !isWhole(x, p)) continue;
         const uint64_t a = stride(p.a.type, x.a), b = stride(p.b.type, x.b), d = stride(p.d.type, x.d);
-        if (p.batch == 1)
-            p.batch = x.count, p.a.batchStride = a, p.b.batchStride = b, p.d.batchStride = d, p.ratioB = x.ratio;
-        else
-            p.outerBatch = x.count, p.outerStrideA = a, p.outerStrideB = b, p.outerStrideD = d, p.outerRatioB = x.ratio;
+        if (p.batch == 1) {
+            p.batch = x.count;
+            p.a.batchStride = a;
+            p.b.batchStride = b;
+            p.d.batchStride = d;
+            p.ratioB = x.ratio;
+        } else {
+            p.outerBatch = x.count;
+            p.outerStrideA = a;
+            p.outerStrideB = b;
+            p.outerStrideD = d;
+            p.outerRatioB = x.ratio;
+        }
         if (isDApart(p)) out.problem = p, x = {};
     }
     for (Level& x : levels)
@@ -135,7 +147,11 @@ std::optional<uint32_t> alignmentOf(const MulMat& x, const Products& p, bool isG
     uint64_t a = x.src1.offset, b = x.src0.offset | (isGrouped ? x.src0.nb[2] : 0), d = x.dst.offset;
     for (uint32_t i = 0; i < x.fusedCount; ++i) d |= x.fused[i].offset;
     for (const Level& l : p.loops)
-        if (l.count > 1) a |= l.a, b |= l.b, d |= l.d;
+        if (l.count > 1) {
+            a |= l.a;
+            b |= l.b;
+            d |= l.d;
+        }
     const bool isMixed = x.src0.type != x.src1.type;  // such operands are read in words
     const uint64_t unitA = isMixed ? 4 : blockSize(x.src1.type).bytes,
                    unitB = isMixed ? 4 : blockSize(x.src0.type).bytes;
@@ -167,8 +183,12 @@ Reason setMatrices(const MulMat& x, uint64_t rows, uint64_t rowA, uint64_t rowD,
     VkgemmProblem& p = out.problem;
     p = {};
     p.structSize = sizeof p;
-    p.m = rows, p.n = columns, p.k = k;
-    p.a = *a, p.b = *b, p.d = *d;
+    p.m = rows;
+    p.n = columns;
+    p.k = k;
+    p.a = *a;
+    p.b = *b;
+    p.d = *d;
     p.accumulate = VKGEMM_TYPE_F32;
     p.accuracy = accuracyOf(x);
     out.rows = rows;
@@ -263,8 +283,10 @@ Reason describeExperts(const MulMat& x, Products& out) {
     const bool isWide = (x.src0.offset | x.src1.offset | w.nb[1] | w.nb[2] | y.nb[1]) % 16 == 0;
     if (tokens == 1 && slots > 1 && ids.nb[0] == 4 && p.k % 32 == 0 && (w.type != y.type || isWide)) {
         p.grouping = VKGEMM_GROUPING_SELECTED;
-        p.m = out.rows = 1, p.batch = slots;
-        p.a.batchStride = isShared ? VKGEMM_BROADCAST : p.a.ld, p.d.batchStride = p.d.ld;
+        p.m = out.rows = 1;
+        p.batch = slots;
+        p.a.batchStride = isShared ? VKGEMM_BROADCAST : p.a.ld;
+        p.d.batchStride = p.d.ld;
     } else {
         p.grouping = VKGEMM_GROUPING_INDEXED;
         p.upTo = VKGEMM_UP_TO_M;
@@ -298,7 +320,8 @@ void roundRows(const MulMat& x, VkgemmType to, Products& out) {
     if (rows > mostRounded || rows * p.a.ld > INT32_MAX) return;
     if (p.k % 8 || p.a.ld % 4 || x.src1.offset % 16) return;
     out.roundedRows = rows, out.roundedApart = p.a.ld;
-    p.a.type = to, p.a.ld = p.k;
+    p.a.type = to;
+    p.a.ld = p.k;
     p.accuracy = x.src0.type == to ? VKGEMM_ACCURACY_DEFAULT : VKGEMM_ACCURACY_NARROW;
 }
 

@@ -43,20 +43,29 @@ class Model {
         model.devices = devices;
         model.n_gpu_layers = device ? 999 : 0;
         model_.reset(llama_model_load_from_file(file.c_str(), model));
-        if (!model_) std::fprintf(stderr, "%s: cannot be loaded\n", file.c_str()), std::exit(2);
+        if (!model_) {
+            std::fprintf(stderr, "%s: cannot be loaded\n", file.c_str());
+            std::exit(2);
+        }
         llama_context_params context = llama_context_default_params();
-        context.n_ctx = 2 * longest, context.n_batch = context.n_ubatch = longest;
+        context.n_ctx = 2 * longest;
+        context.n_batch = context.n_ubatch = longest;
         context.n_threads = context.n_threads_batch = int32_t(std::max(std::thread::hardware_concurrency(), 1u));
         context_.reset(llama_init_from_model(model_.get(), context));
-        if (!context_) std::fprintf(stderr, "%s: no context\n", file.c_str()), std::exit(2);
+        if (!context_) {
+            std::fprintf(stderr, "%s: no context\n", file.c_str());
+            std::exit(2);
+        }
         entries_ = llama_vocab_n_tokens(llama_model_get_vocab(model_.get()));
     }
     int entries() const { return entries_; }
     void forget() { llama_memory_clear(llama_get_memory(context_.get()), true); }
     // The logits of the last token.
     const float* run(std::vector<llama_token>& tokens) {
-        if (llama_decode(context_.get(), llama_batch_get_one(tokens.data(), int32_t(tokens.size()))) != 0)
-            std::fprintf(stderr, "llama_decode failed\n"), std::exit(2);
+        if (llama_decode(context_.get(), llama_batch_get_one(tokens.data(), int32_t(tokens.size()))) != 0) {
+            std::fprintf(stderr, "llama_decode failed\n");
+            std::exit(2);
+        }
         return llama_get_logits_ith(context_.get(), -1);
     }
 
@@ -80,13 +89,15 @@ bool compare(const std::string& file, ggml_backend_dev_t device, double toleranc
     for (const int count : {1, 3, 8, 20, 33, 130, longest}) {
         double wrong = 0, all = 0;
         bool sameToken = true;
-        ours.forget(), cpu.forget();
+        ours.forget();
+        cpu.forget();
         for (const int part : {count, 1}) {
             auto tokens = randomTokens(part, cpu.entries(), random);
             const float *const got = ours.run(tokens), *const want = cpu.run(tokens);
             int best[2] = {0, 0};
             for (int i = 0; i < cpu.entries(); ++i) {
-                wrong += (double(got[i]) - want[i]) * (double(got[i]) - want[i]), all += double(want[i]) * want[i];
+                wrong += (double(got[i]) - want[i]) * (double(got[i]) - want[i]);
+                all += double(want[i]) * want[i];
                 if (got[i] > got[best[0]]) best[0] = i;
                 if (want[i] > want[best[1]]) best[1] = i;
             }
@@ -121,7 +132,8 @@ void soak(const std::string& file, ggml_backend_dev_t device, double seconds) {
             auto next = randomTokens(1, model.entries(), random);
             model.run(next);
         }
-        ++prompts, tokens += long(prompt.size()) + more;
+        ++prompts;
+        tokens += long(prompt.size()) + more;
         const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (now < seconds * line / 20) continue;
         size_t unused = 0, total = 0;
@@ -147,15 +159,19 @@ int main(int count, char** arguments) {
             seconds = std::atof(arguments[++i]);
         else if (word == "--tolerance" && i + 1 < count)
             tolerance = std::atof(arguments[++i]);
-        else if (word.rfind("--", 0) == 0)
-            return std::printf("usage: vkgemm-ggml-prompts [--device NAME] [--tolerance T | --seconds S] FILE...\n"), 2;
-        else
+        else if (word.rfind("--", 0) == 0) {
+            std::printf("usage: vkgemm-ggml-prompts [--device NAME] [--tolerance T | --seconds S] FILE...\n");
+            return 2;
+        } else
             files.push_back(word);
     }
     llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
     ggml_backend_load_all();
     ggml_backend_dev_t const device = ggml_backend_dev_by_name(name.c_str());
-    if (!device) return std::fprintf(stderr, "no device %s\n", name.c_str()), 2;
+    if (!device) {
+        std::fprintf(stderr, "no device %s\n", name.c_str());
+        return 2;
+    }
     bool isFine = true;
     for (const std::string& file : files)
         if (seconds > 0)

@@ -203,6 +203,9 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
     static void* const loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     static const auto real =
         reinterpret_cast<PFN_vkGetInstanceProcAddr>(loader ? dlsym(loader, "vkGetInstanceProcAddr") : nullptr);
-    if (!real) std::fprintf(stderr, "recorded: cannot load libvulkan.so.1\n"), std::abort();
+    if (!real) {
+        std::fprintf(stderr, "recorded: cannot load libvulkan.so.1\n");
+        std::abort();
+    }
     return wrapped(real(instance, name), name);
 }

@@ -80,7 +80,9 @@ void addExtensions(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkG
     if (wish().isOff) return;
     VkgemmNeedsInfo info{};
     info.structSize = sizeof info;
-    info.instance = instance, info.physicalDevice = physicalDevice, info.getInstanceProcAddr = get;
+    info.instance = instance;
+    info.physicalDevice = physicalDevice;
+    info.getInstanceProcAddr = get;
     info.apiVersion = versionOf(instance, physicalDevice, get);
     VkgemmNeeds needs{};
     needs.structSize = sizeof needs;
@@ -98,7 +100,9 @@ void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& feature
     if (wish().isOff) return;
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
-    info.instance = handles.instance, info.physicalDevice = handles.physicalDevice, info.device = handles.device;
+    info.instance = handles.instance;
+    info.physicalDevice = handles.physicalDevice;
+    info.device = handles.device;
     info.apiVersion = versionOf(handles.instance, handles.physicalDevice, handles.get);
     info.getInstanceProcAddr = handles.get;
     info.enabledFeatures = &features;
@@ -106,7 +110,8 @@ void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& feature
     info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
     info.queueFlags = queueFlags;
     Options options;
-    options.keepsNotes = wish().log, options.takesAll = wish().force;
+    options.keepsNotes = wish().log;
+    options.takesAll = wish().force;
     if (wish().round) options.rounds = Rounds::ALWAYS;
     if (wish().exact) options.rounds = Rounds::NEVER;
     if (const char* const times = std::getenv("GGML_VKGEMM_TIMES")) options.times = times;

@@ -52,13 +52,17 @@ ClassKey classOf(const MulMat& x) {
     if (isAligned(x.src0) && isAligned(x.src1) && isAligned(x.dst)) w[FLAGS] |= ALIGNED;
     if (isDense) w[FLAGS] |= CONTIGUOUS;
     if (hasIds && x.src1.ne[1] == 1) w[FLAGS] |= SHARED;
-    w[M] = size(x.src0.ne[1]), w[K] = size(x.src0.ne[0]);
+    w[M] = size(x.src0.ne[1]);
+    w[K] = size(x.src0.ne[0]);
     w[N] = roughly(x.src1.ne[hasIds ? 2 : 1]);
-    w[WEIGHTS2] = x.src0.ne[2], w[WEIGHTS3] = x.src0.ne[3];
+    w[WEIGHTS2] = x.src0.ne[2];
+    w[WEIGHTS3] = x.src0.ne[3];
     if (hasIds)
         w[USED] = x.ids->ne[0];
-    else
-        w[BATCH2] = x.dst.ne[2], w[BATCH3] = x.dst.ne[3];
+    else {
+        w[BATCH2] = x.dst.ne[2];
+        w[BATCH3] = x.dst.ne[3];
+    }
     return key;
 }
 
@@ -124,7 +128,8 @@ TimesFile::TimesFile(std::string name, std::string device) : name_(std::move(nam
         size_t count = 0, at = 0;
         for (; count < fields.size() && at <= line.size(); ++count) {
             const size_t end = std::min(line.find('\t', at), line.size());
-            fields[count] = line.substr(at, end - at), at = end + 1;
+            fields[count] = line.substr(at, end - at);
+            at = end + 1;
         }
         const double ggml = std::atof(fields[2].c_str()), vkgemm = std::atof(fields[3].c_str());
         if (count == fields.size() && fields[0] == device_ && ggml > 0 && vkgemm > 0)

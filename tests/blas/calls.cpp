@@ -133,7 +133,12 @@ TEST_CASE_TEMPLATE("calls without a product, and calls with bad arguments, go to
         Operands<T> operands(Op::none, Op::none, 3, 4, 2, T{1}, T{1}, 6);
         const Gemm<T> good = operands.call();
         Gemm<T> bad[] = {good, good, good, good, good, good};
-        bad[0].m = -1, bad[1].n = -1, bad[2].k = -1, bad[3].lda = 2, bad[4].ldb = 1, bad[5].ldc = 2;
+        bad[0].m = -1;
+        bad[1].n = -1;
+        bad[2].k = -1;
+        bad[3].lda = 2;
+        bad[4].ldb = 1;
+        bad[5].ldc = 2;
         const int before = cpu_bad_calls();
         for (const Gemm<T>& g : bad) entry.call(g);
         CHECK_MESSAGE(cpu_bad_calls() == before + 6, entry.name);
@@ -159,7 +164,8 @@ void write_otherwise(std::vector<float>& a, const IsRight& is_right, void (*keep
     CHECK(a[0] == 7);
     CHECK(is_right());
     forget(a.data());
-    a[0] = a[7] = 0, a[1] = a[6] = 2;  // whose factors are whole numbers: it exchanges two rows
+    a[0] = a[7] = 0;
+    a[1] = a[6] = 2;  // whose factors are whole numbers: it exchanges two rows
     keep(a.data(), a.size() * sizeof a[0]);
     CHECK(is_right());
     int pivots[2] = {}, info = -1;
@@ -175,7 +181,10 @@ TEST_CASE("what is kept stays on the device until it is written or forgotten") {
     const auto keep = reinterpret_cast<void (*)(const void*, size_t)>(blas_function("vkgemm_blas_keep"));
     const auto forget = reinterpret_cast<void (*)(const void*)>(blas_function("vkgemm_blas_forget"));
     std::vector<float> a(6 * 6), b(6 * 6), c(6 * 6), was, found;
-    for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7) - 3, b[i] = static_cast<float>(i % 5) - 2;
+    for (size_t i = 0; i < a.size(); ++i) {
+        a[i] = static_cast<float>(i % 7) - 3;
+        b[i] = static_cast<float>(i % 5) - 2;
+    }
     const Gemm<float> g{Op::none, Op::none, 6, 6, 6, 1, a.data(), 6, b.data(), 6, 0, c.data(), 6};
     const auto product = [&] {
         first_entry<float>().call(g);
@@ -196,10 +205,12 @@ TEST_CASE("what is kept stays on the device until it is written or forgotten") {
     a[7] += 1;  // which a program must not do: it shows that A was not sent again
     CHECK(product() == was);
     Gemm<float> writes = g;  // one of the library's own routines writes A
-    writes.a = b.data(), writes.c = a.data();
+    writes.a = b.data();
+    writes.c = a.data();
     first_entry<float>().call(writes);
     CHECK(product() == wanted());
-    writes.alpha = 0, writes.beta = 2;  // the CPU BLAS does
+    writes.alpha = 0;
+    writes.beta = 2;  // the CPU BLAS does
     first_entry<float>().call(writes);
     was = product();
     CHECK(was == wanted());

@@ -41,7 +41,8 @@ void gesv(const Int* n, const Int* nrhs, T* a, const Int* lda, Int* pivots, T* b
     const Int least = *n > 1 ? *n : 1;
     *info = *n < 0 ? -1 : *nrhs < 0 ? -2 : *lda < least ? -4 : *ldb < least ? -7 : 0;
     if (*info != 0) return void(++bad_lapack_calls);
-    ++factor_calls, ++solve_calls;
+    ++factor_calls;
+    ++solve_calls;
     *info = static_cast<Int>(factor_plainly(*n, *n, a, *lda, pivots));
     if (*info == 0) solve_with_factors(false, *n, *nrhs, a, *lda, pivots, b, *ldb);
 }

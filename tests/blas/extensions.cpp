@@ -90,11 +90,14 @@ struct Batch {
     Batch(Random& random, int groups, bool by_rows) {
         for (int g = 0; g < groups; ++g) {
             const bool ta = random.one_in(2), tb = random.one_in(2);
-            op_a.push_back(ta ? 'T' : 'n'), op_b.push_back(tb ? 'c' : 'N');
-            cblas_a.push_back(ta ? 112 : 111), cblas_b.push_back(tb ? 113 : 111);
+            op_a.push_back(ta ? 'T' : 'n');
+            op_b.push_back(tb ? 'c' : 'N');
+            cblas_a.push_back(ta ? 112 : 111);
+            cblas_b.push_back(tb ? 113 : 111);
             for (auto* size : {&m, &n, &k}) size->push_back(static_cast<Int>(random.between(1, 14)));
             const Int rows = m.back(), columns = n.back(), depth = k.back();
-            lda.push_back(ta != by_rows ? depth : rows), ldb.push_back(tb != by_rows ? columns : depth);
+            lda.push_back(ta != by_rows ? depth : rows);
+            ldb.push_back(tb != by_rows ? columns : depth);
             ldc.push_back((by_rows ? columns : rows) + 1);
             alpha.push_back(number<T>(int64_t(random.between(1, 2)), 1));
             beta.push_back(number<T>(int64_t(random.between(0, 2)), by_rows ? -1 : 0));
@@ -103,7 +106,8 @@ struct Batch {
         }
     }
     void add(Random& random, size_t g, bool ta, bool tb, bool by_rows) {
-        a.push_back(numbers<T>(m[g] * k[g], random)), b.push_back(numbers<T>(k[g] * n[g], random));
+        a.push_back(numbers<T>(m[g] * k[g], random));
+        b.push_back(numbers<T>(k[g] * n[g], random));
         c.push_back(numbers<T>(ldc[g] * (by_rows ? m[g] : n[g]), random));
         wanted.push_back(c.back());
         Gemm<T> p{ta ? Op::transpose : Op::none,
@@ -119,7 +123,12 @@ struct Batch {
                   beta[g],
                   wanted.back().data(),
                   ldc[g]};
-        if (by_rows) std::swap(p.op_a, p.op_b), std::swap(p.m, p.n), std::swap(p.a, p.b), std::swap(p.lda, p.ldb);
+        if (by_rows) {
+            std::swap(p.op_a, p.op_b);
+            std::swap(p.m, p.n);
+            std::swap(p.a, p.b);
+            std::swap(p.lda, p.ldb);
+        }
         multiply_plainly(p);
     }
     template <class Vectors>
@@ -190,9 +199,10 @@ void try_gemmt(const Name& name, Random& random, bool by_rows) {
     if (beta == T{})  // which is not read
         for (int64_t j = 0; j < n; ++j)
             for (int64_t i = 0; i < n; ++i)
-                if ((i < j) == (upper != by_rows) && i != j)
-                    c[size_t(i + j * ld)] = T(std::numeric_limits<decltype(std::abs(T{}))>::quiet_NaN()),
-                                     whole[size_t(i + j * ld)] = 0;
+                if ((i < j) == (upper != by_rows) && i != j) {
+                    c[size_t(i + j * ld)] = T(std::numeric_limits<decltype(std::abs(T{}))>::quiet_NaN());
+                    whole[size_t(i + j * ld)] = 0;
+                }
     Gemm<T> g{ta ? Op::transpose : Op::none,
               tb ? Op::conjugate_transpose : Op::none,
               n,
@@ -206,7 +216,10 @@ void try_gemmt(const Name& name, Random& random, bool by_rows) {
               beta,
               whole.data(),
               ld};
-    if (by_rows) std::swap(g.op_a, g.op_b), std::swap(g.a, g.b);
+    if (by_rows) {
+        std::swap(g.op_a, g.op_b);
+        std::swap(g.a, g.b);
+    }
     multiply_plainly(g);
     for (int64_t j = 0; j < n; ++j)
         for (int64_t i = 0; i < n; ++i)  // i is the row in memory by columns

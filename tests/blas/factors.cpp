@@ -71,7 +71,8 @@ double residual(Stored<T> a, Stored<T>& lu, const std::vector<Int>& pivots) {
             double sum = 0, absolute = 0;
             for (int64_t l = 0; l <= std::min({i, j, k - 1}); ++l) {
                 const double product = (l == i ? 1.0 : double(lu.at(i, l))) * double(lu.at(l, j));
-                sum += product, absolute += std::abs(product);
+                sum += product;
+                absolute += std::abs(product);
             }
             worst = std::max(worst, std::abs(double(a.at(i, j)) - sum));
             scale = std::max(scale, absolute);

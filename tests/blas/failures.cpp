@@ -34,21 +34,32 @@ constexpr Failure failures[] = {
 /// which fails. 0 if everything is as it should be.
 int run(const Failure& failure, bool row_major) {
     auto* const fail = fail_vulkan();
-    if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
+    if (!fail) {
+        std::printf("failing_vulkan is not preloaded\n");
+        return 1;
+    }
     fail(failure.function, failure.result, failure.after);
     const Entry<float> fortran = entries<float>().front(), cblas = entries<float>().back();
     const auto& sgemm = row_major ? cblas.call_row_major : fortran.call;
     Operands<float> failed(Op::transpose, Op::none, 13, 12, 11, 2, 1, 1), next(Op::none, Op::none, 6, 7, 8, 2, 1, 2);
     sgemm(failed.call());
     const int after_failure = cpu_calls();
-    if (after_failure == 0) return std::printf("nothing fell back\n"), 2;
-    if (after_failure > 9) return std::printf("%d calls for 9 tiles\n", after_failure), 3;
+    if (after_failure == 0) {
+        std::printf("nothing fell back\n");
+        return 2;
+    }
+    if (after_failure > 9) {
+        std::printf("%d calls for 9 tiles\n", after_failure);
+        return 3;
+    }
     if (!failed.is_right()) return 4;
     fail("", 0, 0);
     sgemm(next.call());
     if (!next.is_right()) return 5;
-    if (failure.ends != (cpu_calls() == after_failure))
-        return std::printf("%d calls for the second product\n", cpu_calls() - after_failure), 6;
+    if (failure.ends != (cpu_calls() == after_failure)) {
+        std::printf("%d calls for the second product\n", cpu_calls() - after_failure);
+        return 6;
+    }
     return 0;
 }
 

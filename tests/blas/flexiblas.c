@@ -23,8 +23,12 @@ EXPORT sgemm flexiblas_chain_sgemm_;
 void flexiblas_chain_sgemm_(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k,
                             const float* alpha, const float* a, const Int* lda, const float* b, const Int* ldb,
                             const float* beta, float* c, const Int* ldc, size_t length_a, size_t length_b) {
-    (void)op_a, (void)op_b, (void)length_a, (void)length_b;
-    ++chained, last_m = *m;
+    (void)op_a;
+    (void)op_b;
+    (void)length_a;
+    (void)length_b;
+    ++chained;
+    last_m = *m;
     for (Int j = 0; j < *n; ++j)
         for (Int i = 0; i < *m; ++i) {
             float sum = 0;
@@ -46,7 +50,8 @@ int main(int argc, char** argv) {
     if (!hook || strcmp(hook->name, "vkgemm") != 0 || !hook->section || !hook->description || !hook->authors ||
         !options || options[0])
         FAIL("it does not register");
-    void (*begin)(void), (*end)(void);
+    void (*begin)(void);
+    (*end)(void);
     sgemm* multiply;
     *(void**)&begin = dlsym(library, "__flexiblas_hook_initialize");
     *(void**)&end = dlsym(library, "__flexiblas_hook_finalize");
@@ -57,7 +62,10 @@ int main(int argc, char** argv) {
 
     enum { side = 20 };
     static float a[side * side], b[side * side], c[side * side], wanted[side * side];
-    for (int i = 0; i < side * side; ++i) a[i] = (float)(i % 7 - 3), b[i] = (float)(i % 5 - 2);
+    for (int i = 0; i < side * side; ++i) {
+        a[i] = (float)(i % 7 - 3);
+        b[i] = (float)(i % 5 - 2);
+    }
     const Int n = side, minus = -1;
     const float one = 1, zero = 0;
     flexiblas_chain_sgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, wanted, &n, 1, 1);
@@ -68,6 +76,7 @@ int main(int argc, char** argv) {
     if (chained != 1 || last_m != -1) FAIL("a bad argument was not forwarded as it came");
     end();
     dlclose(library);
-    puts("right"), fflush(stdout); /* before the summary */
+    puts("right");
+    fflush(stdout); /* before the summary */
     return 0;
 }

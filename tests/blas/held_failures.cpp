@@ -23,17 +23,24 @@ struct Case {
 /// In a child: two products, of which the second one fails, or the flush after it, or nothing any more.
 int run_held(const Case& failure, bool in_flush, float beta) {
     void (*fail)(const char*, int, int) = fail_vulkan();
-    if (!fail) return std::printf("failing_vulkan is not preloaded\n"), 1;
+    if (!fail) {
+        std::printf("failing_vulkan is not preloaded\n");
+        return 1;
+    }
     Sum<float> sum(13, 12, 1), other(7, 6, 2);
     if (hold(sum.c.data(), sum.bytes()) != 0 || hold(other.c.data(), other.bytes()) != 0) return 2;
-    sum.add(11, 1, 1, 1), other.add(4, 1, 1, 2);
+    sum.add(11, 1, 1, 1);
+    other.add(4, 1, 1, 2);
     if (cpu_calls() != 0) return 3;
     if (!in_flush) fail(failure.function, failure.result, failure.after);
     sum.add(14, 1, beta, 3);
     if (in_flush) fail(failure.function, failure.result, failure.after);
     const int lost = flush(sum.c.data());
     const auto differences = sum.differences();
-    if (differences.wrong != 0) return std::printf("%d elements are wrong\n", differences.wrong), 4;
+    if (differences.wrong != 0) {
+        std::printf("%d elements are wrong\n", differences.wrong);
+        return 4;
+    }
     if ((lost != 0) != (differences.nan != 0) && !(beta == 0 && lost)) return 5;
     if (!failure.loses && lost) return 6;
     fail("", 0, 0);

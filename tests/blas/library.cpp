@@ -24,7 +24,10 @@ using blas::Op;
 
 void* loaded(const char* file) {
     void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!library) std::fprintf(stderr, "%s\n", dlerror()), std::abort();
+    if (!library) {
+        std::fprintf(stderr, "%s\n", dlerror());
+        std::abort();
+    }
     return library;
 }
 
@@ -70,7 +73,10 @@ template <class T, class Int>
 Entry<T> cblas(const char* name) {
     return {name, [name](const Gemm<T>& g) { call_cblas<T, Int>(name, 102, g); },
             [name](Gemm<T> g) {
-                std::swap(g.op_a, g.op_b), std::swap(g.m, g.n), std::swap(g.a, g.b), std::swap(g.lda, g.ldb);
+                std::swap(g.op_a, g.op_b);
+                std::swap(g.m, g.n);
+                std::swap(g.a, g.b);
+                std::swap(g.lda, g.ldb);
                 call_cblas<T, Int>(name, 101, g);
             },
             sizeof(Int) == 8};

@@ -50,7 +50,10 @@ TEST_CASE("order: several devices share the tiles, and take what another has lef
             for (size_t turn = 0, count = 0; count < taken.size(); ++turn)
                 for (size_t d = 0; d < devices; ++d)
                     if (d + 1 < devices || turn % 2 == 0)
-                        if (const auto t = shares.take(d); t) ++taken.at(*t), ++count;
+                        if (const auto t = shares.take(d); t) {
+                            ++taken.at(*t);
+                            ++count;
+                        }
             for (const int times : taken) CHECK(times == 1);
             for (size_t d = 0; d < devices; ++d) CHECK(!shares.take(d));
         }

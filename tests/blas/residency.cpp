@@ -21,7 +21,8 @@ TEST_CASE("what is held stays on the device") {
     Sum<float> sum(12, 11, 1);
     REQUIRE(hold(sum.c.data(), sum.bytes()) == 0);
     const auto before = sum.c;
-    sum.add(7, 1, 1, 2), sum.add(11, -1, 1, 3);
+    sum.add(7, 1, 1, 2);
+    sum.add(11, -1, 1, 3);
     CHECK(std::memcmp(sum.c.data(), before.data(), sum.bytes()) == 0);
     CHECK(flush(sum.c.data()) == 0);
     CHECK(sum.is_right());
@@ -64,7 +65,10 @@ TEST_CASE("what is held comes back for everything that is not a product of the s
     const int n = 12, ld = 15;
     const float one = 1, zero = 0;
     // A part of C that lies across its tiles, and then all of it again.
-    sum.add(6, 1, 1, 1), sum.add(3, 4, 7, 5, 6, 1, 1, 2), sum.add(6, 1, 1, 3), sum.add(7, 0, 5, 12, 2, 1, 1, 4);
+    sum.add(6, 1, 1, 1);
+    sum.add(3, 4, 7, 5, 6, 1, 1, 2);
+    sum.add(6, 1, 1, 3);
+    sum.add(7, 0, 5, 12, 2, 1, 1, 4);
     CHECK(flush(sum.c.data()) == 0);
     CHECK(sum.is_right());
     // It is read as A, and as B.
@@ -94,7 +98,8 @@ TEST_CASE("what is held comes back for everything that is not a product of the s
         CHECK(sum.is_right());
     }
     // The CPU BLAS computes C = 2 C.
-    sum.add(3, 1, 1, 6), sum.add(2, 0, 2, 7);
+    sum.add(3, 1, 1, 6);
+    sum.add(2, 0, 2, 7);
     CHECK(sum.is_right());
     // Another routine has it as C, and computes a part of it on the device.
     sum.add(3, 1, 1, 8);
@@ -126,7 +131,8 @@ TEST_CASE("what is held comes back to be factored and solved") {
     REQUIRE(is_on_device<float>());
     Sum<float> sum(9, 9, 3);
     CHECK(hold(sum.c.data(), sum.bytes()) == 0);
-    sum.add(4, 1, 0, 1), sum.add(9, 2, 1, 2);
+    sum.add(4, 1, 0, 1);
+    sum.add(9, 2, 1, 2);
     const int n = 9, ld = 12;
     int pivots[9] = {}, wanted_pivots[9] = {}, info = -1, wanted_info = -1;
     const auto sgetrf =
@@ -157,7 +163,8 @@ TEST_CASE("what cannot be held is refused") {
     // C that is held in part comes back as ever.
     Sum<float> sum(12, 11, 1);
     CHECK(hold(sum.c.data() + 40, 200) == 0);
-    sum.add(4, 1, 1, 1), sum.add(4, 1, 1, 2);
+    sum.add(4, 1, 1, 1);
+    sum.add(4, 1, 1, 2);
     CHECK(sum.is_right());
     CHECK(forget(sum.c.data() + 40) == 0);
 }
@@ -184,7 +191,8 @@ TEST_CASE("a forked child finds what its parent holds") {
     REQUIRE(is_on_device<float>());
     Sum<float> sum(9, 8, 1);
     CHECK(hold(sum.c.data(), sum.bytes()) == 0);
-    sum.add(5, 1, 1, 1), sum.add(4, 1, 1, 2);
+    sum.add(5, 1, 1, 1);
+    sum.add(4, 1, 1, 2);
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -235,7 +243,10 @@ TEST_CASE("nothing stays during a call of the CPU BLAS, other than in a child th
     CHECK(during == Held::comes_back);
     if (std::getenv("VKGEMM_TESTS_FORK_REOPENS")) {  // else the child has no device
         set_cpu_hook([] {
-            if (child = fork(); child == 0) alarm(60), during = hold_and_add();
+            if (child = fork(); child == 0) {
+                alarm(60);
+                during = hold_and_add();
+            }
         });
         call_batch();
         if (child == 0) {
@@ -291,7 +302,9 @@ TEST_SUITE("small") {  // with VKGEMM_BLAS_MIN=10
             Gemm<float> g{Op::none, Op::none, 2, 2, 12, 1, a, sum.ld, b, sum.ld, 0, x.data(), 2};
             entries<float>().front().call(g);
             CHECK(cpu_calls() == before + 1);
-            g.a = is_a ? sum.wanted.data() : a, g.b = is_a ? b : sum.wanted.data(), g.c = y.data();
+            g.a = is_a ? sum.wanted.data() : a;
+            g.b = is_a ? b : sum.wanted.data();
+            g.c = y.data();
             multiply_plainly(g);
             CHECK(x == y);
             CHECK(flush(nullptr) == 0);  // only what was read has come back

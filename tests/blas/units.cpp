@@ -130,7 +130,9 @@ TEST_CASE("settings: a file of them") {
 TEST_CASE("devices: by name, number, rank, and all of the best kind") {
     const auto device = [](uint32_t index, const char* name, VkPhysicalDeviceType kind) {
         vkgemm::host::DeviceInfo d;
-        d.index = index, d.name = name, d.kind = kind;
+        d.index = index;
+        d.name = name;
+        d.kind = kind;
         return d;
     };
     const std::vector devices{device(0, "llvmpipe", VK_PHYSICAL_DEVICE_TYPE_CPU),
@@ -293,7 +295,9 @@ TEST_CASE("decision: times of shapes") {
     CHECK(shape_key(Gemm<float>{.m = 400, .n = 300, .k = 500}, false) != key);
     ShapeTimes times;
     CHECK(times.of(key).device == 0);
-    times.saw_next(key, 3), times.saw_next(key, 2), times.saw_device(key, 5);
+    times.saw_next(key, 3);
+    times.saw_next(key, 2);
+    times.saw_device(key, 5);
     CHECK(times.of(key).next == 2);
     CHECK(times.of(key).next_calls == 2);
     CHECK(times.of(key).device == 5);

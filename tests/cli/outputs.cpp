@@ -77,7 +77,10 @@ TEST_CASE("outputs: what docs/tool.md shows is what the commands print") {
         const std::string was = lasting(shown), is = lasting(fresh);
         CHECK_MESSAGE((renews || was == is), command, "\nprints\n", is, "and the page shows\n", was,
                       "run cmake --build build --target docs");
-        if (was != is) ++stale, shown = fresh;
+        if (was != is) {
+            ++stale;
+            shown = fresh;
+        }
         renewed += page.substr(at, line_end + 1 - at) + shown;
         at = end;
     }

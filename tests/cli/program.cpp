@@ -149,8 +149,10 @@ Run run(int code, const std::string& given, Where where) {
     REQUIRE(out);
     REQUIRE(err);
     Run r{.code = call(words, out, err), .out = {}, .err = {}};
-    r.out = text_of(out), r.err = text_of(err);
-    std::fclose(out), std::fclose(err);
+    r.out = text_of(out);
+    r.err = text_of(err);
+    std::fclose(out);
+    std::fclose(err);
     check_code(r, code, words, where);
     check_width(r, words, where);
     return r;

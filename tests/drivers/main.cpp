@@ -95,8 +95,14 @@ constexpr const char* columns[] = {"registers", "spills", "scratch", "shared", "
 
 void print_head(const std::vector<const char*>& first) {
     std::string names = "|", rule = "|";
-    for (const char* c : first) names += std::string(" ") + c + " |", rule += " --- |";
-    for (const char* c : columns) names += std::string(" ") + c + " |", rule += " --- |";
+    for (const char* c : first) {
+        names += std::string(" ") + c + " |";
+        rule += " --- |";
+    }
+    for (const char* c : columns) {
+        names += std::string(" ") + c + " |";
+        rule += " --- |";
+    }
     std::printf("\n%s\n%s\n", names.c_str(), rule.c_str());
 }
 

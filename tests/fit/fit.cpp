@@ -37,7 +37,8 @@ Timings imagined(const plan::DeviceCaps& caps) {
         p.file = 0;
         for (Sample& s : p.samples) {
             const float gain = 0.2F * float(s.tile % 3) + 0.4F * s.facts[size_t(plan::TileFact::idle)];
-            s.log_seconds = s.log_cost - gain, s.is_final = true;
+            s.log_seconds = s.log_cost - gain;
+            s.is_final = true;
         }
     }
     return out;

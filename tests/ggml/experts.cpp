@@ -49,7 +49,8 @@ Mixture any_mixture(Random& random) {
               Filled(f32, {slots, tokens, 1, 1}, with_gap(random, 1, 5), b.ids.handle()),
               {},
               random.one_in(2)};
-    x.w.fill(random), x.y.fill(random);
+    x.w.fill(random);
+    x.y.fill(random);
     std::vector<uint32_t> all(experts);
     std::iota(all.begin(), all.end(), 0);
     for (uint64_t t = 0; t < tokens; ++t) {
@@ -95,7 +96,10 @@ TEST_CASE("random tensors: MUL_MAT_ID") {
         Random random(seed);
         const Mixture x = any_mixture(random);
         const Buffers& b = buffers();
-        put(b.w, x.w), put(b.y, x.y), put(b.d, x.d), put(b.ids, x.ids);
+        put(b.w, x.w);
+        put(b.y, x.y);
+        put(b.d, x.d);
+        put(b.ids, x.ids);
         Reason reason{};
         const std::string wrong = run(x.product(), expected_of(x), reason);
         CHECK_MESSAGE(wrong == "", "seed ", seed, ": ", wrong, ";", text_of(x.product()));

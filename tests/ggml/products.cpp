@@ -50,7 +50,8 @@ void add_any(Random& random, const Lie& d, Case& x) {
     const Buffers& b = buffers();
     for (uint64_t i = 0, count = 1 + random.below(2); i < count; ++i) {
         if (i == 0 && random.one_in(3)) {
-            x.d.fill(random), x.added.push_back(x.d);
+            x.d.fill(random);
+            x.added.push_back(x.d);
             continue;
         }
         Lie lie = random.one_in(6) ? any_lie(random, false, 4, false) : d;
@@ -139,7 +140,9 @@ void multiply_any(uint64_t cases, bool blocks) {
         Random random(seed);
         const Case x = any_case(random, blocks);
         const Buffers& b = buffers();
-        put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+        put(b.w, x.w);
+        put(b.y, x.y);
+        put(b.d, x.d);
         for (size_t i = 0; i < x.added.size(); ++i) put(b.added[i], x.added[i]);
         Reason reason{};
         const std::string wrong = run(x.product(), expected(x), reason);

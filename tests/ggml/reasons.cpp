@@ -46,24 +46,34 @@ TEST_CASE("reasons: each has a product") {
     x = product();
     x.src1.ne[0] = 31;
     CHECK(reason_of(x) == Reason::SHAPE);
-    x = product(), x.dst.ne[1] = 4;
+    x = product();
+    x.dst.ne[1] = 4;
     CHECK(reason_of(x) == Reason::SHAPE);
-    x = product(), x.src0.ne[2] = 0;
+    x = product();
+    x.src0.ne[2] = 0;
     CHECK(reason_of(x) == Reason::SHAPE);
-    x = product(), x.src1.nb[0] = 8, x.src1.nb[1] = 256;
+    x = product();
+    x.src1.nb[0] = 8;
+    x.src1.nb[1] = 256;
     CHECK(reason_of(x) == Reason::STRIDES);
-    x = product(), x.src0.nb[1] = 64;  // rows that overlap
+    x = product();
+    x.src0.nb[1] = 64;  // rows that overlap
     CHECK(reason_of(x) == Reason::STRIDES);
-    x = product(q8_0), x.src0.offset += 2;
+    x = product(q8_0);
+    x.src0.offset += 2;
     CHECK(reason_of(x) == Reason::ALIGNMENT);
     x = product(f32, f32, {4, 3, 20, 20}, 1);
-    x.src0.nb[3] += 2, x.src0.nb[2] += 2;  // neither level can be the batch
+    x.src0.nb[3] += 2;
+    x.src0.nb[2] += 2;  // neither level can be the batch
     CHECK(reason_of(x) == Reason::PARTS);
     x.src0.ne[3] = x.src1.ne[3] = x.dst.ne[3] = 2;
     CHECK(reason_of(x) == Reason::ALIGNMENT);
-    x = product(), x.fusedCount = 2, x.fused = {x.dst, x.dst};
+    x = product();
+    x.fusedCount = 2;
+    x.fused = {x.dst, x.dst};
     CHECK(reason_of(x) == Reason::FUSED);
-    x = product(f32, f32, {32, 5, 1, 1}), x.src0.ne[1] = x.dst.ne[0] = uint64_t{1} << 32;
+    x = product(f32, f32, {32, 5, 1, 1});
+    x.src0.ne[1] = x.dst.ne[0] = uint64_t{1} << 32;
     x.dst.nb[1] = x.dst.nb[2] = x.dst.nb[3] = uint64_t{1} << 34;
     CHECK(reason_of(x) == Reason::LIMIT);
 }
@@ -80,9 +90,11 @@ TEST_CASE("reasons: operands and scratch memory") {
     x.ids = &ids.tensor;
     CHECK(recorded(x, 256) == Reason::SCRATCH);
     CHECK(recorded(x) == Reason::SERVED);
-    x.fusedCount = 1, x.fused[0] = x.dst;
+    x.fusedCount = 1;
+    x.fused[0] = x.dst;
     CHECK(reason_of(x) == Reason::FUSED);
-    x.fusedCount = 0, x.src1.ne[1] = 3;
+    x.fusedCount = 0;
+    x.src1.ne[1] = 3;
     CHECK(reason_of(x) == Reason::EXPERTS);
 }
 

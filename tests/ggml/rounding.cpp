@@ -42,7 +42,9 @@ TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
             for (const uint64_t gap : {0u, 4u}) {
                 const Rounding x = diagonal(type, rows, gap);
                 const Buffers& b = buffers();
-                put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+                put(b.w, x.w);
+                put(b.y, x.y);
+                put(b.d, x.d);
                 ggml::Work work;
                 REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
                 CHECK(work.products.roundedApart == 64 + gap);
@@ -109,7 +111,8 @@ TEST_CASE("rows that are not rounded") {
     ggml::MulMat x = diagonal(f16, 16, 0).product();
     x.isPrecise = true;
     CHECK(apart(x) == 0);
-    x.isPrecise = false, x.src1.offset += 4;
+    x.isPrecise = false;
+    x.src1.offset += 4;
     CHECK(apart(x) == 0);
 }
 
@@ -117,7 +120,9 @@ TEST_CASE("weights of f32 have their rows rounded where ggml rounds both") {
     const Buffers& b = buffers();
     for (const bool rounds : {false, true}) {
         const Rounding x = diagonal(f32, 33, 4);
-        put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+        put(b.w, x.w);
+        put(b.y, x.y);
+        put(b.d, x.d);
         ggml::MulMat product = x.product();
         product.isRounding = rounds;
         ggml::Work work;
@@ -137,7 +142,9 @@ TEST_CASE("weights of f32 have their rows rounded where ggml rounds both") {
 TEST_CASE("rows that an earlier product rounded are not rounded again") {
     const Rounding x = diagonal(f16, 16, 0);
     const Buffers& b = buffers();
-    put(b.w, x.w), put(b.y, x.y), put(b.d, x.d);
+    put(b.w, x.w);
+    put(b.y, x.y);
+    put(b.d, x.d);
     ggml::Work work;
     REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
     REQUIRE(work.roundedBytes >= 16 * 64 * 2);

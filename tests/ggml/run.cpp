@@ -13,7 +13,10 @@ namespace vkgemm::test {
 
 const Buffers& buffers() {
     static std::unique_ptr<Buffers> made;
-    if (!made) made = std::make_unique<Buffers>(), before_closing([] { made.reset(); });
+    if (!made) {
+        made = std::make_unique<Buffers>();
+        before_closing([] { made.reset(); });
+    }
     return *made;
 }
 

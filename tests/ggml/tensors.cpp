@@ -17,7 +17,10 @@ Arena::Arena() {
 
 Filled::Filled(VkgemmType type, const Sizes4& ne, const Lie& lie, VkBuffer buffer) {
     const uint64_t block = blockElements(type), unit = bytesOf(type);
-    tensor.type = type, tensor.ne = ne, tensor.buffer = buffer, tensor.offset = lie.offset;
+    tensor.type = type;
+    tensor.ne = ne;
+    tensor.buffer = buffer;
+    tensor.offset = lie.offset;
     uint64_t next = unit, end = lie.offset + unit;
     for (const size_t i : lie.order) {
         tensor.nb[i] = next + (i == lie.order[0] ? 0 : lie.gap[i] * unit);
@@ -62,8 +65,11 @@ std::unique_ptr<ggml::Adapter> new_adapter(const ggml::Options& options) {
     const host::Device& d = device();
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
-    info.instance = d.instance(), info.physicalDevice = d.physicalDevice(), info.device = d.handle();
-    info.apiVersion = d.apiVersion(), info.getInstanceProcAddr = d.getInstanceProcAddr();
+    info.instance = d.instance();
+    info.physicalDevice = d.physicalDevice();
+    info.device = d.handle();
+    info.apiVersion = d.apiVersion();
+    info.getInstanceProcAddr = d.getInstanceProcAddr();
     info.enabledFeatures = &d.enabledFeatures();
     info.enabledExtensions = d.enabledExtensions().data();
     info.enabledExtensionCount = uint32_t(d.enabledExtensions().size());

@@ -128,15 +128,19 @@ TEST_CASE("trials: classes of products") {
     MulMat x = product_of(4, {64, 8, 1, 1}), y = x;
     y.isPrecise = true;
     CHECK_FALSE(same(x, y));
-    y = x, y.src0.offset += 4;
+    y = x;
+    y.src0.offset += 4;
     CHECK_FALSE(same(x, y));
-    y = x, y.fusedCount = 1;
+    y = x;
+    y.fusedCount = 1;
     CHECK_FALSE(same(x, y));
-    y = x, y.src1.nb[0] = 8;
+    y = x;
+    y.src1.nb[0] = 8;
     CHECK_FALSE(same(x, y));
     ggml::Tensor ids = x.src0;
     ids.ne = {2, 4, 1, 1};
-    y = x, y.ids = &ids;
+    y = x;
+    y.ids = &ids;
     CHECK_FALSE(same(x, y));
 }
 
@@ -194,13 +198,15 @@ TEST_CASE("trials: the short cut for what is left to ggml") {
     CHECK(ggml::mixed(one, one) != ggml::mixed(other, other));
     CHECK_FALSE((usual->isLeft(one) || usual->isLeft(0)));
     CHECK(usual->countOf(Reason::SLOWER) == 0);
-    usual->leave(one), usual->leave(0);
+    usual->leave(one);
+    usual->leave(0);
     CHECK((usual->isLeft(one) && !usual->isLeft(other) && !usual->isLeft(0)));
     CHECK(usual->countOf(Reason::SLOWER) == 1);
     // turnOf and note() have the product then.
     usual->takeAll(true);
     CHECK_FALSE(usual->isLeft(one));
-    usual->takeAll(false), usual->keepNotes(true);
+    usual->takeAll(false);
+    usual->keepNotes(true);
     CHECK_FALSE(usual->isLeft(one));
     usual->keepNotes(false);
     CHECK(usual->isLeft(one));

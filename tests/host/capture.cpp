@@ -24,9 +24,13 @@ std::vector<std::byte> bytes(size_t count, uint64_t seed) {
 
 Capture sample() {
     Capture c{.version = "0.1.0", .device = "Toy 3", .driver = "toys", .problem = "f32*f32+f32->f32 2x3x4 alpha=2"};
-    c.kernel = "naive_f32_8x8", c.tile = "WG=64,BM=8,BN=8,TM=1,TN=1", c.alignment = 16, c.workspace = 0;
+    c.kernel = "naive_f32_8x8";
+    c.tile = "WG=64,BM=8,BN=8,TM=1,TN=1";
+    c.alignment = 16;
+    c.workspace = 0;
     c.operands = {{VKGEMM_SLOT_A, bytes(32, 1)}, {VKGEMM_SLOT_B, bytes(48, 2)}, {VKGEMM_SLOT_D, bytes(24, 3)}};
-    c.resultBytes = 24, c.resultChecksum = 0x0123456789abcdef;
+    c.resultBytes = 24;
+    c.resultChecksum = 0x0123456789abcdef;
     return c;
 }
 

@@ -14,7 +14,11 @@ namespace {
 DeviceInfo info(uint32_t index, const char* name, const char* driver, VkPhysicalDeviceType kind,
                 const char* unfit = "") {
     DeviceInfo d;
-    d.index = index, d.name = name, d.driver = driver, d.kind = kind, d.unfit = unfit;
+    d.index = index;
+    d.name = name;
+    d.driver = driver;
+    d.kind = kind;
+    d.unfit = unfit;
     return d;
 }
 

@@ -49,10 +49,13 @@ VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice, VkDeviceMemory, VkDeviceSize, VkDev
 
 /// A device with these functions and one memory type that does everything.
 void mock(DeviceState& device) {
-    device.vk.vkCreateBuffer = create, device.vk.vkDestroyBuffer = destroy;
+    device.vk.vkCreateBuffer = create;
+    device.vk.vkDestroyBuffer = destroy;
     device.vk.vkGetBufferMemoryRequirements = requirements;
-    device.vk.vkAllocateMemory = allocate, device.vk.vkFreeMemory = release;
-    device.vk.vkBindBufferMemory = bind, device.vk.vkMapMemory = map;
+    device.vk.vkAllocateMemory = allocate;
+    device.vk.vkFreeMemory = release;
+    device.vk.vkBindBufferMemory = bind;
+    device.vk.vkMapMemory = map;
     device.memory.memoryTypeCount = 1;
     device.memory.memoryTypes[0].propertyFlags =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;

@@ -85,7 +85,9 @@ plan::Result<Case> parse_case(std::string_view line) {
     }
     const auto read = plan::parse_problem(line);
     if (!read) return read.status();
-    x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
+    x.problem = read->problem;
+    x.alpha = read->alpha;
+    x.beta = read->beta;
     return x;
 }
 
@@ -93,7 +95,9 @@ Case case_of(std::string_view kernel, std::string_view problem_line) {
     const auto read = plan::parse_problem(problem_line);
     Case x;
     x.kernel = kernel;
-    x.problem = read->problem, x.alpha = read->alpha, x.beta = read->beta;
+    x.problem = read->problem;
+    x.alpha = read->alpha;
+    x.beta = read->beta;
     return x;
 }
 

@@ -32,7 +32,9 @@ void for_each_converted(const Each& each) {
 /// Sizes that cross the edges of small tiles, with B k-contiguous.
 Case converted_case(const Kernel& kernel, Type a, Type b, uint64_t k) {
     Case x = case_for(kernel, 35, 37, k);
-    x.problem.a.type = a, x.problem.b.type = b, x.problem.b.layout = columnMajor;
+    x.problem.a.type = a;
+    x.problem.b.type = b;
+    x.problem.b.layout = columnMajor;
     x.problem.accuracy = VKGEMM_ACCURACY_NARROW;
     return x;
 }
@@ -57,11 +59,14 @@ TEST_CASE("converted: every format as A and as B, exact and within the bound") {
                 Case x = is_a ? converted_case(kernel, format.type, other, k)
                               : converted_case(kernel, other, format.type, k);
                 tally(x);
-                x.fill = Fill::random, x.shift = wants_alignment(kernel) ? 16 : 8, x.problem.batch = 2,
+                x.fill = Fill::random;
+                x.shift = wants_alignment(kernel) ? 16 : 8;
+                x.problem.batch = 2;
                 x.problem.k = 2 * k;
                 (is_a ? x.problem.a : x.problem.b).ld = 2 * k + 2 * format.block;
                 tally(x);
-                x.problem.d.layout = columnMajor, x.fill = Fill::placed;
+                x.problem.d.layout = columnMajor;
+                x.fill = Fill::placed;
                 if (format.type != VKGEMM_TYPE_NVFP4) tally(x);  // which has no NaN
             }
         }
@@ -82,7 +87,10 @@ TEST_CASE("converted: plain types that differ, in every layout, of any length an
                     x.seed = ++seed;
                     x.problem.a.layout = seed & 1 ? columnMajor : rowMajor;
                     x.problem.b.layout = seed & 2 ? columnMajor : rowMajor;
-                    if (seed % 3 == 0) x.problem.m = 40, x.problem.n = 24;  // rows of octets
+                    if (seed % 3 == 0) {
+                        x.problem.m = 40;
+                        x.problem.n = 24;  // rows of octets
+                    }
                     x.problem.batch = 1 + seed % 2;
                     x.shift = (wants_alignment(kernel) ? 16 : 4) * static_cast<uint32_t>(seed % 3);
                     x.fill = seed % 5 == 0 ? Fill::special : seed % 7 == 0 ? Fill::random : Fill::exact;
@@ -107,8 +115,12 @@ TEST_CASE("converted: ahead of the run, for sizes that vary, in slices, and with
             }
             x.problem.packedB = VKGEMM_PACKED_NONE;
             tally(x);
-            x.sizes.reset(), x.problem.upTo = 0;
-            x.tile = "SPLIT=3", x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1, x.alpha = -1;
+            x.sizes.reset();
+            x.problem.upTo = 0;
+            x.tile = "SPLIT=3";
+            x.problem.cSource = VKGEMM_C_IS_D;
+            x.beta = 1;
+            x.alpha = -1;
             tally(x);
         }
     });

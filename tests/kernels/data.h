@@ -58,7 +58,10 @@ struct Data {
         };
         const auto fill = [&](Guarded& g, int64_t most) { g.fill([&] { return number(most, g.type()); }); };
         const std::array<double, 3> factors = {1, 2, plan::is_scaled(p) ? -0.5 : -1};
-        if (x.alpha != 0) fill(a, most_of(p.a.type, range.ab)), fill(b, most_of(p.b.type, range.ab));
+        if (x.alpha != 0) {
+            fill(a, most_of(p.a.type, range.ab));
+            fill(b, most_of(p.b.type, range.ab));
+        }
         if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
         if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
         fill(bias, range.others);
@@ -72,7 +75,10 @@ struct Data {
         set_scalars(x, p);
         if (x.alias != Alias::none) d = x.alias == Alias::c ? c : residual;
         if (x.fill == Fill::wide) widen(p);
-        if (x.fill == Fill::great) a.change(first_times<63>), b.change(first_times<64, true>);
+        if (x.fill == Fill::great) {
+            a.change(first_times<63>);
+            b.change(first_times<64, true>);
+        }
         if (x.fill == Fill::scaled) a.change(of_row);
         if (x.fill == Fill::digits) pick_digits(random, p.k, x.seed % 2 == 0);
         if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
@@ -88,8 +94,10 @@ struct Data {
         if (p.scalars & VKGEMM_SCALARS_ALPHA) scalars.alpha = static_cast<float>(x.alpha);
         if (p.scalars & VKGEMM_SCALARS_BETA) scalars.beta = static_cast<float>(x.beta);
         for (const plan::EpilogueStep& s : p.epilogue)
-            if (s.kind == VKGEMM_STEP_CLAMP && (p.scalars & VKGEMM_SCALARS_CLAMP))
-                scalars.low = s.low, scalars.high = s.high;
+            if (s.kind == VKGEMM_STEP_CLAMP && (p.scalars & VKGEMM_SCALARS_CLAMP)) {
+                scalars.low = s.low;
+                scalars.high = s.high;
+            }
         if (!(p.scalars & VKGEMM_SCALARS_MONITOR)) scalars.nonFinite = 7;  // which must stay
         if (p.scalars & VKGEMM_SCALARS_LARGEST) scalars.largest = 0;
     }

@@ -46,7 +46,9 @@ TEST_CASE("each tile: whole tiles") {
     for_each_tile([](const Kernel& kernel, Tally& tally) {
         Case x = whole_case(kernel);
         tally(x);
-        x.fill = Fill::random, x.problem.k *= 2, x.problem.batch = 2;
+        x.fill = Fill::random;
+        x.problem.k *= 2;
+        x.problem.batch = 2;
         tally(x);
     });
 }
@@ -57,7 +59,9 @@ TEST_CASE("each tile: column-major, misaligned, scaled and added to") {
         x.problem.a.layout = x.problem.b.layout = columnMajor;
         x.problem.cSource = VKGEMM_C_SEPARATE;
         x.problem.epilogue = {{VKGEMM_STEP_BIAS_ROW}};
-        x.alpha = -2, x.beta = 3, x.shift = 1;
+        x.alpha = -2;
+        x.beta = 3;
+        x.shift = 1;
         tally(x);
     });
 }
@@ -66,7 +70,8 @@ TEST_CASE("NaN and infinity propagate") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         for (uint64_t seed = 1; seed <= 3; ++seed) {
             Case x = odd_case(kernel);
-            x.fill = Fill::special, x.seed = seed;
+            x.fill = Fill::special;
+            x.seed = seed;
             if (seed == 2) x.problem.epilogue = {{VKGEMM_STEP_RELU}};  // NaN stays NaN
             if (seed == 3 && kernel.module.accumulate != vkgemm::plan::f16 &&
                 vkgemm::plan::info(kernel.module.accumulate).is_float)
@@ -97,11 +102,14 @@ TEST_CASE("NaN and infinity in the first and in the last k, of K and of its slic
             Case whole = with_layouts(whole_case(kernel)), odd = with_layouts(odd_case(kernel));
             for (const uint64_t depth : {step, slice}) {  // fewer than a step of gemv takes, and no multiple of it
                 whole.problem.k = depth;
-                at(whole, 0, ++seed), at(whole, depth - 1, ++seed);
+                at(whole, 0, ++seed);
+                at(whole, depth - 1, ++seed);
             }
-            at(odd, 0, ++seed), at(odd, widened(odd).problem.k - 1, ++seed);
+            at(odd, 0, ++seed);
+            at(odd, widened(odd).problem.k - 1, ++seed);
             if (kernel.module.accumulate == vkgemm::plan::f16) continue;  // whose slices no kernel adds up
-            whole.problem.k = 2 * slice, whole.tile = "SPLIT=2";
+            whole.problem.k = 2 * slice;
+            whole.tile = "SPLIT=2";
             for (const uint64_t k : {uint64_t{0}, slice - 1, slice, 2 * slice - 1}) at(whole, k, ++seed);
         }
     });
@@ -114,8 +122,10 @@ TEST_CASE("K of half a tile, in families of one step: an infinity in the last k,
             for (const Layout a : {vkgemm::rowMajor, columnMajor})
                 for (const Layout b : {vkgemm::rowMajor, columnMajor}) {
                     Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN, kernel.tile.BK / 2);
-                    x.problem.a.layout = a, x.problem.b.layout = b;
-                    x.fill = Fill::placed, x.seed = placed_seed(widened(x).problem.k - 1, in_b, 1);
+                    x.problem.a.layout = a;
+                    x.problem.b.layout = b;
+                    x.fill = Fill::placed;
+                    x.seed = placed_seed(widened(x).problem.k - 1, in_b, 1);
                     tally(x);
                 }
     });
@@ -148,13 +158,16 @@ TEST_CASE("f64: factors and numbers that f32 does not hold, and the curves of th
     for_each_row([](const Kernel& kernel, Tally& tally) {
         if (kernel.module.accumulate != vkgemm::plan::f64) return tally.none();
         Case x = odd_case(kernel);
-        x.problem.cSource = VKGEMM_C_IS_D, x.alpha = 1 + 0x1p-28, x.beta = 1 - 0x1p-28;
+        x.problem.cSource = VKGEMM_C_IS_D;
+        x.alpha = 1 + 0x1p-28;
+        x.beta = 1 - 0x1p-28;
         tally(x);
         x = odd_case(kernel);
         x.fill = Fill::random;
         for (const double alpha : {1.0, -1.0, 30.0, 1e-200, 1e300})
             for (const VkgemmStepKind step : {VKGEMM_STEP_GELU, VKGEMM_STEP_SILU}) {
-                x.alpha = alpha, x.problem.epilogue = {{step}};
+                x.alpha = alpha;
+                x.problem.epilogue = {{step}};
                 tally(x);
             }
     });
@@ -165,7 +178,8 @@ TEST_CASE("f32: every digit counts; NaN and infinities, in every row") {
         if (kernel.module.a != vkgemm::plan::f32 || kernel.module.d != vkgemm::plan::f32) return tally.none();
         for (uint64_t seed = 1; seed <= 2; ++seed) {
             Case x = odd_case(kernel);
-            x.fill = Fill::digits, x.seed = seed;
+            x.fill = Fill::digits;
+            x.seed = seed;
             tally(x);
             x.fill = Fill::special;
             tally(x);

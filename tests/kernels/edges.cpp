@@ -49,7 +49,8 @@ TEST_CASE("edges: transposed, misaligned, scaled and added to, exact") {
             x.seed = seed;
             x.problem.a.layout = x.problem.b.layout = columnMajor;
             x.problem.cSource = VKGEMM_C_SEPARATE;
-            x.alpha = -2, x.beta = floats ? 0.5 : 3;
+            x.alpha = -2;
+            x.beta = floats ? 0.5 : 3;
             x.shift = 1;
             tally(x);
         });
@@ -61,7 +62,8 @@ TEST_CASE("edges: anything, within the derived bound") {
         for_each_edge(kernel.tile, [&](uint64_t m, uint64_t n, uint64_t k, uint64_t seed) {
             if (seed % 3 != 0) return;
             Case x = case_for(kernel, m, n, 5 * k);
-            x.seed = seed, x.fill = Fill::random;
+            x.seed = seed;
+            x.fill = Fill::random;
             tally(x);
         });
     });
@@ -71,8 +73,11 @@ TEST_CASE("bands of tiles: that come out even, that do not, that are higher than
     for_each_product([](const Kernel& kernel, Tally& tally) {
         for (const uint32_t rows : {2u, 3u, 4096u}) {
             Case x = case_for(kernel, 4 * kernel.tile.BM + 1, 3 * kernel.tile.BN + 1, 5);
-            x.problem.batch = 2, x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1;  // a tile done twice shows
-            x.tile = "RASTER=" + std::to_string(rows), x.seed = rows;
+            x.problem.batch = 2;
+            x.problem.cSource = VKGEMM_C_IS_D;
+            x.beta = 1;  // a tile done twice shows
+            x.tile = "RASTER=" + std::to_string(rows);
+            x.seed = rows;
             tally(x);
         }
     });
@@ -87,7 +92,8 @@ TEST_CASE("a tile is a value: tiles that no row has") {
         int found = 0;
         for (int tried = 0; tried < 20000 && found < 3; ++tried) {
             Tile t = kernel.tile;
-            t.BM = random.pick(std::to_array(sizes)), t.BN = random.pick(std::to_array(sizes)),
+            t.BM = random.pick(std::to_array(sizes));
+            t.BN = random.pick(std::to_array(sizes));
             t.BK = random.pick(std::to_array(depths));
             for (auto [constant, row] : {std::pair{&t.TM, kernel.tile.TM}, {&t.TN, kernel.tile.TN}})
                 *constant = row <= 1 ? row : random.pick(std::to_array(own));
@@ -95,7 +101,8 @@ TEST_CASE("a tile is a value: tiles that no row has") {
             t.WG = std::max(1u, t.BM / std::max(t.TM, 1u) * (t.BN / std::max(t.TN, 1u)));
             if (vkgemm::plan::broken_rules(kernel.module.family, t, bytes, {16384, 256}).count) continue;
             Case x = case_for(kernel, 2 * t.BM + 1, t.BN + 1, 3 * t.BK + 1);
-            x.tile = to_text(t), x.seed = static_cast<uint64_t>(tried);
+            x.tile = to_text(t);
+            x.seed = static_cast<uint64_t>(tried);
             tally(x);
             ++found;
         }

@@ -88,8 +88,10 @@ std::string run_fenced(const Case& x, Side side) {
     const Data data(x, *p);
     const VkgemmProblem problem = vkgemm::convert::toC(x.problem);
     VkgemmPlanOptions options{};
-    options.structSize = sizeof options, options.workspaceLimit = 64 << 20;
-    options.kernel = x.kernel.c_str(), options.operandAlignment = 4;
+    options.structSize = sizeof options;
+    options.workspaceLimit = 64 << 20;
+    options.kernel = x.kernel.c_str();
+    options.operandAlignment = 4;
     OwnedPlan plan, packer;
     VkgemmError error{};
     if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
@@ -103,14 +105,18 @@ std::string run_fenced(const Case& x, Side side) {
     std::memcpy(a.data(), &data.a.bytes()[data.a.offset()], data.a.span_bytes());
     std::memcpy(b.data(), &data.b.bytes()[data.b.offset()], data.b.span_bytes());
     VkgemmRun run{};
-    run.structSize = sizeof run, run.alpha = 1, run.a = a.operand();
+    run.structSize = sizeof run;
+    run.alpha = 1;
+    run.a = a.operand();
     if (packs) {
         if (vkgemmCreatePack(plan.handle, VKGEMM_SLOT_A, &packer.handle, &error) != VKGEMM_SUCCESS) return error.text;
         run.d = packed.operand();
         if (std::string why = submit(packer.handle, run, {&a, &packed}); !why.empty()) return why;
         run.a = packed.operand();
     }
-    run.b = b.operand(), run.d = d.operand(), run.workspace = workspace.operand();
+    run.b = b.operand();
+    run.d = d.operand();
+    run.workspace = workspace.operand();
     const std::string why = submit(plan.handle, run, {&a, &b, &d, &packed, &workspace});
     if (!why.empty()) return why;
     std::vector<std::byte> after = data.d.bytes();

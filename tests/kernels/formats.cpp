@@ -43,7 +43,9 @@ Case case_of_types(const Kernel& kernel, Type a, Type b, uint64_t blocks = 3) {
     Case x = case_for(kernel, std::min(kernel.tile.BM, 32u) + 3, std::min(kernel.tile.BN, 32u) + 5, 0);
     if (is_gemv(kernel))
         (kernel.tile.BM < kernel.tile.BN ? x.problem.m : x.problem.n) = std::min(kernel.tile.BM, kernel.tile.BN);
-    x.problem.a.type = a, x.problem.b.type = b, x.problem.b.layout = columnMajor;
+    x.problem.a.type = a;
+    x.problem.b.type = b;
+    x.problem.b.layout = columnMajor;
     const uint32_t least = kernel.module.family.reads_pieces ? 64 : 32;
     x.problem.k = blocks * std::max({info(a).block, info(b).block, least});
     return x;
@@ -117,7 +119,10 @@ TEST_CASE("every format, as A and as B: exact, and within the bound") {
             for (const bool is_a : {false, true}) {
                 Case x = is_a ? case_of_types(kernel, format.type, other) : case_of_types(kernel, other, format.type);
                 tally(x);
-                x.fill = Fill::random, x.shift = 4, x.problem.batch = 2, x.problem.k *= 2;
+                x.fill = Fill::random;
+                x.shift = 4;
+                x.problem.batch = 2;
+                x.problem.k *= 2;
                 (is_a ? x.problem.a : x.problem.b).ld = x.problem.k + 2 * format.block;
                 tally(x);
             }
@@ -138,7 +143,8 @@ TEST_CASE("plain types that differ, in every layout") {
                 if (!is_gemv(kernel)) {
                     x.problem.k = 2 * std::max(kernel.tile.BK, 4u) + seed % 4;
                     if (kernel.module.family.uses_matrix_units) {  // in octets
-                        x.problem.m = x.problem.n = 24, x.problem.k = (x.problem.k + 7) / 8 * 8;
+                        x.problem.m = x.problem.n = 24;
+                        x.problem.k = (x.problem.k + 7) / 8 * 8;
                         if (a == vkgemm::plan::bf16 || b == vkgemm::plan::bf16) continue;
                     }
                     x.problem.a.layout = seed & 1 ? columnMajor : rowMajor;
@@ -157,12 +163,17 @@ TEST_CASE("a format with NaN in one block; with a column-major D, which swaps A 
             if (format.is_plain() || format.type == VKGEMM_TYPE_NVFP4 || format.type == VKGEMM_TYPE_I4)
                 continue;  // the latter two have no NaN
             Case x = case_of_types(kernel, vkgemm::plan::f16, format.type);
-            x.fill = Fill::placed, x.seed = placed_seed(x.problem.k - 1, true, 0);
+            x.fill = Fill::placed;
+            x.seed = placed_seed(x.problem.k - 1, true, 0);
             tally(x);
             x = case_of_types(kernel, vkgemm::plan::f32, format.type, 16);
-            x.problem.k = 4096, x.problem.d.layout = columnMajor, x.tile = "SPLIT=3";
+            x.problem.k = 4096;
+            x.problem.d.layout = columnMajor;
+            x.tile = "SPLIT=3";
             if (!is_gemv(kernel)) x.problem.n = 9;
-            x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1, x.alpha = -1;
+            x.problem.cSource = VKGEMM_C_IS_D;
+            x.beta = 1;
+            x.alpha = -1;
             if (kernel.module.d == vkgemm::plan::f32) tally(x);
         }
     });
@@ -174,19 +185,28 @@ TEST_CASE("pieces of B: slices of K, fewer rows than the tile has, columns that 
         for (const auto& format : vkgemm::plan::type_info) {
             if (format.is_plain()) continue;
             Case x = case_of_types(kernel, vkgemm::plan::f16, format.type);
-            x.problem.k = 4096, x.tile = "SPLIT=3", x.problem.b.ld = 4096 + 2 * format.block;
+            x.problem.k = 4096;
+            x.tile = "SPLIT=3";
+            x.problem.b.ld = 4096 + 2 * format.block;
             tally(x);
-            x.tile = "", x.problem.k = 512, x.problem.m = kernel.tile.BM > 1 ? kernel.tile.BM - 1 : 2;
+            x.tile = "";
+            x.problem.k = 512;
+            x.problem.m = kernel.tile.BM > 1 ? kernel.tile.BM - 1 : 2;
             tally(x);
             x = case_of_types(kernel, vkgemm::plan::f16, format.type);
             x.problem.k = 2560;  // columns of multiples of 16 bytes, which no tile takes in whole steps
             tally(x);
-            x.tile = "SPLIT=2", x.fill = Fill::random, x.problem.batch = 2;
+            x.tile = "SPLIT=2";
+            x.fill = Fill::random;
+            x.problem.batch = 2;
             tally(x);
             x = case_of_types(kernel, vkgemm::plan::f16, format.type);
-            x.problem.k = 2560 + 64, x.problem.b.ld = 3072;  // the last invocation has pieces that do not exist
+            x.problem.k = 2560 + 64;
+            x.problem.b.ld = 3072;  // the last invocation has pieces that do not exist
             if (info(format.type).block < 256) tally(x);
-            x.fill = Fill::placed, x.problem.k = 2560, x.seed = placed_seed(x.problem.k - 1, true, 0);
+            x.fill = Fill::placed;
+            x.problem.k = 2560;
+            x.seed = placed_seed(x.problem.k - 1, true, 0);
             if (format.type != VKGEMM_TYPE_NVFP4) tally(x);  // which has no NaN
         }
     });

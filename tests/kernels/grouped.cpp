@@ -92,7 +92,11 @@ std::vector<VkgemmGroup> addressed(const Groups& g, const host::Buffer& a, const
     const auto place = [](uint64_t& offset, const host::Buffer& buffer, const Guarded& x) {
         offset = buffer.address() + x.offset() + plan::info(x.type()).bytes_of(offset);
     };
-    for (VkgemmGroup& x : out) place(x.offsetA, a, g.a), place(x.offsetB, b, g.b), place(x.offsetD, d, g.d);
+    for (VkgemmGroup& x : out) {
+        place(x.offsetA, a, g.a);
+        place(x.offsetB, b, g.b);
+        place(x.offsetD, d, g.d);
+    }
     for (size_t i = 0; i < g.astray; ++i)
         (i % 3 == 0 ? out[i].offsetA : i % 3 == 1 ? out[i].offsetB : out[i].offsetD) += 2;
     return out;
@@ -106,7 +110,8 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
     const bool by_address = run.p.grouping == VKGEMM_GROUPING_ADDRESSES;
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
-    options.kernel = kernel, options.tile = tile;
+    options.kernel = kernel;
+    options.tile = tile;
     const Kernel* const row = kernel ? plan::find_kernel(kernel) : nullptr;
     options.operandAlignment = row && wants_alignment(*row) ? 16 : plan::info(run.p.d.type).unit_bytes();
     OwnedPlan plan;
@@ -123,17 +128,26 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
                            std::vector<std::byte>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] + 64, std::byte{0x5a}));
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a = operand(a, run.a), r.b = operand(b, run.b), r.d = operand(d, run.d);
+    r.a = operand(a, run.a);
+    r.b = operand(b, run.b);
+    r.d = operand(d, run.d);
     if (plan::is_mixed(run.p))  // A and B are read in words
         for (VkgemmOperand* x : {&r.a, &r.b})
             x->size = (x->size + 3) / 4 * 4 + (options.operandAlignment < 4 ? 4 - options.operandAlignment : 0);
     if (by_address) r.a = r.b = r.d = {};
-    if (problem.m != run.p.m)
-        r.flags = VKGEMM_RECORD_SIZES, r.m = run.p.m, r.n = run.p.n, r.k = run.p.k, r.batch = run.p.batch;
-    r.groups.buffer = groups.handle(), r.indices.buffer = indices.handle();
+    if (problem.m != run.p.m) {
+        r.flags = VKGEMM_RECORD_SIZES;
+        r.m = run.p.m;
+        r.n = run.p.n;
+        r.k = run.p.k;
+        r.batch = run.p.batch;
+    }
+    r.groups.buffer = groups.handle();
+    r.indices.buffer = indices.handle();
     r.indices.size = run.indices.size() * sizeof(uint32_t);
     r.workspace.buffer = workspace.handle();
-    r.alpha = alpha, r.beta = beta;
+    r.alpha = alpha;
+    r.beta = beta;
     if (const std::string why = submitted(plan, r, messages); !why.empty()) return why;
 
     std::vector<std::byte> after(run.d.bytes().size());
@@ -187,7 +201,8 @@ std::string run_selected(const std::string& line, const Kernel& kernel, const ch
     const VkgemmProblem problem = convert::toC(plan::restated(p));
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
-    options.kernel = kernel.name.data(), options.tile = tile;
+    options.kernel = kernel.name.data();
+    options.tile = tile;
     options.operandAlignment = wants_alignment(kernel) ? 16 : plan::info(p.d.type).unit_bytes();
     OwnedPlan plan;
     VkgemmError error{};
@@ -199,7 +214,9 @@ std::string run_selected(const std::string& line, const Kernel& kernel, const ch
                        chosen = uploaded(indices.data(), indices.size() * sizeof indices[0]);
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a = operand(in_a, a), r.b = operand(in_b, b), r.d = operand(out, d);
+    r.a = operand(in_a, a);
+    r.b = operand(in_b, b);
+    r.d = operand(out, d);
     if (plan::is_mixed(p))
         for (VkgemmOperand* x : {&r.a, &r.b})
             x->size = (x->size + 3) / 4 * 4 + (options.operandAlignment < 4 ? 4 - options.operandAlignment : 0);
@@ -392,11 +409,34 @@ TEST_CASE("groups that are not inside their operands are left out") {
         const bool indexed = Groups::is_indexed(good.p);
         leave_out(0, [](VkgemmGroup& g) { g.offsetA = UINT64_MAX; });
         leave_out(1, [](VkgemmGroup& g) { g.offsetA = uint64_t{1} << 63; });
-        leave_out(2, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.k = 30, g.offsetB = uint64_t{1} << 40; });
-        leave_out(3, [&](VkgemmGroup& g) { g.m = 20, g.n = 30, g.offsetD = good.d.span_bytes() / 4; });
-        leave_out(4, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.k = 30, g.ldb = 29; });
-        leave_out(5, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.ldd = 0x80000000u; });
-        leave_out(6, [](VkgemmGroup& g) { g.m = 20, g.n = 30, g.k = 30, g.lda = UINT32_MAX; });
+        leave_out(2, [](VkgemmGroup& g) {
+            g.m = 20;
+            g.n = 30;
+            g.k = 30;
+            g.offsetB = uint64_t{1} << 40;
+        });
+        leave_out(3, [&](VkgemmGroup& g) {
+            g.m = 20;
+            g.n = 30;
+            g.offsetD = good.d.span_bytes() / 4;
+        });
+        leave_out(4, [](VkgemmGroup& g) {
+            g.m = 20;
+            g.n = 30;
+            g.k = 30;
+            g.ldb = 29;
+        });
+        leave_out(5, [](VkgemmGroup& g) {
+            g.m = 20;
+            g.n = 30;
+            g.ldd = 0x80000000u;
+        });
+        leave_out(6, [](VkgemmGroup& g) {
+            g.m = 20;
+            g.n = 30;
+            g.k = 30;
+            g.lda = UINT32_MAX;
+        });
         if (indexed) {
             leave_out(7, [](VkgemmGroup& g) { g.firstIndex = UINT32_MAX; });
             run.indices.back() = reference.indices.back() = UINT32_MAX;  // no such row
@@ -412,9 +452,11 @@ TEST_CASE("groups by address whose addresses are no multiples of an element are 
     const Groups good("29x36x40 batch=6 groups=addresses upto=mnk layout=nt", 31);
     Groups run = good, reference = good;
     run.astray = 3;
-    for (size_t i = 0; i < 6; ++i)
-        run.table[i].m = reference.table[i].m = 20, run.table[i].n = reference.table[i].n = 30,
+    for (size_t i = 0; i < 6; ++i) {
+        run.table[i].m = reference.table[i].m = 20;
+        run.table[i].n = reference.table[i].n = 30;
         run.table[i].k = reference.table[i].k = 30;
+    }
     for (size_t i = 0; i < run.astray; ++i) reference.table[i].m = reference.table[i].n = 0;
     CHECK(run_groups(run, reference, nullptr, nullptr, 1, 0) == "");
 }
@@ -430,7 +472,12 @@ TEST_CASE("tables of random words touch nothing outside the operands") {
             uint32_t words[sizeof g / 4];
             for (uint32_t& w : words) w = static_cast<uint32_t>(random() >> random() % 64);
             std::memcpy(&g, words, sizeof g);
-            if (random() % 2) g.offsetA %= 100, g.offsetB %= 100, g.offsetD %= 100, g.lda = g.ldb = g.ldc = g.ldd = 0;
+            if (random() % 2) {
+                g.offsetA %= 100;
+                g.offsetB %= 100;
+                g.offsetD %= 100;
+                g.lda = g.ldb = g.ldc = g.ldd = 0;
+            }
         }
         for (uint32_t& i : run.indices) i = static_cast<uint32_t>(random() >> random() % 64);
         const std::string why = run_groups(run, good, nullptr, nullptr, 1, 0);

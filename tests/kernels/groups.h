@@ -66,9 +66,14 @@ struct Groups {
         uint64_t row = 0;
         for (uint64_t i = 0; i < p.batch; ++i) {
             VkgemmGroup g{};
-            g.m = uint32_t(i == 1 ? p.m : below(p.m + 1)), g.n = uint32_t(below(p.n + 1)),
+            g.m = uint32_t(i == 1 ? p.m : below(p.m + 1));
+            g.n = uint32_t(below(p.n + 1));
             g.k = uint32_t(below(p.k + 1));
-            if (i == 2) g.m = UINT32_MAX, g.n = UINT32_MAX, g.k = UINT32_MAX;  // counts as the largest
+            if (i == 2) {
+                g.m = UINT32_MAX;
+                g.n = UINT32_MAX;
+                g.k = UINT32_MAX;  // counts as the largest
+            }
             if (p.a.layout == plan::columnMajor) g.lda = uint32_t(std::max(p.a.ld, std::max(a_rows, d_rows(p))));
             if (p.d.layout == plan::columnMajor) g.ldd = uint32_t(std::max(p.d.ld, std::max(a_rows, d_rows(p))));
             const uint64_t lda = g.lda ? g.lda : p.a.ld, ldd = g.ldd ? g.ldd : p.d.ld;

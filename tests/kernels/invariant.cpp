@@ -53,7 +53,8 @@ using Rows = std::vector<std::string>;
 /// Row r of A is the same in every product, whatever m is.
 Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext context) {
     Problem p = vkgemm::plan::parse_problem(line)->problem;
-    p.m = m, p.batch = batch;
+    p.m = m;
+    p.batch = batch;
     const auto completed = vkgemm::plan::complete(p);
     REQUIRE_MESSAGE(bool(completed), completed.status().text);
     const Problem& q = *completed;
@@ -65,7 +66,8 @@ Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext 
     const auto d = buffer_of(bytes_of(q.d, m, q.n, batch, [](uint64_t, uint64_t) { return 0.0; }));
     const VkgemmProblem given = vkgemm::convert::toC(p);
     VkgemmPlanOptions options{};
-    options.structSize = sizeof options, options.workspaceLimit = 64 << 20;
+    options.structSize = sizeof options;
+    options.workspaceLimit = 64 << 20;
     OwnedPlan plan;
     VkgemmError error{};
     REQUIRE_MESSAGE(vkgemmCreatePlan(context, &given, &options, &plan.handle, &error) == VKGEMM_SUCCESS,
@@ -75,8 +77,11 @@ Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext 
     REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
     const auto workspace = buffer_of(std::vector<std::byte>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE]));
     VkgemmRun run{};
-    run.structSize = sizeof run, run.alpha = 0.7;
-    run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.d.buffer = d.handle();
+    run.structSize = sizeof run;
+    run.alpha = 0.7;
+    run.a.buffer = a.handle();
+    run.b.buffer = b.handle();
+    run.d.buffer = d.handle();
     run.workspace.buffer = workspace.handle();
     const auto done = device().submit([&](VkCommandBuffer commands) {
         const VkgemmResult code = vkgemmRecord(plan.handle, commands, &run, &error);

@@ -16,7 +16,10 @@ void check_all_ways(const char* kernel, const std::string& line, const char* til
         for (const int way : {0, 1, 2}) {
             if (skips_way()) continue;
             Case x = case_of(kernel, line);
-            x.tile = tile, x.shift = shift, x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
+            x.tile = tile;
+            x.shift = shift;
+            x.addresses = way == 1;
+            x.invocations = way == 2 ? as_on_a_gpu : 0;
             CHECK_MESSAGE(is_planned(x), line, " has no plan");
             CHECK(run(x) == "");
         }
@@ -47,7 +50,8 @@ TEST_CASE("levels: a B whose blocks are no whole words begins in the middle of o
             for (const int way : {0, 1, 2}) {
                 if (skips_way()) continue;
                 Case x = case_of(kernel, line);
-                x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
+                x.addresses = way == 1;
+                x.invocations = way == 2 ? as_on_a_gpu : 0;
                 CHECK_MESSAGE(is_planned(x), line, " has no plan");
                 CHECK(run(x) == "");
             }

@@ -16,7 +16,10 @@ using namespace vkgemm::test;
 
 static int run_one(std::string_view line) {
     const auto x = parse_case(line);
-    if (!x) return std::fprintf(stderr, "--one: %s\n", x.status().text.c_str()), 2;
+    if (!x) {
+        std::fprintf(stderr, "--one: %s\n", x.status().text.c_str());
+        return 2;
+    }
     const std::string why = run(*x);
     std::printf("%s\n", why.empty() ? "right" : why.c_str());
     return close_device(why.empty() ? 0 : 1);
@@ -24,7 +27,10 @@ static int run_one(std::string_view line) {
 
 /// The program's exit code where the family settles it.
 static std::optional<int> take_family(std::string_view name) {
-    if (!choose_family(name)) return std::fprintf(stderr, "no family '%s'\n", std::string(name).c_str()), 2;
+    if (!choose_family(name)) {
+        std::fprintf(stderr, "no family '%s'\n", std::string(name).c_str());
+        return 2;
+    }
     if (any_row_fits()) return std::nullopt;
     std::printf("skipped: no row of %s fits %s\n", std::string(name).c_str(), device().info().name.c_str());
     return close_device(0);

@@ -22,7 +22,9 @@ void for_each_rounded(const Each& each) {
         for (const auto& format : vkgemm::plan::type_info) {
             if (!vkgemm::plan::family::has_dots(format.type)) continue;
             Case x = case_for(kernel, 1 + number % 8, kernel.tile.BN + 3, 512);
-            x.problem.a.type = vkgemm::plan::f32, x.problem.b.type = format.type, x.seed = ++number;
+            x.problem.a.type = vkgemm::plan::f32;
+            x.problem.b.type = format.type;
+            x.seed = ++number;
             each(kernel, x, tally);
         }
     }
@@ -36,7 +38,8 @@ TEST_CASE("mxint8: every type of A, 1 to 8 rows; rows that are 0, small or large
     for_each_rounded([](const Kernel& kernel, Case x, Tally& tally) {
         constexpr Type types[] = {vkgemm::plan::f32, vkgemm::plan::f16, vkgemm::plan::bf16};
         for (const Fill fill : {Fill::exact, Fill::random, Fill::scaled}) {
-            x.fill = fill, x.shift = static_cast<uint32_t>(x.seed % 3);
+            x.fill = fill;
+            x.shift = static_cast<uint32_t>(x.seed % 3);
             x.problem.a.type = types[fill == Fill::scaled ? 0 : x.seed % 3];
             if (fill == Fill::scaled) x.problem.m = 8;
             if (fill != Fill::scaled || kernel.module.d == vkgemm::plan::f32) tally(x);
@@ -46,7 +49,8 @@ TEST_CASE("mxint8: every type of A, 1 to 8 rows; rows that are 0, small or large
 
 TEST_CASE("mxint8: one infinity or NaN in A, at either end of K, makes its row of D NaN") {
     for_each_rounded([](const Kernel&, Case x, Tally& tally) {
-        x.problem.m = 4, x.fill = Fill::placed;
+        x.problem.m = 4;
+        x.fill = Fill::placed;
         for (const uint64_t k : {uint64_t{0}, x.problem.k - 1}) {
             x.seed = placed_seed(k, false, static_cast<unsigned>(x.seed % 3));
             tally(x);

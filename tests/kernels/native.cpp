@@ -80,7 +80,8 @@ VkResult loaded(const std::vector<uint8_t>& code) {
     REQUIRE((create && destroy));
     VkCuModuleCreateInfoNVX info = {};
     info.sType = VK_STRUCTURE_TYPE_CU_MODULE_CREATE_INFO_NVX;
-    info.dataSize = code.size(), info.pData = code.data();
+    info.dataSize = code.size();
+    info.pData = code.data();
     VkCuModuleNVX module = VK_NULL_HANDLE;
     const VkResult result = create(handle, &info, nullptr, &module);
     if (result == VK_SUCCESS) destroy(handle, module, nullptr);

@@ -32,7 +32,8 @@ std::vector<Type> types_beside(const Kernel& kernel, bool matrix) {
 void give(Problem& p, VkgemmStepKind step, Type type) {
     switch (step) {
         case VKGEMM_STEP_NONE:
-            p.cSource = VKGEMM_C_SEPARATE, p.c.type = type;
+            p.cSource = VKGEMM_C_SEPARATE;
+            p.c.type = type;
             return;
         case VKGEMM_STEP_RESIDUAL:
         case VKGEMM_STEP_DRELU:
@@ -69,8 +70,10 @@ TEST_CASE("each operand of the epilogue in each type that it may have") {
                 Case x = odd_case(kernel);
                 if (i % 2) x = case_for(kernel, x.problem.m, x.problem.n / 16 * 16 + 16, x.problem.k);  // D is wide
                 give(x.problem, step, type);
-                x.alpha = -1, x.beta = step == VKGEMM_STEP_NONE ? 2 : 0;
-                x.addresses = i % 3 == 1, x.seed = ++i;
+                x.alpha = -1;
+                x.beta = step == VKGEMM_STEP_NONE ? 2 : 0;
+                x.addresses = i % 3 == 1;
+                x.seed = ++i;
                 tally(x);
             }
     });
@@ -83,14 +86,18 @@ TEST_CASE("operands of different types beside one D, transposed, in batches, and
         for (const bool transposed : {false, true}) {
             Case x = odd_case(kernel);
             Problem& p = x.problem;
-            give(p, VKGEMM_STEP_NONE, f32), give(p, VKGEMM_STEP_BIAS_ROW, bf16);
-            give(p, VKGEMM_STEP_RESIDUAL, f16), give(p, VKGEMM_STEP_SCALE_COL, f32);
+            give(p, VKGEMM_STEP_NONE, f32);
+            give(p, VKGEMM_STEP_BIAS_ROW, bf16);
+            give(p, VKGEMM_STEP_RESIDUAL, f16);
+            give(p, VKGEMM_STEP_SCALE_COL, f32);
             if (transposed)
                 p.d.layout = columnMajor;
             else
                 p.c.layout = columnMajor;
             p.epilogue.add({VKGEMM_STEP_LEAKY_RELU, transposed ? 0.5f : -2.0f});
-            p.batch = 2, x.beta = 1, x.shift = wants_alignment(kernel) ? 0 : 2;
+            p.batch = 2;
+            x.beta = 1;
+            x.shift = wants_alignment(kernel) ? 0 : 2;
             tally(x);
         }
     });
@@ -117,7 +124,12 @@ TEST_CASE("the derivative of ReLU: 0 where the residual is 0 or less, also of Na
                 Case x = odd_case(kernel);
                 Problem& p = x.problem;
                 x.fill = fill;
-                if (on_d) x.alias = Alias::residual, p.batch = 2, p.d.layout = columnMajor, p.d.ld = p.m + 3;
+                if (on_d) {
+                    x.alias = Alias::residual;
+                    p.batch = 2;
+                    p.d.layout = columnMajor;
+                    p.d.ld = p.m + 3;
+                }
                 p.epilogue = {{VKGEMM_STEP_BIAS_COL}, {VKGEMM_STEP_DRELU}};
                 tally(x);
             }
@@ -134,11 +146,14 @@ TEST_CASE("sums of i8 become f32, f16, bf16 and i8") {
                 Case x = odd_case(kernel);
                 if (wide) x = case_for(kernel, x.problem.m, x.problem.n / 16 * 16 + 16, x.problem.k);
                 Problem& p = x.problem;
-                p.d.type = d, x.seed = ++seed, x.alpha = 0.5;
+                p.d.type = d;
+                x.seed = ++seed;
+                x.alpha = 0.5;
                 tally(x);
                 give(p, wide ? VKGEMM_STEP_BIAS_COL : VKGEMM_STEP_BIAS_ROW, i32);
                 give(p, wide ? VKGEMM_STEP_SCALE_ROW : VKGEMM_STEP_SCALE_COL, f32);
-                p.cSource = VKGEMM_C_IS_D, x.beta = -1;
+                p.cSource = VKGEMM_C_IS_D;
+                x.beta = -1;
                 tally(x);
                 x.fill = Fill::special;
                 tally(x);
@@ -157,12 +172,16 @@ TEST_CASE("i8 saturates, and of two nearest whole numbers takes the even one") {
             continue;
         ++ran;
         Case x = case_for(kernel, 40, 32, 8);
-        x.problem.d.type = i8, x.alpha = 0.5, x.seed = 5, x.tile = small_tile(kernel);
+        x.problem.d.type = i8;
+        x.alpha = 0.5;
+        x.seed = 5;
+        x.tile = small_tile(kernel);
         const std::string why = run(x);
         CHECK_MESSAGE(why.empty(), why);
         bool lowest = false, highest = false, between = false;
         for (const double d : result(x)) {
-            lowest |= d == -128, highest |= d == 127;
+            lowest |= d == -128;
+            highest |= d == 127;
             between |= d > -100 && d < 100 && d != 0;
         }
         CHECK_MESSAGE((lowest && highest && between), kernel.name, ": the sums are too large or too small to tell");

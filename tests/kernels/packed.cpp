@@ -24,8 +24,10 @@ TEST_CASE("packed ahead: every kernel, A, B and both, ragged sizes, layouts, bat
             };
             offer();
             x.problem.b.layout = vkgemm::plan::columnMajor;
-            x.problem.batch = 3, x.problem.b.batchStride = vkgemm::plan::broadcast;
-            x.problem.cSource = VKGEMM_C_IS_D, x.beta = 2;
+            x.problem.batch = 3;
+            x.problem.b.batchStride = vkgemm::plan::broadcast;
+            x.problem.cSource = VKGEMM_C_IS_D;
+            x.beta = 2;
             x.problem.epilogue = {{VKGEMM_STEP_BIAS_COL}, {VKGEMM_STEP_RELU}};
             offer();
             x.problem.a.layout = x.problem.d.layout = vkgemm::plan::columnMajor;
@@ -60,8 +62,11 @@ TEST_CASE("packed ahead: fragments of a batch, of a shared operand, and with the
             Case x = case_for(kernel, 33, 37, 70);
             const auto types = x.problem;
             x.problem = case_of("", line).problem;
-            x.problem.a.type = types.a.type, x.problem.b.type = types.b.type, x.problem.d.type = types.d.type;
-            x.problem.accumulate = types.accumulate, x.problem.accuracy = types.accuracy;
+            x.problem.a.type = types.a.type;
+            x.problem.b.type = types.b.type;
+            x.problem.d.type = types.d.type;
+            x.problem.accumulate = types.accumulate;
+            x.problem.accuracy = types.accuracy;
             if (!can_be_exact(x)) x.fill = Fill::random;
             CHECK(run(x) == "");
         }

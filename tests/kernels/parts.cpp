@@ -18,7 +18,9 @@ void check_all_ways(const std::string& line, uint32_t reach) {
     for (const int way : {0, 1, 2}) {
         if (skips_way()) continue;
         Case x = case_of("", line);
-        x.reach = reach, x.addresses = way == 1, x.invocations = way == 2 ? as_on_a_gpu : 0;
+        x.reach = reach;
+        x.addresses = way == 1;
+        x.invocations = way == 2 ? as_on_a_gpu : 0;
         x.shift = way == 1 && line.find("_type=") == std::string::npos ? 1 : 0;
         CHECK_MESSAGE(is_planned(x), line, " has no plan");
         CHECK(run(x) == "");
@@ -55,7 +57,8 @@ TEST_CASE("parts: schedules with a workspace, and types") {
     for (const char* tile : {"SPLIT=3", "PACK=4", "SPLIT=2,PACK=4", "PACK=1"}) {
         for (const char* line : {"97x99x40 beta=2", "43x67x130 beta=2"}) {
             Case x = case_of("tiled_f32_8x8", line);
-            x.reach = 3000, x.tile = tile;
+            x.reach = 3000;
+            x.tile = tile;
             if (!skips_way()) CHECK(run(x) == "");
             x.addresses = true;
             if (!skips_way()) CHECK(run(x) == "");
@@ -80,16 +83,20 @@ TEST_CASE("parts: random problems") {
     for (int i = 0; i < problems; ++i) {
         Case x = case_of("", "f32*f32 1x1x1");
         auto& p = x.problem;
-        p.m = 1 + random.below(150), p.n = 1 + random.below(150), p.k = 1 + random.below(100);
+        p.m = 1 + random.below(150);
+        p.n = 1 + random.below(150);
+        p.k = 1 + random.below(100);
         p.batch = 1 + random.below(4);
         for (auto* m : {&p.a, &p.b, &p.d})
             if (random.one_in(2)) m->layout = vkgemm::columnMajor;
         p.cSource = static_cast<VkgemmC>(random.below(3));
-        x.beta = p.cSource == VKGEMM_C_NONE ? 0 : 2, x.alpha = 3;
+        x.beta = p.cSource == VKGEMM_C_NONE ? 0 : 2;
+        x.alpha = 3;
         if (random.one_in(2)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_BIAS_ROW : VKGEMM_STEP_BIAS_COL});
         if (random.one_in(4)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_RESIDUAL : VKGEMM_STEP_DRELU});
         x.reach = static_cast<uint32_t>(2000 + 1000 * random.below(4));
-        x.invocations = random.one_in(2) ? as_on_a_gpu : 0, x.seed = static_cast<uint64_t>(i) + 1;
+        x.invocations = random.one_in(2) ? as_on_a_gpu : 0;
+        x.seed = static_cast<uint64_t>(i) + 1;
         if (!is_planned(x)) continue;
         ++planned;
         CHECK(run(x) == "");

@@ -81,7 +81,9 @@ Tile shaping(const Row& row, Tile tile) {
     if (!row.helper || row.family().packs_fragments) return tile;
     const Tile& own = row.helper->tile;
     if (row.module().role == plan::Role::packer) {
-        tile.BM = own.BM, tile.BN = own.BN, tile.BK = own.BN / 2;
+        tile.BM = own.BM;
+        tile.BN = own.BN;
+        tile.BK = own.BN / 2;
     } else {
         tile.BM = tile.BN = std::max(8u, own.BN / 16);  // more elements of D than a work group finishes
         if (own.TEAM > 1) tile.BK *= 8;                 // its teams are for many slices
@@ -186,7 +188,10 @@ bool choose_family(std::string_view name) {
 
 void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 
-void be_quick() { every_nth *= 4, every_own = 3; }
+void be_quick() {
+    every_nth *= 4;
+    every_own = 3;
+}
 bool is_quick() { return every_own > 1; }
 
 bool skips_way() {
@@ -248,13 +253,17 @@ Case widened(Case x) {
     const uint32_t to = grain_of(*kernel);
     const bool blocks = kernel->module.family.reads_pieces;
     if (blocks || kernel->module.family.name == "gemv_mixed") {  // which take nothing else
-        p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
+        p.a.layout = rowMajor;
+        p.b.layout = plan::columnMajor;
         p.k = rounded_up(p.k, blocks ? 64 : 32);
     }
     if (blocks) p.m = std::min<uint64_t>(p.m, 16);
     if (wants_column_major_b(*kernel)) p.b.layout = plan::columnMajor;
     if (kernel->module.family.in_one_step && p.k > 0) p.k = (p.k - 1) % tile_of(*kernel, x).BK + 1;
-    if (plan::is_straight(kernel->module.family, kernel->tile)) p.a.layout = rowMajor, p.b.layout = plan::columnMajor;
+    if (plan::is_straight(kernel->module.family, kernel->tile)) {
+        p.a.layout = rowMajor;
+        p.b.layout = plan::columnMajor;
+    }
     (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
     (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
     if (kernel->module.family.wants_wide_d) p.n = rounded_up(p.n, to);
@@ -291,9 +300,11 @@ bool refused(const Case& x) {
 Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     Case x;
     x.kernel = kernel.name;
-    x.problem.m = m, x.problem.n = n, x.problem.k = k;
+    x.problem.m = m;
+    x.problem.n = n;
+    x.problem.k = k;
     const bool is_mixed = kernel.module.is_mixed();
-    x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a,
+    x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a;
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
     if (kernel.module.family.reads_pieces) x.problem.b.type = VKGEMM_TYPE_Q4_0;     // which needs a format
     constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn

@@ -29,7 +29,8 @@ constexpr Factors all_factors[] = {{1, 0}, {1, 1}, {0, 2}, {-2, 0.5}, {0, 0}, {0
 
 Case with_factors(Case x, size_t i, bool is_float) {
     const Factors f = all_factors[i % std::size(all_factors)];
-    x.alpha = is_float ? f.alpha : std::trunc(f.alpha), x.beta = is_float ? f.beta : std::trunc(2 * f.beta);
+    x.alpha = is_float ? f.alpha : std::trunc(f.alpha);
+    x.beta = is_float ? f.beta : std::trunc(2 * f.beta);
     return x;
 }
 
@@ -58,7 +59,9 @@ void for_each_layout(const Case& x, Each&& each) {
     for (unsigned bits = 0; bits < (x.problem.cSource == VKGEMM_C_SEPARATE ? 16u : 8u); ++bits) {
         const auto layout = [&](unsigned bit) { return bits >> bit & 1 ? columnMajor : rowMajor; };
         Case y = x;
-        y.problem.d.layout = layout(0), y.problem.a.layout = layout(1), y.problem.b.layout = layout(2);
+        y.problem.d.layout = layout(0);
+        y.problem.a.layout = layout(1);
+        y.problem.b.layout = layout(2);
         if (x.problem.cSource == VKGEMM_C_SEPARATE) y.problem.c.layout = layout(3);
         each(y);
     }
@@ -90,7 +93,9 @@ TEST_CASE("rules: every layout of whole tiles, and of rows of whole 16 bytes") {
         for (uint64_t* size : {&wide.problem.m, &wide.problem.n, &wide.problem.k}) *size = (*size + 15) / 16 * 16;
         uint64_t seed = 0;
         for (Case x : {whole_case(kernel), wide}) {
-            x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1, x.problem.batch = 2;
+            x.problem.cSource = VKGEMM_C_IS_D;
+            x.beta = 1;
+            x.problem.batch = 2;
             for_each_layout(x, [&](Case y) {
                 y.seed = ++seed;
                 tally(y);
@@ -104,7 +109,8 @@ TEST_CASE("rules: factors, with poison where nothing may be read") {
         for (size_t i = 0; i < std::size(all_factors); ++i)
             for (const VkgemmC source : {VKGEMM_C_IS_D, VKGEMM_C_SEPARATE}) {
                 Case x = with_factors(odd_case(kernel), i, floats(kernel));
-                x.problem.cSource = source, x.seed = i;
+                x.problem.cSource = source;
+                x.seed = i;
                 tally(x);
             }
     });
@@ -117,21 +123,37 @@ TEST_CASE("rules: batches, strides, broadcasts and padding") {
             auto& p = x.problem;
             const uint64_t step = grain(kernel);
             p.batch = 2 + i % 3;
-            p.a.ld = p.k + i * step, p.b.ld = p.n + 3 * (i % 3) * step, p.d.ld = p.n + i % 4;
+            p.a.ld = p.k + i * step;
+            p.b.ld = p.n + 3 * (i % 3) * step;
+            p.d.ld = p.n + i % 4;
             if (i & 1) p.a.batchStride = vkgemm::plan::broadcast;
             if (i & 2) p.b.batchStride = vkgemm::plan::broadcast;
-            if (i & 4) p.d.batchStride = p.d.ld * p.m + 13, p.a.batchStride = p.a.ld * p.m + 7 * step;
-            if (i % 3 == 1) p.cSource = VKGEMM_C_IS_D, x.beta = 1;
-            if (i % 3 == 2)
-                p.cSource = VKGEMM_C_SEPARATE, p.c.batchStride = vkgemm::plan::broadcast, p.c.ld = p.n + 1, x.beta = 2;
+            if (i & 4) {
+                p.d.batchStride = p.d.ld * p.m + 13;
+                p.a.batchStride = p.a.ld * p.m + 7 * step;
+            }
+            if (i % 3 == 1) {
+                p.cSource = VKGEMM_C_IS_D;
+                x.beta = 1;
+            }
+            if (i % 3 == 2) {
+                p.cSource = VKGEMM_C_SEPARATE;
+                p.c.batchStride = vkgemm::plan::broadcast;
+                p.c.ld = p.n + 1;
+                x.beta = 2;
+            }
             x.seed = i;
             tally(x);
         }
         for (const Layout layout : {rowMajor, columnMajor}) {  // D's matrices side by side
             Case x = odd_case(kernel);
             auto& p = x.problem;
-            p.batch = 3, p.cSource = VKGEMM_C_IS_D, x.beta = 1;
-            p.d.layout = layout, p.d.batchStride = layout == rowMajor ? p.n : p.m, p.d.ld = 3 * p.d.batchStride + 2;
+            p.batch = 3;
+            p.cSource = VKGEMM_C_IS_D;
+            x.beta = 1;
+            p.d.layout = layout;
+            p.d.batchStride = layout == rowMajor ? p.n : p.m;
+            p.d.ld = 3 * p.d.batchStride + 2;
             tally(x);
         }
     });
@@ -143,10 +165,17 @@ TEST_CASE("rules: operands that begin anywhere, as buffers and as addresses") {
             for (const bool addresses : {false, true}) {
                 if (addresses && !device().hasAddresses()) continue;
                 Case x = odd_case(kernel);
-                if (shift % 2 == 0)
-                    x.problem.k = 4 * x.problem.k, x.problem.n = x.problem.n / 4 * 4;  // rows of whole 16 bytes
-                x.shift = shift, x.addresses = addresses, x.seed = shift;
-                if (shift == 3) x.problem.cSource = VKGEMM_C_SEPARATE, x.beta = 1;
+                if (shift % 2 == 0) {
+                    x.problem.k = 4 * x.problem.k;
+                    x.problem.n = x.problem.n / 4 * 4;  // rows of whole 16 bytes
+                }
+                x.shift = shift;
+                x.addresses = addresses;
+                x.seed = shift;
+                if (shift == 3) {
+                    x.problem.cSource = VKGEMM_C_SEPARATE;
+                    x.beta = 1;
+                }
                 tally(x);
             }
     });
@@ -186,9 +215,14 @@ TEST_CASE("rules: each step of the epilogue, and steps in order") {
             for (const Layout layout : {rowMajor, columnMajor}) {
                 Case x = with_steps(odd_case(kernel), lists[i]);
                 if (!floats(kernel) && wants_floats(x.problem)) continue;
-                x.problem.d.layout = layout, x.problem.batch = 1 + i % 2, x.seed = i;
+                x.problem.d.layout = layout;
+                x.problem.batch = 1 + i % 2;
+                x.seed = i;
                 if (i % 3 != 0) x.problem.d.ld = std::max(x.problem.m, x.problem.n) + 3;  // the residual's too
-                if (i % 2) x.problem.cSource = VKGEMM_C_IS_D, x.beta = 1;
+                if (i % 2) {
+                    x.problem.cSource = VKGEMM_C_IS_D;
+                    x.beta = 1;
+                }
                 tally(x);
             }
     });
@@ -198,7 +232,8 @@ TEST_CASE("rules: nothing to sum, nothing to write") {
     for_each_kernel([](const Kernel& kernel, Tally& tally) {
         for (const VkgemmC source : {VKGEMM_C_NONE, VKGEMM_C_IS_D, VKGEMM_C_SEPARATE}) {
             Case x = case_for(kernel, 5, 7, 0);
-            x.problem.cSource = source, x.beta = source == VKGEMM_C_NONE ? 0 : 2;
+            x.problem.cSource = source;
+            x.beta = source == VKGEMM_C_NONE ? 0 : 2;
             tally(x);
             if (floats(kernel)) x.alpha = std::numeric_limits<double>::infinity();  // of nothing, so it is nothing
             tally(x);

@@ -65,7 +65,10 @@ Pool& pool() {
 }
 
 VkgemmProblem for_api(plan::Problem p) {
-    if (p.cSource != VKGEMM_C_SEPARATE) p.c = {.type = p.c.type}, p.outerStrideC = 0;
+    if (p.cSource != VKGEMM_C_SEPARATE) {
+        p.c = {.type = p.c.type};
+        p.outerStrideC = 0;
+    }
     return convert::toC(p);
 }
 
@@ -336,9 +339,15 @@ Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Dat
     if (r.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
     if (x.sizes) {
         r.flags |= VKGEMM_RECORD_SIZES;
-        r.m = x.sizes->m, r.n = x.sizes->n, r.k = x.sizes->k, r.batch = x.sizes->batch;
+        r.m = x.sizes->m;
+        r.n = x.sizes->n;
+        r.k = x.sizes->k;
+        r.batch = x.sizes->batch;
     }
-    if (x.strides) r.flags |= VKGEMM_RECORD_STRIDES, r.strides = *x.strides;
+    if (x.strides) {
+        r.flags |= VKGEMM_RECORD_STRIDES;
+        r.strides = *x.strides;
+    }
     r.workspace = workspace.operand(x.addresses);
     return submit(plan, r);
 }

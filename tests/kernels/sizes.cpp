@@ -57,7 +57,8 @@ TEST_CASE("slow, whole size: 2048 x 2048 x 2048, a product of each family") {
         if (!families.insert(kernel.module.family.name).second) return tally.none();
         Case x = case_for(kernel, 2048, 2048, 2048);
         if (refused(x)) x.problem.n = 16;
-        x.samples = 2000, x.fill = Fill::random;
+        x.samples = 2000;
+        x.fill = Fill::random;
         tally(x);
     });
 }
@@ -87,6 +88,7 @@ TEST_CASE("more work groups than one axis holds") {
         tally(x);
     }
     Case flat = case_of("naive_f32_8x8", "1x1048576x1");  // a band of 4096 rows would be 2^32 tiles
-    flat.tile = "WG=1,BM=1,BN=1,RASTER=4096", flat.samples = 20000;
+    flat.tile = "WG=1,BM=1,BN=1,RASTER=4096";
+    flat.samples = 20000;
     tally(flat);
 }

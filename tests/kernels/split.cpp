@@ -29,7 +29,9 @@ TEST_CASE("split: every kernel, slices that do and do not come out even") {
             Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * depth + 3);
             x.tile = cuts(kernel) ? split : "SPLIT=1";
             tally(x);
-            x.problem.batch = 2, x.problem.cSource = VKGEMM_C_IS_D, x.beta = 2;
+            x.problem.batch = 2;
+            x.problem.cSource = VKGEMM_C_IS_D;
+            x.beta = 2;
             x.problem.epilogue = {{VKGEMM_STEP_BIAS_COL}};
             tally(x);
         }
@@ -39,7 +41,8 @@ TEST_CASE("split: every kernel, slices that do and do not come out even") {
 TEST_CASE("split: nothing is read where alpha is 0, layouts and addresses") {
     for_each_product([](const Kernel& kernel, Tally& tally) {
         Case x = case_for(kernel, kernel.tile.BM + 3, kernel.tile.BN + 5, 9 * std::max(kernel.tile.BK, 4u) + 3);
-        x.tile = cuts(kernel) ? "SPLIT=4" : "SPLIT=1", x.alpha = 0;
+        x.tile = cuts(kernel) ? "SPLIT=4" : "SPLIT=1";
+        x.alpha = 0;
         tally(x);
         x.alpha = 1;
         x.problem.d.layout = x.problem.a.layout = vkgemm::plan::columnMajor;

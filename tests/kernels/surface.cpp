@@ -70,7 +70,10 @@ void draw_types(Random& random, Draw& d, const Kernel& k) {
     std::vector<Type> results;
     for (const auto& type : vkgemm::plan::type_info)
         if (m.writes(type.type)) results.push_back(type.type);
-    p.a.type = m.a, p.b.type = m.b, p.accumulate = m.accumulate, p.accuracy = m.family.accuracy;
+    p.a.type = m.a;
+    p.b.type = m.b;
+    p.accumulate = m.accumulate;
+    p.accuracy = m.family.accuracy;
     for (Type* const t : {&p.a.type, &p.b.type})
         if (m.family.takes_fp8 && random.one_in(2)) *t = vkgemm::plan::e5m2;
     p.c.type = p.d.type = m.d == vkgemm::plan::scaled ? random.pick(results) : m.d;
@@ -79,8 +82,10 @@ void draw_types(Random& random, Draw& d, const Kernel& k) {
     for (const auto& type : vkgemm::plan::type_info)
         if (vkgemm::plan::is_decoded(type.type) && !(m.family.uses_matrix_units && type.type == vkgemm::plan::bf16))
             types.push_back(type.type);
-    do p.a.type = random.pick(types), p.b.type = random.pick(types);
-    while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && !suits_blocks(k, p)));
+    do {
+        p.a.type = random.pick(types);
+        p.b.type = random.pick(types);
+    } while (!vkgemm::plan::is_mixed(p) || (wants_blocks(k) && !suits_blocks(k, p)));
     d.grain_k = std::max({info(p.a.type).block, info(p.b.type).block, wants_blocks(k) ? 64u : is_gemv(k) ? 32u : 1u});
 }
 
@@ -215,7 +220,8 @@ void set_outer_stride(Random& random, const Draw& d, Matrix& x, uint64_t& stride
     if (shared && random.one_in(3)) {
         stride = vkgemm::broadcast;
     } else if (!one_matrix && random.one_in(2)) {
-        stride = one + grain * random.below(2), x.batchStride = stride * outer;
+        stride = one + grain * random.below(2);
+        x.batchStride = stride * outer;
     } else {
         const uint64_t all = one_matrix ? one : std::max(one, batch * (x.batchStride ? x.batchStride : one));
         stride = rounded_up(all, grain) + grain * random.below(2);
@@ -225,7 +231,8 @@ void set_outer_stride(Random& random, const Draw& d, Matrix& x, uint64_t& stride
 /// Two levels, and matrices that neighbours share.
 void set_levels(Random& random, const Draw& d, Problem& p) {
     constexpr std::array<uint64_t, 5> counts = {1, 2, 3, 4, 6};
-    p.batch = random.pick(counts), p.outerBatch = 1 + random.below(3);
+    p.batch = random.pick(counts);
+    p.outerBatch = 1 + random.below(3);
     const auto ratio = [&](uint64_t count, uint64_t& a, uint64_t& b) {
         const uint64_t some = random.pick(counts);
         if (count % some == 0) (random.one_in(2) ? a : b) = some;
@@ -262,7 +269,9 @@ void set_alias(Random& random, Case& x) {
     } else if (p.cSource == VKGEMM_C_SEPARATE && p.c.layout == p.d.layout && has_type_of_d(p.c.type) &&
                random.one_in(2)) {
         x.alias = Alias::c;
-        p.c.ld = p.d.ld, p.c.batchStride = p.d.batchStride, p.outerStrideC = p.outerStrideD;
+        p.c.ld = p.d.ld;
+        p.c.batchStride = p.d.batchStride;
+        p.outerStrideC = p.outerStrideD;
     }
 }
 
@@ -271,7 +280,8 @@ Case some_case(Random& random, const Draw& d) {
     Case x = d.base;
     Problem& p = x.problem;
     const uint64_t grain = d.aligned ? 16 : 1;
-    p.m = rounded_up(some_size(random, d.most_m), grain), p.n = rounded_up(some_size(random, d.most_n), grain);
+    p.m = rounded_up(some_size(random, d.most_m), grain);
+    p.n = rounded_up(some_size(random, d.most_n), grain);
     p.k = rounded_up(some_size(random, random.one_in(6) ? 300 : 60), std::max(grain, d.grain_k));
     if (!(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(4))
         set_levels(random, d, p);
@@ -279,7 +289,8 @@ Case some_case(Random& random, const Draw& d) {
         set_batch(random, d, p);
     const bool floats = info(vkgemm::plan::finished_in(p)).is_float;
     const std::array<double, 6> factors = {1, 1, 2, -1, floats ? 0.5 : -3, 0};
-    x.alpha = random.pick(factors), x.beta = p.cSource == VKGEMM_C_NONE ? 0 : random.pick(factors);
+    x.alpha = random.pick(factors);
+    x.beta = p.cSource == VKGEMM_C_NONE ? 0 : random.pick(factors);
     x.shift = d.aligned ? 0 : vkgemm::plan::find_kernel(x.kernel)->module.is_mixed() ? 4 : 1;
     for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})  // read in words
         if (x.shift == 1 && *vkgemm::plan::epilogue_type(p, slot) != p.d.type) x.shift = 2;
@@ -318,8 +329,10 @@ void run_surface(uint64_t seed, int problems) {
             if (x.problem.upTo) draw_sizes(random, x, d.aligned);
             if (refused(x) || !is_planned(x)) continue;
             ++done;
-            varying += x.sizes.has_value(), aliased += x.alias != Alias::none;
-            packed += x.problem.packedA || x.problem.packedB, mixed += k.module.is_mixed();
+            varying += x.sizes.has_value();
+            aliased += x.alias != Alias::none;
+            packed += x.problem.packedA || x.problem.packedB;
+            mixed += k.module.is_mixed();
             levels += x.problem.outerBatch > 1;
             families.insert(k.module.family.name);
             if (const std::string why = run(x); !why.empty() && ++wrong <= 3) MESSAGE(to_text(x), "\n  ", why);

@@ -52,12 +52,14 @@ Case random_case(Random& random) {
     Case x = case_of("", std::string(random.pick(types)) + " 1x1x1" + (random.one_in(2) ? "" : random.pick(rest)));
     Problem& p = x.problem;
     const bool great = random.one_in(6);
-    p.m = some_size(random, great ? 300 : 80), p.n = some_size(random, great ? 300 : 80);
+    p.m = some_size(random, great ? 300 : 80);
+    p.n = some_size(random, great ? 300 : 80);
     p.k = some_size(random, great ? 2000 : 200);
     p.batch = random.one_in(3) ? 1 + random.below(4) : 1;
     p.upTo = 1 + static_cast<uint32_t>(random.below(31));
     if (p.upTo & VKGEMM_UP_TO_STRIDES && !(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(2)) {
-        p.batch = 4, (random.one_in(2) ? p.ratioA : p.ratioB) = 1 + random.below(2);
+        p.batch = 4;
+        (random.one_in(2) ? p.ratioA : p.ratioB) = 1 + random.below(2);
         p.outerBatch = 1 + random.below(2);
     }
     set_layout(random, p.a, p.m, p.k, p.batch, true);
@@ -112,7 +114,8 @@ void ask_for_kernel(Random& random, Case& x) {
         if (k.module.is_product() && k.module.has_types_of(full) && fits(k)) all.push_back(&k);
     for (int tries = 0; tries < 16; ++tries) {
         Case named = x;
-        named.kernel = random.pick(all)->name, named.tile = random.pick(tiles);
+        named.kernel = random.pick(all)->name;
+        named.tile = random.pick(tiles);
         if (is_planned(named)) return void(x = named);
     }
 }
@@ -127,9 +130,11 @@ void run_random(uint64_t seed, int problems, int runs) {
         ++tried;
         if (i % 3) ask_for_kernel(random, x);
         if (!x.kernel.empty()) families.insert(vkgemm::plan::find_kernel(x.kernel)->module.family.name);
-        split += x.tile.find("SPLIT") != std::string::npos, packed += x.tile.find("PACK") != std::string::npos;
+        split += x.tile.find("SPLIT") != std::string::npos;
+        packed += x.tile.find("PACK") != std::string::npos;
         for (int run_of_plan = 0; run_of_plan < runs; ++run_of_plan, ++done) {
-            x.sizes = sizes_for(random, x.problem), x.strides = strides_for(random, x);
+            x.sizes = sizes_for(random, x.problem);
+            x.strides = strides_for(random, x);
             strided += x.strides.has_value();
             if (const std::string why = run(x); !why.empty() && ++wrong <= 3) MESSAGE(to_text(x), "\n  ", why);
         }

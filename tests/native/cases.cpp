@@ -34,17 +34,20 @@ void check_parts(Harness& h, const std::string& which) {
             for (const char* layout : layouts)
                 for (uint32_t slices : {0u, 3u}) {
                     Setup odd = {module, named(rows, tile), layout, 301, 503, 333, 2};  // not multiples of 16 bytes
-                    odd.gap = 1, odd.slices = slices;
+                    odd.gap = 1;
+                    odd.slices = slices;
                     h.check(odd);
                     Setup s = {module, named(rows, tile), layout, 300, 500, 330, 2};
-                    s.filling = native::with_infinities, s.slices = slices;
+                    s.filling = native::with_infinities;
+                    s.slices = slices;
                     h.check(s);
                 }
         for (const uint32_t filling : {native::fractions, native::positive, native::of_many_sizes})
             for (const uint32_t k : {16u, 64u, 256u, 4096u, 16384u}) {
                 if (filling == native::of_many_sizes && module.family.operand_split.count == 2 && k < 4096) continue;
                 Setup s = {module, named(rows, "128x128x64"), k == 256 ? "nn" : "nt", 512, 512, k};
-                s.filling = filling, s.error = filling == native::positive ? 60 : 14;
+                s.filling = filling;
+                s.error = filling == native::positive ? 60 : 14;
                 h.check(s);
             }
     }
@@ -59,7 +62,8 @@ void check_fp8_errors(Harness& h, const std::string& which) {
         for (const uint32_t filling : {native::fractions, native::positive})
             for (const uint32_t k : {32u, 128u, 4096u, 16384u}) {
                 Setup s = {module, named(rows, "128x256x128"), "nt", 512, 512, k};
-                s.filling = filling, s.error = (31 + 3 * 33) * 0x1p11f;
+                s.filling = filling;
+                s.error = (31 + 3 * 33) * 0x1p11f;
                 h.check(s);
             }
     }
@@ -72,7 +76,8 @@ float tolerance_of(const Setup& s) { return s.type_d() == plan::bf16 ? 1e-2f : 2
 void vary_types(Setup& s, uint32_t turn) {
     constexpr Type results[] = {plan::f32, plan::f16, plan::bf16};
     if (!s.is_fp8()) return;
-    s.fp8_a = turn & 1 ? plan::e5m2 : plan::e4m3, s.fp8_b = turn & 2 ? plan::e5m2 : plan::e4m3;
+    s.fp8_a = turn & 1 ? plan::e5m2 : plan::e4m3;
+    s.fp8_b = turn & 2 ? plan::e5m2 : plan::e4m3;
     s.scaled_d = results[turn % 3];
 }
 
@@ -89,10 +94,12 @@ void check_ends(Harness& h, const std::string& which) {
                         vary_types(s, types);
                         s.filling = native::ends_infinite;
                         if (slices && k <= 256) continue;
-                        s.slices = slices, s.d_gap = turn++ % 3 ? 0 : 3;
+                        s.slices = slices;
+                        s.d_gap = turn++ % 3 ? 0 : 3;
                         h.check(s);
                         if (slices || plan::info(module.a).bytes != 2) continue;
-                        s.n = 272, s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
+                        s.n = 272;
+                        s.steps = {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_GELU};
                         s.tolerance = tolerance_of(s);
                         h.check(s);
                     }
@@ -114,15 +121,22 @@ void check_all(Harness& h, const std::string& which) {
                     for (uint32_t d_gap : {0u, 8u, 3u}) {
                         Setup s = {module, row, layout, m, n, k, batch};
                         vary_types(s, turn++);
-                        s.gap = d_gap == 8 ? 48 : 0, s.d_gap = d_gap, s.alpha = d_gap == 8 ? 0.5f : 1;
+                        s.gap = d_gap == 8 ? 48 : 0;
+                        s.d_gap = d_gap;
+                        s.alpha = d_gap == 8 ? 0.5f : 1;
                         h.check(s);
                         s.slices = 3;
-                        if (k > 64 && d_gap != 8) s.alpha = 7, h.check(s);
+                        if (k > 64 && d_gap != 8) {
+                            s.alpha = 7;
+                            h.check(s);
+                        }
                     }
     for (const plan::Module& module : chosen)
         for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
     std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
-    check_parts(h, which), check_fp8_errors(h, which), check_ends(h, which);
+    check_parts(h, which);
+    check_fp8_errors(h, which);
+    check_ends(h, which);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
         {VKGEMM_STEP_BIAS_ROW},
@@ -143,8 +157,13 @@ void check_all(Harness& h, const std::string& which) {
                                 Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
                                            203,    344, k,
                                            2};
-                                s.d_gap = d_gap, s.steps = steps, s.use_c = kind != 0, s.c_turned = kind == 2;
-                                s.alpha = 0.5f, s.beta = kind == 3 ? 0.f : 2.f, s.scalars = kind == 1;
+                                s.d_gap = d_gap;
+                                s.steps = steps;
+                                s.use_c = kind != 0;
+                                s.c_turned = kind == 2;
+                                s.alpha = 0.5f;
+                                s.beta = kind == 3 ? 0.f : 2.f;
+                                s.scalars = kind == 1;
                                 s.other = kind == 1 ? uint32_t(plan::f32) : kind == 2 ? uint32_t(plan::bf16) : 0;
                                 s.one_b = kind == 3;
                                 vary_types(s, turn++);
@@ -162,21 +181,33 @@ Setup drawn(std::mt19937& random, const std::vector<plan::Module>& chosen) {
     const plan::Module& module = chosen[below(uint32_t(chosen.size()))];
     const Row* row = nullptr;
     const char* layout = nullptr;
-    do row = &rows[below(std::size(rows))], layout = layouts[below(4)];
-    while (!exists({module, *row, layout, 0, 0, 0}));
+    do {
+        row = &rows[below(std::size(rows))];
+        layout = layouts[below(4)];
+    } while (!exists({module, *row, layout, 0, 0, 0}));
     Setup s = {module, *row, layout, 0, 0, 0};
     const Tile& t = s.row.tile;
     const auto size = [&](uint32_t tile) {
         return below(4) ? 1 + below(below(8) ? 3 * tile : 1500) : tile * (1 + below(4));
     };
-    s.m = size(t.BM), s.n = size(t.BN), s.k = below(40) ? size(3 * t.BK) : 0;
-    s.batch = below(3) ? 1 : 1 + below(5), s.one_b = s.batch > 1 && below(3) == 0;
-    s.gap = below(2) ? 0 : 16 * below(4), s.d_gap = below(2) ? 0 : below(9);
+    s.m = size(t.BM);
+    s.n = size(t.BN);
+    s.k = below(40) ? size(3 * t.BK) : 0;
+    s.batch = below(3) ? 1 : 1 + below(5);
+    s.one_b = s.batch > 1 && below(3) == 0;
+    s.gap = below(2) ? 0 : 16 * below(4);
+    s.d_gap = below(2) ? 0 : below(9);
     if (s.k > t.BK && below(4) == 0) s.slices = 2 + below(6);
     s.alpha = below(2) ? 1 : below(2) ? 0.5f : 3;
     if (s.is_fp8()) vary_types(s, below(12));
-    if (s.slices || s.parts() > 1) return s.alpha = 1, s;
-    s.use_c = below(2), s.c_turned = below(2), s.beta = below(3) ? 2.f : 0.f, s.scalars = below(3) == 0;
+    if (s.slices || s.parts() > 1) {
+        s.alpha = 1;
+        return s;
+    }
+    s.use_c = below(2);
+    s.c_turned = below(2);
+    s.beta = below(3) ? 2.f : 0.f;
+    s.scalars = below(3) == 0;
     s.other = below(2) ? 0 : uint32_t(below(2) ? plan::f32 : plan::bf16);
     const plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};
     if (!s.is_fp8()) s.scaled_d = results[below(4)];
@@ -219,8 +250,13 @@ void add_case(std::vector<Setup>& cases, std::deque<Row>& rows_of_cases, const s
     Row& row = rows_of_cases.emplace_back(named(rows, tile));
     row.tile.RASTER = raster;
     Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
-    s.folder = module.substr(0, slash), s.slices = slices, s.finish = finish, s.scaled_d = plan::bf16;
-    s.alone = finish == "alone", s.use_c = finish == "c", s.beta = 1;
+    s.folder = module.substr(0, slash);
+    s.slices = slices;
+    s.finish = finish;
+    s.scaled_d = plan::bf16;
+    s.alone = finish == "alone";
+    s.use_c = finish == "c";
+    s.beta = 1;
     for (const auto& [name, steps] : finishes)
         if (finish == name) s.steps = steps;
     cases.push_back(s);

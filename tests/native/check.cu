@@ -123,7 +123,10 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
         const float u = value_at(c.a, c.type_a, batch * c.stride_a + (c.a_turned ? k * c.lda + row : row * c.lda + k));
         const float v = value_at(c.b, c.type_b, batch * c.stride_b + (c.b_turned ? col * c.ldb + k : k * c.ldb + col));
         x += u * v;
-        if (c.error > 0) sum += double{u} * v, sizes += fabs(double{u} * v);
+        if (c.error > 0) {
+            sum += double{u} * v;
+            sizes += fabs(double{u} * v);
+        }
     }
     uint64_t i = batch * c.stride_d + row * c.ldd + col;
     if (c.is_partial) {
@@ -143,7 +146,10 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
         atomicMax(&finding->error, __float_as_uint(off));  // a NaN is above all
         atomicAdd(&finding->elements, 1u);
         if (off <= c.error || atomicAdd(&finding->wrong, 1u) != 0) return;
-        finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got;
+        finding->row = row;
+        finding->col = col;
+        finding->z = blockIdx.z;
+        finding->got = got;
         finding->expected = static_cast<float>(sum);
         return;
     }
@@ -151,7 +157,11 @@ extern "C" __global__ void compare(const __grid_constant__ Case c, Finding* find
                           (c.tolerance > 0 && fabsf(got - x) <= c.tolerance * (0.1f + fabsf(x)));
     atomicAdd(&finding->elements, 1u);
     if (is_right || atomicAdd(&finding->wrong, 1u) != 0) return;
-    finding->row = row, finding->col = col, finding->z = blockIdx.z, finding->got = got, finding->expected = x;
+    finding->row = row;
+    finding->col = col;
+    finding->z = blockIdx.z;
+    finding->got = got;
+    finding->expected = x;
 }
 
 /// Whether words of 16 bits that are not D's still are what `poison` says.

@@ -44,7 +44,10 @@ Gpu::Gpu() {
              [&](uint32_t*n, VkPhysicalDevice*d) { vkEnumeratePhysicalDevices(instance_, n, d); })) {
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(p, &properties);
-        if (properties.vendorID == 0x10de) physical_ = p, tick_ = double(properties.limits.timestampPeriod);
+        if (properties.vendorID == 0x10de) {
+            physical_ = p;
+            tick_ = double(properties.limits.timestampPeriod);
+        }
     }
     if (!physical_) stop("no NVIDIA device");
 
@@ -59,28 +62,35 @@ Gpu::Gpu() {
     if (family == UINT32_MAX) stop("no queue family for compute alone");
     const float priority = 1;
     VkDeviceQueueCreateInfo queue = {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
-    queue.queueFamilyIndex = family, queue.queueCount = 1, queue.pQueuePriorities = &priority;
+    queue.queueFamilyIndex = family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
     VkPhysicalDeviceVulkan12Features features = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     features.bufferDeviceAddress = VK_TRUE;
     const char* extension = VK_NVX_BINARY_IMPORT_EXTENSION_NAME;
     VkDeviceCreateInfo device = {VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     device.pNext = &features;
-    device.queueCreateInfoCount = 1, device.pQueueCreateInfos = &queue;
-    device.enabledExtensionCount = 1, device.ppEnabledExtensionNames = &extension;
+    device.queueCreateInfoCount = 1;
+    device.pQueueCreateInfos = &queue;
+    device.enabledExtensionCount = 1;
+    device.ppEnabledExtensionNames = &extension;
     check(vkCreateDevice(physical_, &device, nullptr, &device_), "vkCreateDevice");
     volkLoadDevice(device_);
     vkGetDeviceQueue(device_, family, 0, &queue_);
 
     VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, pool.queueFamilyIndex = family;
+    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    pool.queueFamilyIndex = family;
     check(vkCreateCommandPool(device_, &pool, nullptr, &pool_), "vkCreateCommandPool");
     VkCommandBufferAllocateInfo commands = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-    commands.commandPool = pool_, commands.commandBufferCount = 1;
+    commands.commandPool = pool_;
+    commands.commandBufferCount = 1;
     check(vkAllocateCommandBuffers(device_, &commands, &commands_), "vkAllocateCommandBuffers");
     VkFenceCreateInfo fence = {VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     check(vkCreateFence(device_, &fence, nullptr, &fence_), "vkCreateFence");
     VkQueryPoolCreateInfo stamps = {VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-    stamps.queryType = VK_QUERY_TYPE_TIMESTAMP, stamps.queryCount = 2;
+    stamps.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    stamps.queryCount = 2;
     check(vkCreateQueryPool(device_, &stamps, nullptr, &stamps_), "vkCreateQueryPool");
 }
 
@@ -105,7 +115,9 @@ Memory Gpu::allocate(uint64_t bytes, bool host) const {
     VkMemoryAllocateFlagsInfo flags = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO};
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
     VkMemoryAllocateInfo allocate = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
-    allocate.pNext = &flags, allocate.allocationSize = needs.size, allocate.memoryTypeIndex = type;
+    allocate.pNext = &flags;
+    allocate.allocationSize = needs.size;
+    allocate.memoryTypeIndex = type;
     VkDeviceMemory memory;
     check(vkAllocateMemory(device_, &allocate, nullptr, &memory), "vkAllocateMemory");
     check(vkBindBufferMemory(device_, m.buffer, memory, 0), "vkBindBufferMemory");
@@ -125,12 +137,14 @@ VkCuFunctionNVX Gpu::function(const std::string& cubin, const std::string& name)
         const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
         if (bytes.empty()) stop("no " + cubin);
         VkCuModuleCreateInfoNVX info = {VK_STRUCTURE_TYPE_CU_MODULE_CREATE_INFO_NVX};
-        info.dataSize = bytes.size(), info.pData = bytes.data();
+        info.dataSize = bytes.size();
+        info.pData = bytes.data();
         check(vkCreateCuModuleNVX(device_, &info, nullptr, &module), cubin.c_str());
         modules_.emplace_back(cubin, module);
     }
     VkCuFunctionCreateInfoNVX info = {VK_STRUCTURE_TYPE_CU_FUNCTION_CREATE_INFO_NVX};
-    info.module = module, info.pName = name.c_str();
+    info.module = module;
+    info.pName = name.c_str();
     VkCuFunctionNVX function;
     check(vkCreateCuFunctionNVX(device_, &info, nullptr, &function), name.c_str());
     return function;
@@ -146,10 +160,14 @@ void Gpu::launch(VkCuFunctionNVX function, uint32_t groups, uint32_t threads, ui
                  std::vector<const void*> parameters, uint32_t groups_y, uint32_t groups_z) const {
     VkCuLaunchInfoNVX info = {VK_STRUCTURE_TYPE_CU_LAUNCH_INFO_NVX};
     info.function = function;
-    info.gridDimX = groups, info.gridDimY = groups_y, info.gridDimZ = groups_z;
-    info.blockDimX = threads, info.blockDimY = info.blockDimZ = 1;
+    info.gridDimX = groups;
+    info.gridDimY = groups_y;
+    info.gridDimZ = groups_z;
+    info.blockDimX = threads;
+    info.blockDimY = info.blockDimZ = 1;
     info.sharedMemBytes = shared;
-    info.paramCount = parameters.size(), info.pParams = parameters.data();
+    info.paramCount = parameters.size();
+    info.pParams = parameters.data();
     vkCmdCuLaunchKernelNVX(commands_, &info);
 }
 
@@ -165,7 +183,8 @@ void Gpu::barrier(bool between_kernels) const {
     if (!between_kernels) {
         memory.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
         memory.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-        before |= VK_PIPELINE_STAGE_TRANSFER_BIT, after = before | VK_PIPELINE_STAGE_HOST_BIT;
+        before |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+        after = before | VK_PIPELINE_STAGE_HOST_BIT;
     }
     vkCmdPipelineBarrier(commands_, before, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
 }
@@ -178,7 +197,8 @@ void Gpu::end() const { check(vkEndCommandBuffer(commands_), "vkEndCommandBuffer
 
 void Gpu::submit() const {
     VkSubmitInfo info = {VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    info.commandBufferCount = 1, info.pCommandBuffers = &commands_;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands_;
     check(vkResetFences(device_, 1, &fence_), "vkResetFences");
     check(vkQueueSubmit(queue_, 1, &info, fence_), "vkQueueSubmit");
     check(vkWaitForFences(device_, 1, &fence_, VK_TRUE, 10'000'000'000), "vkWaitForFences");

@@ -32,7 +32,10 @@ class Gpu {
     void end() const;
     void submit() const;          // and waits, ten seconds at most
     double microseconds() const;  // between the stamps 0 and 1
-    void run() { end(), submit(); }
+    void run() {
+        end();
+        submit();
+    }
 
    private:
     VkInstance instance_{};

@@ -44,25 +44,35 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     };
     const auto place = [&](uint64_t& address, uint64_t& ld, uint64_t& stride, uint32_t lines, uint32_t length,
                            uint32_t bytes, uint32_t unit, uint32_t gap, uint32_t count) {
-        ld = (length + unit - 1) / unit * unit + gap, stride = ld * lines + gap;
+        ld = (length + unit - 1) / unit * unit + gap;
+        stride = ld * lines + gap;
         address = take(stride * count * bytes);
     };
-    c.m = s.m, c.n = s.n, c.k = s.k, c.batch = s.batch;
-    c.a_turned = s.layout[0] == 't', c.b_turned = s.layout[1] == 't', c.c_turned = s.c_turned;
+    c.m = s.m;
+    c.n = s.n;
+    c.k = s.k;
+    c.batch = s.batch;
+    c.a_turned = s.layout[0] == 't';
+    c.b_turned = s.layout[1] == 't';
+    c.c_turned = s.c_turned;
     c.use_c = s.use_c && s.beta != 0;
-    c.type_a = uint32_t(s.type_a()), c.type_b = uint32_t(s.type_b()), c.type_d = uint32_t(s.type_d());
+    c.type_a = uint32_t(s.type_a());
+    c.type_b = uint32_t(s.type_b());
+    c.type_d = uint32_t(s.type_d());
     c.type_c = c.type_bias = c.type_scale = c.type_residual = s.other ? s.other : c.type_d;
     const uint32_t e = bytes_of(c.type_a), d = bytes_of(c.type_d), o = bytes_of(c.type_c);
     place(c.a, c.lda, c.stride_a, c.a_turned ? s.k : s.m, c.a_turned ? s.m : s.k, e, 16 / e, s.gap, s.batch);
     place(c.b, c.ldb, c.stride_b, c.b_turned ? s.n : s.k, c.b_turned ? s.k : s.n, e, 16 / e, s.gap, s.batch);
     if (s.one_b) c.stride_b = 0;
     place(c.c, c.ldc, c.stride_c, s.c_turned ? s.n : s.m, s.c_turned ? s.m : s.n, o, 1, s.d_gap, s.batch);
-    c.bias = take(uint64_t{std::max(s.m, s.n)} * o), c.scale = take(uint64_t{std::max(s.m, s.n)} * o);
+    c.bias = take(uint64_t{std::max(s.m, s.n)} * o);
+    c.scale = take(uint64_t{std::max(s.m, s.n)} * o);
     l.scalars = take(32);
     l.d_begin = at;
     at += 4096;  // a zone before D
     const uint32_t unit = s.d_gap % 2 ? 1 : 16 / d;
-    c.ldd = (s.n + unit - 1) / unit * unit + s.d_gap, c.stride_d = c.ldd * s.m + s.d_gap;
+    c.ldd = (s.n + unit - 1) / unit * unit + s.d_gap;
+    c.stride_d = c.ldd * s.m + s.d_gap;
     c.d = at;
     at += (s.slices ? uint64_t{s.m} * s.n * s.batch * s.slices : c.stride_d * s.batch) * d + 4096;
     at = (at + 255) / 256 * 256;
@@ -81,7 +91,12 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     c.k_chunk = s.slices ? (s.k + s.slices * BK - 1) / (s.slices * BK) * BK : s.k;
     c.slices = s.slices ? (s.k + c.k_chunk - 1) / c.k_chunk : 1;
     c.error = s.error;
-    c.alpha = s.alpha, c.beta = s.beta, c.low = -3, c.high = 5, c.slope = 0.25f, c.tolerance = s.tolerance;
+    c.alpha = s.alpha;
+    c.beta = s.beta;
+    c.low = -3;
+    c.high = 5;
+    c.slope = 0.25f;
+    c.tolerance = s.tolerance;
     std::copy(s.steps.begin(), s.steps.end(), c.steps);
     return l;
 }
@@ -93,39 +108,70 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     step.kernel = &kernel;
     step.tile = s.row.tile;
     plan::ProblemConstants& p = step.constants;
-    p.TRANS_A = c.a_turned, p.TRANS_B = c.b_turned, p.TRANS_C = c.c_turned, p.USE_C = s.use_c;
-    p.STEP_0 = c.steps[0], p.STEP_1 = c.steps[1], p.STEP_2 = c.steps[2], p.STEP_3 = c.steps[3];
-    p.PARTIAL = c.is_partial, p.SLOPE = std::bit_cast<uint32_t>(c.slope);
+    p.TRANS_A = c.a_turned;
+    p.TRANS_B = c.b_turned;
+    p.TRANS_C = c.c_turned;
+    p.USE_C = s.use_c;
+    p.STEP_0 = c.steps[0];
+    p.STEP_1 = c.steps[1];
+    p.STEP_2 = c.steps[2];
+    p.STEP_3 = c.steps[3];
+    p.PARTIAL = c.is_partial;
+    p.SLOPE = std::bit_cast<uint32_t>(c.slope);
     p.FORMAT_C = p.FORMAT_BIAS = p.FORMAT_SCALE = p.FORMAT_RESIDUAL = s.is_scaled() ? c.type_c : s.other;
     if (s.is_scaled() && !s.slices) p.FORMAT_D = c.type_d;
-    if (s.is_fp8()) p.FORMAT_A = c.type_a, p.FORMAT_B = c.type_b;
+    if (s.is_fp8()) {
+        p.FORMAT_A = c.type_a;
+        p.FORMAT_B = c.type_b;
+    }
     abi::GemmArgs g{};
-    g.m = c.m, g.n = c.n, g.k = c.k, g.batch = c.batch;
-    g.lda = uint32_t(c.lda), g.ldb = uint32_t(c.ldb), g.ldc = uint32_t(c.ldc), g.ldd = uint32_t(c.ldd);
-    g.batch_a = uint32_t(c.stride_a), g.batch_b = uint32_t(c.stride_b);
-    g.batch_c = uint32_t(c.stride_c), g.batch_d = uint32_t(c.stride_d);
+    g.m = c.m;
+    g.n = c.n;
+    g.k = c.k;
+    g.batch = c.batch;
+    g.lda = uint32_t(c.lda);
+    g.ldb = uint32_t(c.ldb);
+    g.ldc = uint32_t(c.ldc);
+    g.ldd = uint32_t(c.ldd);
+    g.batch_a = uint32_t(c.stride_a);
+    g.batch_b = uint32_t(c.stride_b);
+    g.batch_c = uint32_t(c.stride_c);
+    g.batch_d = uint32_t(c.stride_d);
     const auto factor = [&](float f) { return is_whole(s) ? uint32_t(int(f)) : std::bit_cast<uint32_t>(f); };
-    g.alpha = factor(c.alpha), g.beta = factor(c.beta);
-    g.k_chunk = c.k_chunk, g.raster = s.row.tile.RASTER;
-    g.a = words(c.a), g.b = words(c.b), g.c = words(c.c), g.d = words(c.d);
-    g.bias = words(c.bias), g.scale = words(c.scale), g.residual = words(c.residual);
-    g.clamp_lo = std::bit_cast<uint32_t>(c.low), g.clamp_hi = std::bit_cast<uint32_t>(c.high);
+    g.alpha = factor(c.alpha);
+    g.beta = factor(c.beta);
+    g.k_chunk = c.k_chunk;
+    g.raster = s.row.tile.RASTER;
+    g.a = words(c.a);
+    g.b = words(c.b);
+    g.c = words(c.c);
+    g.d = words(c.d);
+    g.bias = words(c.bias);
+    g.scale = words(c.scale);
+    g.residual = words(c.residual);
+    g.clamp_lo = std::bit_cast<uint32_t>(c.low);
+    g.clamp_hi = std::bit_cast<uint32_t>(c.high);
     if (s.module.accumulate == plan::f64) {
         const auto alpha = std::bit_cast<uint64_t>(double(c.alpha)), beta = std::bit_cast<uint64_t>(double(c.beta));
-        g.alpha = uint32_t(alpha), g.alpha_high = uint32_t(alpha >> 32);
-        g.beta = uint32_t(beta), g.beta_high = uint32_t(beta >> 32);
+        g.alpha = uint32_t(alpha);
+        g.alpha_high = uint32_t(alpha >> 32);
+        g.beta = uint32_t(beta);
+        g.beta_high = uint32_t(beta >> 32);
     }
     if (s.scalars) {  // in memory; the arguments hold nothing of use
         p.SCALARS = SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR;
         g.alpha = g.beta = 0x7fc00000;
-        g.clamp_lo = words(l.scalars).x, g.clamp_hi = words(l.scalars).y;
+        g.clamp_lo = words(l.scalars).x;
+        g.clamp_hi = words(l.scalars).y;
     }
     if (s.parts() > 1) {
-        p.TRANS_A = 0, p.TRANS_B = 1;
+        p.TRANS_A = 0;
+        p.TRANS_B = 1;
         g.lda = g.ldb = uint32_t(ld_of_parts(s));
         g.batch_a = uint32_t(native::part_stride(c.m, g.lda));
         g.batch_b = c.stride_b ? uint32_t(native::part_stride(c.n, g.ldb)) : 0;
-        g.a = words(l.parts[0]), g.b = words(l.parts[1]);
+        g.a = words(l.parts[0]);
+        g.b = words(l.parts[1]);
     }
     return plan::native_arguments(step, g);
 }
@@ -140,12 +186,16 @@ native::NativeArgs packing_of(const Setup& s, const Arrangement& l, bool is_b) {
     step.tile = kernel.tile;
     step.constants.TRANS_A = is_b ? !c.b_turned : c.a_turned;
     abi::GemmArgs g{};
-    g.m = is_b ? c.n : c.m, g.k = g.k_chunk = c.k;
-    g.ldd = uint32_t(ld_of_parts(s)), g.n = number ? g.ldd : kernel.tile.BN;
+    g.m = is_b ? c.n : c.m;
+    g.k = g.k_chunk = c.k;
+    g.ldd = uint32_t(ld_of_parts(s));
+    g.n = number ? g.ldd : kernel.tile.BN;
     g.batch = is_b && !c.stride_b ? 1 : c.batch;
-    g.lda = uint32_t(is_b ? c.ldb : c.lda), g.batch_a = uint32_t(is_b ? c.stride_b : c.stride_a);
+    g.lda = uint32_t(is_b ? c.ldb : c.lda);
+    g.batch_a = uint32_t(is_b ? c.stride_b : c.stride_a);
     g.batch_d = uint32_t(native::part_stride(g.m, g.ldd));
-    g.a = words(is_b ? c.b : c.a), g.d = words(l.parts[is_b]);
+    g.a = words(is_b ? c.b : c.a);
+    g.d = words(l.parts[is_b]);
     const uint32_t length = step.constants.TRANS_A ? g.m : g.k;
     step.constants.ALIGNED = (g.lda | g.batch_a | length) % 4 ? 0 : WIDE_A;
     return plan::native_arguments(step, g);
@@ -208,8 +258,15 @@ void Harness::launch(const Setup& s, const Arrangement& l, VkCuFunctionNVX funct
 bool Harness::check(const Setup& given) {
     Setup s = given;
     if (!exists(s)) return true;
-    if (s.module.a == plan::f64) s.scalars = false, s.other = 0;
-    if (is_whole(s)) s.alpha = s.alpha == 1 ? 1.f : 3.f, s.scalars = false, s.other = 0;
+    if (s.module.a == plan::f64) {
+        s.scalars = false;
+        s.other = 0;
+    }
+    if (is_whole(s)) {
+        s.alpha = s.alpha == 1 ? 1.f : 3.f;
+        s.scalars = false;
+        s.other = 0;
+    }
     Arrangement l = arranged(s, memory_.address);
     prepare(s, l);
     const VkCuFunctionNVX function = kernel(s);
@@ -281,7 +338,10 @@ std::vector<double> Harness::timed(const Setup& s, int warm) {
     gpu_.end();
     for (const auto start = clock::now(); clock::now() - start < std::chrono::milliseconds(warm);) gpu_.submit();
     std::vector<double> us;
-    for (int i = 0; i < 7; ++i) gpu_.submit(), us.push_back(gpu_.microseconds() / repetitions);
+    for (int i = 0; i < 7; ++i) {
+        gpu_.submit();
+        us.push_back(gpu_.microseconds() / repetitions);
+    }
     std::sort(us.begin(), us.end());
     return us;
 }

@@ -65,8 +65,14 @@ void bench(Renderer& r, bool frames, bool each) {
     const Resource counted = r.gpu.buffer("counted", sizeof(Counted));
     const Resource read = r.gpu.buffer("count for the host", sizeof(Counted), true);
     r.graph.write("count", counted, counted_rows(batch));
-    const auto infer = [&](const Resource* rows) { r.graph.part("infer"), inference.run(r.graph, rows); };
-    const auto frame = [&](uint32_t i, bool whole) { r.network.train(r.graph, i), r.draw(1, 1, whole); };
+    const auto infer = [&](const Resource* rows) {
+        r.graph.part("infer");
+        inference.run(r.graph, rows);
+    };
+    const auto frame = [&](uint32_t i, bool whole) {
+        r.network.train(r.graph, i);
+        r.draw(1, 1, whole);
+    };
     time(r, "training step", each, [&](uint32_t i) { r.network.train(r.graph, i); });
     time(r, "inference", each, [&](uint32_t) { infer(nullptr); });
     time(r, "inference with rows counted on the GPU", each, [&](uint32_t) { infer(&counted); });

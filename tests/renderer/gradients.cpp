@@ -103,8 +103,10 @@ bool check_gradients(Renderer& r) {
     r.graph.read_back("gradients", r.network.feature_gradients, c.sums);
     r.now();
     unsigned wrong = 0, checked = 0;
-    if (!std::ranges::equal(c.copies.read<float>(), c.values.read<float>()))
-        std::printf("the products have other parameters than Adam\n"), ++wrong;
+    if (!std::ranges::equal(c.copies.read<float>(), c.values.read<float>())) {
+        std::printf("the products have other parameters than Adam\n");
+        ++wrong;
+    }
     for (const Kind& kind : kinds(r.network)) {
         const std::vector<uint32_t> some = c.choose(kind);
         const double largest = some.empty() ? 0 : std::abs(c.gradient(some[0]));

@@ -61,18 +61,25 @@ int main(int count, char** arguments) {
         return static_cast<uint32_t>(count > i ? std::stoi(arguments[i]) : otherwise);
     };
     Options o;
-    if (what == "gradients")
-        o.settings = {.batch = number(2, 1024), .f32 = true}, o.size = vk::Extent2D(64, 64);
-    else if (what == "learns")
-        o.steps = number(2, 100), o.settings.batch = number(3, 4096), o.size = vk::Extent2D(320, 180);
-    else if (what == "bench" || what == "sums" || what == "bench_compute")
-        o.settings.batch = number(2, 65536), o.settings.width = number(3, 64),
+    if (what == "gradients") {
+        o.settings = {.batch = number(2, 1024), .f32 = true};
+        o.size = vk::Extent2D(64, 64);
+    } else if (what == "learns") {
+        o.steps = number(2, 100);
+        o.settings.batch = number(3, 4096);
+        o.size = vk::Extent2D(320, 180);
+    } else if (what == "bench" || what == "sums" || what == "bench_compute") {
+        o.settings.batch = number(2, 65536);
+        o.settings.width = number(3, 64);
         o.size = vk::Extent2D(number(4, 1920), number(5, 1080));
-    else
+    } else
         return usage();
     Purpose purpose{o.settings.f32, Network::problems(o.settings, o.size.width * o.size.height)};
     if (what == "bench_compute")  // a queue family without graphics, for which vkgemm has native kernels on Hopper
-        purpose.queue = vk::QueueFlagBits::eCompute, purpose.device_extensions = {VK_NVX_BINARY_IMPORT_EXTENSION_NAME};
+    {
+        purpose.queue = vk::QueueFlagBits::eCompute;
+        purpose.device_extensions = {VK_NVX_BINARY_IMPORT_EXTENSION_NAME};
+    }
     Gpu gpu(purpose);
     std::printf("%s, %s, batches of %u points, layers of %u\n", gpu.properties.deviceName.data(),
                 gpu.f32 ? "f32" : "f16", o.settings.batch, o.settings.width);

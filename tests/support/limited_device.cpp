@@ -59,7 +59,9 @@ VkgemmContext make(uint32_t invocations, uint32_t reach) {
     const host::Device& d = device();
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
-    info.instance = d.instance(), info.physicalDevice = d.physicalDevice(), info.device = d.handle();
+    info.instance = d.instance();
+    info.physicalDevice = d.physicalDevice();
+    info.device = d.handle();
     info.apiVersion = d.apiVersion();
     info.getInstanceProcAddr = limited_functions;
     info.enabledFeatures = &d.enabledFeatures();

@@ -134,12 +134,16 @@ VkgemmContextInfo NativeMock::context_info(std::vector<const char*>& extensions,
     extensions.push_back(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
-    info.instance = d.instance(), info.physicalDevice = d.physicalDevice(), info.device = d.handle();
+    info.instance = d.instance();
+    info.physicalDevice = d.physicalDevice();
+    info.device = d.handle();
     info.apiVersion = d.apiVersion();
     info.getInstanceProcAddr = instance_function;
     info.enabledFeatures = &d.enabledFeatures();
-    info.enabledExtensions = extensions.data(), info.enabledExtensionCount = uint32_t(extensions.size());
-    info.log = keep_log, info.logUser = this;
+    info.enabledExtensions = extensions.data();
+    info.enabledExtensionCount = uint32_t(extensions.size());
+    info.log = keep_log;
+    info.logUser = this;
     info.queueFlags = flags;
     return info;
 }

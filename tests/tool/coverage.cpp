@@ -17,7 +17,8 @@ constexpr uint32_t m = 4, n = 6, k = 2;
 
 TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t ld, uint32_t times) {
     TracedOperand o{.name = name, .rows = rows, .cols = cols, .counts = {}};
-    o.matrix.type = vkgemm::f32, o.matrix.ld = ld;
+    o.matrix.type = vkgemm::f32;
+    o.matrix.ld = ld;
     o.counts.resize((rows - 1) * ld + cols);
     for (uint64_t row = 0; row < rows; ++row)
         for (uint64_t col = 0; col < cols; ++col) o.counts[row * ld + col] = times;
@@ -27,8 +28,15 @@ TracedOperand operand(const char* name, uint64_t rows, uint64_t cols, uint64_t l
 /// 4x6x2 in tiles of 4x3, two work groups of four invocations with a row each; D's rows are 8 apart.
 Trace right() {
     Trace t;
-    t.problem.m = m, t.problem.n = n, t.problem.k = t.k = k, t.problem.d.type = vkgemm::f32;
-    t.kernel = "by_hand", t.tile.BM = 4, t.tile.BN = 3, t.tile.WG = 4, t.groups = 2;
+    t.problem.m = m;
+    t.problem.n = n;
+    t.problem.k = t.k = k;
+    t.problem.d.type = vkgemm::f32;
+    t.kernel = "by_hand";
+    t.tile.BM = 4;
+    t.tile.BN = 3;
+    t.tile.WG = 4;
+    t.groups = 2;
     t.operands[bind_a] = operand("A", m, k, k, 2);
     t.operands[bind_b] = operand("B", k, n, n, 1);
     t.operands[bind_d] = operand("D", m, n, 8, 1);
@@ -41,7 +49,8 @@ Trace right() {
     }
     t.watched.push_back({bind_b, 0, 3, 0, 0, 0});
     t.watched.push_back({bind_b, n, 3, 1, 0, 2});
-    t.traced.resize(t.owners.size() * 4), t.untraced = t.traced;
+    t.traced.resize(t.owners.size() * 4);
+    t.untraced = t.traced;
     return t;
 }
 
@@ -77,7 +86,8 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
     t.operands[bind_d].counts[8 + 2] = 0;
     CHECK(has_words(only_fault(t), "D[1][2]"));
     t = right();
-    t.operands[bind_d].counts[16] = 2, t.operands[bind_d].counts[17] = 3;
+    t.operands[bind_d].counts[16] = 2;
+    t.operands[bind_d].counts[17] = 3;
     CHECK(has_words(only_fault(t), "D[2][0]", "1 more"));
     t = right();
     t.operands[bind_d].counts[7] = 1;
@@ -86,7 +96,8 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
     t.operands[bind_b].counts[7] = 0;
     CHECK(has_words(only_fault(t), "B[1][1]"));
     t = right();
-    t.operands[bind_a].outside = 2, t.operands[bind_a].farthest = 99;
+    t.operands[bind_a].outside = 2;
+    t.operands[bind_a].farthest = 99;
     CHECK(has_words(only_fault(t), "2 accesses", "A", "8 elements", "99"));
     t = right();
     t.traced[13] = std::byte{1};
@@ -98,7 +109,8 @@ TEST_CASE("coverage: each kind of fault is named with its place") {
 
 TEST_CASE("coverage: A and B are read unless alpha is 0, C unless beta is, what the epilogue adds always") {
     Trace t = right();
-    t.k = 0, t.watched.clear();
+    t.k = 0;
+    t.watched.clear();
     for (const uint32_t bind : {uint32_t{bind_a}, uint32_t{bind_b}})
         t.operands[bind].counts.assign(t.operands[bind].counts.size(), 0);
     CHECK((coverage_of(t).faults.empty() && coverage_of(t).formula == 0));

@@ -77,7 +77,8 @@ TEST_CASE("cubin: no function of this build's machine code uses local memory") {
     const vkgemm::plan::Module* last = nullptr;
     for (const vkgemm::plan::Kernel& k : vkgemm::plan::kernels()) {
         if (!k.module.is_native() || !k.module.built() || &k.module == last) continue;
-        last = &k.module, ++modules;
+        last = &k.module;
+        ++modules;
         const auto code = vkgemm::spirv::unpack_bytes(k.module.packed());
         REQUIRE(code);
         const auto functions = read_cubin(*code);

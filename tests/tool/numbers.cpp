@@ -90,7 +90,8 @@ TEST_CASE("poison is NaN in every float type, and random numbers repeat") {
     std::set<double> seen;
     for (int i = 0; i < 1000; ++i) {
         const double x = random_value(vkgemm::f32, first);
-        least = std::min(least, x), most = std::max(most, x);
+        least = std::min(least, x);
+        most = std::max(most, x);
         seen.insert(x);
     }
     CHECK((least >= -1 && least < -0.9 && most < 1 && most > 0.9));

@@ -60,7 +60,8 @@ TEST_CASE("bars are as long as their values say, from 0") {
 
 TEST_CASE("what is too far apart to compare lengths becomes dots on a logarithmic axis") {
     BarPlot plot = bars({20, 2000, 20000});
-    plot.groups[0].mark = 200, plot.mark = "aim";
+    plot.groups[0].mark = 200;
+    plot.mark = "aim";
     const std::string text = svg(plot);
     check_sound(text);
     CHECK(has_words(text, "GFLOP/s (logarithmic)", "aim", ">10<", ">100000<"));

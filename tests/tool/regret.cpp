@@ -84,7 +84,8 @@ TEST_CASE("a loss is the share of the best rate that is not reached; candidates 
     brief.tried[0].is_final = false;  // was timed in another state of the device
     CHECK(brief.loss() == 0);
     Regret again = regret_of(cases[0], {0.5, 1.0, 0.75});
-    again.chosen_again = 1.0, again.best_again = 0.6;  // the first time of the best was too small by chance
+    again.chosen_again = 1.0;
+    again.best_again = 0.6;  // the first time of the best was too small by chance
     CHECK(again.best() == 0);
     CHECK(again.loss() == doctest::Approx(0.4));
     again.best_again = 1.25;
@@ -95,7 +96,9 @@ TEST_CASE("a loss is the share of the best rate that is not reached; candidates 
     CHECK(two.mean == doctest::Approx(0.1));  // 0.9 squared is 0.81
     CHECK(two.worst == 0.19);
     std::vector<double> many(40, 0.01);
-    many[3] = 0.5, many[7] = 0.3, many[11] = 0.2;
+    many[3] = 0.5;
+    many[7] = 0.3;
+    many[11] = 0.2;
     CHECK(summarise_losses(many).worst_twentieth == 0.2);  // two of forty are a twentieth
     CHECK(summarise_losses(many).worst == 0.5);
 }
@@ -109,7 +112,8 @@ TEST_CASE("the report: by type and of all, the ten worst by name, and every time
         CHECK(has_words(report.add(regret_of(cases[i], {best, 1, 2}), false), cases[i].c.text));
     }
     Regret again = regret_of(cases[0], {0.5, 1});
-    again.chosen_again = 3, again.best_again = 2;
+    again.chosen_again = 3;
+    again.best_again = 2;
     CHECK(has_words(RegretReport().add(again, false), "33.3 %", "3.000 s", "2.000 s"));
     Regret failed{.given = &cases[0], .failure = "out of memory"};
     CHECK(has_words(report.add(failed, false), "out of memory", "-"));

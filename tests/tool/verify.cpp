@@ -138,9 +138,11 @@ TEST_CASE("sums are exact in any order, and whoever leaves some k out is found")
                     double sum = 0, terms = 0;
                     for (uint64_t i = 0; i < k; ++i) {
                         const double term = a[r.a.position(batch, row, i)] * b[r.b.position(batch, i, col)];
-                        sum += term, terms += std::abs(term);
+                        sum += term;
+                        terms += std::abs(term);
                     }
-                    most = std::max(most, std::abs(sum)), most_terms = std::max(most_terms, terms);
+                    most = std::max(most, std::abs(sum));
+                    most_terms = std::max(most_terms, terms);
                 }
         CHECK(most_terms <= std::ldexp(1.0, static_cast<int>(type_info(r.accumulate).exactBits)));
         CHECK((2 * most + 9) * (plain ? 1 : 4) <= std::ldexp(1.0, static_cast<int>(type_info(r.d.type).exactBits)));

@@ -34,7 +34,8 @@ class HandBaseline : public Baseline {
         return {};
     }
     Result<std::vector<double>> run(size_t count, size_t, double alpha, double beta) override {
-        ++calls, runs += count;
+        ++calls;
+        runs += count;
         const BlasProblem& p = problem_;
         for (int i = 0; i < p.batch; ++i)
             for (int row = 0; row < p.rows; ++row)
@@ -44,7 +45,10 @@ class HandBaseline : public Baseline {
                         const double product = get(p.left, i, row, k) * get(p.right, i, k, col);
                         (product > 0 ? up : down) += product;
                     }
-                    if (rounds_partial_sums) up = rounded(up), down = rounded(down);
+                    if (rounds_partial_sums) {
+                        up = rounded(up);
+                        down = rounded(down);
+                    }
                     const double before = beta == 0 ? 0 : beta * get(p.out, i, row, col);
                     put(p.out, i, row, col, alpha * (up + down) + before);
                 }

@@ -59,7 +59,8 @@ TEST_CASE("candidates: all that serve, each once, the cost model's choice, then 
             kernels.insert(c.kernel);
             whole.insert(c.kernel + " " + c.tile);
             PlanOptions forced = with_workspace;
-            forced.kernel = c.kernel.c_str(), forced.tile = c.tile.c_str();
+            forced.kernel = c.kernel.c_str();
+            forced.tile = c.tile.c_str();
             const auto again = device().context().createPlan(p, forced);
             REQUIRE_MESSAGE(bool(again), c.kernel, " ", c.tile, ": ", again.status().text);
             CHECK(again->info().predictedCost == doctest::Approx(c.cost));

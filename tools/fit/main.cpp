@@ -133,7 +133,10 @@ int main(int count, char** words) {
     if (reader.left_out()) std::printf("%zu rows left out: kernels without terms, or unknown\n", reader.left_out());
     reader.generate(a.generated, a.options.seed);
     const Timings& all = reader.timings();
-    if (a.held_out) return hold_out(all, a), 0;
+    if (a.held_out) {
+        hold_out(all, a);
+        return 0;
+    }
     std::vector<size_t> every(all.problems.size());
     for (size_t i = 0; i < every.size(); ++i) every[i] = i;
     const Network network = fit::fit(all, every, a.options);

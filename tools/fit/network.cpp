@@ -32,7 +32,8 @@ Network::Network(const std::vector<TileInFit>& tiles, unsigned seed) {
     shared_ = part(groups.size() * hidden_units, plan::offset_unit, 0);
     offsets_ = part(tiles.size() * hidden_units, plan::offset_unit, 1e-3F);
     terms_ = part(tiles.size() * fact_count, plan::term_unit, 1e-2F);
-    weights_.assign(end, 0), mean_ = square_ = weights_;
+    weights_.assign(end, 0);
+    mean_ = square_ = weights_;
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
     const auto scatter = [&](const Part& p, double by) {
@@ -74,7 +75,8 @@ void Network::add_gradient(const Sample& x, const HiddenUnits& units, float of_v
     for (size_t i = 0; i < hidden_units; ++i) {
         gradient[output_.begin + i] += of_value * units[i];
         of_sum[i] = units[i] > 0 ? of_value * read_[output_.begin + i] : 0;
-        offsets[i] += of_sum[i], shared[i] += of_sum[i];
+        offsets[i] += of_sum[i];
+        shared[i] += of_sum[i];
     }
     for (size_t fact = 0; fact < fact_count; ++fact) {
         const float size = x.facts[fact];
@@ -98,7 +100,8 @@ void Network::round(bool rounded) {
 }
 
 void Network::step(const std::vector<float>& gradient, float rate) {
-    mean_left_ *= mean_decay, square_left_ *= square_decay;
+    mean_left_ *= mean_decay;
+    square_left_ *= square_decay;
     const auto of_mean = static_cast<float>(1 / (1 - mean_left_)),
                of_square = static_cast<float>(1 / (1 - square_left_));
     for (const Part* p : parts())

@@ -78,7 +78,9 @@ std::optional<size_t> Reader::tile_of(const plan::Kernel& k, const plan::Tile& t
 
 std::optional<Sample> Reader::sample(const plan::Kernel& k, const plan::Tile& t, const plan::Problem& p) {
     plan::Request request;
-    request.workspace_limit = workspace, request.operand_alignment = alignment, request.corrected = false;
+    request.workspace_limit = workspace;
+    request.operand_alignment = alignment;
+    request.corrected = false;
     const plan::KernelCost of_kernel(k, t, caps_);
     const auto best = plan::best_schedule({k, t, of_kernel}, device_, p, request);
     if (!best || !std::isfinite(best->cost)) return std::nullopt;
@@ -132,7 +134,8 @@ plan::Result<size_t> Reader::add(const std::string& path, size_t number, float w
             ++left_out_;
             continue;
         }
-        found->log_seconds = static_cast<float>(std::log(seconds)), found->is_final = f[at[5]] == "1";
+        found->log_seconds = static_cast<float>(std::log(seconds));
+        found->is_final = f[at[5]] == "1";
         timings_.problems.back().samples.push_back(*found);
     }
     std::erase_if(timings_.problems, [](const TimedProblem& p) { return p.samples.empty(); });
@@ -152,7 +155,10 @@ void Reader::generate(size_t count, unsigned seed) {
     for (size_t i = 0; i < count;) {
         const uint64_t unit = uint64_t{1} << 3 * below(3);
         uint64_t size[3];
-        for (uint64_t& x : size) x = octave(14), x = x < unit ? x : x / unit * unit;
+        for (uint64_t& x : size) {
+            x = octave(14);
+            x = x < unit ? x : x / unit * unit;
+        }
         const uint64_t batch = below(4) ? 1 : octave(8) + 1;
         const double flops = 2 * double(size[0]) * double(size[1]) * double(size[2]) * double(batch);
         const double elements = double(batch) * (double(size[0]) * double(size[2]) + double(size[1]) * double(size[2]) +
@@ -174,7 +180,8 @@ void Reader::generate(size_t count, unsigned seed) {
                 for (uint32_t split = 1; split <= 256 && (split == 1 || p->k / split >= k.tile.BK);
                      split += 1 + split / 4) {
                     plan::Tile t = k.tile;
-                    t.PACK = pack, t.SPLIT = split;
+                    t.PACK = pack;
+                    t.SPLIT = split;
                     if (auto found = sample(k, t, *p)) {
                         out.samples.push_back(*found);
                         least = std::min(least, found->log_cost);

@@ -33,7 +33,9 @@ class Lesson {
     Lesson(const TimedProblem& p, const std::vector<float>& times) : p_(p), times_(times) {}
     void add_gradient(const Network& network, std::vector<float>& gradient) {
         const size_t n = p_.samples.size();
-        units_.resize(n), costs_.resize(n), of_cost_.assign(n, 0);
+        units_.resize(n);
+        costs_.resize(n);
+        of_cost_.assign(n, 0);
         for (size_t i = 0; i < n; ++i) costs_[i] = p_.samples[i].log_cost + network.value(p_.samples[i], units_[i]);
         best_ = *std::ranges::min_element(times_);
         add_errors();
@@ -51,7 +53,8 @@ class Lesson {
         for (size_t i = 0; i < n; ++i) {
             const float behind = times_[i] - best_;
             weights[i] = behind < far ? std::exp(-nearness * behind) : of_far;
-            all += weights[i], error += weights[i] * (times_[i] - costs_[i]);
+            all += weights[i];
+            error += weights[i] * (times_[i] - costs_[i]);
             factor += weights[i] * (costs_[i] - p_.samples[i].log_cost);
         }
         for (size_t i = 0; i < n; ++i) {
@@ -66,8 +69,10 @@ class Lesson {
         std::vector<float> chance(n), lost(n);
         float all = 0, expected = 0;
         for (size_t i = 0; i < n; ++i) {
-            chance[i] = std::exp((least - costs_[i]) / softness), lost[i] = std::min(times_[i] - best_, most_loss);
-            all += chance[i], expected += chance[i] * lost[i];
+            chance[i] = std::exp((least - costs_[i]) / softness);
+            lost[i] = std::min(times_[i] - best_, most_loss);
+            all += chance[i];
+            expected += chance[i] * lost[i];
         }
         expected /= all;
         for (size_t i = 0; i < n; ++i) of_cost_[i] -= of_loss * chance[i] / all * (lost[i] - expected);
@@ -162,7 +167,10 @@ double loss_of(const TimedProblem& p, const Network& network) {
     float best = INFINITY, least = INFINITY, chosen = 0;
     for (const Sample& s : p.samples) {
         if (s.is_final || !any_final) best = std::min(best, s.log_seconds);
-        if (const float c = cost(s); c < least) least = c, chosen = s.log_seconds;
+        if (const float c = cost(s); c < least) {
+            least = c;
+            chosen = s.log_seconds;
+        }
     }
     return std::max(0.0, 1 - std::exp(double(best) - double(chosen)));
 }

@@ -14,12 +14,33 @@ int main(void) {
     memset(&error, 0, sizeof error);
     memset(&problem, 0, sizeof problem);
     problem.structSize = sizeof problem;
-    if (vkgemmVersion() != VKGEMM_VERSION) return puts("the header is of another version than the library"), 1;
-    if (vkgemmParseProblem(line, &problem, &alpha, &beta, &error) != VKGEMM_SUCCESS) return puts(error.text), 1;
-    if (problem.m != 64 || problem.n != 128 || problem.k != 256 || problem.batch != 4) return puts("read wrongly"), 1;
-    if (vkgemmFormatProblem(&problem, alpha, beta, text, &size) != VKGEMM_SUCCESS) return puts("not written"), 1;
-    if (vkgemmParseProblem(text, &problem, NULL, NULL, &error) != VKGEMM_SUCCESS) return puts(error.text), 1;
-    if (vkgemmFormatProblem(&problem, alpha, beta, again, &size_again) != VKGEMM_SUCCESS) return puts("unwritten"), 1;
-    if (strcmp(text, again) != 0) return printf("%s became %s\n", text, again), 1;
+    if (vkgemmVersion() != VKGEMM_VERSION) {
+        puts("the header is of another version than the library");
+        return 1;
+    }
+    if (vkgemmParseProblem(line, &problem, &alpha, &beta, &error) != VKGEMM_SUCCESS) {
+        puts(error.text);
+        return 1;
+    }
+    if (problem.m != 64 || problem.n != 128 || problem.k != 256 || problem.batch != 4) {
+        puts("read wrongly");
+        return 1;
+    }
+    if (vkgemmFormatProblem(&problem, alpha, beta, text, &size) != VKGEMM_SUCCESS) {
+        puts("not written");
+        return 1;
+    }
+    if (vkgemmParseProblem(text, &problem, NULL, NULL, &error) != VKGEMM_SUCCESS) {
+        puts(error.text);
+        return 1;
+    }
+    if (vkgemmFormatProblem(&problem, alpha, beta, again, &size_again) != VKGEMM_SUCCESS) {
+        puts("unwritten");
+        return 1;
+    }
+    if (strcmp(text, again) != 0) {
+        printf("%s became %s\n", text, again);
+        return 1;
+    }
     return vkgemmKernelCount() > 0 ? 0 : 1;
 }

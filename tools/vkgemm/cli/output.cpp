@@ -82,7 +82,10 @@ std::string new_file_beside(const std::string& path) {
     for (int i = 1; i <= 1000; ++i) {
         const std::string name = path + ".partial" + (i > 1 ? std::to_string(i) : "");
         errno = 0;
-        if (std::FILE* const file = std::fopen(name.c_str(), "wbx")) return std::fclose(file), name;
+        if (std::FILE* const file = std::fopen(name.c_str(), "wbx")) {
+            std::fclose(file);
+            return name;
+        }
         if (errno != EEXIST) break;
     }
     return "";

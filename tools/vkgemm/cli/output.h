@@ -17,7 +17,8 @@ class OutputFile {
     OutputFile() = default;
     OutputFile(OutputFile&& other) noexcept
         : path_(std::move(other.path_)), partial_(std::move(other.partial_)), is_stream_(other.is_stream_) {
-        other.path_.clear(), other.partial_.clear();
+        other.path_.clear();
+        other.partial_.clear();
     }
     OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();

@@ -70,7 +70,8 @@ void hold_streams() {
 }
 
 void set_streams(std::FILE* out, std::FILE* err) {
-    output = out, errors = err;
+    output = out;
+    errors = err;
     std::clearerr(output);
     stdout_reader_left = progress_stands = false;
 }

@@ -84,7 +84,10 @@ std::string bytes_text(uint64_t bytes) {
     static constexpr std::array<const char*, 5> names = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = static_cast<double>(bytes);
     size_t unit = 0;
-    while (value >= 1024 && unit + 1 < names.size()) value /= 1024, ++unit;
+    while (value >= 1024 && unit + 1 < names.size()) {
+        value /= 1024;
+        ++unit;
+    }
     char text[64];
     std::snprintf(text, sizeof text, "%.*f %s", value == std::floor(value) ? 0 : 1, value, names[unit]);
     return text;

@@ -319,8 +319,12 @@ int show_saved(const Session& session, const Options& o) {
 int run(const Session& session, Options options) {
     if (options.random.problems) {
         RandomBench& r = options.random;
-        r.types = options.type, r.json = options.json, r.csv = options.csv, r.kernels = options.kernels;
-        r.hot = options.hot, r.cold = options.cold;
+        r.types = options.type;
+        r.json = options.json;
+        r.csv = options.csv;
+        r.kernels = options.kernels;
+        r.hot = options.hot;
+        r.cold = options.cold;
         return run_random_bench(session, r);
     }
     if (options.kernels.empty()) options.kernels = {"auto"};

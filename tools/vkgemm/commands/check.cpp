@@ -133,8 +133,10 @@ Status Checker::check(const Job& job) {
         return {};
     }
     if (interrupted() && m.wrong.empty()) return {};
-    ++checked.problems, checked.runs += m.times.runs;
-    checked.with.insert(what), compared_.insert(job.c.text);
+    ++checked.problems;
+    checked.runs += m.times.runs;
+    checked.with.insert(what);
+    compared_.insert(job.c.text);
     if (m.wrong.empty()) return {};
     checked.wrong.push_back(what + ": " + m.wrong);
     exit_ = exit_wrong;
@@ -172,7 +174,10 @@ std::string Checker::table() {
     size_t kernels = 0, runs = 0, wrong = 0, unable = 0;
     for (const auto& [name, c] : found_) {
         if (c.problems == 0 && c.wrong.empty() && c.unable.empty()) continue;  // not for this device
-        ++kernels, runs += c.runs, wrong += !c.wrong.empty(), unable += !c.unable.empty();
+        ++kernels;
+        runs += c.runs;
+        wrong += !c.wrong.empty();
+        unable += !c.unable.empty();
         table.add({name, std::to_string(c.problems), std::to_string(c.runs),
                    !c.wrong.empty() ? Cell{"WRONG", Style::bad}
                    : c.problems     ? Cell{"right", Style::good}

@@ -26,8 +26,14 @@ int check_native(const Session& session, uint32_t runs, uint64_t seed) {
     host::DeviceInfo info;
     host::DeviceOptions options = session.device_options();
     const auto warn_of = options.onMessage;
-    options.onMessage = [&](const host::Message& m) { ++messages, warn_of(m); };
-    options.accepts = [&](const host::DeviceInfo& opened) { return info = opened, Status{}; };
+    options.onMessage = [&](const host::Message& m) {
+        ++messages;
+        warn_of(m);
+    };
+    options.accepts = [&](const host::DeviceInfo& opened) {
+        info = opened;
+        return Status{};
+    };
     const auto test = host::testNativeKernels(options, {.runs = runs, .seed = seed});
     if (!test) return session.fail(test.status());
     if (test->kernels == 0) return session.fail(test->failure);

@@ -127,8 +127,10 @@ nlohmann::ordered_json json(const host::Device& device, const Case& c, const Exp
         ordered_json one = {{"kernel", other.kernel}, {"state", state_word(other.state)}};
         if (other.serves())
             one["cost"] = other.cost;
-        else
-            one["reason"] = vkgemmResultName(other.reason), one["unfit"] = other.text;
+        else {
+            one["reason"] = vkgemmResultName(other.reason);
+            one["unfit"] = other.text;
+        }
         j["others"].push_back(std::move(one));
     }
     return j;
@@ -148,7 +150,8 @@ Result<Explained> explain(const host::Device& device, const Options& o, const Ca
         if (!own) return own.status();
     }
     e.choice = *std::move(own);
-    e.info = e.choice.info(), e.notes = e.choice.notes();
+    e.info = e.choice.info();
+    e.notes = e.choice.notes();
     if (e.info.isEmpty) e.notes.emplace_back("nothing to do: m or n is 0");
     if (e.info.chosen == UINT32_MAX) return e;
     e.chosen = e.choice.candidates()[e.info.chosen];

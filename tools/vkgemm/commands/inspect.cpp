@@ -162,7 +162,10 @@ Result<std::vector<Job>> jobs_of(const Options& o, const host::Device& device) {
         wanted = *std::move(c);
     }
     std::vector<Job> jobs;
-    if (o.kernel.empty()) return jobs.push_back({"", *wanted}), jobs;
+    if (o.kernel.empty()) {
+        jobs.push_back({"", *wanted});
+        return jobs;
+    }
     for (const Kernel& k : all_kernels()) {
         const bool named = is_several(o.kernel) ? k.is_product() && (o.kernel == "all" || k.traits.native) &&
                                                       device.context().checkKernel({.kernel = k.info.name})

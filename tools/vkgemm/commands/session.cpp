@@ -89,7 +89,9 @@ Result<host::Device> Session::open(bool inspect) const {
                                   [](const char* text) { return Rows::disabledKernels(text).status(); });
     if (!disabled) return disabled.status();
     host::DeviceOptions options = device_options();
-    options.tunedRows = rows->c_str(), options.disabledKernels = disabled->c_str(), options.inspect = inspect;
+    options.tunedRows = rows->c_str();
+    options.disabledKernels = disabled->c_str();
+    options.inspect = inspect;
     return host::Device::open(options);
 }
 
@@ -167,7 +169,10 @@ nlohmann::ordered_json json_measurement(const Measurement& m) {
     else if (m.deviation >= 0)
         j["deviation"] = m.deviation;
     j["tflops"] = m.flops_per_second() * 1e-12;
-    if (m.in_a_row > 0) j["in_a_row"] = m.in_a_row, j["in_a_row_tflops"] = m.flops_per_second_in_a_row() * 1e-12;
+    if (m.in_a_row > 0) {
+        j["in_a_row"] = m.in_a_row;
+        j["in_a_row_tflops"] = m.flops_per_second_in_a_row() * 1e-12;
+    }
     j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;
     return j;
 }

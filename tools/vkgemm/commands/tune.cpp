@@ -226,9 +226,15 @@ Status Tuner::tune(const Case& c) {
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
     }
-    if (file_.has(c.problem)) return ++known_, Status{};
+    if (file_.has(c.problem)) {
+        ++known_;
+        return Status{};
+    }
     const double share = compile_share * (budget_ - passed()) / static_cast<double>(problems_ - behind);
-    if (share <= 0) return ++timeless_, Status{};
+    if (share <= 0) {
+        ++timeless_;
+        return Status{};
+    }
     auto found = search(c, passed() + share);
     if (!found) return found.status();
     if (interrupted()) return {};  // a search that was interrupted has no result
@@ -266,7 +272,9 @@ int run(const Session& session, Options o) {
         return session.fail(usage("--out needs a file, because rows are added to it one by one"));
     if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
     if (o.random.problems) {
-        o.random.out = o.out, o.random.resume = o.resume, o.random.budget = o.budget;
+        o.random.out = o.out;
+        o.random.resume = o.resume;
+        o.random.budget = o.budget;
         return run_tune_random(session, o.random);
     }
     const auto cases = load_cases(o.problems, o.suite);

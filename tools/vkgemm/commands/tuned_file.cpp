@@ -13,7 +13,9 @@ namespace {
 /// The text of a problem without what a tuned row does not look at.
 std::string row_problem(const Problem& given) {
     Problem p = given;
-    p.cSource = VKGEMM_C_NONE, p.c = {}, p.epilogue = {};
+    p.cSource = VKGEMM_C_NONE;
+    p.c = {};
+    p.epilogue = {};
     const auto text = formatProblem(p);
     return text ? *text : "";
 }

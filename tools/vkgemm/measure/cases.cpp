@@ -39,8 +39,10 @@ MatrixInfo matrix(const Matrix& m, uint64_t rows, uint64_t cols, const Levels& l
     const bool by_rows = m.layout == rowMajor;
     r.row_step = by_rows ? m.ld : 1;
     r.col_step = by_rows ? 1 : m.ld;
-    r.batch = levels.batch, r.outer = levels.outer;
-    r.ratio = std::max<uint64_t>(levels.ratio, 1), r.outer_ratio = std::max<uint64_t>(levels.outer_ratio, 1);
+    r.batch = levels.batch;
+    r.outer = levels.outer;
+    r.ratio = std::max<uint64_t>(levels.ratio, 1);
+    r.outer_ratio = std::max<uint64_t>(levels.outer_ratio, 1);
     if (m.batchStride != broadcast) r.batch_step = m.batchStride;
     if (levels.outer_stride != broadcast) r.outer_step = levels.outer_stride;
     const uint64_t one = rows && cols ? (rows - 1) * r.row_step + (cols - 1) * r.col_step + 1 : 0;
@@ -219,7 +221,8 @@ Resolved resolve(const Problem& given) {
     // A completed problem leaves out the types that follow from D's.
     const auto or_default = [](Type type, Type by_default) { return type == VKGEMM_TYPE_DEFAULT ? by_default : type; };
     const Type factor = p.d.type == VKGEMM_TYPE_I8 ? VKGEMM_TYPE_F32 : p.d.type;
-    r.bias = or_default(p.biasType, factor), r.scale = or_default(p.scaleType, factor);
+    r.bias = or_default(p.biasType, factor);
+    r.scale = or_default(p.scaleType, factor);
     r.residual = or_default(p.residualType, p.d.type);
     r.a = matrix(p.a, p.m, p.k, {p.batch, outer, p.outerStrideA, p.ratioA, p.outerRatioA});
     r.b = matrix(p.b, p.k, p.n, {p.batch, outer, p.outerStrideB, p.ratioB, p.outerRatioB});
@@ -271,10 +274,13 @@ GroupTable group_table(const Problem& problem) {
     }
     for (uint64_t i = 0; i < r.batch; ++i) {
         VkgemmGroup g{};
-        g.m = static_cast<uint32_t>(problem.m), g.n = static_cast<uint32_t>(problem.n),
+        g.m = static_cast<uint32_t>(problem.m);
+        g.n = static_cast<uint32_t>(problem.n);
         g.k = static_cast<uint32_t>(problem.k);
-        g.offsetA = i * r.a.batch_step, g.offsetB = i * r.b.batch_step;
-        g.offsetC = i * r.c.batch_step, g.offsetD = i * r.d.batch_step;
+        g.offsetA = i * r.a.batch_step;
+        g.offsetB = i * r.b.batch_step;
+        g.offsetC = i * r.c.batch_step;
+        g.offsetD = i * r.d.batch_step;
         if (!r.group_of_row.empty()) {
             g.firstIndex = static_cast<uint32_t>(out.indices.size());
             for (uint32_t row = 0; row < r.group_of_row.size(); ++row)
@@ -319,7 +325,10 @@ double least_bytes(const Case& c) {
         bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(m.matrices()) *
                  m.bytes / m.block;
     };
-    if (multiplies(c)) add(r.a), add(r.b);
+    if (multiplies(c)) {
+        add(r.a);
+        add(r.b);
+    }
     if (c.beta != 0) add(r.c);
     add(r.d);
     return bytes;

@@ -48,14 +48,17 @@ Status ComputePipeline::Objects::make_layouts() {
         bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
     VkDescriptorSetLayoutCreateInfo set_info{};
     set_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    set_info.bindingCount = info.bindings, set_info.pBindings = bindings.data();
+    set_info.bindingCount = info.bindings;
+    set_info.pBindings = bindings.data();
     if (const VkResult r = vk.vkCreateDescriptorSetLayout(device, &set_info, nullptr, &set_layout); r != VK_SUCCESS)
         return failed(r, "vkCreateDescriptorSetLayout");
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, info.push_bytes};
     VkPipelineLayoutCreateInfo layout_info{};
     layout_info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-    layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
-    layout_info.pushConstantRangeCount = info.push_bytes ? 1 : 0, layout_info.pPushConstantRanges = &range;
+    layout_info.setLayoutCount = 1;
+    layout_info.pSetLayouts = &set_layout;
+    layout_info.pushConstantRangeCount = info.push_bytes ? 1 : 0;
+    layout_info.pPushConstantRanges = &range;
     if (const VkResult r = vk.vkCreatePipelineLayout(device, &layout_info, nullptr, &layout); r != VK_SUCCESS)
         return failed(r, "vkCreatePipelineLayout");
     return {};
@@ -64,7 +67,8 @@ Status ComputePipeline::Objects::make_layouts() {
 Status ComputePipeline::Objects::make_pipeline() {
     VkShaderModuleCreateInfo module_info{};
     module_info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    module_info.codeSize = info.code.size_bytes(), module_info.pCode = info.code.data();
+    module_info.codeSize = info.code.size_bytes();
+    module_info.pCode = info.code.data();
     if (const VkResult r = vk.vkCreateShaderModule(device, &module_info, nullptr, &module); r != VK_SUCCESS)
         return failed(r, "vkCreateShaderModule");
     std::vector<uint32_t> values;
@@ -82,7 +86,8 @@ Status ComputePipeline::Objects::make_pipeline() {
     pipeline_info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     pipeline_info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     pipeline_info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    pipeline_info.stage.module = module, pipeline_info.stage.pName = "main";
+    pipeline_info.stage.module = module;
+    pipeline_info.stage.pName = "main";
     pipeline_info.stage.pSpecializationInfo = &specialization;
     if (info.subgroup_size) pipeline_info.stage.pNext = &subgroup;
     if (info.full_subgroups) pipeline_info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
@@ -97,12 +102,16 @@ Status ComputePipeline::Objects::make_set() {
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, info.bindings};
     VkDescriptorPoolCreateInfo pool_info{};
     pool_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    pool_info.maxSets = 1, pool_info.poolSizeCount = 1, pool_info.pPoolSizes = &size;
+    pool_info.maxSets = 1;
+    pool_info.poolSizeCount = 1;
+    pool_info.pPoolSizes = &size;
     if (const VkResult r = vk.vkCreateDescriptorPool(device, &pool_info, nullptr, &pool); r != VK_SUCCESS)
         return failed(r, "vkCreateDescriptorPool");
     VkDescriptorSetAllocateInfo allocate{};
     allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-    allocate.descriptorPool = pool, allocate.descriptorSetCount = 1, allocate.pSetLayouts = &set_layout;
+    allocate.descriptorPool = pool;
+    allocate.descriptorSetCount = 1;
+    allocate.pSetLayouts = &set_layout;
     if (const VkResult r = vk.vkAllocateDescriptorSets(device, &allocate, &set); r != VK_SUCCESS)
         return failed(r, "vkAllocateDescriptorSets");
     return {};
@@ -130,8 +139,11 @@ Status ComputePipeline::bind(std::span<const VkBuffer> buffers) {
             return {VKGEMM_ERROR_OPERAND, VK_SUCCESS, "binding " + std::to_string(i) + " has no buffer"};
         infos[i] = {buffers[i], 0, VK_WHOLE_SIZE};
         writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-        writes[i].dstSet = objects_->set, writes[i].dstBinding = i, writes[i].descriptorCount = 1;
-        writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, writes[i].pBufferInfo = &infos[i];
+        writes[i].dstSet = objects_->set;
+        writes[i].dstBinding = i;
+        writes[i].descriptorCount = 1;
+        writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[i].pBufferInfo = &infos[i];
     }
     objects_->vk.vkUpdateDescriptorSets(objects_->device, count, writes.data(), 0, nullptr);
     return {};

@@ -38,7 +38,8 @@ double deviation_of(const Case& c, const OperandBytes& operands, std::span<const
         for (uint64_t k = 0; k < depth; ++k) {
             const double product = element(r.a, operands[VKGEMM_SLOT_A], batch, row, k) *
                                    element(r.b, operands[VKGEMM_SLOT_B], batch, k, col);
-            sum += product, all += std::abs(product);
+            sum += product;
+            all += std::abs(product);
         }
         const double off = std::abs(element(r.d, d, batch, row, col) - c.alpha * sum) / (std::abs(c.alpha) * all);
         worst = std::max(worst, std::isnan(off) ? std::numeric_limits<double>::infinity() : off);

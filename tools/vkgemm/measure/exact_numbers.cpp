@@ -65,8 +65,10 @@ void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
         else if (p.signs.empty())
             ((i + number) / p.alone % 2 ? first : second) = 0;
         else if (alone)  // more is taken back than was added
-            first = static_cast<int8_t>(first > 0 ? 1 : -1), second = static_cast<int8_t>(-2 * p.signs[i] * first);
-        else
+        {
+            first = static_cast<int8_t>(first > 0 ? 1 : -1);
+            second = static_cast<int8_t>(-2 * p.signs[i] * first);
+        } else
             second = static_cast<int8_t>(-p.signs[i] * first);
     }
 }

@@ -65,14 +65,18 @@ class Fitter {
             log = other;
             if (const double then = objective(); then < now) return then;
         }
-        return log = before, now;
+        log = before;
+        return now;
     }
 
     double objective() const {
         std::vector<CostParts> weights = logs_;
         double held = 0;
         for (CostParts& of_family : weights)
-            for (double& w : of_family) held += w * w, w = std::exp(w);
+            for (double& w : of_family) {
+                held += w * w;
+                w = std::exp(w);
+            }
         double lost = 0;
         std::vector<double> costs;
         for (const auto& problem : problems_) {
@@ -87,7 +91,8 @@ class Fitter {
             for (size_t i = 0; i < costs.size(); ++i) {
                 if (costs[i] > 1.5 * least) continue;  // a share below exp(-8)
                 const double share = std::pow(costs[i] / least, -1 / softness);
-                sum += share, sum_lost += share * problem[i].lost;
+                sum += share;
+                sum_lost += share * problem[i].lost;
             }
             lost += sum_lost / sum;
         }

@@ -34,7 +34,8 @@ const std::vector<Kernel>& all_kernels() {
         std::vector<Kernel> out;
         for (const VkgemmKernelInfo& info : kernels()) {
             Kernel k;
-            k.index = static_cast<uint32_t>(out.size()), k.info = info;
+            k.index = static_cast<uint32_t>(out.size());
+            k.info = info;
             if (const auto traits = kernelTraits(k.index)) k.traits = *traits;
             if (const auto constants = tileConstants(k.index)) k.tile = tile_from(*constants);
             out.push_back(k);

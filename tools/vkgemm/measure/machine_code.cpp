@@ -63,7 +63,8 @@ Status add_machine_code(const host::Device& device, const Problem& problem, cons
     const auto product = std::ranges::find_if(plan.steps, [](const CompiledStep& s) { return s.kernel->is_product(); });
     if (product == plan.steps.end() || std::ranges::none_of(plan.steps, native)) return {};
     PlanOptions options = given;
-    options.kernel = product->kernel->info.name, options.tile = product->tile.c_str();
+    options.kernel = product->kernel->info.name;
+    options.tile = product->tile.c_str();
     const auto names = inside::entry_points(device, problem, options);
     if (!names) return names.status();
     if (names->size() != plan.steps.size())

@@ -87,7 +87,10 @@ Status time_in_a_row(Measurement& result, const std::function<Result<double>(siz
 
 Status noted(const Status& in_a_row, Measurement& result) {
     if (in_a_row) return {};
-    if (in_a_row.code == VKGEMM_ERROR_DEVICE_LOST) return result.samples.clear(), in_a_row;
+    if (in_a_row.code == VKGEMM_ERROR_DEVICE_LOST) {
+        result.samples.clear();
+        return in_a_row;
+    }
     result.note = "not timed in a row: " + in_a_row.text;
     return {};
 }
@@ -216,7 +219,10 @@ Status CaseRunner::prepare_check() {
         const bool all_poison = i == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D;
         const Status filled = !first && all_poison && slot.bytes ? device_.fill(slot.buffer, 0, slot.stride, around)
                                                                  : fill_slot(slot, bytes[i], 1, around);
-        if (!filled) return check_slots_.reset(), filled;
+        if (!filled) {
+            check_slots_.reset();
+            return filled;
+        }
     }
     return {};
 }
@@ -228,8 +234,10 @@ Status CaseRunner::prepare_timing() {
     time_slots_.emplace();
     for (size_t i = 0; i < bytes.size(); ++i) {
         const bool rotates = i <= VKGEMM_SLOT_D;
-        if (Status s = fill_slot(time_slots_->at(i), bytes[i], rotates ? sets_ : 1, 0); !s)
-            return time_slots_.reset(), s;
+        if (Status s = fill_slot(time_slots_->at(i), bytes[i], rotates ? sets_ : 1, 0); !s) {
+            time_slots_.reset();
+            return s;
+        }
     }
     return {};
 }
@@ -315,7 +323,10 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
 
     result_.resize(d.buffer.size());
     if (Status s = device_.download(d.buffer, result_); !s) return s;
-    if (auto wrong = wrong_scalars()) return result.wrong = *std::move(wrong), Status{};
+    if (auto wrong = wrong_scalars()) {
+        result.wrong = *std::move(wrong);
+        return Status{};
+    }
     if (!options_.inject_fault.empty() && options_.inject_fault == result.kernel)
         result_[guard + d.bytes - 1] ^= std::byte{0x80};
     if (result_ == right_) {  // the same bits, guards included
@@ -323,7 +334,10 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
         return {};
     }
     find_wrong(d, result);
-    if (result.wrong.empty() && right_.empty()) right_ = result_, extent_ = result.checked;
+    if (result.wrong.empty() && right_.empty()) {
+        right_ = result_;
+        extent_ = result.checked;
+    }
     return {};
 }
 
@@ -457,7 +471,8 @@ Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, cons
         const auto times = device_.time(static_cast<uint32_t>(runs), record, patience);
         if (!times) return times.status();
         seconds = summarise(times->seconds).median;
-        result.samples = times->seconds, result.clock = times->clock;
+        result.samples = times->seconds;
+        result.clock = times->clock;
         if (interrupted() || seconds > (round == 0 ? 2 : 1) * give_up_above) break;
     }
     warm_ = true;
@@ -474,7 +489,8 @@ Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, cons
 void CaseRunner::keep_busy(Plan plan, const PlanMemory& memory, double seconds) {
     if (is_cpu_ || load_) return;
     if (!busy_plan_) {
-        busy_plan_ = std::move(plan), busy_memory_ = memory;
+        busy_plan_ = std::move(plan);
+        busy_memory_ = memory;
         busy_runs_ = static_cast<uint32_t>(runs_in(0.003, seconds, 1, 64));
     }
     load_.emplace(device_, busy_runs_, recorder(*busy_plan_, busy_memory_));

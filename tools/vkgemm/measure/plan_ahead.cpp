@@ -38,9 +38,15 @@ void leave_out_hopeless(Regret& r, bool is_cpu) {
 Regret list_candidates(const host::Device& device, const RandomCase& given, uint32_t plan_flags) {
     Regret r{.given = &given};
     const auto choice = chosen_candidate(device.context(), given.c.problem, workspace_limit, plan_flags);
-    if (!choice) return r.failure = choice.status().text, r;
+    if (!choice) {
+        r.failure = choice.status().text;
+        return r;
+    }
     auto all = candidates(device.context(), given.c.problem, workspace_limit, plan_flags, varied);
-    if (!all) return r.failure = all.status().text, r;
+    if (!all) {
+        r.failure = all.status().text;
+        return r;
+    }
     for (Candidate& c : *all) r.tried.push_back({std::move(c)});
     const auto same = [&](const TimedCandidate& t) {
         return t.candidate.kernel == choice->kernel && t.candidate.tile == choice->tile;
@@ -127,7 +133,8 @@ void PlanAhead::work() {
 
 PlannedCandidates PlanAhead::take(size_t index, const std::function<void()>& wait) {
     std::unique_lock lock(mutex_);
-    wanted_ = index, asked_ = true;
+    wanted_ = index;
+    asked_ = true;
     changed_.notify_all();
     while (!entries_[index].ready() && !interrupted()) {
         lock.unlock();

@@ -122,7 +122,10 @@ Status RegretMeter::rounds(Look& now, const std::vector<size_t>& order, size_t c
         if (interrupted()) return {};
         for (const size_t i : turn) tried[i].rounds.push_back(median_of(now.seconds[i]));
     }
-    for (const size_t i : order) tried[i].seconds = median_of(tried[i].rounds), tried[i].is_final = true;
+    for (const size_t i : order) {
+        tried[i].seconds = median_of(tried[i].rounds);
+        tried[i].is_final = true;
+    }
     return {};
 }
 
@@ -139,7 +142,8 @@ Status RegretMeter::compare(Look& now) {
         chosen.push_back(median_of(now.seconds[regret.chosen]));
         best.push_back(median_of(now.seconds[regret.best()]));
     }
-    regret.chosen_again = median_of(chosen), regret.best_again = median_of(best);
+    regret.chosen_again = median_of(chosen);
+    regret.best_again = median_of(best);
     return {};
 }
 

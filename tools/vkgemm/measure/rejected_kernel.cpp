@@ -11,7 +11,8 @@ std::string rejected_kernel(const host::Device& device, const Problem& problem, 
     const auto own = device.context().createPlan(problem, options);
     if (!own || own->info().kernel == chosen) return "";
     const std::string its = own->info().kernel;
-    options.kernel = its.c_str(), options.tile = tile.c_str();
+    options.kernel = its.c_str();
+    options.tile = tile.c_str();
     const auto refused = device.context().createPlan(problem, options);
     std::string_view why = refused ? "" : std::string_view(refused.status().text);
     if (why.starts_with(its + ": ")) why.remove_prefix(its.size() + 2);

@@ -66,11 +66,13 @@ Result<double> fastest(const std::function<Result<host::Times>(uint32_t)>& run, 
 
 Result<ComputePipeline> Roofline::pipeline_of(PipelineInfo info, const host::Buffer& from,
                                               const host::Buffer& to) const {
-    info.bindings = PEAK_BINDINGS, info.push_bytes = sizeof(PeakArgs);
+    info.bindings = PEAK_BINDINGS;
+    info.push_bytes = sizeof(PeakArgs);
     auto pipeline = ComputePipeline::make(device_, info);
     if (!pipeline) return pipeline.status();
     VkBuffer bound[PEAK_BINDINGS] = {};
-    bound[PEAK_FROM] = from.handle(), bound[PEAK_TO] = to.handle();
+    bound[PEAK_FROM] = from.handle();
+    bound[PEAK_TO] = to.handle();
     if (Status s = pipeline->bind(bound); !s) return s;
     return pipeline;
 }

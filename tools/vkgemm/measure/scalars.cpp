@@ -13,9 +13,13 @@ namespace vkgemm::tool {
 std::vector<std::byte> scalar_bytes(const Problem& p, double alpha, double beta) {
     if (!p.scalars) return {};
     VkgemmScalars s{};
-    s.alpha = static_cast<float>(alpha), s.beta = static_cast<float>(beta);
+    s.alpha = static_cast<float>(alpha);
+    s.beta = static_cast<float>(beta);
     for (const Step& step : p.epilogue)
-        if (step.kind == VKGEMM_STEP_CLAMP) s.low = step.low, s.high = step.high;
+        if (step.kind == VKGEMM_STEP_CLAMP) {
+            s.low = step.low;
+            s.high = step.high;
+        }
     std::vector<std::byte> out(sizeof s);
     std::memcpy(out.data(), &s, sizeof s);
     return out;

@@ -62,7 +62,8 @@ std::string tile_text(uint32_t slices, uint32_t packed) {
 std::optional<Row> varied_row(const Context& context, const Problem& problem, PlanOptions options, const Row& row,
                               uint32_t slices, uint32_t packed) {
     const std::string tile = tile_text(slices, packed);
-    options.kernel = row.kernel.c_str(), options.tile = tile.c_str();
+    options.kernel = row.kernel.c_str();
+    options.tile = tile.c_str();
     const auto e = Explanation::create(context, problem, options);
     if (!e || e->info().chosen == UINT32_MAX) return std::nullopt;
     return row_of(e->candidates()[e->info().chosen], packed_ahead(problem));

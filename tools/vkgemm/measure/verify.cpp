@@ -139,7 +139,8 @@ ExactCase::ExactCase(const Case& c, uint64_t seed)
     // Scales double and bias twice at most.
     const ExactLimits limits = {.terms = terms, .sum = std::min(terms, exactly(r_.d.type)) / (plain_ ? 1 : 4)};
     ExactNumbers numbers = exact_numbers(r_, p_.k, limits, seed);
-    a_ = std::move(numbers.a), b_ = std::move(numbers.b);
+    a_ = std::move(numbers.a);
+    b_ = std::move(numbers.b);
 }
 
 int ExactCase::c(uint64_t batch, uint64_t row, uint64_t col) const {
@@ -318,7 +319,8 @@ std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) 
 }
 
 void ExactCase::project(uint64_t batch, std::vector<int64_t>& x, std::vector<int64_t>& bx) const {
-    x.assign(p_.n, 0), bx.assign(p_.k, 0);
+    x.assign(p_.n, 0);
+    bx.assign(p_.k, 0);
     for (uint64_t col = 0; col < p_.n; ++col) x[col] = whole(i32, 1000, mixed(6, batch, col, 0));
     for (uint64_t k = 0; k < p_.k; ++k) {
         const int8_t* row = b_row(batch, k);
@@ -359,8 +361,10 @@ std::optional<std::string> ExactCase::gross_row(std::span<const std::byte> d, ui
     for (uint64_t k = 0; k < p_.k; ++k) {
         const int32_t left = a(batch, row, k);
         const int8_t* right = b_row(batch, k);
-        for (uint64_t col = 0; left && col < p_.n; ++col)
-            sums[col] += left * right[col], sizes[col] += std::abs(left * right[col]);
+        for (uint64_t col = 0; left && col < p_.n; ++col) {
+            sums[col] += left * right[col];
+            sizes[col] += std::abs(left * right[col]);
+        }
     }
     const uint32_t bits = std::min(type_info(r_.d.type).exactBits, type_info(r_.accumulate).exactBits);
     const double roundoff = std::ldexp(1, -static_cast<int>(bits));

@@ -54,10 +54,22 @@ Sweep sweep_of(const std::vector<const Case*>& cases) {
         cases, [](const Case* c) { return c->problem.m == c->problem.n && c->problem.n == c->problem.k; });
     uint64_t Problem::*size = nullptr;
     Sweep sweep;
-    if (cube && !m) size = &Problem::m, sweep.name = "M = N = K";
-    if (!m && n && k) size = &Problem::m, sweep.name = "M";
-    if (m && !n && k) size = &Problem::n, sweep.name = "N";
-    if (m && n && !k) size = &Problem::k, sweep.name = "K";
+    if (cube && !m) {
+        size = &Problem::m;
+        sweep.name = "M = N = K";
+    }
+    if (!m && n && k) {
+        size = &Problem::m;
+        sweep.name = "M";
+    }
+    if (m && !n && k) {
+        size = &Problem::n;
+        sweep.name = "N";
+    }
+    if (m && n && !k) {
+        size = &Problem::k;
+        sweep.name = "K";
+    }
     if (!size) return {};
     for (const Case* c : cases) sweep.sizes.push_back(static_cast<double>(c->problem.*size));
     return sweep;

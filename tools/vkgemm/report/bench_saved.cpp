@@ -93,7 +93,8 @@ struct Place {
 
 Measurement measurement(const Place& p, const Case& c) {
     Measurement m;
-    m.flops = flops(c), m.bytes = least_bytes(c);
+    m.flops = flops(c);
+    m.bytes = least_bytes(c);
     m.checked = p.at("checked").one_of({"all", "projected", "sampled", "no"});
     if (p.has("note")) m.note = p.at("note").text();
     if (p.has("wrong"))
@@ -161,7 +162,8 @@ void read_cases(const Place& list, SavedBench& bench) {
             ours.roof = {.intensity = p.at("flop_per_byte").number(),
                          .limit = p.at("roof_tflops").rate(),
                          .by_memory = p.at("roof_by").one_of({"arithmetic", "memory"}) == "memory"};
-        ours.m.kernel = kernel, ours.m.tile = p.at("tile").word();
+        ours.m.kernel = kernel;
+        ours.m.tile = p.at("tile").word();
         bench.results.push_back(std::move(ours));
     }
     if (!all.empty()) read_baseline_results(all.back(), bench);

@@ -61,7 +61,9 @@ Status damaged(const std::string& what) { return {VKGEMM_ERROR_PARSE, VK_SUCCESS
 /// One header of 64 bytes; its name is found later.
 std::optional<Section> read_section(const Bytes& file, const Bytes& header, uint32_t& name) {
     Section s;
-    name = *header.get<uint32_t>(0), s.type = *header.get<uint32_t>(4), s.link = *header.get<uint32_t>(40);
+    name = *header.get<uint32_t>(0);
+    s.type = *header.get<uint32_t>(4);
+    s.link = *header.get<uint32_t>(40);
     s.size = *header.get<uint64_t>(32);
     if (s.type == no_bits) return s;
     const auto bytes = file.part(*header.get<uint64_t>(24), s.size);

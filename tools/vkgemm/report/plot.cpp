@@ -18,7 +18,10 @@ constexpr double bar_height = 12, bar_gap = 2, group_gap = 10, axis_height = 44;
 Scale scale_of(const BarPlot& plot) {
     double least = HUGE_VAL, most = 0;
     const auto note = [&](double value) {
-        if (value > 0) least = std::min(least, value), most = std::max(most, value);
+        if (value > 0) {
+            least = std::min(least, value);
+            most = std::max(most, value);
+        }
     };
     for (const BarGroup& g : plot.groups) {
         note(g.mark);

@@ -28,7 +28,8 @@ double Scale::at(double value) const {
 
 Scale value_scale(double least, double most, bool logarithmic) {
     if (!logarithmic) return {.low = 0, .high = most > 0 ? drawable(most) : 1};
-    least = drawable(least), most = drawable(most);
+    least = drawable(least);
+    most = drawable(most);
     Scale s{.low = std::pow(10, std::floor(std::log10(least))), .high = std::pow(10, std::ceil(std::log10(most)))};
     if (s.high <= s.low) s.high = 10 * s.low;
     s.logarithmic = true;
@@ -36,7 +37,8 @@ Scale value_scale(double least, double most, bool logarithmic) {
 }
 
 Scale fitted_scale(double least, double most) {
-    least = drawable(least), most = drawable(most);
+    least = drawable(least);
+    most = drawable(most);
     Scale s{.low = 0, .high = 0, .logarithmic = true};
     for (double power = std::pow(10, std::floor(std::log10(least))); s.high <= s.low; power *= 10)
         for (const double factor : round_numbers) {

@@ -38,8 +38,12 @@ SizeAxis size_axis(const LinePlot& plot, double from, double to) {
     std::ranges::sort(axis.sizes);
     axis.sizes.erase(std::unique(axis.sizes.begin(), axis.sizes.end()), axis.sizes.end());
     if (axis.sizes.empty()) return axis;
-    axis.scale.low = axis.sizes.front(), axis.scale.high = axis.sizes.back();
-    if (axis.sizes.size() == 1) axis.scale.low = 0, axis.scale.high = std::max(1.0, axis.scale.high);
+    axis.scale.low = axis.sizes.front();
+    axis.scale.high = axis.sizes.back();
+    if (axis.sizes.size() == 1) {
+        axis.scale.low = 0;
+        axis.scale.high = std::max(1.0, axis.scale.high);
+    }
     axis.scale.logarithmic = axis.scale.low > 0 && axis.scale.high > 8 * axis.scale.low;
     for (size_t i = 1; i < axis.sizes.size(); ++i)
         axis.in_turn |= axis.scale.at(axis.sizes[i]) - axis.scale.at(axis.sizes[i - 1]) < apart;
@@ -98,14 +102,18 @@ std::vector<std::string> names_of(const LinePlot& plot) {
 Scale scale_of(const LinePanel& panel) {
     double least = HUGE_VAL, most = 0;
     for (const LineSeries& s : panel.series)
-        for (const auto& [x, y] : s.points) least = std::min(least, y), most = std::max(most, y);
+        for (const auto& [x, y] : s.points) {
+            least = std::min(least, y);
+            most = std::max(most, y);
+        }
     return value_scale(least, most, panel.logarithmic && least > 0 && least < most);
 }
 
 std::string panel_body(const LinePanel& panel, const std::vector<std::string>& names, const SizeAxis& x, double top,
                        double height) {
     Scale y = scale_of(panel);
-    y.from = top + panel_head + height, y.to = top + panel_head;
+    y.from = top + panel_head + height;
+    y.to = top + panel_head;
     std::string body = text_at(margin, top + 20,
                                panel.title + (panel.title.empty() || panel.y_axis.empty() ? "" : ", ") + panel.y_axis);
     body += grid_of(x, y.to, y.from);

@@ -49,7 +49,9 @@ std::string svg(const PointPlot& plot) {
     for (const PointSeries& s : plot.series) {
         names.push_back(s.name);
         for (const PlotPoint& p : s.points) {
-            least = std::min(least, p.x), most = std::max(most, p.x), highest = std::max(highest, p.y);
+            least = std::min(least, p.x);
+            most = std::max(most, p.x);
+            highest = std::max(highest, p.y);
             longest = std::max(longest, width_of(p.label));
         }
     }
@@ -61,8 +63,10 @@ std::string svg(const PointPlot& plot) {
     const double top = legend_top + legend_height + 24, bottom = top + 320;
     const double width = std::max(
         {800.0, legend_width + margin, width_of(plot.title) * 1.3 + 2 * margin, width_of(plot.subtitle) + 2 * margin});
-    y.from = bottom, y.to = top + line_height / 2 + 1;
-    x.from = margin + labels + 20 + longest, x.to = width - 2 * margin - longest;
+    y.from = bottom;
+    y.to = top + line_height / 2 + 1;
+    x.from = margin + labels + 20 + longest;
+    x.to = width - 2 * margin - longest;
     std::string body = key + text_at(margin, top - 12, plot.y_axis);
     for (const double t : ticks(y)) {
         body += line_at(margin + labels + 12, y.at(t), width - margin, y.at(t), "grid");

@@ -149,8 +149,10 @@ std::vector<Patch> patches(const std::vector<uint32_t>& labels, uint64_t cols) {
             });
             if (same == now.end())
                 done.push_back(above);
-            else
-                same->row = above.row, same->rows = above.rows + 1;
+            else {
+                same->row = above.row;
+                same->rows = above.rows + 1;
+            }
         }
         open = std::move(now);
     }

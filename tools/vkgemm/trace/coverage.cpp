@@ -24,7 +24,9 @@ class Counter {
     Counter(const Trace& t, uint32_t bind, Coverage& out) : t_(t), bind_(bind), o_(t.operands[bind]), out_(out) {}
 
     void count() {
-        touched_.name = o_.name, touched_.written = bind_ == bind_d, touched_.outside = o_.outside;
+        touched_.name = o_.name;
+        touched_.written = bind_ == bind_d;
+        touched_.outside = o_.outside;
         touched_.least = UINT64_MAX;
         const uint64_t batches = o_.matrix.batchStride ? t_.problem.batch : 1;
         std::vector<bool> owned(o_.counts.size());
@@ -44,8 +46,11 @@ class Counter {
    private:
     template <class Where>
     void element(uint64_t times, const Where& where) {
-        ++touched_.elements, touched_.accesses += times, ++touched_.histogram[times];
-        touched_.least = std::min(touched_.least, times), touched_.most = std::max(touched_.most, times);
+        ++touched_.elements;
+        touched_.accesses += times;
+        ++touched_.histogram[times];
+        touched_.least = std::min(touched_.least, times);
+        touched_.most = std::max(touched_.most, times);
         if (times == 0 && touched_.never++ == 0) first_never_ = where();
         if (times > 1 && touched_.written && repeated_++ == 0) first_repeated_ = where();
     }
@@ -145,7 +150,10 @@ IndexSets sets_of(const Trace& t, uint32_t bind) {
     std::map<uint32_t, Indices> steps, invocations;  // the invocations in the first step
     Indices all;
     for (const Access& a : t.watched)
-        if (a.operand == bind) add(steps[a.step], a), add(all, a);
+        if (a.operand == bind) {
+            add(steps[a.step], a);
+            add(all, a);
+        }
     if (steps.empty()) return out;
     for (const Access& a : t.watched)
         if (a.operand == bind && (out.written || a.step == steps.begin()->first)) add(invocations[a.invocation], a);

@@ -33,14 +33,18 @@ Status unsupported(std::string why) { return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCE
 Dispatch dispatch_from(const plan::Normalised& n, const plan::Steps& steps, const plan::DeviceCaps& caps) {
     const plan::Step& s = steps.steps.front();
     Dispatch d;
-    d.problem = n.problem, d.swapped = n.swapped;
-    d.kernel = s.kernel->name, d.module = s.kernel->module.name, d.tile = plan::to_text(s.tile);
+    d.problem = n.problem;
+    d.swapped = n.swapped;
+    d.kernel = s.kernel->name;
+    d.module = s.kernel->module.name;
+    d.tile = plan::to_text(s.tile);
     const plan::ConstantValues values = plan::constant_values(s);
     for (size_t i = 0; i < values.size(); ++i) d.constants.emplace_back(plan::constant_ids[i], values[i]);
     if (s.tile.SG && caps.subgroup_required) d.subgroup_size = s.tile.SG;
     d.full_subgroups = s.tile.SG && (caps.features & plan::need::full_subgroups);
     d.memory_model = (caps.features & plan::need::memory_model) != 0;
-    d.groups_x = s.groups_x, d.groups_y = s.groups_y;
+    d.groups_x = s.groups_x;
+    d.groups_y = s.groups_y;
     for (size_t i = 0; i < bind_count; ++i) d.slots[i] = s.slots[i];
     for (size_t i = 0; i < VKGEMM_SLOT_COUNT; ++i) d.slot_bytes[i] = steps.slots[i].bytes;
     const auto bytes = std::as_bytes(std::span(&s.args, 1));
@@ -79,7 +83,8 @@ Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem,
         return unsupported(
             "only a product without scalars in memory, whose epilogue reads operands of D's type, can be traced");
     plan::Request request;  // no workspace: one dispatch, of the product itself
-    request.kernel = options.kernel ? options.kernel : "", request.tile = options.tile ? options.tile : "";
+    request.kernel = options.kernel ? options.kernel : "";
+    request.tile = options.tile ? options.tile : "";
     const plan::Normalised n = plan::normalise(*completed);
     if (n.repeated.count)
         return unsupported("the product is dispatched " + std::to_string(n.problem.outerBatch) +
@@ -116,7 +121,8 @@ Result<std::vector<std::string>> entry_points(const host::Device& device, const 
     const auto completed = completed_problem(problem);
     if (!completed) return completed.status();
     plan::Request request;
-    request.kernel = options.kernel ? options.kernel : "", request.tile = options.tile ? options.tile : "";
+    request.kernel = options.kernel ? options.kernel : "";
+    request.tile = options.tile ? options.tile : "";
     request.workspace_limit = options.workspaceLimit;
     const plan::Normalised n = plan::normalise(*completed);
     const auto choice = plan::select(*caps, n.problem, request);

@@ -39,7 +39,8 @@ void read_trace(const std::vector<uint32_t>& words, Trace& t) {
     for (uint32_t i = 0; i < bind_count; ++i) {
         TracedOperand& o = t.operands[i];
         std::copy_n(&words[words[trace_words.counts + i]], o.counts.size(), o.counts.begin());
-        o.outside = words[trace_words.outside + i], o.farthest = words[trace_words.farthest + i];
+        o.outside = words[trace_words.outside + i];
+        o.farthest = words[trace_words.farthest + i];
     }
     const auto owners = words.begin() + words[trace_words.owners];
     t.owners.assign(owners, owners + static_cast<std::ptrdiff_t>(t.operands[bind_d].counts.size()));
@@ -97,8 +98,11 @@ Status run_untraced(const host::Device& device, const Case& c, const Trace& t, c
     if (!plan) return plan.status();
     const auto at = [&](VkgemmSlot slot) { return buffers[slot].handle() ? buffers[slot].operand() : Operand{}; };
     Run run{.a = at(VKGEMM_SLOT_A), .b = at(VKGEMM_SLOT_B), .c = at(VKGEMM_SLOT_C), .d = at(VKGEMM_SLOT_D)};
-    run.bias = at(VKGEMM_SLOT_BIAS), run.scale = at(VKGEMM_SLOT_SCALE), run.residual = at(VKGEMM_SLOT_RESIDUAL);
-    run.alpha = c.alpha, run.beta = c.beta;
+    run.bias = at(VKGEMM_SLOT_BIAS);
+    run.scale = at(VKGEMM_SLOT_SCALE);
+    run.residual = at(VKGEMM_SLOT_RESIDUAL);
+    run.alpha = c.alpha;
+    run.beta = c.beta;
     return device.submit([&](VkCommandBuffer commands) { return plan->record(commands, run); }, patience);
 }
 
@@ -168,7 +172,8 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
     const ExactCase& exact = runner.exact();
     const OperandBytes& operands = runner.operands(true);
     Case known = c;  // with factors for which D is
-    known.alpha = exact.alpha(), known.beta = exact.beta();
+    known.alpha = exact.alpha();
+    known.beta = exact.beta();
     for (auto* out : {&t.untraced, &t.traced}) {
         auto buffers = upload_all(device, operands);
         if (!buffers) return buffers.status();

@@ -26,7 +26,10 @@ void main() {
     coopmat<FACTOR, gl_ScopeSubgroup, MM, MK, gl_MatrixUseA> a;
     coopmat<FACTOR, gl_ScopeSubgroup, MK, MN, gl_MatrixUseB> b, back;  // -b takes back what b added: sums stay finite
     [[unroll]] for (uint e = 0; e < a.length(); ++e) a[e] = FACTOR(some(e));
-    [[unroll]] for (uint e = 0; e < b.length(); ++e) b[e] = FACTOR(some(e + 1)), back[e] = FACTOR(-some(e + 1));
+    [[unroll]] for (uint e = 0; e < b.length(); ++e) {
+        b[e] = FACTOR(some(e + 1));
+        back[e] = FACTOR(-some(e + 1));
+    }
     coopmat<SUM, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator> sums[PEAK_CHAINS];
     [[unroll]] for (uint i = 0; i < PEAK_CHAINS; ++i)
         [[unroll]] for (uint e = 0; e < sums[i].length(); ++e) sums[i][e] = SUM(some(i + e));
