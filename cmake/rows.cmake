@@ -18,10 +18,10 @@ set(VKGEMM_FAMILY_FOLDERS
   shaders/cpu_packed
   shaders/coopmat
   shaders/coopmat_resident
+  native
   shaders/pack_fragments
   shaders/coopmat_packed
   shaders/f32_split
-  native
   shaders/gemv
   shaders/gemv_blocks)
 

@@ -114,6 +114,14 @@ VKGEMM_API VkgemmResult vkgemmGetKernelTraits(uint32_t index, const char* tile, 
 VKGEMM_API VkgemmResult vkgemmGetTileConstant(uint32_t index, const char* tile, uint32_t constant,
                                               VkgemmTileConstant* out);
 
+/* Changes `like` as little as possible so that the kernel can compute it, and writes that to *problem. The problem gets
+ * the kernel's types, accuracy and layouts, whole blocks, and, for a kernel that takes few rows or columns, as many as
+ * its tile has. If the kernel takes mixed types, A becomes f16, and B keeps a block format; otherwise B becomes f32, or
+ * q8_0 or q4_0 if the kernel takes only blocks. Batch, strides and epilogue are unchanged. Limits of a device are not
+ * checked. error may be NULL. */
+VKGEMM_API VkgemmResult vkgemmGetKernelProblem(uint32_t index, const VkgemmProblem* like, VkgemmProblem* problem,
+                                               VkgemmError* error);
+
 /* ----------------------------------------------------------------------------------------------------
  * The device properties that choices depend on
  * ---------------------------------------------------------------------------------------------------- */

@@ -41,6 +41,13 @@ inline Result<VkgemmKernelTraits> kernelTraits(uint32_t kernel, const char* tile
     return traits;
 }
 
+/// vkgemmGetKernelProblem; `kernel` is an index of kernels(). `like` itself if there is no such kernel.
+inline Problem kernelProblem(uint32_t kernel, const Problem& like) {
+    const VkgemmProblem given = convert::toC(like);
+    auto problem = convert::output<VkgemmProblem>();
+    return vkgemmGetKernelProblem(kernel, &given, &problem, nullptr) < 0 ? like : convert::fromC(problem);
+}
+
 /// vkgemmGetTileConstant for every constant of the tile. Fails as kernelTraits() does.
 inline Result<std::vector<VkgemmTileConstant>> tileConstants(uint32_t kernel, const char* tile = nullptr) {
     const auto traits = kernelTraits(kernel, tile);

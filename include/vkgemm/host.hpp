@@ -226,13 +226,6 @@ class Device {
     std::shared_ptr<detail::DeviceState> state_;
 };
 
-/// Changes `like` as little as possible so that a kernel can compute it; `kernel` is its index in kernels(). The
-/// problem gets the kernel's types, accuracy and layouts, whole blocks, and, for a kernel that takes few rows or
-/// columns, as many as its tile has. If the kernel takes mixed types, A becomes f16, and B keeps a block format;
-/// otherwise B becomes f32, or q8_0 if the kernel takes only blocks. Batch, strides and epilogue are unchanged. Limits
-/// of a device are not checked.
-Problem problemFor(uint32_t kernel, Problem like);
-
 struct SelfTestOptions {
     std::vector<std::string> kernels{};  ///< names; empty: every kernel that fits the device
     uint32_t runs = 2;                   ///< runs of each product

@@ -94,6 +94,15 @@ inline constexpr Family coopmat = {
                 return "is not for operands shorter than 16 bytes";
         return nullptr;
     },
+    .sample =
+        [](const Tile& t, const Problem& like) {
+            Problem p = like;
+            if (t.STAGES > 0) return p;
+            p.a.layout = rowMajor;  // it reads 16 bytes along k straight from memory
+            p.b.layout = columnMajor;
+            p.k = round_up(p.k, 8);
+            return p;
+        },
     .takes_straight = true,
     .uses_matrix_units = true,
     .takes_converted = true,

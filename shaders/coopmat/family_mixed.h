@@ -29,6 +29,13 @@ constexpr Family make_coopmat_mixed() {
         const uint64_t along_a = p.a.layout == rowMajor ? p.k : p.m, along_b = p.b.layout == rowMajor ? p.n : p.k;
         return along_a % 8 || along_b % 8 ? "is for operands whose rows are a multiple of 8 elements" : nullptr;
     };
+    f.sample = [](const Tile&, const Problem& like) {
+        Problem p = like;
+        p.k = round_up(p.k, 8);
+        if (p.a.layout == columnMajor) p.m = round_up(p.m, 8);
+        if (p.b.layout == rowMajor && info(p.b.type).is_plain()) p.n = round_up(p.n, 8);
+        return p;
+    };
     return f;
 }
 inline constexpr Family coopmat_mixed = make_coopmat_mixed();

@@ -72,6 +72,14 @@ inline constexpr Family coopmat_resident = {
         }
         return coopmat.refuses(p);
     },
+    .sample =
+        [](const Tile& t, const Problem& like) {
+            Problem p = like;  // no more of K than the kernel keeps, and rows of multiples of 16 bytes
+            if (p.k > 0) p.k = round_up((p.k - 1) % t.BK + 1, 8);
+            p.n = round_up(p.n, 8);
+            if (p.a.layout == columnMajor || p.d.layout == columnMajor) p.m = round_up(p.m, 8);
+            return p;
+        },
     .wants_wide = true,
     .wants_wide_d = true,
     .in_one_step = true,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of few rows or few columns: the rules that the shader gemv relies on.
 #pragma once
+#include <algorithm>
+
 #include "plan/kernels/family.h"
 
 namespace vkgemm::plan::family {
@@ -13,6 +15,13 @@ struct Shape {
 constexpr Shape shape(const Tile& t) { return t.BM > t.BN ? Shape{t.BM, t.BN} : Shape{t.BN, t.BM}; }
 
 }  // namespace gemv_rules
+
+/// No more rows, or columns, than a work group computes.
+inline Problem gemv_sample(const Tile& t, const Problem& like) {
+    Problem p = like;
+    (t.BM <= t.BN ? p.m : p.n) = std::min(t.BM, t.BN);
+    return p;
+}
 
 inline constexpr Family gemv = {
     .name = "gemv",
@@ -44,6 +53,7 @@ inline constexpr Family gemv = {
     .refuses = [](const Problem& p) -> const char* {
         return p.m > 16 && p.n > 16 ? "is for up to 16 rows or columns" : nullptr;
     },
+    .sample = gemv_sample,
     .wants_wide = true,
     .gpu_cost = {.mac = 0.0142,
                  .load = 0.00479,

@@ -29,6 +29,14 @@ inline constexpr Family gemv_mixed = {
         if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";
         return p.k % 32 != 0 ? "is for a K that is a multiple of 32" : nullptr;
     },
+    .sample =
+        [](const Tile& t, const Problem& like) {
+            Problem p = gemv_sample(t, like);
+            p.a.layout = rowMajor;
+            p.b.layout = columnMajor;
+            p.k = round_up(p.k, 32);
+            return p;
+        },
     .gpu_cost = {.mac = 0.045, .bytes_per_cycle = 16.5, .decode = 0.01},
     .cpu_weight = 8,
 };

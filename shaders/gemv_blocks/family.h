@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of few rows by a B of a block format: the rules that the shader gemv_blocks relies on.
 #pragma once
+#include <algorithm>
+
 #include "plan/kernels/family.h"
 
 namespace vkgemm::plan::family {
@@ -30,6 +32,18 @@ constexpr uint64_t gemv_blocks_bytes(const Tile& t, const ElementBytes& e, Type 
     const uint64_t a = uint64_t{t.BM} * GEMV_BLOCKS_ROW(t.TEAM * t.DEPTH),
                    parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;  // A, or at the end the sums
     return 4 * e.accumulator * (a > parts ? a : parts) + staged_bytes(t, format);
+}
+
+/// Few rows, and columns of whole blocks. Staged by fours, q8_0 takes more than the 32 KiB of shared memory that many
+/// devices have.
+inline Problem gemv_blocks_sample(const Tile& t, const Problem& like) {
+    Problem p = like;
+    (t.BM <= t.BN ? p.m : p.n) = std::min(t.BM, t.BN);
+    if (info(p.b.type).is_plain()) p.b.type = t.STAGES > 1 && t.DEPTH > 1 ? VKGEMM_TYPE_Q4_0 : VKGEMM_TYPE_Q8_0;
+    p.a.layout = p.d.layout = rowMajor;  // a column-major D swaps A and B
+    p.b.layout = columnMajor;
+    p.k = round_up(p.k, 64);
+    return p;
 }
 
 inline constexpr Family gemv_blocks = {
@@ -66,6 +80,7 @@ inline constexpr Family gemv_blocks = {
                    "number";
         return nullptr;
     },
+    .sample = gemv_blocks_sample,
     .reads_pieces = true,
     .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
     .cpu_weight = 7.5,

@@ -34,6 +34,7 @@ inline constexpr Family gemv_coopmat = {
         if (const char* why = gemv_blocks.refuses(p)) return why;
         return p.a.type == bf16 ? "rounds to f16, which is not for bf16" : nullptr;
     },
+    .sample = gemv_blocks_sample,
     .reads_pieces = true,
     .uses_matrix_units = true,
     .accuracy = VKGEMM_ACCURACY_NARROW,

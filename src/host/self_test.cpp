@@ -48,7 +48,7 @@ std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
 
 Product make_product(uint32_t kernel, const Problem& like, uint64_t seed) {
     Product p;
-    p.problem = problemFor(kernel, like);
+    p.problem = kernelProblem(kernel, like);
     const auto [m, n, depth] = std::array{p.problem.m, p.problem.n, p.problem.k};
     const Type type_a = p.problem.a.type, type_b = p.problem.b.type;
     if (const auto text = formatProblem(p.problem)) p.text = *text;

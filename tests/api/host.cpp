@@ -79,7 +79,7 @@ TEST_CASE("a chain that lies in memory is not pulled from under itself") {
     CHECK(first.size() == size);
     const Status again = vkgemm::mergeFeatures(need::buffer_address, VK_API_VERSION_1_3, chain, first);
     CHECK(again.code == VKGEMM_ERROR_INVALID_ARGUMENT);
-    CHECK(has_words(again.text, "another vector"));
+    CHECK(has_words(again.text, "pass another one"));
     CHECK((chain.pNext == storage && first.size() == size));
     REQUIRE(vkgemm::mergeFeatures(need::buffer_address, VK_API_VERSION_1_3, chain, second).code == VKGEMM_SUCCESS);
     CHECK(chain.pNext == storage);

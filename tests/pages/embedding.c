@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the blocks `embedding` of docs/embedding.md take from their engine. The blocks are extracted to embedding.inc, in
- * their order. */
+ * What the blocks `embedding` of docs/embedding.md take from their engine. The blocks are extracted to embedding.inc,
+ * in their order. */
 #include <stdlib.h>
 #include <vkgemm/vkgemm.h>
 

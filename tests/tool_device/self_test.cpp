@@ -25,7 +25,7 @@ TEST_CASE("self-test: every kernel that fits the device has a problem that it co
     for (uint32_t i = 0; i < all.size(); ++i) {
         const vkgemm::PlanOptions options{.kernel = all[i].name, .workspaceLimit = uint64_t{64} << 20};
         if (all[i].helper || !device().context().checkKernel(options, nullptr)) continue;
-        const Problem p = host::problemFor(i, {.m = 256, .n = 256, .k = 512});
+        const Problem p = kernelProblem(i, {.m = 256, .n = 256, .k = 512});
         const auto s = device().context().checkKernel(options, &p);
         CHECK_MESSAGE(bool(s), all[i].name, ": ", s.text);
     }
@@ -36,7 +36,7 @@ TEST_CASE("self-test: a kernel whose boxes of a row-major B are wider than its t
     for (uint32_t i = 0; i < all.size(); ++i) {
         const bool is_narrow = all[i].name == "wgmma_f16_64x32x64";
         if (!is_narrow && all[i].name != "wgmma_f16_64x128x64") continue;
-        const Problem p = host::problemFor(i, {.m = 256, .n = 256, .k = 512});
+        const Problem p = kernelProblem(i, {.m = 256, .n = 256, .k = 512});
         CHECK((p.b.layout == vkgemm::columnMajor) == is_narrow);
     }
 }

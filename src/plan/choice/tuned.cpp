@@ -287,8 +287,9 @@ std::vector<string> skipped_in_short(std::span<const TunedRow> rows) {
     for (const TunedRow& row : rows) {
         const auto found = counts.find(row.skipped);
         if (found == counts.end() || found->second == 0) continue;
-        const string begin = found->second == 1 ? "a tuned row is skipped, "
-                                                : concat({found->second, " tuned rows are skipped, the first of them "});
+        const string begin = found->second == 1
+                                 ? "a tuned row is skipped, "
+                                 : concat({found->second, " tuned rows are skipped, the first of them "});
         out.push_back(concat({begin, row.text, ": ", row.skipped}));
         found->second = 0;
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "plan/base/rounding.h"
 #include "plan/problem/problem.h"
 #include "shaders/abi.h"
 
@@ -80,6 +81,9 @@ constexpr const char* packs_alone(const Problem&) {
     return "packs an operand for another kernel and computes no product";
 }
 
+/// The default of Family::sample.
+inline Problem any_sample(const Tile&, const Problem& like) { return like; }
+
 /// What a family's kernels cost on a GPU, in cycles of a multiprocessor. Measured on an H200 (docs/performance.md) and
 /// used for every GPU, because only the proportions matter.
 struct GpuCost {
@@ -140,20 +144,21 @@ struct Family {
     uint64_t (*shared_bytes_of_format)(const Tile&, const ElementBytes&, Type b) = nullptr;  // null: the same; else
         // shared_bytes is that of the format that takes the least
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
-    bool reads_pieces = false;               // of 64 elements of B, DEPTH of them side by side
-    bool wants_wide = false;                 // A and B must allow 16-byte loads throughout
-    bool wants_wide_d = false;               // and D must allow 16-byte stores
-    bool takes_straight = false;             // with STAGES 0 it needs wide and k-contiguous A and B
-    bool wants_pitches = false;              // rows and matrices of A and B must begin at multiples of 16 bytes, and
-                                             // elements of one byte or eight must be k-contiguous
-    bool in_one_step = false;                // K must not be larger than BK
-    bool uses_matrix_units = false;          // MM x MN x MK must be a shape that the device offers
-    bool uses_packed_dots = false;           // the device must have shaderIntegerDotProduct
-    bool wants_addresses = false;            // the device must have bufferDeviceAddress
-    bool takes_converted = false;            // A and B of other types, which a first pass converts to the module's
-    bool takes_fp8 = false;                  // its modules multiply e4m3 and e5m2 in any pair; their columns say e4m3
-    bool pads_sums = false;                  // pads rows of bare sums to multiples of four elements
-    bool packs_fragments = false;            // A and B are in the workspace, as a packer of the same split left them
+    Problem (*sample)(const Tile&, const Problem& like) = any_sample;  // a problem that it does not refuse
+    bool reads_pieces = false;       // of 64 elements of B, DEPTH of them side by side
+    bool wants_wide = false;         // A and B must allow 16-byte loads throughout
+    bool wants_wide_d = false;       // and D must allow 16-byte stores
+    bool takes_straight = false;     // with STAGES 0 it needs wide and k-contiguous A and B
+    bool wants_pitches = false;      // rows and matrices of A and B must begin at multiples of 16 bytes, and
+                                     // elements of one byte or eight must be k-contiguous
+    bool in_one_step = false;        // K must not be larger than BK
+    bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
+    bool uses_packed_dots = false;   // the device must have shaderIntegerDotProduct
+    bool wants_addresses = false;    // the device must have bufferDeviceAddress
+    bool takes_converted = false;    // A and B of other types, which a first pass converts to the module's
+    bool takes_fp8 = false;          // its modules multiply e4m3 and e5m2 in any pair; their columns say e4m3
+    bool pads_sums = false;          // pads rows of bare sums to multiples of four elements
+    bool packs_fragments = false;    // A and B are in the workspace, as a packer of the same split left them
     OperandSplit operand_split = {};
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // the least exact accuracy that a problem must allow
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };

@@ -3,6 +3,7 @@
 
 #include "families.h"  // made by cmake/rows.cmake: the family.h of every folder
 #include "plan/base/concat.h"
+#include "plan/base/rounding.h"
 #include "selected_modules.h"  // made by cmake/rows.cmake
 #include "vkgemm/text.hpp"
 
@@ -83,6 +84,26 @@ const Kernel* find_kernel(std::string_view name) {
     for (const Kernel& k : table)
         if (k.name == name) return &k;
     return nullptr;
+}
+
+Problem sample_of(const Kernel& k, Problem p) {
+    const Module& m = k.module;
+    if (m.is_mixed()) {
+        p.a.type = f16;
+        if (info(p.b.type).block <= 1) p.b.type = f32;
+    } else {
+        p.a.type = m.a;
+        p.b.type = m.b;
+    }
+    p = m.family.sample(k.tile, p);
+    if (const uint32_t block = info(p.b.type).block; m.is_mixed() && block > 1) {
+        p.b.layout = columnMajor;
+        p.k = round_up(p.k, block);
+    }
+    p.d.type = m.d == scaled ? f16 : m.d;
+    p.accumulate = m.accumulate;
+    p.accuracy = m.family.accuracy;
+    return p;
 }
 
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {

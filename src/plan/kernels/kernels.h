@@ -26,8 +26,8 @@ inline constexpr Type scaled = VKGEMM_TYPE_DEFAULT;
 /// What a module is made of: SPIR-V, or machine code of one architecture, whose number it is.
 enum class Code : uint32_t { spirv = 0, sm_90a = 90 };
 
-/// What the variant of a product for groups can do, if it has one: the groups of a table, or also a batch whose matrices
-/// of B indices select.
+/// What the variant of a product for groups can do, if it has one: the groups of a table, or also a batch whose
+/// matrices of B are selected by indices.
 enum class Serves : uint8_t { one, groups, selection };
 
 /// One module: SPIR-V in its variants, or machine code. A row MODULE or NATIVE of the rows.def of its folder.
@@ -75,6 +75,8 @@ struct Kernel {
 
 std::span<const Kernel> kernels();
 const Kernel* find_kernel(std::string_view name);  // null: no such row
+/// A problem that the kernel computes, as much like this one as it can: what a self-test gives to each kernel.
+Problem sample_of(const Kernel&, Problem like);
 /// The sentence for a name that no row has. It suggests the nearest name of a row or of `others`.
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others = {});
 

@@ -108,7 +108,7 @@ Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const C
 }
 
 std::string problem_for(const Kernel& k, const Problem& like) {
-    const auto text = formatProblem(host::problemFor(k.index, like));
+    const auto text = formatProblem(kernelProblem(k.index, like));
     return text ? *text : text.status().text;
 }
 

@@ -43,7 +43,7 @@ bool has_types(const Kernel& k, const Resolved& r);
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c,
                                                 std::vector<std::string> also = {});
 
-/// The text of host::problemFor.
+/// The text of kernelProblem().
 std::string problem_for(const Kernel& k, const Problem& like);
 
 /// Bytes of workspace for a kernel if nothing else is stated: 0, unless it cannot run without.
