@@ -89,7 +89,8 @@ VkgemmNativeKernels native_kernels(const VkgemmContextInfo& info) {
                                                                          : info.nativeKernels;
 }
 
-// What decides about kernels in machine code. The device is asked to load some only if nothing else forbids them.
+// What decides about kernels in machine code. The device is asked to load an empty one only if nothing else forbids
+// them.
 void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     plan::DeviceCaps& caps = c.caps;
     caps.queue_flags = info.queueFlags;
@@ -99,6 +100,17 @@ void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     if (use == VKGEMM_NATIVE_ANY_DRIVER) caps.native_use = uint32_t(plan::NativeUse::any_driver);
     caps.native_code = uint32_t(plan::Code::sm_90a);
     caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(c.device);
+}
+
+// Whether the driver loads machine code is known before anything is planned: a real kernel is loaded once, after the
+// empty one. What it refuses later is an error of the plan, as for every pipeline.
+std::optional<Status> check_native(VkgemmContext_T& c) {
+    if (!VKGEMM_HAS_NATIVE || c.caps.native_code == 0) return std::nullopt;
+    auto why = vk::native_refusal(c.device);
+    if (!why || why->code == VKGEMM_ERROR_DEVICE_LOST) return why;
+    vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"native kernels are not used: ", why->text}));
+    c.caps.native_code = 0;
+    return std::nullopt;
 }
 
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
@@ -156,6 +168,7 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     c->forced_kernel = of_environment(info, "VKGEMM_KERNEL");
     c->log = info.log, c->log_user = info.logUser;
     c->recorded = info.recorded, c->recorded_user = info.recordedUser;
+    if (auto why = check_native(*c)) return *why;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
     if (!disabled) return disabled.status();
     plan::mark_disabled(*disabled, c->caps);

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
-#include "plan/device/needs.h"
+#include "plan/needs.h"
 #include "plan/problem/factors.h"
 #include "vk/api_guard.h"
 #include "vk/checked_run.h"
 #include "vk/plan_pipelines.h"
-#include "vk/planned_problem.h"
+#include "vk/request.h"
 
 using namespace vkgemm;
 using plan::Refusal;
@@ -73,13 +73,13 @@ Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::
 // What the run does with one operand; 0: nothing.
 VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, VkgemmSlot slot) {
     const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
-    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.problem)); };
-    const auto [alpha, beta] = plan::known_factors(p.problem, checked.run.alpha, checked.run.beta);
+    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.plan.problem.completed)); };
+    const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, checked.run.alpha, checked.run.beta);
     const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
     bool reads = need.reads;
     if (is_factor && is_zero(alpha)) reads = false;
     if (slot == VKGEMM_SLOT_C && is_zero(beta)) reads = false;
-    if (slot == VKGEMM_SLOT_D && p.problem.cSource == VKGEMM_C_IS_D && is_zero(beta)) reads = false;
+    if (slot == VKGEMM_SLOT_D && p.plan.problem.completed.cSource == VKGEMM_C_IS_D && is_zero(beta)) reads = false;
     return need.bytes == 0 ? 0
                            : (reads ? VK_ACCESS_2_SHADER_STORAGE_READ_BIT : 0) |
                                  (need.writes ? VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT : 0);
@@ -118,7 +118,7 @@ VkgemmResult vkgemmGetPlanKeys(VkgemmPlan plan, char* text, size_t* size) {
         std::vector<std::string> keys;
         if (!(plan->flags & VKGEMM_PLAN_CAPTURE_STATISTICS))
             for (const plan::Step& s : vk::pipeline_steps(*plan))
-                keys.push_back(to_text(plan::key_of(s, plan->steps.binding)));
+                keys.push_back(to_text(plan::key_of(s, plan->plan.steps.binding)));
         return vk::copy_text(text_of_keys(std::move(keys)), text, size);
     });
 }

@@ -8,7 +8,7 @@
 #include "plan/base/concat.h"
 #include "plan/problem/factors.h"
 #include "vk/api_guard.h"
-#include "vk/planned_problem.h"
+#include "vk/request.h"
 #include "vkgemm/explain.h"
 
 using namespace vkgemm;
@@ -121,11 +121,11 @@ std::string bucket_text(const plan::Bucket& b) {
 }
 
 /// Levels of the batch, and the parts of a large problem.
-void add_parts(Explanation& e, const vk::PlannedProblem& planned) {
+void add_parts(Explanation& e, const plan::Plan& planned) {
     uint32_t repetitions = 0;
     for (const plan::Repeats& part : planned.steps.parts) repetitions += part.count;
-    const plan::Problem& p = planned.normalised.problem;
-    if (planned.normalised.is_part)
+    const plan::Problem& p = planned.problem.normalised.problem;
+    if (planned.problem.normalised.is_part)
         e.notes.push_back(plan::concat({"cut into ", repetitions, " parts that 32-bit indices and descriptors reach, ",
                                         "of at most ", p.m, "x", p.n, "x", p.k, " batch=", p.batch}));
     else if (repetitions > 1)
@@ -134,7 +134,7 @@ void add_parts(Explanation& e, const vk::PlannedProblem& planned) {
 }
 
 /// What was planned, or why nothing was.
-void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
+void add_choice(Explanation& e, const Result<plan::Plan>& planned) {
     e.info.chosen = UINT32_MAX;
     if (!planned) {
         e.info.result = planned.status().code;
@@ -160,12 +160,12 @@ void add_choice(Explanation& e, const Result<vk::PlannedProblem>& planned) {
     if (!planned->fallback.empty()) e.notes.push_back(planned->fallback);
 }
 
-/// `whole` is the problem, normalised. The candidates are those for its largest part.
-std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const VkgemmProblem* problem, const plan::Problem& whole,
+/// `whole` is the given problem, normalised. The candidates are those for its largest part.
+std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const plan::Problem& given, const plan::Problem& whole,
                                      const plan::Request& request) {
     auto e = std::make_unique<Explanation>();
-    const auto planned = vk::plan_problem(c, problem, request);
-    const plan::Problem& p = planned ? planned->normalised.problem : whole;
+    const auto planned = plan::make_plan(*c.kernels, given, request);
+    const plan::Problem& p = planned ? planned->problem.normalised.problem : whole;
     add_choice(*e, planned);
     if (planned && planned->choice.tuned_unfit)
         e->notes.insert(e->notes.begin(), plan::why_not_followed(*planned->choice.tuned_unfit, *c.kernels, p, request));
@@ -199,7 +199,7 @@ Result<std::unique_ptr<Explanation>> make_explanation(VkgemmContext context, con
     if (!given) return given.status();
     auto completed = plan::complete(*given);
     if (!completed) return completed.status();
-    return explain(*context, problem, plan::normalise(*completed).problem, *request);
+    return explain(*context, *given, plan::normalise(*completed).problem, *request);
 }
 
 std::string cost_text(double cost) {

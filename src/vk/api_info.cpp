@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "plan/base/concat.h"
-#include "plan/device/needs.h"
+#include "plan/needs.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -41,9 +41,7 @@ Result<std::vector<plan::Problem>> read_problems(const VkgemmNeedsInfo& info) {
                                                                 info.problems->structSize, "; all must be the same"})});
         auto problem = vk::problem_from(given);
         if (!problem) return plan::about_problem(i, problem.status());
-        auto completed = plan::complete(*problem);
-        if (!completed) return plan::about_problem(i, completed.status());
-        out.push_back(*completed);
+        out.push_back(*problem);
     }
     return out;
 }
@@ -231,20 +229,21 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
     return vk::guarded(nullptr, [&]() -> VkgemmResult {
         if (!p || vk::check_output(out)) return VKGEMM_ERROR_INVALID_ARGUMENT;
         VkgemmPlanInfo info{};
-        info.kernel = p->kernel.c_str();
+        info.kernel = p->plan.choice.kernel ? p->plan.choice.kernel->name.data() : "";
         info.tile = p->tile.c_str();
         info.requiredBytes = p->required_bytes.data();
         info.slotCount = static_cast<uint32_t>(p->required_bytes.size());
-        info.workspaceAlignment = p->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].alignment;
+        info.workspaceAlignment = p->plan.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].alignment;
         for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D})
-            info.operandAlignment = std::max(info.operandAlignment, p->steps.slots[size_t(slot)].alignment);
-        info.usesAddresses = p->steps.binding == plan::Binding::addresses;
-        info.dispatchCount = plan::dispatch_count(p->steps.steps, p->steps.parts);
-        info.flops = p->flops;
-        info.errorBound = p->steps.error_bound;
-        info.predictedCost = p->cost;
+            info.operandAlignment = std::max(info.operandAlignment, p->plan.steps.slots[size_t(slot)].alignment);
+        info.usesAddresses = p->plan.steps.binding == plan::Binding::addresses;
+        info.dispatchCount = plan::dispatch_count(p->plan.steps.steps, p->plan.steps.parts);
+        info.flops = p->plan.flops;
+        info.errorBound = p->plan.steps.error_bound;
+        info.predictedCost = p->plan.cost;
         info.pipelineCount = p->pipeline_count, info.missingPipelines = vk::missing_pipelines(*p);
-        info.packedA = p->steps.packed_keys[VKGEMM_SLOT_A], info.packedB = p->steps.packed_keys[VKGEMM_SLOT_B];
+        info.packedA = p->plan.steps.packed_keys[VKGEMM_SLOT_A],
+        info.packedB = p->plan.steps.packed_keys[VKGEMM_SLOT_B];
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
     });
@@ -255,7 +254,7 @@ VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan p, uint32_t* count, VkgemmAccess* 
     const uint32_t capacity = *count;
     *count = 0;
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
-        const plan::Requirement& r = p->steps.slots[i];
+        const plan::Requirement& r = p->plan.steps.slots[i];
         if (r.bytes == 0) continue;
         VkAccessFlags access = 0;
         if (r.reads) access |= VK_ACCESS_SHADER_READ_BIT;

@@ -18,34 +18,34 @@ using plan::Result;
 Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     if (run.flags & VKGEMM_RECORD_SIZES) {
         const plan::Sizes sizes = {run.m, run.n, run.k, run.batch};
-        if (auto why = plan::unfit_sizes(plan.problem, sizes)) return *why;
+        if (auto why = plan::unfit_sizes(plan.plan.problem.completed, sizes)) return *why;
         return sizes;
     }
     for (const auto& [name, size] : {std::pair{"m", run.m}, {"n", run.n}, {"k", run.k}, {"batch", run.batch}})
         if (size)
             return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                            plan::concat({"VkgemmRun::", name, " is ", size, ", but flags has no VKGEMM_RECORD_SIZES"})};
-    return plan::sizes_of(plan.problem);
+    return plan::sizes_of(plan.plan.problem.completed);
 }
 
 // The problem of a run with strides of its own. It is filled in where it is, because it is a kilobyte.
 std::optional<Status> set_strided_problem(plan::RunProblem& out, const VkgemmPlan_T& plan, const plan::Sizes& sizes,
                                           const VkgemmRunStrides& strides) {
-    const auto completed = plan::of_run(plan.given, sizes, strides);
+    const auto completed = plan::of_run(plan.plan.problem.given, sizes, strides);
     if (!completed) return completed.status();
     out.completed = *completed;
     out.normalised = plan::normalise(out.completed);
-    return plan::unfit_strides(out, plan.context->caps, plan.steps.binding);
+    return plan::unfit_strides(out, plan.context->caps, plan.plan.steps.binding);
 }
 
 // Whether a run with the plan's own strides may have the kernels for wide ones.
 bool is_wide(const VkgemmPlan_T& plan, const plan::RunProblem& run) {
-    return !(plan.problem.upTo & VKGEMM_UP_TO_STRIDES) || plan::are_wide(run.normalised.problem);
+    return !(plan.plan.problem.completed.upTo & VKGEMM_UP_TO_STRIDES) || plan::are_wide(run.normalised.problem);
 }
 
 std::optional<Status> unfit_flags(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     const bool has_strides = run.flags & VKGEMM_RECORD_STRIDES;
-    if (has_strides && !(plan.problem.upTo & VKGEMM_UP_TO_STRIDES))
+    if (has_strides && !(plan.plan.problem.completed.upTo & VKGEMM_UP_TO_STRIDES))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "flags has VKGEMM_RECORD_STRIDES, but the plan was made for its own strides alone; set "
                        "VKGEMM_UP_TO_STRIDES in VkgemmProblem::upTo to vary them"};
@@ -77,17 +77,17 @@ std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRu
     if (!sizes) return sizes.status();
     out.run = *run;
     if (auto why = unfit_flags(*plan, *run)) return why;
-    if (plan->steps.table && run->flags & VKGEMM_RECORD_SIZES) {
-        out.work =
-            grouped_work_of(*plan, plan::with_sizes(plan->normalised, plan->problem, *sizes), out.sized.emplace());
-    } else if (plan->buckets.empty()) {
+    const plan::PreparedProblem& whole = plan->plan.problem;
+    if (plan->plan.steps.table && run->flags & VKGEMM_RECORD_SIZES) {
+        out.work = grouped_work_of(*plan, plan::with_sizes(whole, *sizes), out.sized.emplace());
+    } else if (plan->plan.buckets.empty()) {
         out.work = work_of(*plan);
     } else if (run->flags & VKGEMM_RECORD_STRIDES) {
         plan::RunProblem problem;
         if (auto why = set_strided_problem(problem, *plan, *sizes, run->strides)) return why;
         out.work = work_of(*plan, problem, plan::are_wide(problem.normalised.problem), out.sized.emplace());
     } else {
-        const plan::RunProblem problem = plan::with_sizes(plan->normalised, plan->problem, *sizes);
+        const plan::RunProblem problem = plan::with_sizes(whole, *sizes);
         out.work = work_of(*plan, problem, is_wide(*plan, problem), out.sized.emplace());
     }
     return resolve(*plan, *run, out.work, out.operands);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 
+#include "plan/plan.h"
 #include "vk/pipelines.h"
 #include "vkgemm/vkgemm.h"
 
@@ -12,7 +13,6 @@ struct VkgemmContext_T {
     VkAllocationCallbacks allocator;  // the copy that device.allocator points to
     vkgemm::plan::DeviceCaps caps;
     std::optional<vkgemm::plan::DeviceKernels> kernels;  // of `caps`; always there once the context is made
-    std::atomic<bool> native_refused{false};             // the driver refused machine code that it should load
     std::string forced_kernel;                           // VKGEMM_KERNEL; "" if it is not set or is to be ignored
     vkgemm::plan::TunedRows tuned;                       // of this device: the caller's, then the built-in ones
     VkgemmLogFn log;
@@ -33,27 +33,18 @@ struct BucketPipelines {
 
 struct VkgemmPlan_T {
     VkgemmContext context;
-    vkgemm::plan::Problem given;    // as the caller gave it
-    vkgemm::plan::Problem problem;  // completed
-    vkgemm::plan::Steps steps;
-    std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;  // as VkgemmPlanInfo points to
-    std::vector<vkgemm::vk::Program> programs;               // one a step; to be read only if `compiled`
-    vkgemm::plan::Normalised normalised;
-    std::vector<vkgemm::plan::Bucket> buckets;                  // if the problem has upTo and is not empty
-    std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each; to be read only if `compiled`
-    uint32_t operand_alignment;                                 // VkgemmPlanOptions::operandAlignment
-    VkgemmOperandKind operands;
-    uint32_t flags = 0;                 // VkgemmPlanFlagBits
-    uint32_t pipeline_count = 0;        // different ones
+    vkgemm::plan::Plan plan;
+    std::array<uint64_t, VKGEMM_SLOT_COUNT> required_bytes;     // as VkgemmPlanInfo points to
+    std::vector<vkgemm::vk::Program> programs;                  // one a step; to be read only if `compiled`
+    std::vector<vkgemm::vk::BucketPipelines> bucket_pipelines;  // of each bucket; to be read only if `compiled`
+    VkgemmOperandKind operands;                                 // VkgemmPlanOptions::operands
+    uint32_t flags = 0;                                         // VkgemmPlanFlagBits
+    uint32_t pipeline_count = 0;                                // different ones
     std::atomic<bool> compiled{false};  // never goes back; what depends on it was written before
     std::mutex compiling;               // of the thread that compiles it
     std::vector<vkgemm::vk::Pipelines::Use> uses;
-    std::string kernel, tile;
+    std::string tile;   // as VkgemmPlanInfo points to
     std::string label;  // for debuggers; "" if there is no function for it
-    double cost, flops;
-    std::array<vkgemm::plan::Steps, 2>
-        packs;           // for vkgemmCreatePack, by slot; empty if the operand is not packed ahead
-    bool packs_operand;  // made by vkgemmCreatePack
 };
 
 namespace vkgemm::vk {

@@ -94,6 +94,19 @@ uint32_t native_code_of(const Device& d) {
     return uint32_t(plan::Code::sm_90a);
 }
 
+std::optional<Status> native_refusal(const Device& d) {
+    const auto all = plan::kernels();
+    const auto first = std::ranges::find_if(
+        all, [](const plan::Kernel& k) { return k.module.is_native() && k.module.is_product() && k.module.built(); });
+    if (first == all.end()) return std::nullopt;
+    NativeModules modules;
+    modules.init(d);
+    const auto function = modules.get(plan::step_of({.kernel = &*first, .tile = first->tile}));
+    if (!function) return function.status();
+    modules.release(first->module, *function);
+    return std::nullopt;
+}
+
 void launch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, VkCuFunctionNVX function,
             const abi::GemmArgs& args, uint32_t multiprocessors) {
     const native::NativeArgs parameter = plan::native_arguments(step, args);
@@ -122,6 +135,7 @@ plan::Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& s) {
 }
 void NativeModules::release(const plan::Module&, VkCuFunctionNVX) {}
 uint32_t native_code_of(const Device&) { return 0; }
+std::optional<Status> native_refusal(const Device&) { return std::nullopt; }
 void launch(const DeviceFunctions&, VkCommandBuffer, const plan::Step&, VkCuFunctionNVX, const abi::GemmArgs&,
             uint32_t) {}
 

@@ -16,13 +16,13 @@ bool captures(const VkgemmPlan_T& p) { return p.flags & VKGEMM_PLAN_CAPTURE_STAT
 void place(VkgemmPlan_T& p, std::vector<Pipelines::Use> uses) {
     auto next = uses.begin();
     const auto take = [&] { return (next++)->program(); };
-    std::vector<Program> of_steps(p.steps.steps.size());
+    std::vector<Program> of_steps(p.plan.steps.steps.size());
     std::ranges::generate(of_steps, take);
-    std::vector<BucketPipelines> of_buckets(p.buckets.size());
+    std::vector<BucketPipelines> of_buckets(p.plan.buckets.size());
     for (size_t b = 0; b < of_buckets.size(); ++b) {
-        std::generate_n(of_buckets[b].steps.begin(), p.buckets[b].steps.steps.size(), take);
+        std::generate_n(of_buckets[b].steps.begin(), p.plan.buckets[b].steps.steps.size(), take);
         of_buckets[b].whole = of_buckets[b].steps;
-        if (p.buckets[b].may_be_whole) of_buckets[b].whole[plan::product_of(p.buckets[b])] = take();
+        if (p.plan.buckets[b].may_be_whole) of_buckets[b].whole[plan::product_of(p.plan.buckets[b])] = take();
     }
     p.programs = std::move(of_steps), p.bucket_pipelines = std::move(of_buckets), p.uses = std::move(uses);
     p.compiled = true;  // last: other threads now read them
@@ -40,11 +40,23 @@ std::vector<plan::Step> different_steps(const VkgemmPlan_T& p) {
     return out;
 }
 
+// Loads the machine code of a plan, which takes about a millisecond, whatever its flags.
+std::optional<Status> load_native(VkgemmPlan_T& p, std::vector<Pipelines::Use>& uses) {
+    if (!VKGEMM_HAS_NATIVE) return std::nullopt;
+    for (const plan::Step& s : pipeline_steps(p)) {
+        if (!s.kernel->module.is_native()) continue;
+        auto use = p.context->pipelines.get(s, p.plan.steps.binding, false);
+        if (!use) return use.status();
+        uses.push_back(std::move(*use));
+    }
+    return std::nullopt;
+}
+
 // Takes what is compiled. Returns the first step that is not.
 std::optional<plan::Step> take_compiled(VkgemmPlan_T& p) {
     std::vector<Pipelines::Use> uses;
     for (const plan::Step& s : pipeline_steps(p)) {
-        auto use = p.context->pipelines.find(s, p.steps.binding, captures(p));
+        auto use = p.context->pipelines.find(s, p.plan.steps.binding, captures(p));
         if (!use) return s;
         uses.push_back(std::move(*use));
     }
@@ -55,8 +67,8 @@ std::optional<plan::Step> take_compiled(VkgemmPlan_T& p) {
 }  // namespace
 
 std::vector<plan::Step> pipeline_steps(const VkgemmPlan_T& p) {
-    std::vector<plan::Step> out = p.steps.steps;
-    for (const plan::Bucket& b : p.buckets) {
+    std::vector<plan::Step> out = p.plan.steps.steps;
+    for (const plan::Bucket& b : p.plan.buckets) {
         out.insert(out.end(), b.steps.steps.begin(), b.steps.steps.end());
         if (b.may_be_whole) out.push_back(plan::whole_product(b));
     }
@@ -68,6 +80,8 @@ std::vector<plan::Step> pipeline_steps(const VkgemmPlan_T& p) {
 std::optional<Status> give_pipelines(VkgemmPlan_T& p) {
     p.pipeline_count = static_cast<uint32_t>(different_steps(p).size());
     if (p.flags & VKGEMM_PLAN_DRY) return std::nullopt;
+    std::vector<Pipelines::Use> native;  // until the plan has taken them
+    if (auto why = load_native(p, native)) return why;
     if (!(p.flags & (VKGEMM_PLAN_DEFER_COMPILE | VKGEMM_PLAN_FAIL_ON_COMPILE))) return compile_pipelines(p);
     const auto missing = take_compiled(p);
     if (!missing || p.flags & VKGEMM_PLAN_DEFER_COMPILE) return std::nullopt;
@@ -82,7 +96,7 @@ std::optional<Status> compile_pipelines(VkgemmPlan_T& p) {
     if (p.compiled) return std::nullopt;
     std::vector<Pipelines::Use> uses;
     for (const plan::Step& s : pipeline_steps(p)) {
-        auto use = p.context->pipelines.get(s, p.steps.binding, captures(p));
+        auto use = p.context->pipelines.get(s, p.plan.steps.binding, captures(p));
         if (!use) return use.status();
         uses.push_back(std::move(*use));
     }
@@ -104,7 +118,7 @@ uint32_t missing_pipelines(const VkgemmPlan_T& p) {
     if (p.compiled) return 0;
     uint32_t missing = 0;
     for (const plan::Step& s : different_steps(p))
-        if (!p.context->pipelines.find(s, p.steps.binding, captures(p))) ++missing;
+        if (!p.context->pipelines.find(s, p.plan.steps.binding, captures(p))) ++missing;
     return missing;
 }
 

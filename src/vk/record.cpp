@@ -76,7 +76,7 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
     Resolved out = {x.buffer, x.offset, 0, x.size && need.least ? x.size : need.bytes};
     if (x.address) {
         out.address = x.address + x.offset;
-    } else if (p.steps.binding == Binding::addresses) {
+    } else if (p.plan.steps.binding == Binding::addresses) {
         const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, x.buffer};
         const VkDeviceAddress begin =
             p.context->device.functions.GetBufferDeviceAddress(p.context->device.handle, &info);
@@ -92,7 +92,7 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
         return bad_operand(
             s, plan::concat({"is at offset ", x.offset, (out.address ? plan::concat({" (address ", place, ")"}) : ""),
                              ", not a multiple of ", need.alignment, " bytes, which ",
-                             remedy(p.problem, s, need.packed)}));
+                             remedy(p.plan.problem.completed, s, need.packed)}));
     if (x.size && x.size < least)
         return bad_operand(s, plan::concat({"has ", x.size, " bytes, but the problem reaches over ", least}));
     return out;
@@ -195,7 +195,7 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkComma
                                                        &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
     const std::array<uint32_t, BIND_COUNT> bytes = counted_in(step);
-    if (p.steps.binding == Binding::addresses) {
+    if (p.plan.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
             const VkgemmSlot s = bound_slot(w, step, i);
             const VkDeviceAddress a = operands[size_t(s)].address + step.offsets[i] + r.part->offset(r.repetition, s);
@@ -226,9 +226,9 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkComma
 // alpha and beta, or where they are.
 void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const plan::Repeats& part,
                  const ResolvedOperands& operands, abi::GemmArgs& args) {
-    const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
-    plan::set_factors(args, alpha, part.adds ? 1 : beta, plan::finished_in(p.problem));
-    if (!p.problem.scalars) return;
+    const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, run.alpha, run.beta);
+    plan::set_factors(args, alpha, part.adds ? 1 : beta, plan::finished_in(p.plan.problem.completed));
+    if (!p.plan.problem.completed.scalars) return;
     const VkDeviceAddress at = operands[VKGEMM_SLOT_SCALARS].address;
     args.clamp_lo = static_cast<uint32_t>(at), args.clamp_hi = static_cast<uint32_t>(at >> 32);
 }
@@ -334,7 +334,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[r.step].pipeline);
     bind(p, w, r, cmd, operands, args);
     if (w.problem->grouping == VKGEMM_GROUPING_SELECTED) set_selection(w, operands, args);
-    f.CmdPushConstants(cmd, p.context->pipelines.layout(p.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+    f.CmdPushConstants(cmd, p.context->pipelines.layout(p.plan.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &args);
     dispatch(f, cmd, step, part.begin, part.end);
 }
@@ -342,24 +342,28 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
-    Work out = {
-        &p.problem, &p.steps.slots, p.steps.steps, p.steps.parts, {}, p.steps.table ? &*p.steps.table : nullptr};
+    Work out = {&p.plan.problem.completed,
+                &p.plan.steps.slots,
+                p.plan.steps.steps,
+                p.plan.steps.parts,
+                {},
+                p.plan.steps.table ? &*p.plan.steps.table : nullptr};
     if (p.compiled) out.programs = p.programs;
     return out;
 }
 
 Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan::SizedSteps& sized) {
-    const plan::Bucket* const b = plan::find_bucket(p.buckets, plan::sizes_of(run.completed), wide);
-    plan::set_run(sized, b, run, p.context->caps, p.operand_alignment);
+    const plan::Bucket* const b = plan::find_bucket(p.plan.buckets, plan::sizes_of(run.completed), wide);
+    plan::set_run(sized, b, run, p.context->caps, p.plan.operand_alignment);
     Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {&sized.part, 1}, {}, nullptr};
     if (!b || !p.compiled) return out;
-    const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.buckets.data())];
+    const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.plan.buckets.data())];
     out.programs = sized.is_whole ? pipelines.whole : pipelines.steps;
     return out;
 }
 
 Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::SizedSteps& sized) {
-    plan::set_grouped_run(sized, p.steps, run, p.context->caps, p.operand_alignment);
+    plan::set_grouped_run(sized, p.plan.steps, run, p.context->caps, p.plan.operand_alignment);
     Work out = {&sized.problem,   &sized.slots, std::span(sized.steps).first(sized.count),
                 {&sized.part, 1}, {},           sized.table ? &*sized.table : nullptr};
     if (p.compiled) out.programs = p.programs;
@@ -368,8 +372,8 @@ Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::S
 
 std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const Work& w, ResolvedOperands& out) {
     out = {};
-    const auto [alpha, beta] = plan::known_factors(p.problem, run.alpha, run.beta);
-    if (auto why = plan::unfit_factors(p.problem, alpha, beta)) return why;
+    const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, run.alpha, run.beta);
+    if (auto why = plan::unfit_factors(p.plan.problem.completed, alpha, beta)) return why;
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const Requirement& need = (*w.slots)[i];
         if (need.bytes == 0) continue;

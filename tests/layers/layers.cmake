@@ -19,6 +19,9 @@ function(vkgemm_layer_test name target header seen)
   endif()
 endfunction()
 
+if(CMAKE_HOST_UNIX)  # tools/includes is a shell script
+  add_test(NAME layers.plan_arrows COMMAND ${PROJECT_SOURCE_DIR}/tools/includes)
+endif()
 if(NOT MSVC AND NOT CMAKE_HOST_WIN32)  # where there are no links, the directories hide nothing
   vkgemm_layer_test(plan_sees_plan vkgemm_plan "\"plan/steps/steps.h\"" ON)
   vkgemm_layer_test(plan_sees_problem vkgemm_plan "\"vkgemm/problem.hpp\"" ON)

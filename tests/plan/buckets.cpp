@@ -33,15 +33,15 @@ Problem completed(const std::string& line) {
 
 /// The buckets of a plan; empty if some range has no kernel.
 std::vector<Bucket> buckets_of(const Problem& p, const DeviceKernels& kernels, const Request& request) {
-    const Normalised n = normalise(p);
+    const PreparedProblem whole = {.given = p, .completed = p, .normalised = normalise(p)};
     std::vector<Bucket> out;
     for (const SizeRange& range : size_ranges(p, request.operand_alignment)) {
+        const PreparedProblem some = in_range(range, whole);
         Request with = request;
-        const Problem least = at_least(range, n).problem;
-        with.least = &least;
-        Result<Choice> choice = select(kernels, at_most(range, n).problem, with);
+        with.least = &*some.least;
+        Result<Choice> choice = select(kernels, some.normalised.problem, with);
         if (!choice) return {};
-        out.push_back(make_bucket(range, *choice, n, p, kernels.caps(), with));
+        out.push_back(make_bucket(range, *choice, whole, some, kernels.caps(), with));
     }
     return out;
 }
@@ -125,7 +125,7 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
             for (const Bucket& b : buckets) {
                 most = std::max(most, b.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes);
                 SizedSteps largest;
-                set_run(largest, &b, with_sizes(n, p, b.range.most), caps, 16);
+                set_run(largest, &b, {with_sizes(p, b.range.most), with_sizes(n, b.range.most)}, caps, 16);
                 REQUIRE(largest.count == b.steps.steps.size());
                 for (size_t s = 0; s < largest.count; ++s) check_same(largest.steps[s], b.steps.steps[s]);
                 for (size_t s = 0; s < largest.slots.size(); ++s)
@@ -137,7 +137,7 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
                 const Bucket* const b = find_bucket(buckets, s);
                 REQUIRE(b);
                 SizedSteps got;
-                set_run(got, b, with_sizes(n, p, s), caps, 16);
+                set_run(got, b, {with_sizes(p, s), with_sizes(n, s)}, caps, 16);
                 CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
                 const Schedule& schedule = b->choice.schedule;
                 whole += got.is_whole, split += schedule.split.reducer != nullptr;

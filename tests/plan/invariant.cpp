@@ -15,15 +15,16 @@ namespace {
 std::string order_of(const DeviceKernels& device, const std::string& line, uint64_t m, uint64_t batch) {
     Problem given = parse_problem(line)->problem;
     given.m = m, given.batch = batch;
-    const auto p = complete(given);
+    const auto p = prepare(given);
     REQUIRE_MESSAGE(bool(p), p.status().text);
-    const Normalised n = normalise(*p);
     Request request;
     request.workspace_limit = 1 << 30;
-    const Result<Choice> choice = select_for(device, *p, *p, n.problem, request);
+    const auto binding = choose_binding(device.caps(), p->completed, request);
+    REQUIRE_MESSAGE(bool(binding), binding.status().text);
+    const Result<Choice> choice = select_for(device, *p, request, *binding);
     if (!choice) return choice.status().text;
-    const Steps steps = make_steps(*choice, *p, n, device.caps(), request);
-    if (p->batchInvariant)
+    const Steps steps = make_steps(*choice, p->completed, p->normalised, device.caps(), request);
+    if (p->completed.batchInvariant)
         for (const vkgemm::plan::Step& s : steps.steps) CHECK(s.constants.WHOLE == 0);
     return std::string(choice->kernel->name) + " " + to_text(choice->tile) + " slices " +
            std::to_string(choice->schedule.split.slices);

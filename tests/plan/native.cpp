@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "plan/choice/select.h"
-#include "plan/device/needs.h"
 #include "plan/device/verified_drivers.h"
+#include "plan/needs.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/pipeline_key.h"
 #include "plan/steps/steps.h"
@@ -266,7 +266,8 @@ TEST_CASE("a built-in row for SPIR-V gives way to a native kernel that costs les
 
 TEST_CASE("the extension is optional on verified drivers, and never required") {
     if (!built()) return;
-    const std::vector<Problem> problems = {completed("f16*f16 4096x4096x4096"), completed("64x64x64")};
+    const std::vector<Problem> problems = {parse_problem("f16*f16 4096x4096x4096")->problem,
+                                           parse_problem("64x64x64")->problem};
     DeviceCaps caps = device("h200_native");
     caps.is_physical = true, caps.queue_flags = caps.native_code = 0;
     const Result<Needs> needs = needs_of(caps, problems);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What to enable, and whether operands share elements.
-#include "plan/device/needs.h"
+#include "plan/needs.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ using namespace vkgemm::test;
 namespace {
 
 DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
-Problem completed(const std::string& line) { return *complete(parse_problem(line)->problem); }
+Problem problem(const std::string& line) { return parse_problem(line)->problem; }
 
 std::set<uint64_t> bytes_of(const Footprint& f, uint64_t runs, uint64_t batch) {
     std::set<uint64_t> out;
@@ -31,7 +31,7 @@ std::set<uint64_t> bytes_of(const Footprint& f, uint64_t runs, uint64_t batch) {
 }  // namespace
 
 TEST_CASE("what is required is the least that serves, what is optional is only what the device has") {
-    const std::vector<Problem> plain = {completed("64x64x64"), completed("i32*i32 5x5x5")};
+    const std::vector<Problem> plain = {problem("64x64x64"), problem("i32*i32 5x5x5")};
     const Result<Needs> h200 = needs_of(device("h200"), plain);
     REQUIRE(h200);
     CHECK(h200->required == need::push_descriptor);
@@ -58,8 +58,7 @@ TEST_CASE("what is required is the least that serves, what is optional is only w
 }
 
 TEST_CASE("the memory model comes with its device scope, where the device has it") {
-    const std::vector<Problem> on_matrix_units = {completed("f16*f16 256x256x256")},
-                               plain = {completed("i32*i32 5x5x5")};
+    const std::vector<Problem> on_matrix_units = {problem("f16*f16 256x256x256")}, plain = {problem("i32*i32 5x5x5")};
     DeviceCaps with = device("h200"), without = with;
     with.features |= need::memory_model_device, without.features &= ~need::memory_model_device;
     const auto all = [](const Result<Needs>& x) { return x->required | x->optional; };
@@ -71,7 +70,7 @@ TEST_CASE("the memory model comes with its device scope, where the device has it
 }
 
 TEST_CASE("needs of what cannot be served are refused with the reason") {
-    const std::vector<Problem> odd = {completed("64x64x64"), completed("f32*f32+f64->f32 2x2x2")};
+    const std::vector<Problem> odd = {problem("64x64x64"), problem("f32*f32+f64->f32 2x2x2")};
     const Result<Needs> refused = needs_of(device("huge"), odd);
     REQUIRE(!refused);
     CHECK(refused.status().text.find("f32*f32+f64->f32") != std::string::npos);
@@ -81,7 +80,7 @@ TEST_CASE("needs of what cannot be served are refused with the reason") {
     none.is_physical = true;
     CHECK(has_words(needs_of(none, {}).status().text, "bufferDeviceAddress", "neither is offered"));
     CHECK(has_words(needs_of(none, {}, true).status().text, "not offered by the physical device"));
-    CHECK(bool(needs_of(device("bare"), std::vector<Problem>{completed("0x5x5")})));  // empty: anything serves
+    CHECK(bool(needs_of(device("bare"), std::vector<Problem>{problem("0x5x5")})));  // empty: anything serves
 }
 
 TEST_CASE("operands that share a byte are always found") {

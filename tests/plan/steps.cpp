@@ -370,14 +370,12 @@ TEST_CASE("bare sums of simt are in rows of whole vectors, which the second pass
 
 TEST_CASE("where indices spread rows over groups by chance, a tile holds more than an even share") {
     const auto search = [](const std::string& sizes) {
-        const Problem p =
-            normalise(
-                *complete(parse_problem("f16*f16 " + sizes + " groups=indexed per_row=8 upto=m layout=nt")->problem))
-                .problem;
-        const GroupedSearch grouped(p, {});
-        const Result<Choice> choice = select(device("h200"), grouped.expected, grouped.request);
+        const auto p =
+            prepare(parse_problem("f16*f16 " + sizes + " groups=indexed per_row=8 upto=m layout=nt")->problem);
+        const GroupedSearch grouped(*p, {});
+        const Result<Choice> choice = select_for(device("h200"), grouped.problem, grouped.request, Binding::addresses);
         REQUIRE_MESSAGE(bool(choice), choice.status().text);
-        return std::pair{grouped.expected.m, choice->tile.BM};
+        return std::pair{grouped.problem.normalised.problem.m, choice->tile.BM};
     };
     const auto [rows, tile] = search("4096x2048x768 batch=64");
     CHECK(rows == 64 + 8);

@@ -12,6 +12,7 @@ namespace vkgemm::plan {
 /// What the caller adds to the problem.
 struct Request {
     std::string kernel;                // "": any
+    std::string preferred_kernel;      // of the environment: taken where it serves, if `kernel` is ""
     std::string tile;                  // constants to replace, "BM=128"; "": the row's own
     bool addresses = false;            // operands are device addresses
     uint32_t operand_alignment = 16;   // bytes; a promise about every matrix operand
@@ -20,7 +21,7 @@ struct Request {
     double dispatch_seconds = 0;       // that a dispatch may take; 0: any time
     double run_seconds = 0;            // that the problem takes; 0: it is estimated from its cost
     /// Kernels in machine code may be chosen, where the device has them; or why not.
-    enum class Native : uint8_t { allowed, not_loaded, excluded } native = Native::allowed;
+    enum class Native : uint8_t { allowed, excluded } native = Native::allowed;
     bool packs = true;               // a first pass may pack operands
     bool corrected = true;           // costs take the terms of tiles into account (choice/tile_terms.h)
     const Problem* least = nullptr;  // smaller sizes that the kernel must serve too; null: none. Normalised

@@ -78,7 +78,6 @@ std::optional<Status> too_many_groups(const Tile& t, const DeviceCaps& dev, cons
 // Why a kernel in machine code does not serve this request.
 const char* why_refused(const Module& m, const Request& request, Binding binding) {
     if (!VKGEMM_HAS_NATIVE || !m.is_native()) return nullptr;
-    if (request.native == Request::Native::not_loaded) return "is machine code, which this context could not load";
     if (request.native == Request::Native::excluded)
         return "is machine code, which VKGEMM_PLAN_NO_NATIVE leaves out of the choice";
     if (binding != Binding::addresses)
@@ -169,7 +168,7 @@ namespace {
 // Whether the device may run a kernel in machine code that has the types of the problem.
 bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& request) {
     if (!VKGEMM_HAS_NATIVE || request.native != Request::Native::allowed || !(dev.features & need::buffer_address) ||
-        why_not_native(dev))
+        p.batchInvariant || why_not_native(dev))  // no native kernel is for batchInvariant
         return false;
     if (!request.kernel.empty()) {
         const Kernel* const forced = find_kernel(request.kernel);
@@ -387,41 +386,52 @@ void take_cheapest(Choice& choice, const DeviceKernels& device, const Problem& p
 }  // namespace
 
 std::vector<Candidate> list_candidates(const DeviceKernels& device, const Problem& p, const Request& request) {
+    return list_candidates(device, p, request, choose_binding(device.caps(), p, request));
+}
+
+std::vector<Candidate> list_candidates(const DeviceKernels& device, const Problem& p, const Request& request,
+                                       const Result<Binding>& binding) {
     std::vector<Candidate> out;
     out.reserve(kernels().size());
-    const Result<Binding> binding = choose_binding(device.caps(), p, request);
     for (const Kernel& k : kernels()) out.push_back(judge(k, device, p, request, binding));
     return out;
 }
 
 Result<Choice> select(const DeviceKernels& device, const Problem& p, const Request& request) {
+    const Result<Binding> binding = choose_binding(device.caps(), p, request);
+    return binding ? select(device, p, request, *binding) : binding.status();
+}
+
+Result<Choice> select(const DeviceKernels& device, const Problem& p, const Request& request, Binding binding) {
     if (!request.kernel.empty() && !find_kernel(request.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
-    const Result<Binding> binding = choose_binding(device.caps(), p, request);
-    if (!binding) return binding.status();
     if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.status();
 
     Choice choice;
-    choice.binding = *binding;
-    if (!too_large(device.caps(), p, *binding)) {
+    choice.binding = binding;
+    if (!too_large(device.caps(), p, binding)) {
         follow_tuned(choice, device, p, request);
         prefer_native(choice, device, p, request);
         if (!choice.kernel) take_cheapest(choice, device, p, request);
     }
-    if (!choice.kernel) return nothing_fits(p, request, list_candidates(device, p, request));
+    if (!choice.kernel) return nothing_fits(p, request, list_candidates(device, p, request, binding));
     return choice;
 }
 
-Result<Choice> select_for(const DeviceKernels& device, const Problem& completed, const Problem& least, const Problem& p,
-                          const Request& request) {
-    if (!completed.batchInvariant) return select(device, p, request);
-    const Problem one_row = normalise(invariant_reference(least, 1)).problem;
+Result<Choice> select_for(const DeviceKernels& device, const PreparedProblem& p, const Request& request,
+                          Binding binding) {
+    const Problem* const least = p.least ? &*p.least : nullptr;
     Request search = request;
-    search.tuned = nullptr, search.least = &one_row;
-    Result<Choice> reference = select(device, normalise(invariant_reference(completed)).problem, search);
+    search.least = least;
+    if (!p.completed.batchInvariant) return select(device, p.normalised.problem, search, binding);
+    const Problem one_row = normalise(invariant_reference(smallest(p), 1)).problem;
+    search.tuned = nullptr;
+    search.least = &one_row;
+    Result<Choice> reference = select(device, normalise(invariant_reference(p.completed)).problem, search, binding);
     if (!reference) return reference;
-    search.kernel = reference->kernel->name, search.least = request.least;
-    return select(device, p, search);
+    search.kernel = reference->kernel->name;
+    search.least = least;
+    return select(device, p.normalised.problem, search, binding);
 }
 
 std::string why_not_followed(const TunedRow& row, const DeviceKernels& device, const Problem& p,

@@ -45,16 +45,16 @@ struct Choice {
 /// A tuned row that is near decides, where its kernel serves and is not predicted to fall behind others between the
 /// row's sizes and these; else the least cost wins, and ties go to the earlier kernel. Refused with the
 /// reasons when nothing serves. `p` is normalised.
-Result<Choice> select(const DeviceKernels&, const Problem& p, const Request&);
+Result<Choice> select(const DeviceKernels&, const Problem& p, const Request&, Binding);
+Result<Choice> select(const DeviceKernels&, const Problem& p, const Request&);  // with choose_binding()'s
 
 /// The same, as a report: every row with its cost or the reason against it, even where nothing serves.
+std::vector<Candidate> list_candidates(const DeviceKernels&, const Problem& p, const Request&, const Result<Binding>&);
 std::vector<Candidate> list_candidates(const DeviceKernels&, const Problem& p, const Request&);
 
-/// select() for the problem of a caller, completed, which is normalised to `p`; `least`, completed too, has the
-/// smallest sizes that the plan serves. The kernel of a batch-invariant problem is chosen for invariant_reference(),
-/// and refused if it cannot take `p`.
-Result<Choice> select_for(const DeviceKernels&, const Problem& completed, const Problem& least, const Problem& p,
-                          const Request&);
+/// select() for the problem of a caller. The kernel of a batch-invariant problem is chosen for invariant_reference(),
+/// and refused if it cannot take the problem itself.
+Result<Choice> select_for(const DeviceKernels&, const PreparedProblem&, const Request&, Binding);
 
 /// The sentence for Choice::tuned_unfit.
 std::string why_not_followed(const TunedRow& unfit, const DeviceKernels&, const Problem& p, const Request&);

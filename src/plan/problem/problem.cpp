@@ -374,6 +374,25 @@ Normalised normalise(const Problem& completed) {
     return out;
 }
 
+Result<PreparedProblem> prepare(const Problem& given) {
+    auto completed = complete(given);
+    if (!completed) return completed.status();
+    PreparedProblem out = {.given = given, .completed = *completed, .normalised = normalise(*completed)};
+    if (auto why = unfit_levels(out.completed, out.normalised)) return *why;
+    return out;
+}
+
+Problem smallest(const PreparedProblem& p) {
+    Problem out = p.completed;
+    if (!p.least) return out;
+    const bool swapped = p.normalised.swapped;
+    if (out.upTo & VKGEMM_UP_TO_M) out.m = swapped ? p.least->n : p.least->m;
+    if (out.upTo & VKGEMM_UP_TO_N) out.n = swapped ? p.least->m : p.least->n;
+    if (out.upTo & VKGEMM_UP_TO_K) out.k = p.least->k;
+    if (out.upTo & VKGEMM_UP_TO_BATCH) out.batch = p.least->batch;
+    return out;
+}
+
 Problem invariant_reference(Problem p, uint64_t rows) {
     p.m = rows;
     p.batch = p.outerBatch = p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;

@@ -34,6 +34,18 @@ struct Normalised {
 };
 Normalised normalise(const Problem& completed);
 
+/// A problem in all forms that planning needs, each made once.
+struct PreparedProblem {
+    Problem given;                   // as the caller states it
+    Problem completed;               // with its defaults
+    Normalised normalised;           // as one of fewer cases
+    std::optional<Problem> least{};  // `normalised` with the smallest sizes that its kernel must serve; nullopt: those
+};
+/// Refused if the problem breaks a rule, or would take too many repetitions.
+Result<PreparedProblem> prepare(const Problem& given);
+/// `completed` with the sizes of `least`.
+Problem smallest(const PreparedProblem&);
+
 /// Some or all sizes of a problem, in the caller's terms.
 struct Sizes {
     uint64_t m, n, k, batch;

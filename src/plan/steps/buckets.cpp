@@ -97,6 +97,19 @@ Normalised at(const SizeRange& range, const Sizes& s, const Normalised& n) {
     return out;
 }
 
+// The shortest operands that a run with strides of its own may have.
+Problem with_least_strides(const Problem& p) {
+    Problem out = p;
+    const auto all = operands(p);
+    size_t i = 0;
+    for (Matrix* const m : {&out.a, &out.b, &out.c, &out.d}) {
+        const Operand& x = all[i++];
+        m->ld = std::max<uint64_t>(1, m->layout == rowMajor ? x.cols : x.rows);
+        m->batchStride = 0;
+    }
+    return out;
+}
+
 }  // namespace
 
 bool SizeRange::holds(const Sizes& s, bool wide) const {
@@ -130,31 +143,28 @@ std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment)
     return out;
 }
 
-Normalised at_most(const SizeRange& range, const Normalised& n) { return at(range, range.most, n); }
-Normalised at_least(const SizeRange& range, const Normalised& n) {
-    Normalised out = at(range, range.least, n);
-    if (n.problem.upTo & VKGEMM_UP_TO_STRIDES)  // the shortest operands that a run may have
-        for (const Operand& x : operands(out.problem)) {
-            Matrix& m = const_cast<Matrix&>(*x.matrix);  // of `out`
-            m.ld = std::max<uint64_t>(1, m.layout == rowMajor ? x.cols : x.rows), m.batchStride = 0;
-        }
+PreparedProblem in_range(const SizeRange& range, const PreparedProblem& p) {
+    PreparedProblem out = {.given = p.given,
+                           .completed = with_sizes(p.completed, range.most),
+                           .normalised = at(range, range.most, p.normalised),
+                           .least = at(range, range.least, p.normalised).problem};
+    if (p.completed.upTo & VKGEMM_UP_TO_STRIDES) *out.least = with_least_strides(*out.least);
     return out;
 }
 
-Bucket make_bucket(const SizeRange& range, const Choice& choice, const Normalised& n, const Problem& completed,
+Bucket make_bucket(const SizeRange& range, const Choice& choice, const PreparedProblem& whole, const PreparedProblem& p,
                    const DeviceCaps& dev, const Request& request) {
     Bucket out = {range, choice, {}};
-    const Normalised most = at_most(range, n);
-    out.steps = make_steps(out.choice, with_sizes(completed, range.most), most, dev, request);
+    out.steps = make_steps(out.choice, p.completed, p.normalised, dev, request);
     if (out.steps.steps.empty()) return out;
     out.steps.steps[product_of(out)].constants.WHOLE = 0;
     const Tile& t = out.choice.tile;
-    const Problem& p = most.problem;
+    const Problem& most = p.normalised.problem;
     const auto multiple = [&](uint32_t bit, uint64_t size, uint32_t of) {
-        return of == 0 || (n.problem.upTo & bit ? size >= of : size % of == 0);
+        return of == 0 || (whole.normalised.problem.upTo & bit ? size >= of : size % of == 0);
     };
-    out.may_be_whole = !p.batchInvariant && multiple(VKGEMM_UP_TO_M, p.m, t.BM) &&
-                       multiple(VKGEMM_UP_TO_N, p.n, t.BN) && multiple(VKGEMM_UP_TO_K, p.k, t.BK);
+    out.may_be_whole = !most.batchInvariant && multiple(VKGEMM_UP_TO_M, most.m, t.BM) &&
+                       multiple(VKGEMM_UP_TO_N, most.n, t.BN) && multiple(VKGEMM_UP_TO_K, most.k, t.BK);
     return out;
 }
 
@@ -174,8 +184,8 @@ const Bucket* find_bucket(std::span<const Bucket> buckets, const Sizes& s, bool 
     return nullptr;
 }
 
-RunProblem with_sizes(const Normalised& n, const Problem& completed, const Sizes& s) {
-    return {with_sizes(completed, s), with_sizes(n, s)};
+RunProblem with_sizes(const PreparedProblem& p, const Sizes& s) {
+    return {with_sizes(p.completed, s), with_sizes(p.normalised, s)};
 }
 
 std::optional<Status> unfit_strides(const RunProblem& run, const DeviceCaps& dev, Binding binding) {

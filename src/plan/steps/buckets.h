@@ -21,10 +21,9 @@ struct SizeRange {
 /// some sizes is the one for them; the last holds the largest.
 std::vector<SizeRange> size_ranges(const Problem& completed, uint32_t operand_alignment);
 
-/// The problem of a range, normalised, for which its kernel is chosen: its largest sizes, or its smallest. Where rows
-/// have every length, they are ragged.
-Normalised at_most(const SizeRange&, const Normalised&);
-Normalised at_least(const SizeRange&, const Normalised&);
+/// The problem for which the kernel of a range is chosen: with its largest sizes, and its smallest in `least`. Where
+/// rows have every length, they are ragged.
+PreparedProblem in_range(const SizeRange&, const PreparedProblem&);
 
 /// A range with its kernel. Every pipeline of its steps has WHOLE 0, but if `may_be_whole`, the product has a second
 /// one with WHOLE 1 for sizes that are multiples of the tile.
@@ -34,8 +33,9 @@ struct Bucket {
     Steps steps;  // of the largest sizes
     bool may_be_whole = false;
 };
-Bucket make_bucket(const SizeRange&, const Choice&, const Normalised&, const Problem& completed, const DeviceCaps&,
-                   const Request&);
+/// `p` is `whole` in the range.
+Bucket make_bucket(const SizeRange&, const Choice&, const PreparedProblem& whole, const PreparedProblem& p,
+                   const DeviceCaps&, const Request&);
 /// The index of the product among its steps, and that step with WHOLE 1.
 size_t product_of(const Bucket&);
 Step whole_product(const Bucket&);
@@ -61,7 +61,7 @@ struct RunProblem {
     Problem completed;
     Normalised normalised;
 };
-RunProblem with_sizes(const Normalised&, const Problem& completed, const Sizes&);
+RunProblem with_sizes(const PreparedProblem&, const Sizes&);
 /// Neither searches nor allocates. A run that finds no bucket has no steps and needs no operands.
 void set_run(SizedSteps&, const Bucket*, const RunProblem&, const DeviceCaps&, uint32_t operand_alignment);
 /// Of a run with strides of its own, which of_run() has completed: why the kernels that were chosen cannot reach it.

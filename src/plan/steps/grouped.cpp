@@ -21,14 +21,14 @@ uint64_t likely_rows(uint64_t rows, uint64_t groups) {
 
 }  // namespace
 
-GroupedSearch::GroupedSearch(const Problem& normalised, Request asked)
-    : expected(normalised), least(normalised), request(std::move(asked)) {
-    if (expected.grouping == VKGEMM_GROUPING_INDEXED) expected.m = likely_rows(expected.m, expected.batch);
+GroupedSearch::GroupedSearch(const PreparedProblem& whole, Request asked) : problem(whole), request(std::move(asked)) {
+    Problem& least = problem.least.emplace(whole.normalised.problem);
     for (const auto& [bit, size] :
          {std::pair{VKGEMM_UP_TO_M, &least.m}, {VKGEMM_UP_TO_N, &least.n}, {VKGEMM_UP_TO_K, &least.k}})
         if (least.upTo & bit) *size = std::min<uint64_t>(*size, 1);
     least.batch = 1;
-    request.least = &least;
+    Problem& expected = problem.normalised.problem;
+    if (expected.grouping == VKGEMM_GROUPING_INDEXED) expected.m = likely_rows(expected.m, expected.batch);
     request.addresses = true;     // which the list has
     request.workspace_limit = 0;  // K is not split, and nothing is packed
     request.tuned = nullptr;      // rows are of single products

@@ -5,14 +5,13 @@
 
 namespace vkgemm::plan {
 
-/// What select() is asked: for groups as large as is expected, which is as large as they may be, but with index lists
-/// an even share of the rows and its square root; by a kernel that also serves the smallest.
+/// What the kernel of groups is chosen for: groups as large as is expected, which is as large as they may be, but with
+/// index lists an even share of the rows and its square root; it also serves the smallest.
 struct GroupedSearch {
-    Problem expected, least;
+    PreparedProblem problem;
     Request request;
 
-    GroupedSearch(const Problem& normalised, Request);
-    GroupedSearch(const GroupedSearch&) = delete;  // request refers to `least`
+    GroupedSearch(const PreparedProblem&, Request);
 };
 
 /// Both steps of groups of a table for a run with smaller sizes than `made` has. Allocates nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/device/needs.h"
+#include "plan/needs.h"
 
 #include <bit>
 
@@ -16,10 +16,13 @@ constexpr FeatureSet runtime_features = need::push_descriptor | need::buffer_add
 
 // The fewest features with which this problem finds a kernel, and all that its kernels use; or the reasons why none
 // does.
-Result<Needs> needs_of_sizes(const DeviceKernels& dev, const Problem& p, const Request& request) {
+Result<Needs> needs_of_sizes(const DeviceKernels& dev, const PreparedProblem& prepared, Request request,
+                             Binding binding) {
+    const Problem& p = prepared.normalised.problem;
+    request.least = prepared.least ? &*prepared.least : nullptr;
     Needs out;
     bool found = false;
-    for (const Candidate& x : list_candidates(dev, p, request)) {
+    for (const Candidate& x : list_candidates(dev, p, request, binding)) {
         if (x.why) continue;
         const FeatureSet needs = x.kernel->needs;
         if (x.kernel->module.is_native()) {  // never required, for another kernel computes the same
@@ -30,38 +33,43 @@ Result<Needs> needs_of_sizes(const DeviceKernels& dev, const Problem& p, const R
         out.optional |= needs;
         found = true;
     }
-    if (!found) return select(dev, p, request).status();
+    if (!found) return select(dev, p, request, binding).status();
     return out;
 }
 
-// The same for all ranges of sizes, if they vary.
-Result<Needs> needs_of_one(const DeviceCaps& caps, const Problem& completed, const Request& request) {
-    Needs out;
-    if (is_empty(completed)) return out;
-    const DeviceKernels dev(caps);
-    const Normalised n = normalise(completed);
-    if (auto why = unfit_levels(completed, n)) return *why;
-    if (completed.grouping != VKGEMM_GROUPING_NONE) {
-        const GroupedSearch search(n.problem, request);
-        return needs_of_sizes(dev, search.expected, search.request);
-    }
-    if (!completed.upTo) {
-        const auto binding = choose_binding(caps, completed, request);
-        if (!binding) return binding.status();
-        for (const Normalised& part : parts_of(n, caps, *binding)) {
-            Result<Needs> some = needs_of_sizes(dev, part.problem, request);
-            if (!some) return some;
-            out.required |= some->required, out.optional |= some->optional;
-        }
+// The problems for which a plan chooses kernels: ranges of sizes, parts of a problem that is too large, or itself.
+std::vector<PreparedProblem> choices_of(const PreparedProblem& p, const DeviceCaps& caps, const Request& request,
+                                        Binding binding) {
+    std::vector<PreparedProblem> out;
+    if (p.completed.upTo) {
+        for (const SizeRange& range : size_ranges(p.completed, request.operand_alignment))
+            out.push_back(in_range(range, p));
         return out;
     }
-    for (const SizeRange& range : size_ranges(completed, request.operand_alignment)) {
-        const Problem least = at_least(range, n).problem;
-        Request with = request;
-        with.least = &least;
-        Result<Needs> some = needs_of_sizes(dev, at_most(range, n).problem, with);
+    for (const Normalised& part : parts_of(p.normalised, caps, binding)) {
+        out.push_back(p);
+        out.back().normalised = part;
+    }
+    return out;
+}
+
+// The same for all that a plan chooses.
+Result<Needs> needs_of_one(const DeviceCaps& caps, const PreparedProblem& p, const Request& request) {
+    Needs out;
+    if (is_empty(p.completed)) return out;
+    const DeviceKernels dev(caps);
+    if (p.completed.grouping != VKGEMM_GROUPING_NONE) {
+        const GroupedSearch search(p, request);
+        const auto binding = choose_binding(caps, p.completed, search.request);
+        return binding ? needs_of_sizes(dev, search.problem, search.request, *binding) : binding.status();
+    }
+    const auto binding = choose_binding(caps, p.completed, request);
+    if (!binding) return binding.status();
+    for (const PreparedProblem& choice : choices_of(p, caps, request, *binding)) {
+        const Result<Needs> some = needs_of_sizes(dev, choice, request, *binding);
         if (!some) return some;
-        out.required |= some->required, out.optional |= some->optional;
+        out.required |= some->required;
+        out.optional |= some->optional;
     }
     return out;
 }
@@ -76,18 +84,18 @@ DeviceCaps without_optional_addresses(const DeviceCaps& dev, bool addresses) {
 
 // What one problem requires of `least`, or, if buffers cannot reach so far, as addresses of `dev`; and all that its
 // kernels use on `dev`.
-Result<Needs> needs_either_way(const DeviceCaps& least, const DeviceCaps& dev, const Problem& completed,
+Result<Needs> needs_either_way(const DeviceCaps& least, const DeviceCaps& dev, const PreparedProblem& p,
                                const Request& request) {
-    Result<Needs> out = needs_of_one(least, completed, request);
+    Result<Needs> out = needs_of_one(least, p, request);
     if (!out && !request.addresses && (dev.features & need::buffer_address)) {
         Request by_address = request;
         by_address.addresses = true;
-        const Result<Needs> other = needs_of_one(dev, completed, by_address);
+        const Result<Needs> other = needs_of_one(dev, p, by_address);
         if (!other) return out;
         out = other;
         out->required |= need::buffer_address;
     }
-    if (const Result<Needs> all = needs_of_one(dev, completed, request); out && all) out->optional |= all->optional;
+    if (const Result<Needs> all = needs_of_one(dev, p, request); out && all) out->optional |= all->optional;
     return out;
 }
 
@@ -108,7 +116,9 @@ Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems,
     out.required = *binding == Binding::descriptors ? need::push_descriptor : need::buffer_address;
     out.optional = runtime_features & dev.features;
     for (size_t i = 0; i < problems.size(); ++i) {
-        const Result<Needs> one = needs_either_way(least, dev, problems[i], request);
+        const Result<PreparedProblem> problem = prepare(problems[i]);
+        if (!problem) return about_problem(i, problem.status());
+        const Result<Needs> one = needs_either_way(least, dev, *problem, request);
         if (!one) return about_problem(i, one.status());
         out.required |= one->required;
         out.optional |= one->optional;

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "plan/plan.h"
+
+#include <algorithm>
+
+#include "plan/base/concat.h"
+#include "plan/steps/grouped.h"
+#include "plan/steps/parts.h"
+
+namespace vkgemm::plan {
+namespace {
+
+// What one unit of cost takes at most, in seconds: a cycle of a GPU's multiprocessor, or an operation of a CPU's
+// thread. A multiprocessor of the device that the costs were measured on takes a seventh of it.
+constexpr double seconds_per_cost = 4e-9;
+
+double cost_of(const Steps& steps) {
+    double out = 0;
+    for (const Repeats& part : steps.parts) out += part.cost * part.count;
+    return out;
+}
+
+double flops_of(const Problem& p) {
+    return 2.0 * double(p.m) * double(p.n) * double(p.k) * double(p.batch) * double(p.outerBatch);
+}
+
+// A plan in the making.
+struct Planner {
+    const DeviceKernels& device;
+    const Request& request;
+    Plan plan;
+
+    const DeviceCaps& caps() const { return device.caps(); }
+    Result<Choice> choose(const PreparedProblem&, const Request&, Binding);
+    std::optional<Status> plan_groups();
+    std::optional<Status> plan_ranges();
+    std::optional<Status> plan_parts();
+    std::optional<Status> plan_range(const SizeRange&, Request, Binding);
+    void add_packs(const Normalised&);
+    void limit_dispatches();
+    std::optional<Status> plan_all();
+};
+
+// What was asked for; where it was only preferred and cannot serve, the free choice.
+Result<Choice> Planner::choose(const PreparedProblem& p, const Request& asked, Binding binding) {
+    if (!asked.kernel.empty() || asked.preferred_kernel.empty()) return select_for(device, p, asked, binding);
+    Request forced = asked;
+    forced.kernel = asked.preferred_kernel;
+    Result<Choice> choice = select_for(device, p, forced, binding);
+    if (choice) return choice;
+    plan.fallback = concat({"VKGEMM_KERNEL was not followed: ", choice.status().text});
+    return select_for(device, p, asked, binding);
+}
+
+// The plans of the operands that are packed ahead. `n` is the problem of the choice.
+void Planner::add_packs(const Normalised& n) {
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B})
+        if (plan.steps.packed_keys[slot])
+            plan.packs[slot] = make_pack_steps(plan.choice, plan.problem.completed, n, slot, caps(), request);
+}
+
+// What comes packed has one layout for all ranges: the one that suits the first that is planned.
+std::optional<Status> Planner::plan_range(const SizeRange& range, Request asked, Binding binding) {
+    PreparedProblem& whole = plan.problem;
+    asked.packs = !(whole.completed.upTo & VKGEMM_UP_TO_STRIDES);
+    const PreparedProblem p = in_range(range, whole);
+    auto choice = choose(p, asked, binding);
+    if (!choice) {
+        Status why = choice.status();
+        why.text = concat({"for sizes ", to_text(range), ": ", why.text});
+        return why;
+    }
+    if (const uint64_t key = choice->schedule.a.key) whole.normalised.problem.packedA = key;
+    if (const uint64_t key = choice->schedule.b.key) whole.normalised.problem.packedB = key;
+    plan.buckets.push_back(make_bucket(range, *choice, whole, p, caps(), asked));
+    return std::nullopt;
+}
+
+// A choice for each range of sizes, the largest sizes first. The workspace becomes the largest of all.
+std::optional<Status> Planner::plan_ranges() {
+    const auto binding = choose_binding(caps(), plan.problem.completed, request);
+    if (!binding) return binding.status();
+    std::vector<SizeRange> ranges = size_ranges(plan.problem.completed, request.operand_alignment);
+    std::ranges::reverse(ranges);
+    for (const SizeRange& range : ranges)
+        if (auto why = plan_range(range, request, *binding)) return why;
+    std::ranges::reverse(plan.buckets);
+    plan.choice = plan.buckets.back().choice;
+    plan.steps = plan.buckets.back().steps;
+    add_packs(in_range(plan.buckets.back().range, plan.problem).normalised);
+    Requirement& of_all = plan.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)];
+    for (const Bucket& b : plan.buckets)
+        if (const auto& of_one = b.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)]; of_one.bytes > of_all.bytes)
+            of_all = of_one;
+    limit_dispatches();
+    return std::nullopt;
+}
+
+// A choice for each part of the problem. What is reported of the plan is reported of the first part, the largest.
+std::optional<Status> Planner::plan_parts() {
+    const auto binding = choose_binding(caps(), plan.problem.completed, request);
+    if (!binding) return binding.status();
+    const std::vector<Normalised> parts = parts_of(plan.problem.normalised, caps(), *binding);
+    for (const Normalised& n : parts) {
+        plan.problem.normalised = n;
+        if (auto why = unfit_levels(plan.problem.completed, n)) return why;
+        auto choice = choose(plan.problem, request, *binding);
+        if (!choice) return choice.status();
+        Steps steps = make_steps(*choice, plan.problem.completed, n, caps(), request);
+        if (&n != parts.data()) {
+            add_part(plan.steps, std::move(steps));
+            continue;
+        }
+        plan.choice = *choice;
+        plan.steps = std::move(steps);
+    }
+    plan.problem.normalised = parts[0];
+    return std::nullopt;
+}
+
+std::optional<Status> Planner::plan_groups() {
+    const PreparedProblem& p = plan.problem;
+    const GroupedSearch search(p, request);
+    const auto binding = choose_binding(caps(), search.problem.normalised.problem, search.request);
+    if (!binding) return binding.status();
+    auto choice = choose(search.problem, search.request, *binding);
+    if (!choice) return choice.status();
+    auto steps = has_table(p.completed)
+                     ? make_grouped_steps(*choice, p.completed, p.normalised, device, search.request)
+                     : make_selected_steps(*choice, p.completed, p.normalised, caps(), search.request);
+    if (!steps) return steps.status();
+    plan.choice = *choice;
+    plan.steps = *steps;
+    return std::nullopt;
+}
+
+// Cuts passes whose dispatches would take too long. The largest sizes take the time that the caller measured.
+void Planner::limit_dispatches() {
+    const double whole = cost_of(plan.steps);
+    const double unit = request.run_seconds > 0 && whole > 0 ? request.run_seconds / whole : seconds_per_cost;
+    const auto limit = [&](Steps& steps) {
+        std::span<Step> rest = steps.steps;
+        for (const Repeats& part : steps.parts) {
+            plan::limit_dispatches(rest.first(part.steps), part.cost * unit, request.dispatch_seconds, caps());
+            rest = rest.subspan(part.steps);
+        }
+    };
+    limit(plan.steps);
+    for (Bucket& b : plan.buckets) limit(b.steps);
+    for (Steps& pack : plan.packs) limit(pack);
+}
+
+std::optional<Status> Planner::plan_all() {
+    const PreparedProblem& p = plan.problem;
+    if (is_empty(p.completed)) {
+        plan.steps = make_steps(plan.choice, p.completed, p.normalised, caps(), request);
+        return std::nullopt;
+    }
+    if (p.completed.grouping != VKGEMM_GROUPING_NONE) return plan_groups();
+    if (p.completed.upTo) return plan_ranges();
+    if (auto why = plan_parts()) return why;
+    add_packs(p.normalised);
+    limit_dispatches();
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const DeviceKernels& device, const Problem& given, const Request& request) {
+    auto prepared = prepare(given);
+    if (!prepared) return prepared.status();
+    Planner planner = {device, request, {}};
+    Plan& plan = planner.plan;
+    plan.problem = std::move(*prepared);
+    plan.operand_alignment = request.operand_alignment;
+    plan.flops = flops_of(plan.problem.completed);
+    if (auto why = planner.plan_all()) return *why;
+    plan.cost = cost_of(plan.steps);
+    return std::move(plan);
+}
+
+Result<Plan> plan_pack(const Plan& product, VkgemmSlot slot) {
+    if (slot != VKGEMM_SLOT_A && slot != VKGEMM_SLOT_B)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       concat({"slot is ", int(slot), "; only A (0) and B (1) can be packed"})};
+    const char* const name = slot == VKGEMM_SLOT_A ? "A" : "B";
+    const Steps& steps = product.packs[slot];
+    if (steps.steps.empty())
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       concat({"this plan reads ", name, " as the problem describes it; make the plan with packed",
+                               name, " = VKGEMM_PACKED_ANY or a key"})};
+    Plan out;
+    out.is_pack = true;
+    out.problem = product.problem;
+    out.problem.given.upTo = out.problem.completed.upTo = 0;  // what is packed has one size
+    out.steps = steps;
+    out.choice.kernel = steps.steps[0].kernel;
+    out.choice.tile = steps.steps[0].tile;
+    out.choice.binding = steps.binding;
+    out.operand_alignment = product.operand_alignment;
+    return out;
+}
+
+std::optional<Status> unfit_request(const DeviceCaps& caps, const Request& request) {
+    const Kernel* const kernel = find_kernel(request.kernel);
+    if (!kernel) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
+    const auto binding = choose_binding(caps, request);
+    if (!binding) return binding.status();
+    if (!kernel->module.is_product()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, kernel->module.family.refuses({})};
+    const auto tile = with_constants(kernel->tile, request.tile);
+    return tile ? unfit_device(*kernel, *tile, caps) : tile.status();
+}
+
+}  // namespace vkgemm::plan

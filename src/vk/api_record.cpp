@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The public functions that check a run and record it.
+#include "plan/base/concat.h"
+#include "plan/problem/problem_text.h"
+#include "vk/api_guard.h"
+#include "vk/checked_run.h"
+#include "vk/plan_pipelines.h"
+
+using namespace vkgemm;
+using plan::Refusal;
+
+namespace {
+
+// The problem of one run, with its sizes: the same strides, which are no longer dense, and nothing that varies.
+plan::Problem recorded_problem(const VkgemmPlan_T& plan, const vk::CheckedRun& checked) {
+    if (!(checked.run.flags & (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES))) return plan.plan.problem.given;
+    plan::Problem p = plan::restated(*checked.work.problem);
+    if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
+    p.upTo = 0;
+    return p;
+}
+
+}  // namespace
+
+VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        vk::CheckedRun checked;
+        const auto why = vk::check_run(checked, plan, run);
+        return why ? vk::to_result(error, *why) : vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run, VkgemmError* error) {
+    return vkgemmRecordDispatches(plan, commandBuffer, run, 0, UINT32_MAX, error);
+}
+
+VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
+                                    uint32_t first, uint32_t count, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!commandBuffer)
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        if (auto why = vk::not_compiled(*plan)) return vk::to_result(error, *why);
+        const uint32_t all = plan::dispatch_count(checked.work.steps, checked.work.parts);
+        if (first && first >= all)
+            return vk::to_result(
+                error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::concat({"first is ", first, ", but the run has ",
+                                                                            all, " dispatches, numbered from 0"})});
+        const VkgemmRun& r = checked.run;
+        vk::record(*plan, commandBuffer, r, checked.work, checked.operands, {first, count});
+        const bool is_whole = first == 0 && count >= all;
+        if (auto* const c = plan->context; is_whole && c->recorded && !plan->plan.is_pack && !plan->plan.steps.table)
+            c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
+                        plan, &r);
+        return vk::success(error);
+    });
+}
