@@ -77,8 +77,9 @@ string problem_parts() {
         out += " " + string(step) + (step == "clamp=" ? "LOW:HIGH" : step == "leaky=" ? "SLOPE" : "");
     return out +
            ". Only the sizes are required. upto=mn lets M and N vary up to those sizes; packed_b=any takes "
-           "a B that was packed ahead. A block format (from q8_0 on) is for A or B alone: its blocks lie along K, so "
-           "that A is row-major, B column-major (layout=nt), and K whole blocks. docs/design.md explains all.";
+           "a B that was packed in advance. A block format (from q8_0 on) is a type of A or B only. Its blocks lie "
+           "along K, so A must be row-major, B column-major (layout=nt), and K a multiple of the block. "
+           "docs/design.md has the grammar.";
 }
 
 string codes() {

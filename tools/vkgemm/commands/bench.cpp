@@ -368,13 +368,13 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--suite", o->suite, suite_help())->type_name("NAME|FILE");
     c->add_option("--shape", o->shapes, "problems given by their sizes")->type_name("MxNxK[xBATCH],...");
     c->add_option("--type", o->type,
-                  "types of --shape, such as i32 or f16*f16+f32->f32 (default: f32); of --random, several of them")
+                  "types for --shape, such as i32 or f16*f16+f32->f32 (default: f32); for --random, a list of types")
         ->type_name("T");
     c->add_option("--layout", o->layout, "layouts of A and B for --shape: n row-major, t transposed (default: nn)")
         ->type_name("nn|nt|tn|tt");
     c->add_option("--kernel", o->kernels,
-                  "one kernel; auto: the one that vkgemm chooses (default); shaders: the one that it chooses where "
-                  "native kernels are left out; all: every kernel of the problem's types; or several of these")
+                  "one kernel; auto: the kernel that vkgemm chooses (default); shaders: the kernel that it chooses "
+                  "without native kernels; all: every kernel of the problem's types; or a list of these")
         ->type_name("NAME,auto,shaders,all")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -384,10 +384,10 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
         ->delimiter(',')
         ->allow_extra_args(false);
     CLI::Option* cold = c->add_flag(
-        "--cold", o->cold, "rotate the operands over 256 MB so that caches are cold (default on GPUs, if it fits)");
+        "--cold", o->cold, "rotate through 256 MB of operands so that caches are cold (default on GPUs, if they fit)");
     c->add_flag("--hot", o->hot, "use the same operands in every run (default on CPUs)")->excludes(cold);
     c->add_flag("--addresses", o->addresses,
-                "give operands by device address (default: by buffer, where that is served)");
+                "pass operands by device address (default: by buffer, if the device and the kernel take buffers)");
     CLI::Option* min_time =
         c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5 s, with 20 to 1000 runs)")
             ->type_name("S")
@@ -401,11 +401,12 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--json", o->json, "write the result as JSON; - is standard output")->type_name("FILE|-");
     c->add_option("--csv", o->csv, "write the result as CSV; - is standard output")->type_name("FILE|-");
     c->add_option("--plot", o->plot,
-                  "draw the result as SVG: rate over size for a row of sizes, rate over error if accuracies differ, "
-                  "else bars; - is standard output")
+                  "draw the result as SVG: rate over size if one size varies, rate over error if the accuracy "
+                  "varies, otherwise bars; - is standard output")
         ->type_name("FILE.svg|-");
     add_random_options(*c, o->random);
-    CLI::Option* from = c->add_option("--from", o->from, "measure nothing; show what --json wrote earlier");
+    CLI::Option* from =
+        c->add_option("--from", o->from, "measure nothing; show the results in a file that --json wrote");
     from->type_name("FILE.json");
     for (CLI::Option* other : c->get_options())
         if (const std::string name = other->get_name();

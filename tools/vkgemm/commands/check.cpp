@@ -287,15 +287,16 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
                      "runs of each problem on each kernel (default: 10; 2 for all kernels on a CPU)")
         ->type_name("N")
         ->check(number_in(1, 1000000, true));
-    CLI::Option* const native = command->add_flag(
-        "--native", options->native, "native kernels alone, in a device that may be lost, with any driver");
+    CLI::Option* const native =
+        command->add_flag("--native", options->native,
+                          "test only native kernels, with any driver, on a separate device that may be lost");
     for (CLI::Option* const other : {problems, suite, kernel}) native->excludes(other);
     command->add_option("--seed", options->seed, "seed of the operands (default: 1)")
         ->type_name("N")
         ->check(number_in(0, 1e15, true));
     command
         ->add_option("--out", options->out,
-                     "write the kernels that were wrong, for VKGEMM_DISABLED_KERNELS; - is standard output")
+                     "write a list of the wrong kernels for VKGEMM_DISABLED_KERNELS; - is standard output")
         ->type_name("FILE")
         ->excludes(native);
 #ifdef VKGEMM_INJECT_FAULT

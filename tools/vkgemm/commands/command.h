@@ -80,7 +80,7 @@ std::string tool_version();  // "0.1.0 (commit)"
 /// With indentation and a line end. Invalid UTF-8, as in a file name, becomes U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json);
 
-/// The parts of the JSON schema (docs/tool.md) that every command writes.
+/// The parts of the JSON schema (docs/files.md) that every command writes.
 nlohmann::ordered_json json_head(const char* command);
 nlohmann::ordered_json json_device(const host::DeviceInfo& info);
 nlohmann::ordered_json json_measurement(const Measurement& m);  // of a kernel or a baseline

@@ -187,14 +187,14 @@ CLI::App* add_cover(CLI::App& program, const Session& session, Action& action) {
         ->type_name("PROBLEM");
     command
         ->add_option("--kernel", options->kernel,
-                     "a kernel, or a family: all of its kernels that have the problem's types")
+                     "a kernel, or a family: every kernel of the family that has the problem's types")
         ->type_name("NAME")
         ->required();
     command->add_option("--tile", options->tile, "constants of the kernel's tile to replace")
         ->type_name("BM=128,BN=128,...");
     command
         ->add_option("--plot", options->plot,
-                     "draw the tiles as SVG (of a family: its first kernel); - is standard output")
+                     "draw the tiles as SVG (for a family: of its first kernel); - is standard output")
         ->type_name("FILE.svg|-");
 #ifdef VKGEMM_INJECT_FAULT
     command->add_option("--inject-fault", options->inject_fault, "for tests: change an element of this kernel's result")

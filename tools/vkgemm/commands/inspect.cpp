@@ -335,7 +335,8 @@ CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action)
     c->add_option("problem", o->problem, "the problem to compile for (default: whole, aligned tiles)")
         ->type_name("PROBLEM");
     c->add_option("--kernel", o->kernel,
-                  "one kernel, all that fit the device, or native: machine code (default: the one chosen for PROBLEM)")
+                  "one kernel; all: every kernel that fits the device; native: machine code (default: the kernel "
+                  "chosen for PROBLEM)")
         ->type_name("NAME|all|native");
     c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
     c->add_option("--asm", o->assembly, "write the assembly, if the driver provides it; - is standard output")

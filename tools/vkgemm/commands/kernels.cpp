@@ -71,8 +71,9 @@ CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action)
     CLI::App* command = program.add_subcommand(
         "kernels", "list the kernels: types, tile, required features, and whether they fit the device");
     command
-        ->add_option("problem", options->problem,
-                     "check whether they serve this problem, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
+        ->add_option(
+            "problem", options->problem,
+            "also check whether each kernel can compute this problem, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
         ->type_name("PROBLEM");
     command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(

@@ -236,7 +236,7 @@ int run(const Session& session, const Options& o) {
 CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c =
-        program.add_subcommand("ladder", "time the classic kernels, from naive to the one that vkgemm chooses");
+        program.add_subcommand("ladder", "time the classic kernels, from the naive one to the one that vkgemm chooses");
     CLI::Option* size = c->add_option("--size", o->size, "M = N = K (default: a size that takes seconds on the device)")
                             ->type_name("N")
                             ->check(number_in(1, 65536, true));

@@ -38,14 +38,15 @@ nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, con
 
 void add_random_options(CLI::App& bench, RandomBench& o) {
     CLI::Option* random = bench.add_option(
-        "--random", o.problems, "N random problems: how much the choice loses against the best kernel and schedule");
+        "--random", o.problems, "compare the choice with the fastest kernel and schedule, on N random problems");
     random->type_name("N")->check(number_in(1, 100000, true));
     CLI::Option* const others[] = {
-        bench.add_option("--seed", o.seed, "of the problems of --random (default: 1)")->type_name("S"),
-        bench.add_option("--max-flops", o.max_flops, "operations that a random problem may take (default: 2e11)")
+        bench.add_option("--seed", o.seed, "seed of the random problems (default: 1)")->type_name("S"),
+        bench
+            .add_option("--max-flops", o.max_flops, "size of the largest random problem, in operations (default: 2e11)")
             ->type_name("X")
             ->check(number_in(1e7, 1e18)),
-        bench.add_option("--budget", o.budget, "seconds after which no further random problem is begun")
+        bench.add_option("--budget", o.budget, "start no random problem after this many seconds")
             ->type_name("SECONDS")
             ->check(number_in(0.1, 1e6))};
     for (CLI::Option* option : others) option->needs(random);

@@ -43,8 +43,8 @@ int run(const Session& given, const std::string& path) {
 
 CLI::App* add_replay(CLI::App& program, const Session& session, Action& action) {
     auto file = std::make_shared<std::string>();
-    CLI::App* command = program.add_subcommand("replay", "repeat a call that VKGEMM_CAPTURE=DIR captured");
-    command->add_option("file", *file, "the captured call")->type_name("FILE")->required();
+    CLI::App* command = program.add_subcommand("replay", "repeat a call that was captured with VKGEMM_CAPTURE=DIR");
+    command->add_option("file", *file, "a file that VKGEMM_CAPTURE=DIR wrote")->type_name("FILE")->required();
     command->callback([&session, &action, file] { action = [&session, file] { return run(session, *file); }; });
     return command;
 }

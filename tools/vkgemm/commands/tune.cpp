@@ -308,12 +308,12 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     CLI::App* c = program.add_subcommand("tune", "find the fastest kernels by measuring, and write them to a file");
     c->add_option("problem", o->problems, "what to tune for (default: --suite classic)")->type_name("PROBLEM ...");
     c->add_option("--suite", o->suite, suite_help())->type_name("NAME|FILE");
-    c->add_option("--budget", o->budget, "seconds for all problems together (default: 10 per problem)")
+    c->add_option("--budget", o->budget, "total time for all problems, in seconds (default: 10 per problem)")
         ->type_name("SECONDS")
         ->check(number_in(0.1, 1e6));
     c->add_option("--out", o->out, "file for the tuned rows (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE uses them")
         ->type_name("FILE");
-    c->add_flag("--resume", o->resume, "keep the rows of FILE, and skip the problems that have one");
+    c->add_flag("--resume", o->resume, "keep the rows of FILE, and skip the problems that have a row");
     add_tune_random_options(*c, o->random);
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;

@@ -104,13 +104,13 @@ Status RandomTuner::fit() {
 
 void add_tune_random_options(CLI::App& tune, TuneRandom& o) {
     CLI::Option* random =
-        tune.add_option("--random", o.problems, "sample N random problems, and fit the cost model to the device");
+        tune.add_option("--random", o.problems, "measure N random problems, and fit the cost model to the device");
     random->type_name("N")->check(number_in(1, 100000, true));
     CLI::Option* const others[] = {
-        tune.add_option("--seed", o.seed, "of the problems of --random (default: 1)")->type_name("S"),
-        tune.add_option("--type", o.types, "types of random problems (default: f32,f16,bf16,i8,f32_split)")
+        tune.add_option("--seed", o.seed, "seed of the random problems (default: 1)")->type_name("S"),
+        tune.add_option("--type", o.types, "types of the random problems (default: f32,f16,bf16,i8,f32_split)")
             ->type_name("TYPE,..."),
-        tune.add_option("--max-flops", o.max_flops, "operations that a random problem may take (default: 2e11)")
+        tune.add_option("--max-flops", o.max_flops, "size of the largest random problem, in operations (default: 2e11)")
             ->type_name("X")
             ->check(number_in(1e7, 1e18))};
     for (CLI::Option* option : others) option->needs(random);
