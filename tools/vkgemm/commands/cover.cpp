@@ -8,7 +8,7 @@
 #include "trace/cover_plot.h"
 #include "trace/coverage.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::cover_command {
 namespace {
 
 struct Options {
@@ -107,7 +107,8 @@ std::string report(const Trace& t, const Coverage& c, const Case& of, bool color
 Status traceable(const std::string& name, const Kernel& first, const std::vector<TracedModule>& modules) {
     if (modules.empty() && !first.traits.native)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                "this build has no traced shader modules, because it was made without a shader compiler"};
+                "this program was built without traced shader modules. They need a shader compiler and VKGEMM_COVER=ON:\n"
+                "    cmake -DVKGEMM_COVER=ON build && cmake --build build --target vkgemm_tool"};
     if (first.traits.native)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                 "'" + name + "' is machine code, whose reads and writes cannot be traced"};
@@ -179,7 +180,7 @@ int run(const Session& session, const Options& o) {
 
 }  // namespace
 
-CLI::App* add_cover(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command =
         program.add_subcommand("cover", "trace a kernel: which elements it reads and writes, and how often");
@@ -205,4 +206,4 @@ CLI::App* add_cover(CLI::App& program, const Session& session, Action& action) {
     return command;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::cover_command
