@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 # Install rules: the libraries, the headers, and the files for find_package(vkgemm) and pkg-config.
 include(CMakePackageConfigHelpers)
+
+# vkgemm_install_built(TARGET ARGUMENTS...): install(TARGETS TARGET ARGUMENTS...) if the target was built, so that
+# `cmake --build build --target vkgemm_tool && cmake --install build` works. Prints what is left out.
+function(vkgemm_install_built target)
+  install(TARGETS ${target} ${ARGN} OPTIONAL)
+  install(CODE "if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
+    message(STATUS \"Not installed, because it was not built: $<TARGET_FILE_NAME:${target}> (cmake --build ${CMAKE_BINARY_DIR} --target ${target})\")
+  endif()")
+endfunction()
+
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vkgemm)
 set(targets vkgemm)
 set(headers tables.h native.h problem.h problem.hpp elements.hpp formats.hpp text.hpp vkgemm.h vkgemm.hpp engine.h context.h plan.h explain.h explain.hpp)
@@ -24,7 +34,7 @@ write_basic_package_version_file(vkgemm-config-version.cmake COMPATIBILITY SameM
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vkgemm-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/vkgemm-config-version.cmake
   cmake/vulkan-headers.cmake DESTINATION ${config_dir})
 
-# The paths in the .pc file are relative to its own folder, so that the installed tree can be moved.
+# The paths in a .pc file are relative to its own folder, so that the installed tree can be moved.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 foreach(dir LIBDIR INCLUDEDIR)
   set(pc_${dir} ${CMAKE_INSTALL_${dir}})
@@ -41,3 +51,11 @@ if(kind STREQUAL "STATIC_LIBRARY")
 endif()
 configure_file(cmake/vkgemm.pc.in vkgemm.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vkgemm.pc DESTINATION ${pc_dir})
+if(VKGEMM_HOST)
+  set(pc_libs "")
+  foreach(library IN LISTS CMAKE_DL_LIBS)
+    string(APPEND pc_libs " -l${library}")
+  endforeach()
+  configure_file(cmake/vkgemm-host.pc.in vkgemm-host.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vkgemm-host.pc DESTINATION ${pc_dir})
+endif()

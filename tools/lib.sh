@@ -14,6 +14,18 @@ usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$0"; }
 # at_least HAVE WANT: succeeds if version HAVE is WANT or newer, compared number by number ("2025.2", "1.4.313").
 at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n1) == "$2" ]]; }
 
+# nearest WORD [EDITS]: prints the line of standard input that is the fewest edits away from WORD; nothing if even that one
+# is more than EDITS away.
+nearest() {
+    awk -v a="$1" -v most="${2:-999}" 'function min(x, y) {return x < y ? x : y}
+        {n = length(a); m = length($0)
+         for (i = 0; i <= n; i++) for (j = 0; j <= m; j++)
+             d[i, j] = i == 0 ? j : j == 0 ? i : min(min(d[i - 1, j], d[i, j - 1]) + 1,
+                 d[i - 1, j - 1] + (substr(a, i, 1) != substr($0, j, 1)))
+         if (NR == 1 || d[n, m] < best) {best = d[n, m]; name = $0}}
+        END {if (NR && best <= most) print name}'
+}
+
 # need_disk DIR MIB WHAT: ends the script if the disk of DIR has less than MIB free, which WHAT needs.
 need_disk() {
     local free
@@ -39,22 +51,41 @@ keep_inside() {
     export __GL_SHADER_DISK_CACHE_PATH=$root/build/cache CCACHE_DIR=$root/build/cache/ccache
 }
 
-# build [TARGET...]: builds the targets (all by default). Configures build/ first if it is new or was for another SDK.
+# build PART [TARGET...]: builds the targets (all by default). PART is what they belong to: `tool`, `blas`, or `all`, which
+# has the adapter for ggml, the examples and the tests too.
 build() {
-    local sdk=${VULKAN_SDK:-$root/.sdk} for fresh=(--fresh)
-    for="$sdk $(cat "$sdk/stamp" 2>/dev/null || true)"
-    if [[ ! -e $root/build/build.ninja || $(cat "$root/build/configured-for" 2>/dev/null) != "$for" ]]; then
-        need_disk "$root" 1000 "building"
-        step "configuring build/ (Release)"
-        # A build folder that someone configured by hand keeps its options.
-        if [[ -e $root/build/build.ninja && ! -e $root/build/configured-for ]]; then fresh=(); fi
-        cmake "${fresh[@]}" -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2 ||
-            die "configuring failed; the reason is above"
-        echo "$for" >"$root/build/configured-for"
-    fi
+    configure "$1"
+    shift
     step "building ${*:-everything} in build/"
     NINJA_STATUS='[%f/%t, %es] ' ninja -C "$root/build" "$@" >&2 || die "building failed; the reason is above"
 }
+
+# configure PART: configures build/ if it is new, was for another SDK, or was without that part. A build folder that
+# someone configured by hand keeps its options. build/configured-for has one line for the SDK and one for the parts.
+configure() {
+    local sdk=${VULKAN_SDK:-$root/.sdk} for had='' parts='' options=() option begun=$SECONDS
+    for="$sdk $(cat "$sdk/stamp" 2>/dev/null || true)"
+    { IFS= read -r had && IFS= read -r parts; } 2>/dev/null <"$root/build/configured-for" || true
+    if [[ -e $root/build/build.ninja && $had == "$for" && " $parts " == *" $1 "* ]]; then return; fi
+    need_disk "$root" 1000 "building"
+    step "configuring build/ (Release)"
+    if [[ -e $root/build/build.ninja && ! -e $root/build/configured-for ]]; then
+        parts='tool blas all'
+    else
+        [[ $parts && $had == "$for" ]] || options+=(--fresh)
+        case $1 in all) parts='tool blas all' ;; *) parts+=" $1" ;; esac
+        # Files are compiled several at a time, which takes half of the processor's time.
+        options+=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON "-DVKGEMM_BLAS=$(has_word blas "$parts")")
+        for option in COVER GGML EXAMPLES TESTS; do
+            options+=("-DVKGEMM_$option=$(has_word all "$parts")")
+        done
+    fi
+    cmake -S "$root" -B "$root/build" -G Ninja "${options[@]}" >&2 || die "configuring failed; the reason is above"
+    printf '%s\n' "$for" "$parts" >"$root/build/configured-for"
+    step "configured in $((SECONDS - begun)) s"
+}
+# has_word WORD TEXT: ON or OFF.
+has_word() { if [[ " $2 " == *" $1 "* ]]; then echo ON; else echo OFF; fi; }
 
 # count_tests FILE: prints "N passed, N failed, N skipped" for the JUnit results that ctest wrote; nothing where it wrote
 # none, for example because it only listed tests. Counted as skipped: what the suite disabled, too.

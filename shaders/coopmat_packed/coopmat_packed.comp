@@ -15,7 +15,6 @@
 //
 // Where BK is more than 2 MK, several subgroups share one part of D. They take pairs of slices in turn, and their sums
 // are added when D is written, as in `coopmat`. So more loads are in flight if D has few tiles.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #include "common/gemm.glsl"

@@ -14,7 +14,6 @@
 // Fragments are finished in registers, as in matrix_out.glsl, and two elements of 16 bits share a word of shared
 // memory: those of columns that are WN/2 apart. So a subgroup needs one exchange a turn. The host sees to it that the
 // epilogue and D allow that, that A and B are wide, and that K is at most BK.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #include "common/gemm.glsl"

@@ -17,7 +17,6 @@
 // A vector of B is one gather; an element of A is the same for all lanes. Such a driver masks every variable of a loop
 // in every iteration, so there are few iterations. Loops test at their end, because one that tests at its beginning
 // performs loads of uniform addresses once too often.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

@@ -13,7 +13,6 @@
 // that is used once is read by the multiplication itself. So an invocation has one column, and a step of k takes a load
 // of B, and a multiplication and an addition for each row. Such a driver masks every variable of a loop in every
 // iteration, so BK steps are one block of code.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #include "common/gemm.glsl"

@@ -11,7 +11,6 @@
 // Both operands are rows along k here: A's rows, B's columns (TRANS_A: the operand is not k-contiguous). Eight
 // neighbours in memory are one load of a vector: see cpu_packed.comp. Those at an edge begin so early that all eight
 // exist, and some are copied twice.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #include "common/gemm.glsl"

@@ -15,7 +15,6 @@
 // The second parts are kept 2^8 times too large, the third 2^16 times (see split_f32.glsl), so their products have sums
 // of their own, which are scaled down and added to the others at the end. What the units round away of them is scaled
 // down, too, so these sums can stay in the units until then.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #define UNIT_A bf16

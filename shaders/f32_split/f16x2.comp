@@ -11,7 +11,6 @@
 //     +--------+--------+        +----+----+
 //     |subgroup|subgroup|   =    |    |    | MM     fragments: of two parts of MM x MK of A, and of MK x MN of B
 //     +--------+--------+        +----+----+
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #define UNIT_A f16

@@ -16,7 +16,6 @@
 //
 // "Out" is the long side of D, "vectors" the short one. DEPTH loads are in flight at a time. A and B have the same
 // type. All steps but the last are whole and test nothing; only the last may reach past k_end.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"

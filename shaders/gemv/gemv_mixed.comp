@@ -13,7 +13,6 @@
 // farther apart in those of 256. So nothing is loaded twice. While a step is decoded and multiplied, the pieces of the
 // next one and its part of the small operand are on their way. Both operands are k-contiguous, and K is a multiple of
 // 32.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"

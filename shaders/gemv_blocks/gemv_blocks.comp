@@ -14,7 +14,6 @@
 // Eight invocations of a team are neighbours, and the next eight belong to the next team, with the same pieces of other
 // columns; with both STAGES 2 and DEPTH 4, one each of four teams: so a subgroup reads the same few vectors of A. While
 // a step is multiplied, the next one is on its way. K is a multiple of 64.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"

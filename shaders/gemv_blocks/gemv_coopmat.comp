@@ -12,7 +12,6 @@
 //     BN  +-----------+-----------+-----+-----------+     matrices for each MN columns
 //         | 1         | SIDE + 1  |     |           |
 //         +-----------+-----------+-----+-----------+
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #define UNIT_A f16

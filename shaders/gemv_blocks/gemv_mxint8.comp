@@ -12,7 +12,6 @@
 // a block of f32 is a line of the cache, and an invocation that loads one alone takes eight loads of a line for each.
 // A block of A with an infinity or NaN has a scale of NaN. One whose largest element is below 2^-120 counts as 0, so
 // that no scale is subnormal.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_PACKED_DOTS
 #define VKGEMM_SELECTS

@@ -12,7 +12,6 @@
 // A vector is one 128-bit read, and neighbouring invocations read neighbouring vectors, out of different banks. Both
 // tiles are stored k by k, with BLOCK_PAD elements in between, so that writes that run along k use different banks,
 // too.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

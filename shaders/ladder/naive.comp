@@ -11,7 +11,6 @@
 //     +-----+   +-+-+-+
 //     |xxxxx|   | |#| |
 //     +-----+   +-+-+-+
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

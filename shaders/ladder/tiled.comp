@@ -12,7 +12,6 @@
 //      +----+    +----+
 //
 // With BK = BM = BN the tiles are square. With a deeper BK each invocation copies more, and there are fewer steps.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

@@ -11,7 +11,6 @@
 //
 //   A: a vector holds four rows that are BS apart: neighbouring invocations copy neighbouring elements of each row.
 //   B: a vector holds four neighbouring columns, one 128-bit load from memory.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

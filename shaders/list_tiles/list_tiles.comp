@@ -6,7 +6,6 @@
 //
 // The table may hold anything. Sizes above the largest count as those. A group becomes empty if a matrix of it is not
 // inside its operand, or if its place or leading dimension breaks what the pipeline was made for.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/extensions.glsl"
 #include "abi.h"

@@ -13,7 +13,6 @@
 //
 // Rows run along memory: a column-major operand has its columns here. If a row is a multiple of eight elements
 // (WIDE_A), as rows of blocks are, eight are loaded at once, otherwise one by one.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

@@ -13,7 +13,6 @@
 //      a work group each
 //
 // A has m rows and k columns (n = k). Elements are moved as bits, so one module serves all types of the same size.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 #include "common/chunk16.glsl"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The first pass `pack_fragments` for f32: each element becomes three bf16 parts.
 // pack_fragments.glsl has the picture.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #define UNIT_A bf16

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The first pass `pack_fragments` for f32: each element becomes two f16 parts, scaled row by row.
 // pack_fragments.glsl has the picture.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #define UNIT_A f16

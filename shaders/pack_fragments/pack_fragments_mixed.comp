@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The first pass `pack_fragments` for operands of any type: they are decoded and rounded to f16. Their rows in memory
 // are a multiple of eight elements. pack_fragments.glsl has the picture.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #define PARTS 1

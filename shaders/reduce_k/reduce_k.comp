@@ -13,7 +13,6 @@
 // If D is small, one invocation for all slices would leave most of the device idle. A is the workspace here, which
 // holds slice by slice, each batch x m rows of n sums that are lda apart. WIDE_A means that lda is a multiple of 4, and
 // that what is between n and lda may be read.
-#version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 

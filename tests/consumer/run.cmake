@@ -2,9 +2,9 @@
 # Builds the projects beside this file against vkgemm as a user would, and runs them.
 #     cmake -DMODE=... -DSOURCE=<vkgemm> -DBUILD=<its build> -DWORK=<folder of our own>
 #           -DHEADERS=<include folder of Vulkan's headers> -DVERSION=... -DARCHIVE=<SPIR-V archive>
-#           -DGENERATOR=... -DC=... -DCXX=... [-DOLD_HEADERS=<include folder>] [-DPREFIX=<where a package was unpacked>]
+#           -DSDK=<the build's> -DGENERATOR=... -DC=... -DCXX=... [-DOLD_HEADERS=<include folder>] [-DPREFIX=<where a package was unpacked>]
 #           -P run.cmake
-# MODE is installed | subdirectory | prebuilt | stale | old_headers | package. The SDK is out of reach: Vulkan's headers
+# MODE is installed | pages | subdirectory | prebuilt | stale | old_headers | package. The SDK is out of reach: Vulkan's headers
 # are all that a project finds. OLD_HEADERS are older than those that compiling vkgemm needs, and may be absent:
 # old_headers is then skipped, and subdirectory uses HEADERS. package uses what is installed in PREFIX.
 cmake_minimum_required(VERSION 3.24)
@@ -54,6 +54,18 @@ function(build_installed)
     message(FATAL_ERROR "find_package, then add_subdirectory: ${printed}")
   endif()
 endfunction()
+# Sets OUT to what pkg-config prints for the package NAME in the installed tree PREFIX, and `lib` to its library folder.
+function(pkg_config_flags out name prefix)
+  file(GLOB_RECURSE pc ${prefix}/${name}.pc)
+  cmake_path(GET pc PARENT_PATH dir)
+  set(ENV{PKG_CONFIG_PATH} ${dir})
+  execute_process(COMMAND ${pkg_config} --cflags --libs "${name} = ${VERSION}" OUTPUT_VARIABLE flags
+    COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set(${out} ${flags} PARENT_SCOPE)
+  cmake_path(GET dir PARENT_PATH lib)
+  set(lib ${lib} PARENT_SCOPE)
+endfunction()
 # The same program by pkg-config, after the tree was moved.
 function(build_by_pkg_config)
   find_program(pkg_config pkg-config)
@@ -62,13 +74,7 @@ function(build_by_pkg_config)
     return()
   endif()
   file(RENAME ${WORK}/prefix ${WORK}/moved)
-  file(GLOB_RECURSE pc ${WORK}/moved/vkgemm.pc)
-  cmake_path(GET pc PARENT_PATH dir)
-  set(ENV{PKG_CONFIG_PATH} ${dir})
-  execute_process(COMMAND ${pkg_config} --cflags --libs "vkgemm = ${VERSION}" OUTPUT_VARIABLE flags
-    COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  cmake_path(GET dir PARENT_PATH lib)
+  pkg_config_flags(flags vkgemm ${WORK}/moved)
   run(${C} -std=c99 ${project}/main.c -o ${WORK}/by_pkg_config -isystem ${WORK}/headers/include ${flags}
       -Wl,-rpath,${lib})
   run(${WORK}/by_pkg_config)
@@ -104,6 +110,16 @@ if(MODE STREQUAL "installed")
     endforeach()
   endif()
   build_by_pkg_config()
+elseif(MODE STREQUAL "pages")  # by pkg-config
+  find_program(pkg_config pkg-config)
+  if(NOT pkg_config)
+    message("skipped: no pkg-config")
+    return()
+  endif()
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+  pkg_config_flags(flags vkgemm-host ${WORK}/prefix)
+  include(${CMAKE_CURRENT_LIST_DIR}/pages.cmake)
+  compile_pages(${SOURCE} ${WORK} ${C} ${CXX} -isystem ${WORK}/headers/include ${flags})
 elseif(MODE STREQUAL "subdirectory")
   # Two parts of the project add vkgemm, and the project's own Vulkan headers are old. The archive saves compiling the
   # shaders again.
@@ -135,15 +151,22 @@ elseif(MODE STREQUAL "package")
   file(CREATE_LINK ${PREFIX} ${WORK}/prefix SYMBOLIC)
   build_installed()
 elseif(MODE STREQUAL "prebuilt")  # as a shared library, without a shader compiler
-  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/vkgemm ${compilers} -DBUILD_SHARED_LIBS=ON
-      -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
-      -DVKGEMM_HOST=OFF -DVKGEMM_TOOLS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_TESTS=OFF)
-  run(${CMAKE_COMMAND} --build ${WORK}/vkgemm)
+  run(${CMAKE_COMMAND} -E env VULKAN_SDK=${SDK} ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/vkgemm ${compilers}
+      -DBUILD_SHARED_LIBS=ON -DVKGEMM_PREBUILT_SPIRV=${ARCHIVE} -DVKGEMM_GLSLC=VKGEMM_GLSLC-NOTFOUND
+      -DVKGEMM_TESTS=OFF -DVKGEMM_EXAMPLES=OFF -DVKGEMM_GGML=OFF -DCMAKE_UNITY_BUILD=ON)
+  run(${CMAKE_COMMAND} --build ${WORK}/vkgemm --target vkgemm_host)
   file(GLOB cubins ${WORK}/vkgemm/native/*.cubin)
   if(cubins AND EXISTS ${ARCHIVE}/native/manifest.txt)
     message(FATAL_ERROR "machine code was compiled although the archive has it: ${cubins}")
   endif()
-  run(${CMAKE_COMMAND} --install ${WORK}/vkgemm --prefix ${WORK}/prefix)
+  # What is configured and was not built is left out, with a message.
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${WORK}/vkgemm --prefix ${WORK}/prefix OUTPUT_VARIABLE printed
+    COMMAND_ERROR_IS_FATAL ANY)
+  foreach(name vkgemm libvkgemm_blas.so)
+    if(NOT printed MATCHES "Not installed, because it was not built: ${name} [(]cmake --build ")
+      message(FATAL_ERROR "installing did not print that ${name} was not built: ${printed}")
+    endif()
+  endforeach()
   check_shared_library()
   build_installed()
   build_by_pkg_config()

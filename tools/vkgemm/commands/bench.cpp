@@ -13,7 +13,7 @@
 #include "report/bench_report.h"
 #include "report/bench_saved.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::bench_command {
 namespace {
 
 struct Options {
@@ -359,7 +359,7 @@ int run(const Session& session, Options options) {
 
 }  // namespace
 
-CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("bench", "check the results of problems, then time them");
     c->add_option("problem", o->problems,
@@ -416,4 +416,4 @@ CLI::App* add_bench(CLI::App& program, const Session& session, Action& action) {
     return c;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::bench_command

@@ -10,7 +10,7 @@
 #include "measure/kernel_lookup.h"
 #include "report/self_test_results.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::check_command {
 namespace {
 
 struct Options {
@@ -267,7 +267,7 @@ int run(const Session& given, const Options& o) {
 
 }  // namespace
 
-CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand(
         "check", "compute products with known exact results many times, and compare every element");
@@ -308,4 +308,4 @@ CLI::App* add_check(CLI::App& program, const Session& session, Action& action) {
     return command;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::check_command

@@ -48,20 +48,41 @@ std::string tuned_path();
 using Action = std::function<int()>;
 using AddCommand = CLI::App* (*)(CLI::App& program, const Session& session, Action& action);
 
-CLI::App* add_devices(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_bench(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_tune(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_explain(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_cover(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_check(CLI::App& program, const Session& session, Action& action);
-CLI::App* add_replay(CLI::App& program, const Session& session, Action& action);
+// One namespace for each command, because the sources are compiled together and each has its own Options and run().
+namespace devices_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace kernels_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace bench_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace ladder_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace tune_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace explain_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace inspect_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace cover_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace check_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
+namespace replay_command {
+CLI::App* add(CLI::App& program, const Session& session, Action& action);
+}
 
 inline constexpr AddCommand commands[] = {
-    add_devices, add_kernels, add_bench, add_ladder, add_tune,
-    add_explain, add_inspect, add_cover, add_check,  add_replay,
+    devices_command::add, kernels_command::add, bench_command::add, ladder_command::add, tune_command::add,
+    explain_command::add, inspect_command::add, cover_command::add, check_command::add,  replay_command::add,
 };
 
 /// For packagers and shells: pages made from the other commands' options. Hidden from help.

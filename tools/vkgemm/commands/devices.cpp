@@ -2,7 +2,7 @@
 // vkgemm devices: what there is to compute on.
 #include "commands/command.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::devices_command {
 namespace {
 
 struct Options {
@@ -69,7 +69,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-CLI::App* add_devices(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("devices", "list the Vulkan devices and whether vkgemm can use them");
     command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
@@ -78,4 +78,4 @@ CLI::App* add_devices(CLI::App& program, const Session& session, Action& action)
     return command;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::devices_command

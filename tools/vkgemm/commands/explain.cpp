@@ -7,7 +7,7 @@
 #include "measure/rejected_kernel.h"
 #include "report/explanation.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::explain_command {
 namespace {
 
 struct Options {
@@ -189,7 +189,7 @@ int run(const Session& session, const Options& o) {
 
 }  // namespace
 
-CLI::App* add_explain(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("explain", "show which kernel computes a problem, how, and why it was chosen");
     c->add_option("problem", o->problem, "what to compute, such as 'f16*f16 64x128x256 bias=col'")
@@ -202,4 +202,4 @@ CLI::App* add_explain(CLI::App& program, const Session& session, Action& action)
     return c;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::explain_command

@@ -9,7 +9,7 @@
 #include "measure/machine_code.h"
 #include "measure/rejected_kernel.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::inspect_command {
 namespace {
 
 struct Options {
@@ -329,7 +329,7 @@ int run(const Session& session, const Options& o) {
 
 }  // namespace
 
-CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("inspect", "show what the driver compiled: registers, spills, code size");
     c->add_option("problem", o->problem, "the problem to compile for (default: whole, aligned tiles)")
@@ -346,4 +346,4 @@ CLI::App* add_inspect(CLI::App& program, const Session& session, Action& action)
     return c;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::inspect_command

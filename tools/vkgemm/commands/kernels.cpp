@@ -3,7 +3,7 @@
 #include "commands/command.h"
 #include "measure/kernel_lookup.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::kernels_command {
 namespace {
 
 struct Options {
@@ -66,7 +66,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand(
         "kernels", "list the kernels: types, tile, required features, and whether they fit the device");
@@ -81,4 +81,4 @@ CLI::App* add_kernels(CLI::App& program, const Session& session, Action& action)
     return command;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::kernels_command

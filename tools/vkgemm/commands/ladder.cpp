@@ -6,7 +6,7 @@
 #include "measure/kernel_lookup.h"
 #include "report/plot.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::ladder_command {
 namespace {
 
 /// A rung is a kernel row and the idea that it adds.
@@ -233,7 +233,7 @@ int run(const Session& session, const Options& o) {
 
 }  // namespace
 
-CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c =
         program.add_subcommand("ladder", "time the classic kernels, from the naive one to the one that vkgemm chooses");
@@ -248,4 +248,4 @@ CLI::App* add_ladder(CLI::App& program, const Session& session, Action& action) 
     return c;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::ladder_command

@@ -4,7 +4,7 @@
 
 #include "commands/command.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::replay_command {
 namespace {
 
 std::string hex(uint64_t value) {
@@ -41,7 +41,7 @@ int run(const Session& given, const std::string& path) {
 
 }  // namespace
 
-CLI::App* add_replay(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto file = std::make_shared<std::string>();
     CLI::App* command = program.add_subcommand("replay", "repeat a call that was captured with VKGEMM_CAPTURE=DIR");
     command->add_option("file", *file, "a file that VKGEMM_CAPTURE=DIR wrote")->type_name("FILE")->required();
@@ -49,4 +49,4 @@ CLI::App* add_replay(CLI::App& program, const Session& session, Action& action) 
     return command;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::replay_command

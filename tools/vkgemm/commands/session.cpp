@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "cli/version.h"
 #include "commands/command.h"
-#include "commit.h"
 #include "measure/kernel_lookup.h"
 
 namespace vkgemm::tool {
@@ -123,7 +123,8 @@ std::string types_text(Type a, Type b, Type accumulate, Type d) {
 
 std::string tool_version() {
     const std::string numbers = versionText(vkgemmVersion());
-    return std::string(VKGEMM_COMMIT).empty() ? numbers : numbers + " (" + VKGEMM_COMMIT + ")";
+    const std::string commit = tool_commit();
+    return commit.empty() ? numbers : numbers + " (" + commit + ")";
 }
 
 std::string json_text(const nlohmann::ordered_json& json) {
@@ -134,7 +135,7 @@ nlohmann::ordered_json json_head(const char* command) {
     return {{"schema", 1},
             {"program", "vkgemm"},
             {"version", tool_version()},
-            {"commit", VKGEMM_COMMIT},
+            {"commit", tool_commit()},
             {"command", command}};
 }
 

@@ -9,7 +9,7 @@
 #include "measure/kernel_lookup.h"
 #include "measure/tuning_candidates.h"
 
-namespace vkgemm::tool {
+namespace vkgemm::tool::tune_command {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -303,7 +303,7 @@ int run(const Session& session, Options o) {
 
 }  // namespace
 
-CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
+CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("tune", "find the fastest kernels by measuring, and write them to a file");
     c->add_option("problem", o->problems, "what to tune for (default: --suite classic)")->type_name("PROBLEM ...");
@@ -319,4 +319,4 @@ CLI::App* add_tune(CLI::App& program, const Session& session, Action& action) {
     return c;
 }
 
-}  // namespace vkgemm::tool
+}  // namespace vkgemm::tool::tune_command
