@@ -5,11 +5,10 @@
 
 #include "vkgemm/explain.hpp"
 #include "vkgemm/host.hpp"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::host {
 namespace {
-
-uint64_t rounded_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
 uint32_t constant(uint32_t kernel, std::string_view name) {
     if (const auto all = tileConstants(kernel))
@@ -31,16 +30,16 @@ void fit_mixed(Problem& p, uint32_t kernel, std::string_view family) {
     if (blocks_alone) p.d.layout = rowMajor;  // a column-major one swaps A and B
     if (few || block > 1) p.b.layout = columnMajor;
     const bool rows_of_8 = family == "coopmat_mixed";
-    p.k = rounded_up(p.k, std::max(blocks_alone ? 64u : few ? 32u : rows_of_8 ? 8u : 1u, block));
+    p.k = roundUp(p.k, std::max(blocks_alone ? 64u : few ? 32u : rows_of_8 ? 8u : 1u, block));
     if (!rows_of_8) return;
-    if (p.a.layout == columnMajor) p.m = rounded_up(p.m, 8);
-    if (p.b.layout == rowMajor) p.n = rounded_up(p.n, 8);
+    if (p.a.layout == columnMajor) p.m = roundUp(p.m, 8);
+    if (p.b.layout == rowMajor) p.n = roundUp(p.n, 8);
 }
 
 /// No more of K than the kernel keeps, and rows of A, B and D that are multiples of 16 bytes.
 void fit_resident(Problem& p, uint32_t kernel) {
-    p.k = rounded_up((p.k - 1) % constant(kernel, "BK") + 1, 8), p.n = rounded_up(p.n, 8);
-    if (p.a.layout == columnMajor || p.d.layout == columnMajor) p.m = rounded_up(p.m, 8);
+    p.k = roundUp((p.k - 1) % constant(kernel, "BK") + 1, 8), p.n = roundUp(p.n, 8);
+    if (p.a.layout == columnMajor || p.d.layout == columnMajor) p.m = roundUp(p.m, 8);
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ Problem problemFor(uint32_t kernel, Problem like) {
         like.a.type = k.a, like.b.type = k.b;
     if (family == "coopmat_resident" && like.k > 0) fit_resident(like, kernel);
     if (family == "coopmat" && constant(kernel, "STAGES") == 0)  // reads 16 bytes along k straight from memory
-        like.a.layout = rowMajor, like.b.layout = columnMajor, like.k = rounded_up(like.k, 8);
+        like.a.layout = rowMajor, like.b.layout = columnMajor, like.k = roundUp(like.k, 8);
     if (family.starts_with("wgmma") && constant(kernel, "BN") < 64)  // boxes of a row-major B have 64 columns
         like.b.layout = columnMajor, like.d.layout = rowMajor;       // a column-major D swaps A and B
     like.d.type = k.d == VKGEMM_TYPE_DEFAULT ? f16 : k.d;
