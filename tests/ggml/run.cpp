@@ -25,8 +25,11 @@ void put(const Arena& arena, const Filled& x) {
     std::ranges::copy(x.bytes, arena.bytes().begin());
 }
 
-VkgemmOperand scratch_memory() { return {buffers().scratch.handle(), 0, Arena::most_bytes, 0}; }
-VkgemmOperand rounded_memory() { return {buffers().rounded.handle(), 0, Arena::most_bytes, 0}; }
+VkgemmOperand all_of(const host::Buffer& buffer) {
+    return {.buffer = buffer.handle(), .offset = 0, .size = Arena::most_bytes, .address = 0};
+}
+VkgemmOperand scratch_memory() { return all_of(buffers().scratch); }
+VkgemmOperand rounded_memory() { return all_of(buffers().rounded); }
 
 std::string run(const ggml::MulMat& product, const std::vector<std::byte>& want, ggml::Reason& reason) {
     ggml::Work work;
@@ -34,8 +37,8 @@ std::string run(const ggml::MulMat& product, const std::vector<std::byte>& want,
     adapter().note(product, work, reason);
     if (reason != ggml::Reason::SERVED) return "";
     const Buffers& b = buffers();
-    std::ranges::fill(b.scratch.bytes().first(work.scratchBytes), std::byte{0x5a});
-    std::ranges::fill(b.rounded.bytes().first(work.roundedBytes), std::byte{0x5a});
+    std::ranges::fill(b.scratch.bytes().first(work.scratch_bytes), std::byte{0x5a});
+    std::ranges::fill(b.rounded.bytes().first(work.rounded_bytes), std::byte{0x5a});
     const size_t messages = device().messageCount();
     const Status done = device().submit([&](VkCommandBuffer commands) {
         reason = adapter().record(commands, work, scratch_memory(), rounded_memory());
@@ -64,7 +67,7 @@ std::string text_of(const ggml::MulMat& x) {
         for (const uint64_t n : t->nb) out += " " + std::to_string(n);
         out += " offset " + std::to_string(t->offset) + ";";
     }
-    if (x.fusedCount) out += " " + std::to_string(x.fusedCount) + " added;";
+    if (x.fused_count) out += " " + std::to_string(x.fused_count) + " added;";
     return out;
 }
 

@@ -287,9 +287,8 @@ std::vector<string> skipped_in_short(std::span<const TunedRow> rows) {
     for (const TunedRow& row : rows) {
         const auto found = counts.find(row.skipped);
         if (found == counts.end() || found->second == 0) continue;
-        const string begin = found->second == 1
-                                 ? "a tuned row is skipped, "
-                                 : concat({found->second, " tuned rows are skipped, the first of them "});
+        const string several = concat({found->second, " tuned rows are skipped, the first of them "});
+        const string_view begin = found->second == 1 ? string_view("a tuned row is skipped, ") : several;
         out.push_back(concat({begin, row.text, ": ", row.skipped}));
         found->second = 0;
     }
