@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "vkgemm/hash.hpp"
+
 namespace vkgemm::host::detail {
 namespace {
 
@@ -139,11 +141,7 @@ Status read_promises(Header& h, Capture& c, std::vector<Promise>& out) {
 
 const char* slot_name(VkgemmSlot slot) { return slots[std::min<size_t>(slot, std::size(slots) - 1)]; }
 
-uint64_t checksum(std::span<const std::byte> bytes) {
-    uint64_t sum = 0xcbf29ce484222325u;
-    for (const std::byte b : bytes) sum = (sum ^ static_cast<uint64_t>(b)) * 0x100000001b3u;
-    return sum;
-}
+uint64_t checksum(std::span<const std::byte> bytes) { return hashOf(bytes); }
 
 string to_text(const Capture& c) {
     string text = string(magic) + to_string(capture_format) + "\n";

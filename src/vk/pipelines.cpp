@@ -6,6 +6,7 @@
 
 #include "plan/base/concat.h"
 #include "spirv/unpack.h"
+#include "vkgemm/hash.hpp"
 
 namespace vkgemm::vk {
 namespace {
@@ -100,8 +101,8 @@ std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_co
 
 // FNV-1a, by words.
 size_t Pipelines::Hash::operator()(const Key& key) const {
-    uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&](uint64_t x) { hash = (hash ^ x) * 0x100000001b3; };
+    uint64_t hash = emptyHash;
+    const auto add = [&](uint64_t x) { hash = hashed(hash, x); };
     for (const uint32_t x : key.constants) add(x);
     add(std::hash<const void*>{}(key.module) << 2 | uint64_t(key.binding) << 1 | uint64_t(key.capture));
     add(uint64_t(key.is_grouped) << 1 | uint64_t(key.dispatch_base));

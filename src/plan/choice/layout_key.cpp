@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/choice/layout_key.h"
 
+#include "vkgemm/hash.hpp"
+
 namespace vkgemm::plan {
 namespace {
 
@@ -9,7 +11,7 @@ constexpr uint64_t version = 1;  // to be raised if a packer changes its layout
 class Hash {
    public:
     void add(uint64_t value) {
-        for (int i = 0; i < 64; i += 8) hash_ = (hash_ ^ (value >> i & 0xff)) * 0x100000001b3;
+        for (int i = 0; i < 64; i += 8) hash_ = hashed(hash_, value >> i & 0xff);
     }
     void add(std::string_view text) {
         for (const char c : text) add(uint64_t{static_cast<unsigned char>(c)});
@@ -18,7 +20,7 @@ class Hash {
     uint64_t value() const { return hash_; }
 
    private:
-    uint64_t hash_ = 0xcbf29ce484222325;
+    uint64_t hash_ = emptyHash;
 };
 
 }  // namespace
