@@ -8,22 +8,16 @@
 #include <filesystem>
 #include <fstream>
 
+#include "vkgemm/hash.hpp"
+
 namespace vkgemm::blas {
 namespace {
-
-/// FNV-1a.
-uint64_t hash_of(std::span<const std::byte> data) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (const std::byte b : data) hash = (hash ^ static_cast<uint64_t>(b)) * 0x100000001b3;
-    return hash;
-}
-uint64_t hash_of(const std::string& text) { return hash_of(std::as_bytes(std::span(text))); }
 
 /// A file is the first line, the key's line, and the data.
 std::string head_of(const std::string& key, std::span<const std::byte> data) {
     char line[80];
     std::snprintf(line, sizeof line, "vkgemm_blas 1 %zu %016llx\n", data.size(),
-                  static_cast<unsigned long long>(hash_of(data)));
+                  static_cast<unsigned long long>(hashOf(data)));
     return line + key + "\n";
 }
 

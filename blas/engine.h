@@ -20,6 +20,7 @@ struct TileProduct {
     Type type = f32;
     Layout a = columnMajor, b = columnMajor;
     uint64_t m = 0, n = 0, k = 0;
+    auto operator<=>(const TileProduct&) const = default;
 };
 
 /// What an operand on the device was made of: address, leading dimension, rows, columns, and how it was stored.
@@ -174,7 +175,6 @@ class Engine {
 
    private:
     Engine(host::Device device, const EngineOptions& use);
-    using Key = std::tuple<Type, Layout, Layout, uint64_t, uint64_t, uint64_t>;
 
     enum Stage : size_t { up, multiply, down };
     static constexpr size_t stages = 3;
@@ -263,6 +263,8 @@ class Engine {
     /// The block that holds the operand, which is sent if it was not there.
     Result<Block*> operand(const Load& load);
     Status prepare_d(const Work& work, const Load& d, Flight& flight);
+    /// Submits what was recorded: the copies that were held back, the product, and where D does not stay its copy.
+    Status send(const Work& work, const Load& d, Flight& flight, bool uploads);
     void close_chain(size_t chain);
     /// Packs and copies the operand piece by piece, one being packed while the one before is submitted. The last copy
     /// is held back until send_held.
@@ -297,7 +299,7 @@ class Engine {
     Functions vk_{};
     std::array<VkQueue, stages> queues_{};
     std::array<uint32_t, stages> families_{};
-    std::map<Key, Planned> plans_;
+    std::map<TileProduct, Planned> plans_;
     std::atomic<unsigned> compiling_ = 0;      // of them, in the background
     std::map<std::string, Plan> other_plans_;  // by the problem's text
     std::list<Block> blocks_;

@@ -2,9 +2,9 @@
 // What MKL and OpenBLAS have beside BLAS: gemm_batch, gemm_batch_strided, gemmt and gemm3m. All of them are calls of
 // this library's gemm, because the CPU BLAS may not have them. If it does, it gets calls without a product that may be
 // worth the device, and bad arguments.
+#include "blas/multiply.h"
 #include "blas/signatures.h"
 #include "blas/state.h"
-#include "blas/tiles.h"
 #include "blas/triangle.h"
 
 namespace vkgemm::blas {
@@ -237,51 +237,66 @@ void cblas_gemmt(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int uplo,
 
 using namespace vkgemm::blas;
 #define EXPORT extern "C" __attribute__((visibility("default")))
-// Calls `function` with this library's gemm.
-#define CALL(function, Gemm_, T, Int, gemm, name, ...) \
-    static constinit NextSymbol same(#name);           \
-    by_width<Int>([]<class I>(auto... x) { function<T, I>(same, as_function<Gemm_<T, I>>(gemm), x...); }, __VA_ARGS__)
-
-#define FORTRAN_EXTENSIONS(Int, T, gemm, batch, strided, gemmt)                                                       \
-    EXPORT FortranGemm<T, Int> gemm;                                                                                  \
-    EXPORT void batch(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,   \
-                      const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta,            \
-                      T* const* c, const Int* ldc, const Int* groups, const Int* sizes) {                             \
-        CALL(fortran_batch, FortranGemm, T, Int, gemm, batch, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c,    \
-             ldc, groups, sizes);                                                                                     \
-    }                                                                                                                 \
-    EXPORT void strided(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha, \
-                        const T* a, const Int* lda, const Int* stride_a, const T* b, const Int* ldb,                  \
-                        const Int* stride_b, const T* beta, T* c, const Int* ldc, const Int* stride_c,                \
-                        const Int* count) {                                                                           \
-        CALL(fortran_strided, FortranGemm, T, Int, gemm, strided, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b,    \
-             ldb, stride_b, beta, c, ldc, stride_c, count);                                                           \
-    }                                                                                                                 \
-    EXPORT void gemmt(const char* uplo, const char* op_a, const char* op_b, const Int* n, const Int* k,               \
-                      const T* alpha, const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,    \
-                      const Int* ldc) {                                                                               \
-        CALL(fortran_gemmt, FortranGemm, T, Int, gemm, gemmt, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, \
-             ldc);                                                                                                    \
+// `gemm` is this library's routine of the same types.
+#define FORTRAN_BATCH(Int, name, gemm, T)                                                                              \
+    EXPORT void name(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,     \
+                     const T* const* a, const Int* lda, const T* const* b, const Int* ldb, const T* beta, T* const* c, \
+                     const Int* ldc, const Int* groups, const Int* sizes) {                                            \
+        static constinit NextSymbol same(#name);                                                                       \
+        const auto call = []<class I>(auto... x) {                                                                     \
+            fortran_batch<T, I>(same, as_function<FortranGemm<T, I>>(gemm), x...);                                     \
+        };                                                                                                             \
+        by_width<Int>(call, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes);                  \
     }
-
-#define CBLAS_EXTENSIONS(Int, T, gemm, batch, strided, gemmt)                                                         \
-    EXPORT CblasGemm<T, Int> gemm;                                                                                    \
-    EXPORT void batch(int order, const int* op_a, const int* op_b, const Int* m, const Int* n, const Int* k,          \
-                      const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,           \
-                      const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {                     \
-        CALL(cblas_batch, CblasGemm, T, Int, gemm, batch, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, \
-             ldc, groups, sizes);                                                                                     \
-    }                                                                                                                 \
-    EXPORT void strided(int order, int op_a, int op_b, Int m, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a,   \
-                        Int lda, Int stride_a, CblasMatrix<T> b, Int ldb, Int stride_b, CblasFactor<T> beta,          \
-                        CblasResult<T> c, Int ldc, Int stride_c, Int count) {                                         \
-        CALL(cblas_strided, CblasGemm, T, Int, gemm, strided, order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, \
-             ldb, stride_b, beta, c, ldc, stride_c, count);                                                           \
-    }                                                                                                                 \
-    EXPORT void gemmt(int order, int uplo, int op_a, int op_b, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a,  \
-                      Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {           \
-        CALL(cblas_gemmt, CblasGemm, T, Int, gemm, gemmt, order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, \
-             c, ldc);                                                                                                 \
+#define FORTRAN_STRIDED(Int, name, gemm, T)                                                                            \
+    EXPORT void name(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,     \
+                     const T* a, const Int* lda, const Int* stride_a, const T* b, const Int* ldb, const Int* stride_b, \
+                     const T* beta, T* c, const Int* ldc, const Int* stride_c, const Int* count) {                     \
+        static constinit NextSymbol same(#name);                                                                       \
+        const auto call = []<class I>(auto... x) {                                                                     \
+            fortran_strided<T, I>(same, as_function<FortranGemm<T, I>>(gemm), x...);                                   \
+        };                                                                                                             \
+        by_width<Int>(call, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c,    \
+                      count);                                                                                          \
+    }
+#define FORTRAN_GEMMT(Int, name, gemm, T)                                                                              \
+    EXPORT void name(const char* uplo, const char* op_a, const char* op_b, const Int* n, const Int* k, const T* alpha, \
+                     const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {    \
+        static constinit NextSymbol same(#name);                                                                       \
+        const auto call = []<class I>(auto... x) {                                                                     \
+            fortran_gemmt<T, I>(same, as_function<FortranGemm<T, I>>(gemm), x...);                                     \
+        };                                                                                                             \
+        by_width<Int>(call, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                              \
+    }
+#define CBLAS_BATCH(Int, name, gemm, T)                                                                      \
+    EXPORT void name(int order, const int* op_a, const int* op_b, const Int* m, const Int* n, const Int* k,  \
+                     const T* alpha, const T* const* a, const Int* lda, const T* const* b, const Int* ldb,   \
+                     const T* beta, T* const* c, const Int* ldc, Int groups, const Int* sizes) {             \
+        static constinit NextSymbol same(#name);                                                             \
+        const auto call = []<class I>(auto... x) {                                                           \
+            cblas_batch<T, I>(same, as_function<CblasGemm<T, I>>(gemm), x...);                               \
+        };                                                                                                   \
+        by_width<Int>(call, order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes); \
+    }
+#define CBLAS_STRIDED(Int, name, gemm, T)                                                                        \
+    EXPORT void name(int order, int op_a, int op_b, Int m, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a, \
+                     Int lda, Int stride_a, CblasMatrix<T> b, Int ldb, Int stride_b, CblasFactor<T> beta,        \
+                     CblasResult<T> c, Int ldc, Int stride_c, Int count) {                                       \
+        static constinit NextSymbol same(#name);                                                                 \
+        const auto call = []<class I>(auto... x) {                                                               \
+            cblas_strided<T, I>(same, as_function<CblasGemm<T, I>>(gemm), x...);                                 \
+        };                                                                                                       \
+        by_width<Int>(call, order, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, \
+                      stride_c, count);                                                                          \
+    }
+#define CBLAS_GEMMT(Int, name, gemm, T)                                                                             \
+    EXPORT void name(int order, int uplo, int op_a, int op_b, Int n, Int k, CblasFactor<T> alpha, CblasMatrix<T> a, \
+                     Int lda, CblasMatrix<T> b, Int ldb, CblasFactor<T> beta, CblasResult<T> c, Int ldc) {          \
+        static constinit NextSymbol same(#name);                                                                    \
+        const auto call = []<class I>(auto... x) {                                                                  \
+            cblas_gemmt<T, I>(same, as_function<CblasGemm<T, I>>(gemm), x...);                                      \
+        };                                                                                                          \
+        by_width<Int>(call, order, uplo, op_a, op_b, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                    \
     }
 
 // gemm3m has the arguments of gemm, and is gemm, also where the CPU BLAS computes it.
@@ -296,20 +311,24 @@ using namespace vkgemm::blas;
         gemm(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                        \
     }
 
-#define OF_TYPE(STYLE, Int, T, before, letter, after)                                          \
-    STYLE##_EXTENSIONS(Int, T, before##letter##gemm##after, before##letter##gemm_batch##after, \
-                       before##letter##gemm_batch_strided##after, before##letter##gemmt##after)
+#define FORTRAN_DECLARE(Int, name, T) EXPORT FortranGemm<T, Int> name;
+#define CBLAS_DECLARE(Int, name, T) EXPORT CblasGemm<T, Int> name;
+
+#define EACH_ROUTINE(STYLE, Int, before, letter, after, T)                                                  \
+    STYLE##_DECLARE(Int, before##letter##gemm##after, T)                                                    \
+        STYLE##_BATCH(Int, before##letter##gemm_batch##after, before##letter##gemm##after, T)               \
+            STYLE##_STRIDED(Int, before##letter##gemm_batch_strided##after, before##letter##gemm##after, T) \
+                STYLE##_GEMMT(Int, before##letter##gemmt##after, before##letter##gemm##after, T)
 #define EACH_TYPE(STYLE, Int, before, after)                                               \
-    OF_TYPE(STYLE, Int, float, before, s, after)                                           \
-    OF_TYPE(STYLE, Int, double, before, d, after)                                          \
-    OF_TYPE(STYLE, Int, std::complex<float>, before, c, after)                             \
-    OF_TYPE(STYLE, Int, std::complex<double>, before, z, after)                            \
+    EACH_ROUTINE(STYLE, Int, before, s, after, float)                                      \
+    EACH_ROUTINE(STYLE, Int, before, d, after, double)                                     \
+    EACH_ROUTINE(STYLE, Int, before, c, after, std::complex<float>)                        \
+    EACH_ROUTINE(STYLE, Int, before, z, after, std::complex<double>)                       \
     STYLE##_GEMM3M(Int, std::complex<float>, before##cgemm##after, before##cgemm3m##after) \
         STYLE##_GEMM3M(Int, std::complex<double>, before##zgemm##after, before##zgemm3m##after)
 #define FORTRAN(Int, before, after) EACH_TYPE(FORTRAN, Int, before, after)
 #define CBLAS(Int, before, after) EACH_TYPE(CBLAS, Int, before, after)
 #include "blas/names.def"
 #undef EACH_TYPE
-#undef OF_TYPE
 #undef FORTRAN
 #undef CBLAS

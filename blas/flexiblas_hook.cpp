@@ -25,8 +25,10 @@ struct FlexiblasOption {
 EXPORT extern FlexiblasHook flexiblas_register;
 EXPORT extern const FlexiblasOption flexiblas_options[];
 // FlexiBLAS 3.4 frees the second one where FLEXIBLAS_HOOK names a file.
-FlexiblasHook flexiblas_register{"vkgemm", strdup("VKGEMM"), "Level 3 of BLAS, and LU, on Vulkan devices",
-                                 "the vkgemm authors"};
+FlexiblasHook flexiblas_register{.name = "vkgemm",
+                                 .section = strdup("VKGEMM"),
+                                 .description = "Level 3 of BLAS, and LU, on Vulkan devices",
+                                 .authors = "the vkgemm authors"};
 const FlexiblasOption flexiblas_options[] = {{nullptr, nullptr, 0, nullptr}};  // they are variables: VKGEMM_BLAS...
 
 /// FlexiBLAS calls it when it has found the hooks. Its library with 64-bit integers is named libflexiblas64.so.

@@ -26,14 +26,19 @@ std::vector<R> random_numbers(uint64_t bytes) {
 Status Engine::make(Commands& c, Stage stage) const {
     const VkDevice device = device_.handle();
     if (!c.pool) {
-        const VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
-                                           VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, families_[stage]};
+        const VkCommandPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                           .pNext = nullptr,
+                                           .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                           .queueFamilyIndex = families_[stage]};
         if (const VkResult r = vk_.vkCreateCommandPool(device, &info, nullptr, &c.pool); r != VK_SUCCESS)
             return failed(r, "vkCreateCommandPool");
     }
     if (c.buffer) return {};
-    const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, c.pool,
-                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
+    const VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                           .pNext = nullptr,
+                                           .commandPool = c.pool,
+                                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                           .commandBufferCount = 1};
     const VkResult r = vk_.vkAllocateCommandBuffers(device, &info, &c.buffer);
     return r == VK_SUCCESS ? Status{} : failed(r, "vkAllocateCommandBuffers");
 }
@@ -67,8 +72,10 @@ Status Engine::make(Flight& f) const {
 }
 
 Status Engine::record(const Commands& to, const std::function<Status(VkCommandBuffer)>& commands) const {
-    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
-                                        VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
+    const VkCommandBufferBeginInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                        .pNext = nullptr,
+                                        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                                        .pInheritanceInfo = nullptr};
     if (const VkResult r = vk_.vkResetCommandPool(device_.handle(), to.pool, 0); r != VK_SUCCESS)
         return failed(r, "vkResetCommandPool");
     if (const VkResult r = vk_.vkBeginCommandBuffer(to.buffer, &info); r != VK_SUCCESS)
@@ -85,7 +92,10 @@ void Engine::copy(VkCommandBuffer commands, const Copy& c) const {
 
 Status Engine::record(Flight& f, const Plan& plan, const Run& run, const Copy* download) const {
     const auto barrier = [&](VkCommandBuffer commands, VkPipelineStageFlags after, VkAccessFlags uses) {
-        const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT, uses};
+        const VkMemoryBarrier all{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .pNext = nullptr,
+                                  .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                  .dstAccessMask = uses};
         vk_.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, after, 0, 1, &all, 0, nullptr, 0,
                                  nullptr);
     };

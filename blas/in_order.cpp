@@ -33,14 +33,19 @@ Status InOrder::load() {
 Status InOrder::make(Slot& s) const {
     const VkDevice device = device_.handle();
     if (!s.pool) {
-        const VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
-                                           VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, device_.queueFamily()};
+        const VkCommandPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                           .pNext = nullptr,
+                                           .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                           .queueFamilyIndex = device_.queueFamily()};
         if (const VkResult r = vk_.vkCreateCommandPool(device, &info, nullptr, &s.pool); r != VK_SUCCESS)
             return failed(r, "vkCreateCommandPool");
     }
     if (!s.buffer) {
-        const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, s.pool,
-                                               VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
+        const VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                               .pNext = nullptr,
+                                               .commandPool = s.pool,
+                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                               .commandBufferCount = 1};
         if (const VkResult r = vk_.vkAllocateCommandBuffers(device, &info, &s.buffer); r != VK_SUCCESS)
             return failed(r, "vkAllocateCommandBuffers");
     }
@@ -55,16 +60,20 @@ Result<uint64_t> InOrder::submit(const std::function<Status(VkCommandBuffer)>& c
         if (Status s = wait(submitted_ - slots_.size() + 1); !s) return s;
     Slot& slot = slots_[submitted_ % slots_.size()];
     if (Status s = make(slot); !s) return s;
-    const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
-                                         VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
+    const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                         .pNext = nullptr,
+                                         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                                         .pInheritanceInfo = nullptr};
     if (const VkResult r = vk_.vkResetCommandPool(device_.handle(), slot.pool, 0); r != VK_SUCCESS)
         return failed(r, "vkResetCommandPool");
     if (const VkResult r = vk_.vkBeginCommandBuffer(slot.buffer, &begin); r != VK_SUCCESS)
         return failed(r, "vkBeginCommandBuffer");
     barrier(slot.buffer);
     if (Status s = commands(slot.buffer); !s) return s;
-    const VkMemoryBarrier to_host{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT,
-                                  VK_ACCESS_HOST_READ_BIT};
+    const VkMemoryBarrier to_host{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .pNext = nullptr,
+                                  .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     vk_.vkCmdPipelineBarrier(slot.buffer, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                              &to_host, 0, nullptr, 0, nullptr);
     if (const VkResult r = vk_.vkEndCommandBuffer(slot.buffer); r != VK_SUCCESS) return failed(r, "vkEndCommandBuffer");
@@ -95,9 +104,10 @@ void InOrder::copy(VkCommandBuffer commands, VkBuffer from, VkBuffer to, std::sp
 }
 
 void InOrder::barrier(VkCommandBuffer commands) const {
-    const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr,
-                              VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-                              VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
+    const VkMemoryBarrier all{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                              .pNext = nullptr,
+                              .srcAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+                              .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
     vk_.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1,
                              &all, 0, nullptr, 0, nullptr);
 }

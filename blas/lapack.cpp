@@ -257,40 +257,57 @@ void gesv(const Symbols& symbols, NextSymbol& same, Getrs<T, Int>* solve, const 
 
 using namespace vkgemm::blas;
 #define EXPORT extern "C" __attribute__((visibility("default")))
-#define LAPACK_NAMES(Int, T, getrf_name, getrs_name, gesv_name, trsm_name, gemm_name)                             \
-    EXPORT void trsm_name(const char*, const char*, const char*, const char*, const Int*, const Int*, const T*,   \
-                          const T*, const Int*, T*, const Int*);                                                  \
-    static constinit NextSymbol next_##getrf_name(#getrf_name), next_##trsm_name(#trsm_name);                     \
-    static constinit NextSymbol next_##gemm_name(#gemm_name);                                                     \
-    EXPORT void getrf_name(const Int* m, const Int* n, T* a, const Int* lda, Int* pivots, Int* info) {            \
-        const auto call = []<class I>(auto... x) {                                                                \
-            getrf<T, I>({next_##getrf_name, next_##trsm_name, next_##gemm_name}, x...);                           \
-        };                                                                                                        \
-        by_width<Int>(call, m, n, a, lda, pivots, info);                                                          \
-    }                                                                                                             \
-    EXPORT void getrs_name(const char* trans, const Int* n, const Int* nrhs, const T* a, const Int* lda,          \
-                           const Int* pivots, T* b, const Int* ldb, Int* info, size_t) {                          \
-        static constinit NextSymbol same(#getrs_name);                                                            \
-        const auto call = []<class I>(auto... x) {                                                                \
-            getrs<T, I>(same, reinterpret_cast<Trsm<T, I>*>(trsm_name), x...);                                    \
-        };                                                                                                        \
-        by_width<Int>(call, trans, n, nrhs, a, lda, pivots, b, ldb, info);                                        \
-    }                                                                                                             \
-    EXPORT void gesv_name(const Int* n, const Int* nrhs, T* a, const Int* lda, Int* pivots, T* b, const Int* ldb, \
-                          Int* info) {                                                                            \
-        static constinit NextSymbol same(#gesv_name);                                                             \
-        const auto call = []<class I>(auto... x) {                                                                \
-            gesv<T, I>({next_##getrf_name, next_##trsm_name, next_##gemm_name}, same,                             \
-                       reinterpret_cast<Getrs<T, I>*>(getrs_name), x...);                                         \
-        };                                                                                                        \
-        by_width<Int>(call, n, nrhs, a, lda, pivots, b, ldb, info);                                               \
+#define NAME(before, letter, routine, after) before##letter##routine##after
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+// A variable next_NAME, with which the next library's function of that name is called.
+#define NEXT(before, letter, routine, after) \
+    static constinit NextSymbol NAME(next_##before, letter, routine, after)(TEXT(NAME(before, letter, routine, after)));
+// The next library's functions that LU consists of.
+#define PARTS_OF_LU(before, letter, after)                                                   \
+    Symbols {                                                                                \
+        NAME(next_##before, letter, getrf, after), NAME(next_##before, letter, trsm, after), \
+            NAME(next_##before, letter, gemm, after)                                         \
     }
-#define EACH_TYPE(Int, before, after, letter, T)                                                                  \
-    LAPACK_NAMES(Int, T, before##letter##getrf##after, before##letter##getrs##after, before##letter##gesv##after, \
-                 before##letter##trsm##after, before##letter##gemm##after)
+#define GETRF(Int, T, before, letter, after)                                                                      \
+    EXPORT void NAME(before, letter, getrf, after)(const Int* m, const Int* n, T* a, const Int* lda, Int* pivots, \
+                                                   Int* info) {                                                   \
+        const auto call = []<class I>(auto... x) { getrf<T, I>(PARTS_OF_LU(before, letter, after), x...); };      \
+        by_width<Int>(call, m, n, a, lda, pivots, info);                                                          \
+    }
+#define GETRS(Int, T, before, letter, after)                                                                           \
+    EXPORT void NAME(before, letter, trsm, after)(const char*, const char*, const char*, const char*, const Int*,      \
+                                                  const Int*, const T*, const T*, const Int*, T*, const Int*);         \
+    EXPORT void NAME(before, letter, getrs, after)(const char* trans, const Int* n, const Int* nrhs, const T* a,       \
+                                                   const Int* lda, const Int* pivots, T* b, const Int* ldb, Int* info, \
+                                                   size_t) {                                                           \
+        const auto call = []<class I>(auto... x) {                                                                     \
+            auto* const trsm = reinterpret_cast<Trsm<T, I>*>(NAME(before, letter, trsm, after));                       \
+            getrs<T, I>(NAME(next_##before, letter, getrs, after), trsm, x...);                                        \
+        };                                                                                                             \
+        by_width<Int>(call, trans, n, nrhs, a, lda, pivots, b, ldb, info);                                             \
+    }
+#define GESV(Int, T, before, letter, after)                                                                         \
+    EXPORT void NAME(before, letter, gesv, after)(const Int* n, const Int* nrhs, T* a, const Int* lda, Int* pivots, \
+                                                  T* b, const Int* ldb, Int* info) {                                \
+        const auto call = []<class I>(auto... x) {                                                                  \
+            auto* const solve = reinterpret_cast<Getrs<T, I>*>(NAME(before, letter, getrs, after));                 \
+            gesv<T, I>(PARTS_OF_LU(before, letter, after), NAME(next_##before, letter, gesv, after), solve, x...);  \
+        };                                                                                                          \
+        by_width<Int>(call, n, nrhs, a, lda, pivots, b, ldb, info);                                                 \
+    }
+#define EACH_TYPE(Int, T, before, letter, after) \
+    NEXT(before, letter, getrf, after)           \
+    NEXT(before, letter, getrs, after)           \
+    NEXT(before, letter, gesv, after)            \
+    NEXT(before, letter, trsm, after)            \
+    NEXT(before, letter, gemm, after)            \
+    GETRF(Int, T, before, letter, after)         \
+    GETRS(Int, T, before, letter, after)         \
+    GESV(Int, T, before, letter, after)
 #define FORTRAN(Int, before, after)         \
-    EACH_TYPE(Int, before, after, s, float) \
-    EACH_TYPE(Int, before, after, d, double)
+    EACH_TYPE(Int, float, before, s, after) \
+    EACH_TYPE(Int, double, before, d, after)
 #define CBLAS(Int, before, after)
 #include "blas/names.def"
 #undef EACH_TYPE

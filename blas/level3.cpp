@@ -25,7 +25,10 @@ void note(const Level3<T>& p) {
     const bool update = is_update(p.kind), plain = p.op == Op::none;
     const int64_t rows = update ? (plain ? p.n : p.k) : p.order(), columns = update ? (plain ? p.k : p.n) : p.order();
     read(p.a, rows, columns, p.lda);
-    update ? read(p.b, rows, columns, p.ldb) : read(p.b, p.m, p.n, p.ldb);
+    if (update)
+        read(p.b, rows, columns, p.ldb);
+    else
+        read(p.b, p.m, p.n, p.ldb);
     note_write(place_of(p.c, update ? p.n : p.m, p.n, p.ldc, sizeof(T)));
 }
 

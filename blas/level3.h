@@ -3,6 +3,7 @@
 // is a product; what is on it, once it is small, goes to the CPU BLAS. All matrices are column-major. Pure.
 #pragma once
 #include "blas/call.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::blas {
 
@@ -74,7 +75,7 @@ class Blocked {
     void run(const Level3<T>& p) const {
         if (p.order() <= block_) return use_.diagonal(p);
         // The first part is the larger one, a multiple of the block.
-        const int64_t first = (p.order() / 2 + block_ - 1) / block_ * block_;
+        const int64_t first = roundUp(p.order() / 2, block_);
         if (is_update(p.kind)) return update(p, first);
         if (is_triangular(p.kind)) return triangle(p, first);
         symmetric(p, first);

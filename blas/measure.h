@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "blas/tiles.h"
+#include "blas/multiply.h"
 
 namespace vkgemm::blas {
 

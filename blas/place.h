@@ -16,13 +16,15 @@ struct Place {
 };
 
 /// All of some bytes.
-inline Place place_of(const void* address, uint64_t bytes) { return {address, bytes, 1, bytes}; }
+inline Place place_of(const void* address, uint64_t bytes) {
+    return {.address = address, .rows = bytes, .columns = 1, .ld = bytes};
+}
 
 /// A matrix whose elements have so many bytes. Empty where a size is not above 0.
 inline Place place_of(const void* address, int64_t rows, int64_t columns, int64_t ld, uint64_t element) {
-    if (rows <= 0 || columns <= 0) return {address, 0, 0, 0};
+    if (rows <= 0 || columns <= 0) return {.address = address};
     const auto bytes = [&](int64_t x) { return static_cast<uint64_t>(x) * element; };
-    return {address, bytes(rows), static_cast<uint64_t>(columns), bytes(ld)};
+    return {.address = address, .rows = bytes(rows), .columns = static_cast<uint64_t>(columns), .ld = bytes(ld)};
 }
 
 inline bool contains(const Place& outer, const Place& inner) {

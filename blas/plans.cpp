@@ -29,14 +29,13 @@ auto Engine::timed(const Make& make) {
 }
 
 Result<Engine::Planned*> Engine::planned(const TileProduct& p) {
-    const Key key{p.type, p.a, p.b, p.m, p.n, p.k};
-    if (const auto known = plans_.find(key); known != plans_.end()) return &known->second;
+    if (const auto known = plans_.find(p); known != plans_.end()) return &known->second;
     auto plan = timed([&] {
         return device_.context().createPlan(problem_for(p, accuracy_),
                                             {.flags = VKGEMM_PLAN_DEFER_COMPILE, .workspaceLimit = workspace_limit});
     });
     if (!plan) return plan.status();
-    Planned& made = plans_[key];
+    Planned& made = plans_[p];
     made.plan = *std::move(plan);
     return &made;
 }

@@ -42,17 +42,21 @@ Status Engine::begin_write_back(Block& block, WriteBack& back) {
     if (Status s = make(back, block.copied); !s) return s;
     const auto commands = [&](VkCommandBuffer to) -> Status {
         const auto barrier = [&](VkPipelineStageFlags after, VkAccessFlags uses) {
-            const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT, uses};
+            const VkMemoryBarrier all{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                      .pNext = nullptr,
+                                      .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                      .dstAccessMask = uses};
             vk_.vkCmdPipelineBarrier(to, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, after, 0, 1, &all, 0, nullptr, 0, nullptr);
         };
         barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
-        copy(to, {block.buffer.handle(), back.buffer.handle(), 0, block.copied});
+        copy(to, {.from = block.buffer.handle(), .to = back.buffer.handle(), .bytes = block.copied});
         barrier(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         return {};
     };
     if (Status s = record(back.commands, commands); !s) return s;
     Status sent = submit(down, back.commands, VK_NULL_HANDLE, VK_NULL_HANDLE, back.fence);
-    return sent ? sent : (broken_ = true, sent);
+    if (!sent) broken_ = true;
+    return sent;
 }
 
 Status Engine::end_write_back(Block& block, const WriteBack& back) {
@@ -95,7 +99,10 @@ std::vector<Place> Engine::invalidate(const Place& place, const Exempt& exempt) 
     for (Block& b : blocks_) {
         if (!b.dirty || !overlap(b.origin.place(), place) || (exempt && exempt(b.origin))) continue;
         lost.push_back(b.origin.place());
-        b.type == f64 ? fill_nan<double>(lost.back()) : fill_nan<float>(lost.back());
+        if (b.type == f64)
+            fill_nan<double>(lost.back());
+        else
+            fill_nan<float>(lost.back());
         b.clear();
     }
     return lost;

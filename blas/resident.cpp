@@ -3,22 +3,23 @@
 
 #include <algorithm>
 
+#include "vkgemm/rounding.hpp"
+
 namespace vkgemm::blas {
 namespace {
 
-constexpr int64_t rounded_up(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
 /// Operands begin on 16 bytes and more.
 constexpr int64_t aligned_down(int64_t column) { return column / 4 * 4; }
 
 /// A leading dimension of panels that serves all matrices of about this size, so that they share plans. Not a power of
 /// two, for the sake of the CPU's cache.
-int64_t ld_of_panels(int64_t m) { return rounded_up(m, 2048) + 8; }
+int64_t ld_of_panels(int64_t m) { return roundUp(m, 2048) + 8; }
 
 constexpr int64_t most_block_bytes = int64_t{1} << 31;  // bytes
 /// A multiple of the panel, so that none is in two blocks, within the most where a panel is.
 int64_t columns_of_blocks(const ResidentShape& s, uint64_t element) {
     const int64_t fit = most_block_bytes / (std::max<int64_t>(1, s.m) * static_cast<int64_t>(element));
-    const int64_t wanted = std::min({4 * s.tile, rounded_up(s.n, 256), fit});
+    const int64_t wanted = std::min({4 * s.tile, roundUp(s.n, 256), fit});
     return std::max(s.panel, wanted / s.panel * s.panel);
 }
 
@@ -36,8 +37,10 @@ ResidentMatrix::ResidentMatrix(Engine& engine, const ResidentShape& shape)
 Problem ResidentMatrix::problem(Operation operation, const Extent& extent) const {
     const auto size = [](int64_t x) { return static_cast<uint64_t>(x); };
     Problem p{.m = size(extent.rows), .n = size(extent.columns), .k = size(extent.depth)};
-    const auto of_panel = [&](int64_t ld) { return Matrix{shape_.type, columnMajor, size(ld), 0}; };
-    const Matrix of_block{shape_.type, rowMajor, size(block_columns_), 0};
+    const auto of_panel = [&](int64_t ld) {
+        return Matrix{.type = shape_.type, .layout = columnMajor, .ld = size(ld)};
+    };
+    const Matrix of_block{.type = shape_.type, .layout = rowMajor, .ld = size(block_columns_)};
     p.a = of_panel(operation == Operation::solve ? shape_.panel : panel_ld_);
     p.b = of_block;
     p.d = operation == Operation::to_panel || operation == Operation::fetch ? of_panel(panel_ld_) : of_block;
@@ -76,7 +79,7 @@ Status ResidentMatrix::open() {
     if (shape_.m > most_block_bytes / static_cast<int64_t>(element_) / block_columns_)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, "a panel is above 2 GiB"};
     if (Status s = queue_.load(); !s) return s;
-    const int64_t count = rounded_up(shape_.n, block_columns_) / block_columns_;
+    const int64_t count = roundUp(shape_.n, block_columns_) / block_columns_;
     const auto bytes = [&](int64_t elements) { return static_cast<uint64_t>(elements) * element_; };
     const uint64_t panel = bytes(panel_ld_ * shape_.panel), rows = bytes(count * block_columns_ * shape_.panel),
                    square = bytes(shape_.panel * shape_.panel);
@@ -246,7 +249,7 @@ Status ResidentMatrix::step(int64_t first, int64_t width, int64_t next, const Ro
     const Step step{first, width, moves};
     const int64_t row = first + width, n = shape_.n;
     // Of the next panel, and up to three more.
-    const int64_t solved = next == 0 ? aligned_down(row) : std::min(n, row + rounded_up(next, 4));
+    const int64_t solved = next == 0 ? aligned_down(row) : std::min(n, row + roundUp(next, 4));
     if (Status s = submit_panel(step, next, solved); !s) return s;
     if (next > 0) {
         const size_t turn = turn_of(row);

@@ -6,16 +6,17 @@
 #include <mutex>
 
 #include "blas/call.h"
+#include "vkgemm/hash.hpp"
 
 namespace vkgemm::blas {
 
 /// Never 0. Two shapes are taken for each other with a probability of 2^-64.
 template <class T>
 uint64_t shape_key(const Gemm<T>& g, bool resident) {
-    uint64_t key = 1469598103934665603u;
+    uint64_t key = emptyHash;
     for (const int64_t x : {int64_t(routine_of<T>), int64_t(g.op_a), int64_t(g.op_b), g.m, g.n, g.k, int64_t(resident),
                             int64_t(g.beta == T{})}) {
-        key = (key ^ static_cast<uint64_t>(x)) * 0x9e3779b97f4a7c15u;
+        key = hashed(key, static_cast<uint64_t>(x));
         key ^= key >> 29;
     }
     return key | 1;

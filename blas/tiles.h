@@ -1,76 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One call, tile by tile, on one device or several. A tile of C is written when it is complete; a tile that fails has
+// The tiles of one call, on one device or several. A tile of C is written when it is complete; a tile that fails has
 // not been written, and the CPU BLAS computes it.
 #pragma once
-#include <chrono>
 #include <exception>
-#include <optional>
-#include <thread>
 #include <vector>
 
-#include "blas/decision.h"
 #include "blas/order.h"
 #include "blas/packing.h"
-#include "blas/state.h"
+#include "blas/tile_size.h"
 
 namespace vkgemm::blas {
-
-using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// What the device multiplies for T.
-template <class T>
-inline constexpr Type type_of = sizeof(Real<T>) == 8 ? f64 : f32;
-
-/// Rows and columns of a tile of C, and the depth of the products that add up to it, in real numbers.
-struct TileSize {
-    int64_t side = 2048, depth = 2048;
-};
-/// Larger ones for f32 where there are many of them, because the kernels do more with those: on an NVIDIA H200
-/// products of 2048^3 run at 38 TFLOP/s and of 4096^3 at 45, in f64 at 47 either way. With few of them, sending the
-/// first operands and fetching the last tile takes what that gains.
-/// Smaller ones where C would have two a side: with three, less time passes before the first product and after the
-/// last one. 4096^3 on an H100: dgemm 14.5 -> 15.3 TFLOP/s, sgemm 24.0 -> 24.5; 5120^3 has three a side anyway.
-/// `resident`: C does, whose tiles then are those of every call, however deep it is.
-template <class T>
-TileSize tile_size(const Settings& s, const Gemm<T>& g, bool resident = false) {
-    constexpr int64_t large = 4096, many = 16;
-    const int64_t m = real_rows<T> * g.m, k = real_rows<T> * g.k;
-    const bool is_large =
-        !s.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && (resident || k >= large);
-    if (is_large) return {large, s.depth ? s.depth : large};
-    const auto has_two = [&](int64_t size) { return size > s.tile && size <= 2 * s.tile; };
-    const bool is_small = !s.tile_given && !resident && has_two(m) && has_two(g.n);
-    return {is_small ? s.tile * 3 / 4 : s.tile, s.depth ? s.depth : s.tile};
-}
-
-/// How an operand is stored on the device, for Origin: two operands with the same form and place are the same.
-template <class T>
-uint32_t form_of(bool is_a, Op op) {
-    return static_cast<uint32_t>(routine_of<T>) << 4 | uint32_t{is_a} << 3 | static_cast<uint32_t>(op);
-}
-
-inline constexpr uint32_t form_of_c = 1u << 2;  // beside form_of, whose last two bits are less
-
-template <class T>
-uint64_t extent(int64_t rows, int64_t columns, int64_t ld) {
-    return static_cast<uint64_t>((columns - 1) * ld + rows) * sizeof(T);
-}
-
-template <class T>
-Place place_of_c(const Gemm<T>& g) {
-    return place_of(g.c, g.m, g.n, g.ldc, sizeof(T));
-}
-template <class T>
-Place place_of_a(const Gemm<T>& g) {
-    return g.op_a == Op::none ? place_of(g.a, g.m, g.k, g.lda, sizeof(T)) : place_of(g.a, g.k, g.m, g.lda, sizeof(T));
-}
-template <class T>
-Place place_of_b(const Gemm<T>& g) {
-    return g.op_b == Op::none ? place_of(g.b, g.k, g.n, g.ldb, sizeof(T)) : place_of(g.b, g.n, g.k, g.ldb, sizeof(T));
-}
 
 /// The tiles of a call, and which of them are done.
 template <class T>
@@ -169,13 +108,12 @@ class Tiles {
     };
 
     static Origin origin_of(const Gemm<T>& g) {
-        return {g.c,
-                g.ldc,
-                g.m,
-                g.n,
-                static_cast<uint32_t>(routine_of<T>) << 4 | form_of_c,
-                {1, 0},
-                extent<T>(g.m, g.n, g.ldc)};
+        return {.address = g.c,
+                .ld = g.ldc,
+                .rows = g.m,
+                .columns = g.n,
+                .form = static_cast<uint32_t>(routine_of<T>) << 4 | form_of_c,
+                .bytes = extent<T>(g.m, g.n, g.ldc)};
     }
 
     Gemm<T> rest_of(size_t t) const {
@@ -266,7 +204,10 @@ class Tiles {
         const double tiles = static_cast<double>(done_.size()) / static_cast<double>(devices);
         const double held =
             resident_tiles_.empty() ? std::min(tiles, std::clamp(64.0 / static_cast<double>(depth), 2.0, 8.0)) : tiles;
-        return {static_cast<double>(memory) - each * held * m * n, depth, each * m * k, each * k * n};
+        return {.bytes = static_cast<double>(memory) - each * held * m * n,
+                .depth = depth,
+                .a = each * m * k,
+                .b = each * k * n};
     }
 
     static void unpack(Engine& engine, const Gemm<T>& g, const std::byte* from, int64_t ld) {
@@ -326,122 +267,5 @@ class Tiles {
     std::vector<std::vector<Place>> lost_;
     TileShares shares_;
 };
-
-/// How many of the devices compute this call: with VKGEMM_BLAS=auto those that are predicted to gain, else all that
-/// have a tile. `resident`: C does.
-template <class T>
-size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices, bool resident) {
-    const Measured& measured = measured_rates(type_of<T>);
-    if (devices > 1 && predicts(settings()) && measured.done) {  // B is sent to each where C's rows are dealt
-        const double rows = static_cast<double>(g.m >= g.n ? g.n : g.m), depth = static_cast<double>(g.k);
-        devices = devices_worth(measured.rates, cost_of(g, size.side, resident), rows * depth * sizeof(T), devices);
-    }
-    const int64_t rows = std::max<int64_t>(1, size.side / real_rows<T>);
-    const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + size.side - 1) / size.side);
-    return std::min(devices, static_cast<size_t>(tiles));
-}
-
-/// Runs the tiles on these devices. Statuses of all of them.
-template <class T>
-std::vector<Status> run_tiles(Tiles<T>& tiles, std::span<Engine* const> engines) {
-    std::vector<Status> done(engines.size());
-    std::vector<std::thread> others;
-    others.reserve(engines.size());
-    for (size_t d = 1; d < engines.size(); ++d) try {
-            others.emplace_back([&, d] {
-                const EngineMutex::Shared inside;
-                done[d] = tiles.run(*engines[d], d);
-            });
-        } catch (const std::system_error&) {
-            // no thread: the other devices take its tiles, or, if C stays, the CPU BLAS computes them
-        }
-    done[0] = tiles.run(*engines[0], 0);
-    for (std::thread& t : others) t.join();
-    return done;
-}
-
-/// Computes what it can of the call on the device, the rest by `next(part)`, or returns false and has done nothing. C
-/// is changed once everywhere. `seconds`: how long it took, without what it took to make plans and memory; unchanged
-/// if C stays on the device.
-template <class T, class Next>
-bool multiply_tiles(const Gemm<T>& g, TileSize size, const Next& next, double& seconds) {
-    std::optional<Tiles<T>> tiles;
-    try {
-        const LockedEngine locked = lock_engine(type_of<T>);
-        if (!locked.engine()) return false;
-        const bool resident = may_be_resident(place_of_c(g));
-        const auto used = locked.engines.first(devices_for(g, size, locked.engines.size(), resident));
-        const std::vector<Engine*> engines(used.begin(), used.end());
-        const auto created = [&] {
-            uint64_t sum = 0;
-            for (const Engine* e : engines) sum += e->created();
-            return sum;
-        };
-        const uint64_t before = created();
-        const auto start = Clock::now();
-        const bool traced = settings().log == LogLevel::calls;
-        for (Engine* e : locked.engines) e->reset_spent(traced);
-        uint64_t memory = UINT64_MAX;
-        for (const Engine* e : engines) memory = std::min(memory, e->memory());
-        tiles.emplace(g, size, engines.size(), resident, memory);
-        if (!flush_results(locked, place_of_a(g), false) || !flush_results(locked, place_of_b(g), false)) {
-            tiles.reset();
-            return false;
-        }
-        const auto here = [&](const Origin& d, size_t device) {
-            return resident && device < engines.size() && tiles->is_here(d, device);
-        };
-        if (!flush_results(locked, place_of_c(g), true, here)) {
-            tiles.reset();
-            return false;
-        }
-        for (Engine* e : locked.engines) e->wrote(g.c, extent<T>(g.m, g.n, g.ldc));
-        const std::vector<Status> done = run_tiles(*tiles, engines);
-        if (!resident) {
-            seconds = created() == before ? seconds_since(start) : 0;
-            if (seconds == 0)
-                for (const Engine* e : engines) seconds = std::max(seconds, working_seconds(e->spent()));
-        }
-        keep_pipelines(locked);
-        if (traced)
-            for (const Engine* e : engines) log_spent(e->spent(), seconds_since(start));
-        for (size_t d = 0; d < done.size(); ++d)
-            if (!done[d]) report_failure(locked, engines[d], done[d]);
-        for (const auto& places : tiles->lost()) report_lost(places);
-    } catch (...) {  // no memory for the tiles, or for a message
-        if (!tiles) return false;
-    }
-    counts().failed_tiles += tiles->rest(next);
-    return true;
-}
-
-/// Whether the devices have all kernels of the call. Those that they lack are compiled in the background.
-template <class T>
-bool is_compiled(const Gemm<T>& g, TileSize size, bool resident) noexcept try {
-    const LockedEngine locked = lock_engine(type_of<T>);
-    const Tiles<T> tiles(g, size, 1);
-    bool all = true;
-    for (Engine* e : locked.engines.first(devices_for(g, size, locked.engines.size(), resident)))
-        all = tiles.is_compiled(*e) && all;
-    return all;
-} catch (...) {  // no memory: the call finds that out
-    return true;
-}
-
-/// Whether products of this type can be tried on the device. Opens it.
-inline bool can_try(Type type) noexcept {
-    if (const Support known = support_of(type); known != Support::unknown) return known == Support::yes && is_usable();
-    try {
-        const LockedEngine locked = lock_engine(type);
-        if (!locked.engine()) return false;
-        Status checked;
-        for (const Engine* e : locked.engines)
-            if (checked) checked = e->check(type);
-        set_support(type, checked ? Support::yes : Support::no, checked);
-        return bool(checked);
-    } catch (...) {  // no memory
-    }
-    return false;
-}
 
 }  // namespace vkgemm::blas

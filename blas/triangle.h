@@ -2,6 +2,7 @@
 // gemmt: one triangle of C = alpha op(A) op(B) + beta C, as products. Pure.
 #pragma once
 #include "blas/diagonal.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::blas {
 
@@ -19,7 +20,7 @@ void multiply_triangle(const Gemmt<T>& p, int64_t block, const Multiply& multipl
     const Gemm<T>& g = p.g;
     if (g.n <= 0) return;
     if (g.n > block) {
-        const int64_t first = (g.n / 2 + block - 1) / block * block, rest = g.n - first;
+        const int64_t first = roundUp(g.n / 2, block), rest = g.n - first;
         multiply_triangle<T>({p.upper, part(g, 0, 0, first, first)}, block, multiply);
         multiply(p.upper ? part(g, 0, first, first, rest) : part(g, first, 0, rest, first));
         return multiply_triangle<T>({p.upper, part(g, first, first, rest, rest)}, block, multiply);
