@@ -25,7 +25,8 @@ Network::Network(const std::vector<TileInFit>& tiles, unsigned seed) {
     size_t end = 0;
     const auto part = [&](size_t count, float unit, float fading) {
         const size_t begin = end;
-        return Part{begin, end += count, unit, fading};
+        end += count;
+        return Part{.begin = begin, .end = end, .unit = unit, .fading = fading};
     };
     facts_ = part(fact_count * hidden_units, plan::weight_unit, 1e-4F);
     output_ = part(hidden_units, plan::weight_unit, 1e-4F);

@@ -123,7 +123,8 @@ plan::Result<size_t> Reader::add(const std::string& path, size_t number, float w
             if (!read)
                 return plan::Refusal{read.status().code, plan::concat({path, ": ", text, ": ", read.status().text})};
             problem = *read;
-            timings_.problems.push_back({text, f[at[1]], number, weight, {}});
+            timings_.problems.push_back(
+                {.text = text, .kind = f[at[1]], .file = number, .weight = weight, .samples = {}});
         }
         const plan::Kernel* const k = plan::find_kernel(f[at[2]]);
         const double seconds = std::strtod(f[at[4]].c_str(), nullptr);
@@ -169,7 +170,7 @@ void Reader::generate(size_t count, unsigned seed) {
                           i % 5 == 4 ? " accuracy=f32_split" : "", " batch=", batch, " layout=", layouts[below(4)]});
         const auto p = problem_of(text);
         if (!p) continue;
-        TimedProblem out{text, "", generated_file, 1, {}};
+        TimedProblem out{.text = text, .kind = "", .file = generated_file, .samples = {}};
         float least = INFINITY;
         for (const auto& x : device_.products(*p)) {
             const plan::Kernel& k = *x.kernel;

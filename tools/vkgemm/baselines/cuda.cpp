@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vkgemm/rounding.hpp"
+
 namespace vkgemm::tool {
 namespace {
 
@@ -185,7 +187,7 @@ Status CudaCopies::load(std::shared_ptr<Cuda> cuda, const std::vector<std::byte>
     cuda_ = std::move(cuda);
     if (bytes.empty()) return {};
     size_ = bytes.size();
-    stride_ = (size_ + copy_alignment - 1) / copy_alignment * copy_alignment;
+    stride_ = roundUp(size_, copy_alignment);
     void* memory = nullptr;
     if (const int error = cuda_->call.Malloc(&memory, stride_ * copies)) return cuda_->failed(error, "cudaMalloc");
     data_ = static_cast<std::byte*>(memory);

@@ -51,11 +51,14 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
         const bool first = seen.insert(k->family() + " " + types_of(*k)).second;
         for (size_t i = 0; i < lines.size(); ++i) {
             const bool worth = i == 1 || (first && i == 2);  // ragged; batches of transposed matrices
-            if (auto c = parse_case(lines[i])) jobs.push_back({*std::move(c), k->name(), "", all.size() == 1, !worth});
+            if (auto c = parse_case(lines[i]))
+                jobs.push_back(
+                    {.c = *std::move(c), .kernel = k->name(), .tile = "", .asked = all.size() == 1, .extra = !worth});
         }
         const std::string deep =
             problem_for(*k, {.m = k->tile.BM + 4, .n = k->tile.BN + 4, .k = 8 * std::max(32u, k->tile.BK)});
-        if (auto c = parse_case(deep)) jobs.push_back({*std::move(c), k->name(), "SPLIT=3", false, true});
+        if (auto c = parse_case(deep))
+            jobs.push_back({.c = *std::move(c), .kernel = k->name(), .tile = "SPLIT=3", .extra = true});
     }
     return {};
 }
@@ -67,14 +70,16 @@ Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::stri
     for (const Case& c : *cases) {
         if (!c.from_suite) asked.push_back(c.text);
         if (o.kernel == "auto") {
-            jobs.push_back({c, "", "", !c.from_suite});
+            jobs.push_back({.c = c, .kernel = "", .tile = "", .asked = !c.from_suite});
         } else if (o.kernel == "all") {
             for (const Kernel& k : all_kernels())
-                if (k.is_product() && has_types(k, resolve(c.problem))) jobs.push_back({c, k.name(), "", false});
+                if (k.is_product() && has_types(k, resolve(c.problem)))
+                    jobs.push_back({.c = c, .kernel = k.name(), .tile = ""});
         } else {
             const auto named = find_kernels(o.kernel, &c, {"all", "auto"});
             if (!named) return named.status();
-            for (const Kernel* k : *named) jobs.push_back({c, k->name(), "", named->size() == 1});
+            for (const Kernel* k : *named)
+                jobs.push_back({.c = c, .kernel = k->name(), .tile = "", .asked = named->size() == 1});
         }
     }
     return {};

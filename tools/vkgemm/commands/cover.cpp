@@ -118,6 +118,13 @@ Status traceable(const std::string& name, const Kernel& first, const std::vector
     return {};
 }
 
+void tell_untraced(const Status& why, bool shown) {
+    if (shown)
+        print("\n" + wrapped(why.text, 0));
+    else
+        warn("vkgemm: " + why.text);
+}
+
 int run(const Session& session, const Options& o) {
     std::optional<Case> c;
     if (!o.problem.empty()) {
@@ -150,7 +157,7 @@ int run(const Session& session, const Options& o) {
         progress.clear();
         if (!t) {
             if (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
-            shown ? print("\n" + wrapped(t.status().text, 0)) : warn("vkgemm: " + t.status().text);
+            tell_untraced(t.status(), shown);
             refused = worse(refused, exit_code(t.status()));
             continue;
         }

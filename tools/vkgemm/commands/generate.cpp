@@ -8,7 +8,7 @@ namespace vkgemm::tool {
 namespace {
 
 ManualCommand command_of(const CLI::App& app) {
-    ManualCommand c{app.get_name(), app.get_description(), {}, {}};
+    ManualCommand c{.name = app.get_name(), .text = app.get_description(), .arguments = {}, .options = {}};
     for (const CLI::Option* option : app.get_options()) {
         if (option->get_group().empty()) continue;  // hidden
         ManualOption o;

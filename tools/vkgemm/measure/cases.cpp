@@ -244,7 +244,8 @@ Resolved resolve(const Problem& given) {
 
 MatrixInfo Resolved::residual_matrix() const {
     MatrixInfo out = d;
-    out.type = residual, out.bytes = type_info(residual).bytes;
+    out.type = residual;
+    out.bytes = type_info(residual).bytes;
     return out;
 }
 

@@ -77,8 +77,10 @@ Status ComputePipeline::Objects::make_pipeline() {
         entries.push_back({id, static_cast<uint32_t>(values.size()) * 4, 4});
         values.push_back(value);
     }
-    const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(),
-                                                 values.size() * 4, values.data()};
+    const VkSpecializationInfo specialization = {.mapEntryCount = static_cast<uint32_t>(entries.size()),
+                                                 .pMapEntries = entries.data(),
+                                                 .dataSize = values.size() * 4,
+                                                 .pData = values.data()};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup{};
     subgroup.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     subgroup.requiredSubgroupSize = info.subgroup_size;

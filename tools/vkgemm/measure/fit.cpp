@@ -159,7 +159,10 @@ Fit fit_weights(const std::vector<FitProblem>& problems) {
     double hold = 0;  // none
     for (const double tried : holds) {
         const Losses crossed = crossed_losses(problems, tried);
-        if (crossed.mean < out.crossed.mean) out.crossed = crossed, hold = tried;
+        if (crossed.mean < out.crossed.mean) {
+            out.crossed = crossed;
+            hold = tried;
+        }
     }
     if (hold == 0) return out;
     out.weights = Fitter(problems, hold).fit();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "measure/numbers.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -14,8 +15,6 @@ constexpr VkDeviceSize pool_rotation = 256'000'000;    // more than any cache ho
 constexpr VkDeviceSize pool_unit = 1024;               // operands begin at multiples of it
 constexpr VkDeviceSize least_bytes_kept = 64'000'000;  // of a buffer, so that few problems need a larger one
 constexpr uint64_t pool_period = 4'194'301;            // elements; a prime, so that rows and columns differ
-
-VkDeviceSize to_unit(VkDeviceSize bytes) { return (bytes + pool_unit - 1) / pool_unit * pool_unit; }
 
 /// One period of random elements.
 std::vector<std::byte> pool_bytes(Type type) {
@@ -65,10 +64,12 @@ Result<PooledOperands> OperandPool::operands(const Case& c, bool cold, uint64_t 
     const Resolved r = resolve(c.problem);
     PooledOperands out;
     const auto whole_words = [](uint64_t bytes) { return (bytes + 3) / 4 * 4; };  // mixed types are read in words
-    out.a.bytes = whole_words(r.a.span_bytes()), out.b.bytes = whole_words(r.b.span_bytes());
+    out.a.bytes = whole_words(r.a.span_bytes());
+    out.b.bytes = whole_words(r.b.span_bytes());
     out.d.bytes = r.d.span_bytes();
     VkDeviceSize together = 0;
-    for (PooledOperands::Slot* slot : {&out.a, &out.b, &out.d}) together += slot->stride = to_unit(slot->bytes);
+    for (PooledOperands::Slot* slot : {&out.a, &out.b, &out.d})
+        together += slot->stride = roundUp(slot->bytes, pool_unit);
     if (cold) out.sets = static_cast<size_t>((pool_rotation + together - 1) / together);
     const bool shared = r.a.type == r.b.type;
     out.b.begin = shared ? out.sets * out.a.stride : 0;
@@ -78,9 +79,11 @@ Result<PooledOperands> OperandPool::operands(const Case& c, bool cold, uint64_t 
     if (!b) return b.status();
     auto d = at_least(results_, out.sets * out.d.stride);
     if (!d) return d.status();
-    out.a.buffer = *a, out.b.buffer = *b, out.d.buffer = *d;
+    out.a.buffer = *a;
+    out.b.buffer = *b;
+    out.d.buffer = *d;
     if (!workspace_bytes) return out;
-    auto workspace = at_least(workspace_, to_unit(workspace_bytes));
+    auto workspace = at_least(workspace_, roundUp(workspace_bytes, pool_unit));
     if (!workspace) return workspace.status();
     out.workspace = *workspace;
     return out;

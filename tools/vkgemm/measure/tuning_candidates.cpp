@@ -21,12 +21,12 @@ struct Row {
 
 Row row_of(const VkgemmCandidate& c, uint32_t ahead) {
     static_assert(VKGEMM_SLOT_A == 0 && VKGEMM_SLOT_B == 1, "packedOperands is the mask itself");
-    return {c.kernel,
-            c.slices,
-            c.packedOperands | ahead,
-            c.cost,
-            c.state == VKGEMM_CANDIDATE_CHOSEN,
-            std::to_array(c.costParts)};
+    return {.kernel = c.kernel,
+            .slices = c.slices,
+            .packed = c.packedOperands | ahead,
+            .cost = c.cost,
+            .chosen = c.state == VKGEMM_CANDIDATE_CHOSEN,
+            .parts = std::to_array(c.costParts)};
 }
 
 bool serves(const VkgemmCandidate& c) { return c.reason == VKGEMM_SUCCESS; }
@@ -82,9 +82,11 @@ Result<Candidate> chosen_candidate(const Context& context, const Problem& proble
     const std::string_view tuned = info.tunedRow;  // DEVICE | PROBLEM | KERNEL | TILE
     const bool has_tile = tuned.find('=', tuned.rfind('|') + 1) != std::string_view::npos && !tuned.empty();
     return Candidate{
-        row.kernel,
-        has_tile ? std::string(trimmed(tuned.substr(tuned.rfind('|') + 1))) : tile_text(row.slices, row.packed),
-        row.cost, tuned.empty(), row.parts};
+        .kernel = row.kernel,
+        .tile = has_tile ? std::string(trimmed(tuned.substr(tuned.rfind('|') + 1))) : tile_text(row.slices, row.packed),
+        .cost = row.cost,
+        .chosen = tuned.empty(),
+        .parts = row.parts};
 }
 
 Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace,
@@ -101,7 +103,8 @@ Result<std::vector<Candidate>> candidates(const Context& context, const Problem&
     std::set<std::pair<std::string, std::string>> seen;
     const auto add = [&](const Row& row) {
         const std::string tile = tile_text(row.slices, row.packed);
-        if (seen.emplace(row.kernel, tile).second) all.push_back({row.kernel, tile, row.cost, false, row.parts});
+        if (seen.emplace(row.kernel, tile).second)
+            all.push_back({.kernel = row.kernel, .tile = tile, .cost = row.cost, .parts = row.parts});
     };
     for (const Row& row : rows) add(row);
     for (size_t i = 0; i < std::min(varied, rows.size()); ++i) {

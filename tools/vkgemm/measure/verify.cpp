@@ -181,7 +181,10 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
         for (size_t i = 0; i < m->span_bytes(); ++i) bytes.push_back(static_cast<std::byte>(word >> i % 4 * 8));
     if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
     const auto put = [&](auto value) {
-        m->block == 1 ? put_all(*m, bytes.data(), value) : put_blocks(*m, bytes.data(), value);
+        if (m->block == 1)
+            put_all(*m, bytes.data(), value);
+        else
+            put_blocks(*m, bytes.data(), value);
     };
     using At = uint64_t;
     if (slot == VKGEMM_SLOT_A)

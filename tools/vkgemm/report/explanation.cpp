@@ -15,7 +15,12 @@ std::vector<Other> others_of(const Explanation& e) {
     std::vector<Other> all;
     for (const VkgemmCandidate& c : e.candidates())
         if (c.state != VKGEMM_CANDIDATE_CHOSEN)
-            all.push_back({c.kernel, c.state, c.cost, c.reason, c.reasonText, c.otherTypes != 0});
+            all.push_back({.kernel = c.kernel,
+                           .state = c.state,
+                           .cost = c.cost,
+                           .reason = c.reason,
+                           .text = c.reasonText,
+                           .other_types = c.otherTypes != 0});
     return all;
 }
 

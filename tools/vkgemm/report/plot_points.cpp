@@ -26,7 +26,7 @@ struct DotLabel {
     bool ends = false;
     Box box(double width) const {
         const double from = ends ? x - width - 2 : x - 2;
-        return {from, y - line_height / 2, from + width + 4, y + line_height / 2};
+        return {.left = from, .top = y - line_height / 2, .right = from + width + 4, .bottom = y + line_height / 2};
     }
 };
 /// A place for the label of a dot that no other label takes: right or left of it, or some lines above or below that.
@@ -83,7 +83,7 @@ std::string svg(const PointPlot& plot) {
         for (const PlotPoint& p : plot.series[i].points) {
             const double at = x.at(p.x), up = y.at(p.y);
             dots += dot_at(at, up, kind_of("f", i), dot);
-            taken.push_back({at - dot, up - dot, at + dot, up + dot});
+            taken.push_back({.left = at - dot, .top = up - dot, .right = at + dot, .bottom = up + dot});
         }
     for (const PointSeries& s : plot.series)
         for (const PlotPoint& p : s.points) {

@@ -141,7 +141,7 @@ std::vector<Patch> patches(const std::vector<uint32_t>& labels, uint64_t cols) {
         for (uint64_t col = 0, end = 0; col < cols; col = end) {
             const uint32_t label = labels[row * cols + col];
             for (end = col + 1; end < cols && labels[row * cols + end] == label;) ++end;
-            if (label) now.push_back({label, row, col, 1, end - col});
+            if (label) now.push_back({.label = label, .row = row, .col = col, .rows = 1, .cols = end - col});
         }
         for (const Patch& above : open) {
             const auto same = std::ranges::find_if(now, [&](const Patch& p) {
@@ -166,12 +166,18 @@ std::string svg(const Trace& t, const std::string& title, const std::string& sub
     const double cell = side / static_cast<double>(std::max(m, n));
     const double depth = std::clamp(static_cast<double>(k) * cell, 60.0, 200.0);  // pixels of K
     const double per_k = k ? depth / static_cast<double>(k) : 1;
-    const View a{m, k, margin, top + depth + gap, per_k, cell}, b{k, n, margin + depth + gap, top, cell, per_k};
-    const View d{m, n, b.x, a.y, cell, cell};
+    const View a{.rows = m, .cols = k, .x = margin, .y = top + depth + gap, .cell_width = per_k, .cell_height = cell};
+    const View b{.rows = k, .cols = n, .x = margin + depth + gap, .y = top, .cell_width = cell, .cell_height = per_k};
+    const View d{.rows = m, .cols = n, .x = b.x, .y = a.y, .cell_width = cell, .cell_height = cell};
     const uint64_t tile_rows = std::min<uint64_t>(t.tile.BM, t.problem.m),
                    tile_cols = std::min<uint64_t>(t.tile.BN, t.problem.n);
     const double tile_cell = side / static_cast<double>(std::max(tile_rows, tile_cols));
-    const View tile{tile_rows, tile_cols, d.x + std::max(d.width(), 200.0) + 2 * gap, d.y, tile_cell, tile_cell};
+    const View tile{.rows = tile_rows,
+                    .cols = tile_cols,
+                    .x = d.x + std::max(d.width(), 200.0) + 2 * gap,
+                    .y = d.y,
+                    .cell_width = tile_cell,
+                    .cell_height = tile_cell};
 
     size_t subgroups = 0;
     std::string body = zoomed(t, tile, subgroups);

@@ -160,7 +160,8 @@ IndexSets sets_of(const Trace& t, uint32_t bind) {
     for (auto& [step, set] : steps) out.repeats = std::max(out.repeats, sorted_once(set));
     for (auto& [invocation, set] : invocations) sorted_once(set);
     sorted_once(all);
-    out.steps = steps.size(), out.stride = stride_of(steps);
+    out.steps = steps.size();
+    out.stride = stride_of(steps);
     out.one_invocation = index_set_text(invocations.begin()->second);
     out.invocations_begin = begins_text(invocations);
     out.one_step = index_set_text(steps.begin()->second);

@@ -48,7 +48,12 @@ void read_trace(const std::vector<uint32_t>& words, Trace& t) {
     t.unlisted = words[trace_words.listed] - listed;
     for (uint64_t i = 0; i < listed; ++i) {
         const uint32_t* e = &words[words[trace_words.list] + i * trace_words.entry];
-        t.watched.push_back({e[1] & 255, e[0], e[1] >> 8, e[2] & 0xffff, e[2] >> 16, e[3]});
+        t.watched.push_back({.operand = e[1] & 255,
+                             .first = e[0],
+                             .elements = e[1] >> 8,
+                             .invocation = e[2] & 0xffff,
+                             .subgroup = e[2] >> 16,
+                             .step = e[3]});
     }
 }
 

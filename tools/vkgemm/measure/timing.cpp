@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "measure/timing.h"
+
+#include <algorithm>
+
+#include "cli/terminal.h"
+
+namespace vkgemm::tool {
+
+Status Timing::warm_up() {
+    const auto start = SteadyClock::now();
+    double seconds = 0;  // of one run, as far as is known
+    do {
+        const auto times = run_(together_);
+        if (!times) return times.status();
+        seconds = summarise(times->seconds).median;
+        together_ = runs_per_submission(seconds);
+    } while (!interrupted() && since(start) < warm_up_seconds);
+    wanted_ = runs_for(seconds, options_.min_time, options_.repeats);
+    return {};
+}
+
+Status Timing::part() {
+    constexpr size_t parts = 4;
+    if (wanted_ == 0)
+        if (Status s = warm_up(); !s) return s;
+    std::vector<double>& samples = result_.samples;
+    const size_t until = std::min(wanted_, samples.size() + (wanted_ + parts - 1) / parts);
+    while (samples.size() < until && !interrupted()) {
+        const auto times = run_(std::min(together_, until - samples.size()));
+        if (!times) return times.status();
+        samples.insert(samples.end(), times->seconds.begin(), times->seconds.end());
+        result_.clock = times->clock;
+    }
+    result_.times = summarise(samples);
+    result_.drift = drift_of(samples);
+    return {};
+}
+
+Status Timing::rest(const std::function<void()>& between) {
+    while (!done() && !interrupted()) {
+        if (Status s = part(); !s) return s;
+        if (between && !done()) between();
+    }
+    return {};
+}
+
+Status time_in_a_row(Measurement& result, const std::function<Result<double>(size_t runs)>& run) {
+    if (result.sets < 2 || !result.timed() || interrupted()) return {};
+    const size_t runs = runs_in(0.05, result.times.median, 4, 1000);
+    std::vector<double> seconds;
+    for (int i = 0; i < 3; ++i) {
+        const auto all = run(runs);
+        if (!all) return all.status();
+        seconds.push_back(*all / static_cast<double>(runs));
+    }
+    result.in_a_row = summarise(seconds).median;
+    return {};
+}
+
+Status noted(const Status& in_a_row, Measurement& result) {
+    if (in_a_row) return {};
+    if (in_a_row.code == VKGEMM_ERROR_DEVICE_LOST) {
+        result.samples.clear();
+        return in_a_row;
+    }
+    result.note = "not timed in a row: " + in_a_row.text;
+    return {};
+}
+
+}  // namespace vkgemm::tool
