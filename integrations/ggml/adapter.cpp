@@ -6,73 +6,22 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <string_view>
 #include <unordered_map>
-#include <vkgemm/elements.hpp>
+#include <vkgemm/rounding.hpp>
 #include <vkgemm/text.hpp>
 
+#include "vkgemm_ggml/device.h"
 #include "vkgemm_ggml/passes.h"
+#include "vkgemm_ggml/plans.h"
 #include "vkgemm_ggml/stopwatch.h"
 #include "vkgemm_ggml/trials.h"
 
 namespace vkgemm::ggml {
 
-// What two products must share to share a plan.
-using PlanKey = std::array<uint64_t, 23>;
-struct WordsHash {
-    template <size_t N>
-    size_t operator()(const std::array<uint64_t, N>& key) const {
-        uint64_t h = 0xcbf29ce484222325;
-        for (const uint64_t word : key) {
-            h = (h ^ word) * 0x100000001b3;
-            h ^= h >> 29;
-        }
-        return static_cast<size_t>(h);
-    }
-    size_t operator()(const ClassKey& key) const { return (*this)(key.words); }
-};
-
-struct CachedPlan {
-    std::once_flag made{};        // what follows is written then
-    VkgemmPlan handle = nullptr;  // null: the reason why there is none
-    Reason reason = Reason::SERVED;
-    std::string detail{};  // the kernel, or the message of the refusal
-    uint64_t workspaceBytes = 0;
-};
-
 namespace {
 
 constexpr uint64_t part = 256;  // of the scratch memory: a multiple of every alignment of a workspace
 constexpr size_t mostNotes = 4096;
-uint64_t roundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
-
-PlanKey keyOf(const Products& x) {
-    const VkgemmProblem& p = x.problem;
-    const auto packed = [](const VkgemmMatrix& m) { return uint64_t(m.type) << 1 | uint64_t(m.layout); };
-    return {p.m,
-            p.n,
-            p.k,
-            p.batch,
-            packed(p.a) << 32 | packed(p.b) << 16 | packed(p.d),
-            p.a.ld,
-            p.b.ld,
-            p.d.ld,
-            p.a.batchStride,
-            p.b.batchStride,
-            p.d.batchStride,
-            p.outerBatch,
-            p.outerStrideA,
-            p.outerStrideB,
-            p.outerStrideD,
-            p.ratioB,
-            p.outerRatioB,
-            uint64_t(p.accuracy),
-            p.upTo,
-            uint64_t(p.grouping),
-            p.indicesPerRow,
-            x.alignment,
-            uint64_t(x.residual + 1) << 32 | uint64_t(x.bias + 1)};
-}
 
 // A product of one matrix serves every number of rows up to the next power of two, so that prompts of any length share
 // a few plans. One row has a plan of its own, because its kernel is another one. With a batch the strides change with
@@ -112,50 +61,6 @@ std::string textOf(const MulMat& x) {
     return s;
 }
 
-// Whether the device loads a native kernel for rows of `type` and weights of `type`, of a size that was measured.
-bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit) {
-    VkgemmProblem problem{};
-    problem.structSize = sizeof problem;
-    problem.m = 512;
-    problem.n = 4096;
-    problem.k = 14336;
-    problem.batch = 1;
-    problem.a.type = problem.b.type = type;
-    problem.d.type = VKGEMM_TYPE_F32;
-    problem.b.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
-    VkgemmPlanOptions options{};
-    options.structSize = sizeof options;
-    options.flags = VKGEMM_PLAN_DEFER_COMPILE;  // unlike a dry plan it loads machine code
-    options.workspaceLimit = workspaceLimit;
-    VkgemmPlan plan = nullptr;
-    if (vkgemmCreatePlan(context, &problem, &options, &plan, nullptr) < 0) return false;
-    VkgemmPlanInfo info{};
-    info.structSize = sizeof info;
-    vkgemmGetPlanInfo(plan, &info);
-    bool isNative = false;
-    for (uint32_t i = 0; i < vkgemmKernelCount(); ++i) {
-        VkgemmKernelInfo kernel{};
-        kernel.structSize = sizeof kernel;
-        VkgemmKernelTraits traits{};
-        traits.structSize = sizeof traits;
-        if (vkgemmGetKernel(i, &kernel) < 0 || std::string_view(kernel.name) != info.kernel) continue;
-        if (vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) >= 0) isNative = traits.native != 0;
-    }
-    vkgemmDestroyPlan(plan);
-    return isNative;
-}
-
-// Whether bufferDeviceAddress was enabled.
-bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled) {
-    for (const auto* x = reinterpret_cast<const VkBaseInStructure*>(enabled); x; x = x->pNext) {
-        if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
-            return reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(x)->bufferDeviceAddress;
-        if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
-            return reinterpret_cast<const VkPhysicalDeviceBufferDeviceAddressFeatures*>(x)->bufferDeviceAddress;
-    }
-    return false;
-}
-
 // Calls each(bytes of A, of B, of D) for every product that is recorded.
 template <class Each>
 bool forEachPart(const Products& x, Each&& each) {
@@ -170,16 +75,6 @@ bool forEachPart(const Products& x, Each&& each) {
                     if (!each(sum(&Level::a), sum(&Level::b), sum(&Level::d))) return false;
                 }
     return true;
-}
-
-// What times are of: they hold for one device with one driver, and for one version and one rounding of ours.
-std::string deviceOf(const VkgemmContextInfo& info, Rounds rounds) {
-    VkPhysicalDeviceProperties x{};
-    const auto get = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
-        info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
-    get(info.physicalDevice, &x);
-    return std::string(x.deviceName) + ", driver " + std::to_string(x.driverVersion) + ", vkgemm " +
-           std::to_string(vkgemmVersion()) + ", rounds " + std::to_string(uint32_t(rounds));
 }
 
 // A class of products while it is timed, and after.
@@ -223,7 +118,7 @@ struct Adapter::State {
     Rounding rounding;
     bool roundsF16 = false, roundsBf16 = false;
     std::mutex mutex;  // of plans and notes
-    std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, WordsHash> plans;
+    std::unordered_map<PlanKey, std::unique_ptr<CachedPlan>, PlanKeyHash> plans;
     std::array<std::atomic<uint64_t>, static_cast<size_t>(Reason::COUNT)> totals{};
     std::map<std::string, uint64_t> notes;
     uint64_t unnoted = 0;       // of classes beyond mostNotes
@@ -231,7 +126,7 @@ struct Adapter::State {
     Stopwatch stopwatch;
     TimesFile file;
     bool isFileWritten = true;
-    std::unordered_map<ClassKey, Timed, WordsHash> classes;
+    std::unordered_map<ClassKey, Timed, ClassKeyHash> classes;
     // Hashes that leave() was given, each where its last bits tell; 0: none. Read without a lock.
     std::array<std::atomic<uint64_t>, 4096> left{};
     std::atomic<uint64_t>& leftAt(uint64_t hash) { return left[hash % left.size()]; }
@@ -251,26 +146,27 @@ std::unique_ptr<Adapter> Adapter::create(const VkgemmContextInfo& info, const Op
 
 namespace {
 
-void makePlan(VkgemmContext context, const Options& chosen, const Products& x, CachedPlan& out) {
-    VkgemmPlanOptions options{};
-    options.structSize = sizeof options;
-    options.workspaceLimit = chosen.workspaceLimit;
-    options.operandAlignment = x.alignment;
-    VkgemmError error{};
-    const VkgemmResult made = vkgemmCreatePlan(context, &x.problem, &options, &out.handle, &error);
-    if (made < 0) {
-        out.reason = made == VKGEMM_ERROR_LIMIT ? Reason::LIMIT : Reason::PLAN;
-        out.detail = error.text;
-        return;
-    }
-    VkgemmPlanInfo info{};
-    info.structSize = sizeof info;
-    vkgemmGetPlanInfo(out.handle, &info);
-    out.detail = info.kernel;
-    out.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+VkgemmOperand operandOf(const Tensor& x) { return {.buffer = x.buffer, .offset = x.offset, .size = 0, .address = 0}; }
+
+// A part of other memory, `offset` bytes from its beginning.
+VkgemmOperand operandAt(const VkgemmOperand& memory, uint64_t offset, uint64_t bytes) {
+    return {.buffer = memory.buffer, .offset = memory.offset + offset, .size = bytes, .address = 0};
 }
 
-VkgemmOperand operandOf(const Tensor& x) { return {x.buffer, x.offset, 0, 0}; }
+// Groups and lists of a product's experts, in the places that `run` gives them.
+void recordExperts(const Experts& experts, VkCommandBuffer commands, const Work& work, const VkgemmRun& run) {
+    const uint64_t base = experts.addressOf(run.groups.buffer);
+    const Experts::Arguments arguments{.ids = experts.addressOf(work.ids.buffer) + work.ids.offset,
+                                       .table = base + run.groups.offset,
+                                       .lists = base + run.indices.offset,
+                                       .apart = work.products.problem.b.batchStride,
+                                       .experts = static_cast<uint32_t>(work.experts),
+                                       .slots = static_cast<uint32_t>(work.ids.ne[0]),
+                                       .tokens = static_cast<uint32_t>(work.ids.ne[1]),
+                                       .slotWords = static_cast<uint32_t>(work.ids.nb[0] / 4),
+                                       .tokenWords = static_cast<uint32_t>(work.ids.nb[1] / 4)};
+    experts.record(commands, arguments);
+}
 
 // From the first byte of a matrix of weights to behind the last one's.
 uint64_t bytesOf(const Tensor& x) {
@@ -376,7 +272,8 @@ Reason Adapter::prepare(const MulMat& product, Work& work) {
         plan = at->second.get();
     }
     // Compiled without the lock, so that threads compile several at a time.
-    std::call_once(plan->made, [&] { makePlan(state_->context, state_->options, work.products, *plan); });
+    std::call_once(plan->made,
+                   [&] { makePlan(state_->context, state_->options.workspaceLimit, work.products, *plan); });
     work.plan = plan;
     if (work.plan->reason != Reason::SERVED) return work.plan->reason;
 
@@ -418,13 +315,13 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
     };
     if (!isEnough(scratch, work.scratchBytes) || !isEnough(rounded, work.roundedBytes)) return Reason::SCRATCH;
     VkgemmRun run = work.run;
-    if (work.plan->workspaceBytes) run.workspace = {scratch.buffer, scratch.offset, work.plan->workspaceBytes, 0};
+    if (work.plan->workspaceBytes) run.workspace = operandAt(scratch, 0, work.plan->workspaceBytes);
     if (isGrouped) {
         const Places places = placesOf(work);
-        run.groups = {scratch.buffer, scratch.offset + places.table, p.batch * sizeof(VkgemmGroup), 0};
-        run.indices = {scratch.buffer, scratch.offset + places.lists, p.m * sizeof(uint32_t), 0};
+        run.groups = operandAt(scratch, places.table, p.batch * sizeof(VkgemmGroup));
+        run.indices = operandAt(scratch, places.lists, p.m * sizeof(uint32_t));
     }
-    if (work.products.roundedRows) run.a = {rounded.buffer, rounded.offset, work.roundedBytes, 0};
+    if (work.products.roundedRows) run.a = operandAt(rounded, 0, work.roundedBytes);
     const auto eachRun = [&](auto&& call) {
         return forEachPart(work.products, [&](uint64_t a, uint64_t b, uint64_t d) {
             VkgemmRun one = run;
@@ -438,25 +335,17 @@ Reason Adapter::record(VkCommandBuffer commands, const Work& work, const VkgemmO
     const auto isFine = [&](const VkgemmRun& one) { return vkgemmCheckRun(work.plan->handle, &one, nullptr) >= 0; };
     if (!eachRun(isFine)) return Reason::RUN;
 
-    if (isGrouped) {
-        const Experts& experts = state_->experts;
-        const uint64_t base = experts.addressOf(scratch.buffer);
-        const VkgemmMatrix& b = p.b;
-        experts.record(commands,
-                       {experts.addressOf(work.ids.buffer) + work.ids.offset, base + run.groups.offset,
-                        base + run.indices.offset, b.batchStride, static_cast<uint32_t>(work.experts),
-                        static_cast<uint32_t>(work.ids.ne[0]), static_cast<uint32_t>(work.ids.ne[1]),
-                        static_cast<uint32_t>(work.ids.nb[0] / 4), static_cast<uint32_t>(work.ids.nb[1] / 4)});
-    }
+    if (isGrouped) recordExperts(state_->experts, commands, work, run);
     const bool rounds = work.products.roundedRows && !work.isRounded;
     if (rounds) {
         const Rounding& rounding = state_->rounding;
         const VkgemmOperand& from = work.run.a;
-        rounding.record(commands,
-                        {rounding.addressOf(from.buffer) + from.offset,
-                         rounding.addressOf(rounded.buffer) + run.a.offset, static_cast<uint32_t>(p.k / 4),
-                         static_cast<uint32_t>(work.products.roundedApart / 4), p.a.type == VKGEMM_TYPE_BF16},
-                        static_cast<uint32_t>(work.products.roundedRows));
+        const Rounding::Arguments arguments{.from = rounding.addressOf(from.buffer) + from.offset,
+                                            .to = rounding.addressOf(rounded.buffer) + run.a.offset,
+                                            .fours = static_cast<uint32_t>(p.k / 4),
+                                            .apart = static_cast<uint32_t>(work.products.roundedApart / 4),
+                                            .isBf16 = p.a.type == VKGEMM_TYPE_BF16};
+        rounding.record(commands, arguments, static_cast<uint32_t>(work.products.roundedRows));
     }
     if (isGrouped || rounds) state_->rounding.recordBarrier(commands);
     bool isFirst = true;

@@ -61,24 +61,27 @@ std::vector<Row> table(bool isSmall) {
                                          GGML_TYPE_BF16, GGML_TYPE_MXFP4, GGML_TYPE_F32};
     // The sizes first.
     for (const ggml_type type : main)
-        for (const int64_t n : {512, 1, 2, 4, 8}) rows.push_back({type, model, n, inner});
+        for (const int64_t n : {512, 1, 2, 4, 8}) rows.push_back({.type = type, .m = model, .n = n, .k = inner});
     for (const ggml_type type : main)
-        for (const int64_t n : {512, 1, 32}) rows.push_back({type, 768 / by, n, 2048 / (isSmall ? 4 : 1), 128 / by, 8});
+        for (const int64_t n : {512, 1, 32})
+            rows.push_back(
+                {.type = type, .m = 768 / by, .n = n, .k = 2048 / (isSmall ? 4 : 1), .experts = 128 / by, .used = 8});
     // Attention without flash attention, 32 heads of 128 over 8 of K and V.
     for (const int64_t n : {512, 1}) {
-        rows.push_back({GGML_TYPE_F16, 2048 / by, n, 128, 0, 0, 32, 4});
-        rows.push_back({GGML_TYPE_F16, 128, n, 2048 / by, 0, 0, 32, 4});
+        rows.push_back({.type = GGML_TYPE_F16, .m = 2048 / by, .n = n, .k = 128, .heads = 32, .shared = 4});
+        rows.push_back({.type = GGML_TYPE_F16, .m = 128, .n = n, .k = 2048 / by, .heads = 32, .shared = 4});
     }
     for (const ggml_type type : main)
-        for (const int64_t n : {32, 64, 3, 16, 128, 256}) rows.push_back({type, model, n, inner});
+        for (const int64_t n : {32, 64, 3, 16, 128, 256})
+            rows.push_back({.type = type, .m = model, .n = n, .k = inner});
     for (const ggml_type type : main)
         for (const int64_t n : {1, 512, 32, 4, 100}) {
-            rows.push_back({type, 1024 / by, n, 4096 / (isSmall ? 4 : 1)});
-            rows.push_back({type, inner, n, 4096 / (isSmall ? 4 : 1)});
+            rows.push_back({.type = type, .m = 1024 / by, .n = n, .k = 4096 / (isSmall ? 4 : 1)});
+            rows.push_back({.type = type, .m = inner, .n = n, .k = 4096 / (isSmall ? 4 : 1)});
         }
     for (const ggml_type type : {GGML_TYPE_Q6_K, GGML_TYPE_Q5_K, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1,
                                  GGML_TYPE_IQ4_NL, GGML_TYPE_NVFP4})
-        for (const int64_t n : {512, 1, 4, 32}) rows.push_back({type, model, n, inner});
+        for (const int64_t n : {512, 1, 4, 32}) rows.push_back({.type = type, .m = model, .n = n, .k = inner});
     return rows;
 }
 
@@ -262,7 +265,8 @@ class Watch {
 class Load {
    public:
     Load(ggml_backend_t backend, bool isSmall)
-        : product_(backend, isSmall ? Row{GGML_TYPE_F16, 256, 64, 1024} : Row{GGML_TYPE_F16, 4096, 512, 4096}) {
+        : product_(backend, isSmall ? Row{.type = GGML_TYPE_F16, .m = 256, .n = 64, .k = 1024}
+                                    : Row{.type = GGML_TYPE_F16, .m = 4096, .n = 512, .k = 4096}) {
         product_.build(isSmall ? 4 : 64);  // about 5 ms on an H200
         run(1);
     }

@@ -64,7 +64,7 @@ static VkgemmOperand vkgemm_scratch(ggml_backend_vk_context* ctx, vk_context& su
         ggml_vk_preallocate_buffers(ctx, subctx);
     }
     if (needsSync) ggml_vk_sync_buffers(ctx, subctx);
-    return {buffer->buffer, 0, buffer->size, 0};
+    return {.buffer = buffer->buffer, .offset = 0, .size = buffer->size, .address = 0};
 }
 
 static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_context& subctx,

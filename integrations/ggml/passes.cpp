@@ -41,10 +41,7 @@ Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uin
         to = reinterpret_cast<Function>(find(device, name));
         found = found && to;
     };
-    PFN_vkCreateShaderModule createShaderModule = nullptr;
-    PFN_vkDestroyShaderModule destroyShaderModule = nullptr;
-    PFN_vkCreatePipelineLayout createPipelineLayout = nullptr;
-    PFN_vkCreateComputePipelines createComputePipelines = nullptr;
+    Makers make;
     get(getBufferDeviceAddress_, "vkGetBufferDeviceAddress");
     get(cmdBindPipeline_, "vkCmdBindPipeline");
     get(cmdPushConstants_, "vkCmdPushConstants");
@@ -52,34 +49,50 @@ Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uin
     get(cmdPipelineBarrier_, "vkCmdPipelineBarrier");
     get(destroyPipeline_, "vkDestroyPipeline");
     get(destroyPipelineLayout_, "vkDestroyPipelineLayout");
-    get(createShaderModule, "vkCreateShaderModule");
-    get(destroyShaderModule, "vkDestroyShaderModule");
-    get(createPipelineLayout, "vkCreatePipelineLayout");
-    get(createComputePipelines, "vkCreateComputePipelines");
-    if (!found) return;
+    get(make.createShaderModule, "vkCreateShaderModule");
+    get(make.destroyShaderModule, "vkDestroyShaderModule");
+    get(make.createPipelineLayout, "vkCreatePipelineLayout");
+    get(make.createComputePipelines, "vkCreateComputePipelines");
+    if (found) makePipeline(make, code, argumentBytes);
+}
 
+void Pass::makePipeline(const Makers& make, std::span<const uint32_t> code, uint32_t argumentBytes) {
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, argumentBytes};
-    const VkPipelineLayoutCreateInfo layout = {
-        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
-    if (createPipelineLayout(device, &layout, nullptr, &layout_) != VK_SUCCESS) return;
-    const VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code.size_bytes(),
-                                             code.data()};
+    const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .pNext = nullptr,
+                                               .flags = 0,
+                                               .setLayoutCount = 0,
+                                               .pSetLayouts = nullptr,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    if (make.createPipelineLayout(device_, &layout, nullptr, &layout_) != VK_SUCCESS) return;
+    const VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                             .pNext = nullptr,
+                                             .flags = 0,
+                                             .codeSize = code.size_bytes(),
+                                             .pCode = code.data()};
     VkShaderModule shader = VK_NULL_HANDLE;
-    if (createShaderModule(device, &module, nullptr, &shader) != VK_SUCCESS) return;
+    if (make.createShaderModule(device_, &module, nullptr, &shader) != VK_SUCCESS) return;
     const VkSpecializationMapEntry entry = {0, 0, sizeof invocations_};
-    const VkSpecializationInfo constants = {1, &entry, sizeof invocations_, &invocations_};
-    const VkPipelineShaderStageCreateInfo stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                   nullptr,
-                                                   0,
-                                                   VK_SHADER_STAGE_COMPUTE_BIT,
-                                                   shader,
-                                                   "main",
-                                                   &constants};
-    const VkComputePipelineCreateInfo pipeline = {
-        VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, nullptr, 0, stage, layout_, VK_NULL_HANDLE, -1};
-    if (createComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_) != VK_SUCCESS)
+    const VkSpecializationInfo constants = {
+        .mapEntryCount = 1, .pMapEntries = &entry, .dataSize = sizeof invocations_, .pData = &invocations_};
+    const VkPipelineShaderStageCreateInfo stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                   .pNext = nullptr,
+                                                   .flags = 0,
+                                                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                   .module = shader,
+                                                   .pName = "main",
+                                                   .pSpecializationInfo = &constants};
+    const VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                                  .pNext = nullptr,
+                                                  .flags = 0,
+                                                  .stage = stage,
+                                                  .layout = layout_,
+                                                  .basePipelineHandle = VK_NULL_HANDLE,
+                                                  .basePipelineIndex = -1};
+    if (make.createComputePipelines(device_, VK_NULL_HANDLE, 1, &pipeline, nullptr, &pipeline_) != VK_SUCCESS)
         pipeline_ = VK_NULL_HANDLE;
-    destroyShaderModule(device, shader, nullptr);
+    make.destroyShaderModule(device_, shader, nullptr);
 }
 
 Pass::~Pass() {
@@ -99,8 +112,10 @@ void Pass::record(VkCommandBuffer commands, const void* arguments, uint32_t byte
 }
 
 void Pass::recordBarrier(VkCommandBuffer commands) const {
-    const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
-                                     VK_ACCESS_SHADER_READ_BIT};
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .pNext = nullptr,
+                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_SHADER_READ_BIT};
     cmdPipelineBarrier_(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
                         &barrier, 0, nullptr, 0, nullptr);
 }

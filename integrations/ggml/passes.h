@@ -33,6 +33,14 @@ class Pass {
     void record(VkCommandBuffer commands, const void* arguments, uint32_t bytes, uint32_t x, uint32_t y) const;
 
    private:
+    struct Makers {
+        PFN_vkCreateShaderModule createShaderModule = nullptr;
+        PFN_vkDestroyShaderModule destroyShaderModule = nullptr;
+        PFN_vkCreatePipelineLayout createPipelineLayout = nullptr;
+        PFN_vkCreateComputePipelines createComputePipelines = nullptr;
+    };
+    void makePipeline(const Makers& make, std::span<const uint32_t> code, uint32_t argumentBytes);
+
     VkDevice device_;
     uint32_t invocations_ = 0;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;

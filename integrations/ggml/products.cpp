@@ -31,11 +31,11 @@ std::optional<VkgemmMatrix> matrix(VkgemmType type, uint64_t length, uint64_t ne
     const VkgemmLayout across = along == VKGEMM_LAYOUT_ROW_MAJOR ? VKGEMM_LAYOUT_COLUMN_MAJOR : VKGEMM_LAYOUT_ROW_MAJOR;
     if (next == block.bytes || length == 1) {
         const auto ld = count == 1 ? length : inElements(type, row);
-        if (ld && *ld >= length) return VkgemmMatrix{type, along, *ld, 0};
+        if (ld && *ld >= length) return VkgemmMatrix{.type = type, .layout = along, .ld = *ld, .batchStride = 0};
     }
     if (block.elements == 1 && (row == block.bytes || count == 1)) {
         const auto ld = length == 1 ? count : inElements(type, next);
-        if (ld && *ld >= count) return VkgemmMatrix{type, across, *ld, 0};
+        if (ld && *ld >= count) return VkgemmMatrix{.type = type, .layout = across, .ld = *ld, .batchStride = 0};
     }
     return std::nullopt;
 }
@@ -45,8 +45,10 @@ using Levels = std::array<Level, 4>;
 Levels levelsOf(const MulMat& x) {
     const Tensor &w = x.src0, &y = x.src1, &d = x.dst;
     const uint64_t r2 = y.ne[2] / w.ne[2], r3 = y.ne[3] / w.ne[3];
-    return {Level{w.ne[3], y.nb[3] * r3, w.nb[3], d.nb[3] * r3}, Level{r3, y.nb[3], 0, d.nb[3]},
-            Level{w.ne[2], y.nb[2] * r2, w.nb[2], d.nb[2] * r2}, Level{r2, y.nb[2], 0, d.nb[2]}};
+    return {Level{.count = w.ne[3], .a = y.nb[3] * r3, .b = w.nb[3], .d = d.nb[3] * r3},
+            Level{.count = r3, .a = y.nb[3], .b = 0, .d = d.nb[3]},
+            Level{.count = w.ne[2], .a = y.nb[2] * r2, .b = w.nb[2], .d = d.nb[2] * r2},
+            Level{.count = r2, .a = y.nb[2], .b = 0, .d = d.nb[2]}};
 }
 
 // Rows of src1 and dst that share a matrix of src0 become rows of one product if they are equally far apart.
@@ -131,7 +133,10 @@ void chooseBatch(Levels& levels, Products& out) {
             p.outerStrideD = d;
             p.outerRatioB = x.ratio;
         }
-        if (isDApart(p)) out.problem = p, x = {};
+        if (isDApart(p)) {
+            out.problem = p;
+            x = {};
+        }
     }
     for (Level& x : levels)
         if (x.ratio > 1) {  // a loop has no ratio
@@ -207,11 +212,13 @@ bool addFused(const MulMat& x, Products& out) {
     for (uint32_t i = 0; i < x.fusedCount; ++i) {
         if (!isLikeD(x.fused[i])) return false;
         const bool isRow = out.rows == 1 && p.batch == 1 && p.d.layout == VKGEMM_LAYOUT_ROW_MAJOR;
-        if (out.residual < 0)
-            out.residual = int32_t(i), p.epilogue[p.epilogueCount++].kind = VKGEMM_STEP_RESIDUAL;
-        else if (out.bias < 0 && isRow && out.parts == 1)
-            out.bias = int32_t(i), p.epilogue[p.epilogueCount++].kind = VKGEMM_STEP_BIAS_COL;
-        else
+        if (out.residual < 0) {
+            out.residual = int32_t(i);
+            p.epilogue[p.epilogueCount++].kind = VKGEMM_STEP_RESIDUAL;
+        } else if (out.bias < 0 && isRow && out.parts == 1) {
+            out.bias = int32_t(i);
+            p.epilogue[p.epilogueCount++].kind = VKGEMM_STEP_BIAS_COL;
+        } else
             return false;
     }
     return true;
@@ -319,7 +326,8 @@ void roundRows(const MulMat& x, VkgemmType to, Products& out) {
     const uint64_t rows = isGrouped ? p.m / p.indicesPerRow : out.rows;
     if (rows > mostRounded || rows * p.a.ld > INT32_MAX) return;
     if (p.k % 8 || p.a.ld % 4 || x.src1.offset % 16) return;
-    out.roundedRows = rows, out.roundedApart = p.a.ld;
+    out.roundedRows = rows;
+    out.roundedApart = p.a.ld;
     p.a.type = to;
     p.a.ld = p.k;
     p.accuracy = x.src0.type == to ? VKGEMM_ACCURACY_DEFAULT : VKGEMM_ACCURACY_NARROW;

@@ -29,8 +29,12 @@ Stopwatch::Stopwatch(const VkgemmContextInfo& info) : device_(info.device) {
     getProperties(info.physicalDevice, &properties);
     if (!found || !properties.limits.timestampComputeAndGraphics) return;
     microseconds_ = double(properties.limits.timestampPeriod) * 1e-3;
-    const VkQueryPoolCreateInfo pool = {
-        VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2 * count, 0};
+    const VkQueryPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                        .pNext = nullptr,
+                                        .flags = 0,
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                        .queryCount = 2 * count,
+                                        .pipelineStatistics = 0};
     works_ = createQueryPool(device_, &pool, nullptr, &pool_) == VK_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <vkgemm/elements.hpp>
+#include <vkgemm/hash.hpp>
 #include <vkgemm/text.hpp>
 
 namespace vkgemm::ggml {
@@ -37,6 +38,15 @@ constexpr double clearly = 1.1, atLeast = 1.02;            // times as fast
 bool isWon(double ggml, double vkgemm) { return vkgemm * atLeast <= ggml; }
 
 }  // namespace
+
+size_t ClassKeyHash::operator()(const ClassKey& key) const {
+    uint64_t hash = emptyHash;
+    for (const uint64_t word : key.words) {
+        hash = hashed(hash, word);
+        hash ^= hash >> 29;
+    }
+    return static_cast<size_t>(hash);
+}
 
 ClassKey classOf(const MulMat& x) {
     ClassKey key;

@@ -19,6 +19,9 @@ struct ClassKey {
     std::array<uint64_t, 12> words{};
     bool operator==(const ClassKey&) const = default;
 };
+struct ClassKeyHash {
+    size_t operator()(const ClassKey& key) const;
+};
 ClassKey classOf(const MulMat& x);
 /// MUL_MAT q4_k*f32 4096x512x14336 ...: M, N and K as ggml counts them. One text for each key.
 std::string textOf(const ClassKey& key);

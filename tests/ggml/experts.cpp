@@ -21,7 +21,9 @@ struct Mixture {
     Filled w, y, d, ids;
     std::vector<uint32_t> chosen;  // slot by slot, token by token; a number that is no expert's leaves dst as it is
     bool is_rounding = false;
-    MulMat product() const { return {w.tensor, y.tensor, d.tensor, &ids.tensor, false, is_rounding}; }
+    MulMat product() const {
+        return {.src0 = w.tensor, .src1 = y.tensor, .dst = d.tensor, .ids = &ids.tensor, .isRounding = is_rounding};
+    }
 };
 
 Lie with_gap(Random& random, size_t dimension, uint64_t most) {
@@ -43,12 +45,12 @@ Mixture any_mixture(Random& random) {
     const Buffers& b = buffers();
     // Gaps between matrices of experts and between rows: both are views that an index list can state. ids is often a
     // view of the first slots of a sorted list.
-    Mixture x{Filled(type, {k, m, experts, 1}, {}, b.w.handle()),
-              Filled(f32, {k, random.one_in(2) ? 1 : slots, tokens, 1}, with_gap(random, 1, 4), b.y.handle()),
-              Filled(f32, {m, slots, tokens, 1}, {}, b.d.handle()),
-              Filled(f32, {slots, tokens, 1, 1}, with_gap(random, 1, 5), b.ids.handle()),
-              {},
-              random.one_in(2)};
+    Mixture x{.w = Filled(type, {k, m, experts, 1}, {}, b.w.handle()),
+              .y = Filled(f32, {k, random.one_in(2) ? 1 : slots, tokens, 1}, with_gap(random, 1, 4), b.y.handle()),
+              .d = Filled(f32, {m, slots, tokens, 1}, {}, b.d.handle()),
+              .ids = Filled(f32, {slots, tokens, 1, 1}, with_gap(random, 1, 5), b.ids.handle()),
+              .chosen = {},
+              .is_rounding = random.one_in(2)};
     x.w.fill(random);
     x.y.fill(random);
     std::vector<uint32_t> all(experts);

@@ -25,7 +25,7 @@ struct Case {
     bool is_precise = false;
     std::vector<Filled> added{};
     MulMat product() const {
-        MulMat out{w.tensor, y.tensor, d.tensor, nullptr, is_precise};
+        MulMat out{.src0 = w.tensor, .src1 = y.tensor, .dst = d.tensor, .isPrecise = is_precise};
         for (const Filled& f : added) out.fused[out.fusedCount++] = f.tensor;
         return out;
     }
@@ -72,10 +72,12 @@ Case any_case(Random& random, bool blocks) {
     const Buffers& b = buffers();
     const Lie y = any_lie(random, false, bytesOf(yt), random.one_in(3)),
               d = any_lie(random, false, 4, !random.one_in(4));
-    Case out{Filled(wt, {k, m, w2, w3}, any_lie(random, blocks, bytesOf(wt), random.one_in(3)), b.w.handle()),
-             Filled(yt, {k, n, w2 * r2, w3 * r3}, y, b.y.handle()),
-             Filled(f32, {m, n, w2 * r2, w3 * r3}, d, b.d.handle()), random.one_in(4)};
-    out.w.fill(random), out.y.fill(random);
+    Case out{.w = Filled(wt, {k, m, w2, w3}, any_lie(random, blocks, bytesOf(wt), random.one_in(3)), b.w.handle()),
+             .y = Filled(yt, {k, n, w2 * r2, w3 * r3}, y, b.y.handle()),
+             .d = Filled(f32, {m, n, w2 * r2, w3 * r3}, d, b.d.handle()),
+             .is_precise = random.one_in(4)};
+    out.w.fill(random);
+    out.y.fill(random);
     if (random.one_in(3)) add_any(random, d, out);
     return out;
 }

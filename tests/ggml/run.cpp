@@ -25,8 +25,11 @@ void put(const Arena& arena, const Filled& x) {
     std::ranges::copy(x.bytes, arena.bytes().begin());
 }
 
-VkgemmOperand scratch_memory() { return {buffers().scratch.handle(), 0, Arena::most_bytes, 0}; }
-VkgemmOperand rounded_memory() { return {buffers().rounded.handle(), 0, Arena::most_bytes, 0}; }
+VkgemmOperand all_of(const host::Buffer& buffer) {
+    return {.buffer = buffer.handle(), .offset = 0, .size = Arena::most_bytes, .address = 0};
+}
+VkgemmOperand scratch_memory() { return all_of(buffers().scratch); }
+VkgemmOperand rounded_memory() { return all_of(buffers().rounded); }
 
 std::string run(const ggml::MulMat& product, const std::vector<std::byte>& want, ggml::Reason& reason) {
     ggml::Work work;

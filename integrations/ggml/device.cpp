@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "vkgemm_ggml/device.h"
+
+#include <string_view>
+
+namespace vkgemm::ggml {
+
+bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit) {
+    VkgemmProblem problem{};
+    problem.structSize = sizeof problem;
+    problem.m = 512;
+    problem.n = 4096;
+    problem.k = 14336;
+    problem.batch = 1;
+    problem.a.type = problem.b.type = type;
+    problem.d.type = VKGEMM_TYPE_F32;
+    problem.b.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.flags = VKGEMM_PLAN_DEFER_COMPILE;  // unlike a dry plan it loads machine code
+    options.workspaceLimit = workspaceLimit;
+    VkgemmPlan plan = nullptr;
+    if (vkgemmCreatePlan(context, &problem, &options, &plan, nullptr) < 0) return false;
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    vkgemmGetPlanInfo(plan, &info);
+    bool isNative = false;
+    for (uint32_t i = 0; i < vkgemmKernelCount(); ++i) {
+        VkgemmKernelInfo kernel{};
+        kernel.structSize = sizeof kernel;
+        VkgemmKernelTraits traits{};
+        traits.structSize = sizeof traits;
+        if (vkgemmGetKernel(i, &kernel) < 0 || std::string_view(kernel.name) != info.kernel) continue;
+        if (vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) >= 0) isNative = traits.native != 0;
+    }
+    vkgemmDestroyPlan(plan);
+    return isNative;
+}
+
+bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled) {
+    for (const auto* x = reinterpret_cast<const VkBaseInStructure*>(enabled); x; x = x->pNext) {
+        if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
+            return reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(x)->bufferDeviceAddress;
+        if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
+            return reinterpret_cast<const VkPhysicalDeviceBufferDeviceAddressFeatures*>(x)->bufferDeviceAddress;
+    }
+    return false;
+}
+
+std::string deviceOf(const VkgemmContextInfo& info, Rounds rounds) {
+    VkPhysicalDeviceProperties x{};
+    const auto get = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
+        info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
+    get(info.physicalDevice, &x);
+    return std::string(x.deviceName) + ", driver " + std::to_string(x.driverVersion) + ", vkgemm " +
+           std::to_string(vkgemmVersion()) + ", rounds " + std::to_string(uint32_t(rounds));
+}
+
+}  // namespace vkgemm::ggml

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "vkgemm_ggml/plans.h"
+
+#include <initializer_list>
+#include <vkgemm/hash.hpp>
+
+namespace vkgemm::ggml {
+
+PlanKey keyOf(const Products& x) {
+    const VkgemmProblem& p = x.problem;
+    const auto matrix = [](const VkgemmMatrix& m, uint64_t outerStride) {
+        return PlanKey::Matrix{
+            .type = m.type, .layout = m.layout, .ld = m.ld, .batchStride = m.batchStride, .outerStride = outerStride};
+    };
+    return {.m = p.m,
+            .n = p.n,
+            .k = p.k,
+            .batch = p.batch,
+            .outerBatch = p.outerBatch,
+            .a = matrix(p.a, p.outerStrideA),
+            .b = matrix(p.b, p.outerStrideB),
+            .d = matrix(p.d, p.outerStrideD),
+            .ratioB = p.ratioB,
+            .outerRatioB = p.outerRatioB,
+            .accuracy = p.accuracy,
+            .upTo = p.upTo,
+            .grouping = p.grouping,
+            .indicesPerRow = p.indicesPerRow,
+            .alignment = x.alignment,
+            .residual = x.residual,
+            .bias = x.bias};
+}
+
+size_t PlanKeyHash::operator()(const PlanKey& key) const {
+    uint64_t hash = emptyHash;
+    const auto add = [&](std::initializer_list<uint64_t> words) {
+        for (const uint64_t word : words) {
+            hash = hashed(hash, word);
+            hash ^= hash >> 29;
+        }
+    };
+    add({key.m, key.n, key.k, key.batch, key.outerBatch, key.ratioB, key.outerRatioB, key.indicesPerRow,
+         key.alignment});
+    add({uint64_t(key.accuracy), key.upTo, uint64_t(key.grouping), uint64_t(key.residual + 1), uint64_t(key.bias + 1)});
+    for (const PlanKey::Matrix* x : {&key.a, &key.b, &key.d})
+        add({uint64_t(x->type), uint64_t(x->layout), x->ld, x->batchStride, x->outerStride});
+    return static_cast<size_t>(hash);
+}
+
+void makePlan(VkgemmContext context, uint64_t workspaceLimit, const Products& x, CachedPlan& out) {
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.workspaceLimit = workspaceLimit;
+    options.operandAlignment = x.alignment;
+    VkgemmError error{};
+    const VkgemmResult made = vkgemmCreatePlan(context, &x.problem, &options, &out.handle, &error);
+    if (made < 0) {
+        out.reason = made == VKGEMM_ERROR_LIMIT ? Reason::LIMIT : Reason::PLAN;
+        out.detail = error.text;
+        return;
+    }
+    VkgemmPlanInfo info{};
+    info.structSize = sizeof info;
+    vkgemmGetPlanInfo(out.handle, &info);
+    out.detail = info.kernel;
+    out.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+}
+
+}  // namespace vkgemm::ggml
