@@ -37,7 +37,8 @@ DEVICE float f32_of(uint32_t bits, uint32_t type) {
     return type == VKGEMM_TYPE_F16 ? __half2float(__ushort_as_half(bits)) : __uint_as_float(bits << 16);
 }
 
-/// Elements of a type of 1 byte (i8) or 2, or those of V: 0 unless it `exists`. Predicates, because ptxas makes a branch of every `if` round an asm statement.
+/// Elements of a type of 1 byte (i8) or 2, or those of V: 0 unless it `exists`. Predicates, because ptxas makes a
+/// branch of every `if` round an asm statement.
 template <class V, uint32_t bytes>
 DEVICE V element_at(uint64_t address, uint32_t type, bool exists) {
     if constexpr (std::is_same_v<V, f64>) {

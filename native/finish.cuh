@@ -184,14 +184,26 @@ struct Finish {
         const uint64_t in_c = uint64_t{batch} * a.batch_c, in_d = uint64_t{batch} * a.batch_d;
         if (step == ADD_C) {
             const bool down = c[TRANS_C] != 0;
-            return {address_of(a.c), type(c[FORMAT_C]), in_c, down ? 1 : a.ldc, down ? a.ldc : 1};
+            return {.begin = address_of(a.c),
+                    .type = type(c[FORMAT_C]),
+                    .first = in_c,
+                    .down = down ? 1 : a.ldc,
+                    .across = down ? a.ldc : 1};
         }
-        if (step == VKGEMM_STEP_RESIDUAL) return {address_of(a.residual), type(c[FORMAT_RESIDUAL]), in_d, a.ldd, 1};
+        if (step == VKGEMM_STEP_RESIDUAL)
+            return {.begin = address_of(a.residual),
+                    .type = type(c[FORMAT_RESIDUAL]),
+                    .first = in_d,
+                    .down = a.ldd,
+                    .across = 1};
         const bool is_bias = step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_BIAS_COL;
         const bool by_row = step == VKGEMM_STEP_BIAS_ROW || step == VKGEMM_STEP_SCALE_ROW;
         const bool by_col = step == VKGEMM_STEP_BIAS_COL || step == VKGEMM_STEP_SCALE_COL;
-        return {address_of(is_bias ? a.bias : a.scale), type(c[is_bias ? FORMAT_BIAS : FORMAT_SCALE]), 0, by_row,
-                by_col};
+        return {.begin = address_of(is_bias ? a.bias : a.scale),
+                .type = type(c[is_bias ? FORMAT_BIAS : FORMAT_SCALE]),
+                .first = 0,
+                .down = by_row,
+                .across = by_col};
     }
 
     DEVICE static uint32_t bytes_of(uint32_t type) {

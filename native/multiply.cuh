@@ -70,7 +70,9 @@ DEVICE constexpr uint64_t next_k(bool along_k) { return (along_k ? 32 : 16 * 128
 /// descriptors. d holds, of 64 x 2 count sums, what wgmma gives a thread.
 template <class Element, int count>
 struct Multiply;
-#define MULTIPLY(element, sum, kind, count, shape_and_types, places, ...)                                            \
+#define CONSTRAINT_f32 "+f"
+#define CONSTRAINT_i32 "+r"
+#define MULTIPLY(element, sum, count, shape_and_types, places, ...)                                                  \
     template <>                                                                                                      \
     struct Multiply<element, count> {                                                                                \
         template <bool a_along_k, bool b_along_k>                                                                    \
@@ -78,19 +80,19 @@ struct Multiply;
             asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %" #places                                          \
                          ", 0;\n"                                                                                    \
                          "wgmma.mma_async.sync.aligned." shape_and_types " {" NAMES_##count "}, " __VA_ARGS__ ";\n}" \
-                         : SUMS_##count(kind)                                                                        \
+                         : SUMS_##count(CONSTRAINT_##sum)                                                            \
                          : "r"(uint32_t{adds}), "l"(a), "l"(b), "n"(!a_along_k), "n"(!b_along_k));                   \
         }                                                                                                            \
     };
 // Last the numbers of the operands that follow the sums: the first says whether to add. Operands of one byte must run
 // along k, and have no such bits.
-#define HALVES(element, columns, count, adds, a, b, a_turned, b_turned)                         \
-    MULTIPLY(element, f32, "+f", count, "m64n" #columns "k16.f32." #element "." #element, adds, \
+#define HALVES(element, columns, count, adds, a, b, a_turned, b_turned)                   \
+    MULTIPLY(element, f32, count, "m64n" #columns "k16.f32." #element "." #element, adds, \
              "%" #a ", %" #b ", adds, 1, 1, %" #a_turned ", %" #b_turned)
 #define BYTES(columns, count, adds, a, b) \
-    MULTIPLY(i8, i32, "+r", count, "m64n" #columns "k32.s32.s8.s8", adds, "%" #a ", %" #b ", adds")
-#define FLOATS_OF_8_BITS(first, second, columns, count, adds, a, b)                                   \
-    MULTIPLY(first##_##second, f32, "+f", count, "m64n" #columns "k32.f32." #first "." #second, adds, \
+    MULTIPLY(i8, i32, count, "m64n" #columns "k32.s32.s8.s8", adds, "%" #a ", %" #b ", adds")
+#define FLOATS_OF_8_BITS(first, second, columns, count, adds, a, b)                             \
+    MULTIPLY(first##_##second, f32, count, "m64n" #columns "k32.f32." #first "." #second, adds, \
              "%" #a ", %" #b ", adds, 1, 1")
 #define EVERY_WIDTH(element)                      \
     HALVES(element, 32, 16, 16, 17, 18, 19, 20)   \

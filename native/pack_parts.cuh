@@ -71,7 +71,7 @@ struct PackParts {
         for (uint32_t i = 0; i < 4; ++i)
             v[i] = row + (along_k ? 0 : i) < g.m && k + (along_k ? i : 0) < g.k ? reinterpret_cast<const f32*>(begin)[i]
                                                                                 : 0;
-        return {v[0], v[1], v[2], v[3]};
+        return make_float4(v[0], v[1], v[2], v[3]);
     }
 
     DEVICE static uint32_t finite_size(f32 v) {

@@ -77,8 +77,8 @@ DEVICE uint32_t bytes_at(uint32_t box, uint32_t row, uint32_t unit) {
     return box + row * 64 + (unit ^ row / 2 % 4) * 16;
 }
 
-/// Stores 16 rows and 64 bytes of each, at `to`, without the copy engine, whose boxes are twice as wide. Each lane turns
-/// two neighbours in two rows into four in one of them.
+/// Stores 16 rows and 64 bytes of each, at `to`, without the copy engine, whose boxes are twice as wide. Each lane
+/// turns two neighbours in two rows into four in one of them.
 DEVICE void store_bytes(const NativeArgs& x, uint32_t box, uint32_t lane, const f32 (&v)[sums_of_box<i8>], uint32_t row,
                         uint32_t col, uint64_t to) {
     const bool is_odd = lane % 2;

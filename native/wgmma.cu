@@ -6,26 +6,28 @@
 namespace vkgemm::native {
 namespace {
 
-#define KERNEL(BM, BN, BK, layout, STAGES, a_along_k, b_along_k)                            \
+// `layout` has a letter for A (m x k) and one for B (k x n); n: row-major, t: column-major.
+#define KERNEL(BM, BN, BK, layout, STAGES)                                                  \
     ENTRY_POINT(_##BM##x##BN##x##BK##_##layout) {                                           \
+        constexpr bool a_along_k = #layout[0] == 'n', b_along_k = #layout[1] == 't';        \
         Product<VKGEMM_A, VKGEMM_D, BM, BN, STAGES, a_along_k, b_along_k>(x, shared).run(); \
     }
 #define BYTES_OF_i8 1
 #define BYTES_OF_f16 2
 #define BYTES_OF_bf16 2
 #define BYTES_OF_f64 8
-// A is m x k, B is k x n; n: row-major, t: column-major. The matrix units want elements of one byte to run along k.
+// The matrix units want elements of one byte to run along k.
 #if PASTE(BYTES_OF_, VKGEMM_A) == 8
-KERNEL(128, 128, 16, nt, 6, true, true)
+KERNEL(128, 128, 16, nt, 6)
 #else
 #    if PASTE(BYTES_OF_, VKGEMM_A) == 1
-#        define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES, true, true)
+#        define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES)
 #    else
-#        define EVERY_LAYOUT(BM, BN, STAGES)             \
-            KERNEL(BM, BN, 64, nn, STAGES, true, false)  \
-            KERNEL(BM, BN, 64, nt, STAGES, true, true)   \
-            KERNEL(BM, BN, 64, tn, STAGES, false, false) \
-            KERNEL(BM, BN, 64, tt, STAGES, false, true)
+#        define EVERY_LAYOUT(BM, BN, STAGES) \
+            KERNEL(BM, BN, 64, nn, STAGES)   \
+            KERNEL(BM, BN, 64, nt, STAGES)   \
+            KERNEL(BM, BN, 64, tn, STAGES)   \
+            KERNEL(BM, BN, 64, tt, STAGES)
 #    endif
 EVERY_LAYOUT(128, 256, 4)
 EVERY_LAYOUT(128, 128, 6)
@@ -35,8 +37,8 @@ EVERY_LAYOUT(128, 64, 8)
 EVERY_LAYOUT(128, 192, 4)
 EVERY_LAYOUT(64, 128, 8)
 #        if PASTE(BYTES_OF_, VKGEMM_A) == 2  // boxes of a row-major B would have 64 columns
-KERNEL(64, 32, 64, nt, 16, true, true)
-KERNEL(64, 32, 64, tt, 16, false, true)
+KERNEL(64, 32, 64, nt, 16)
+KERNEL(64, 32, 64, tt, 16)
 #        endif
 #    endif
 #endif
