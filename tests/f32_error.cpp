@@ -245,7 +245,10 @@ tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& dev
                                  : cublas      ? computed(*cublas, x, 1)
                                                : Product{};
             if (!made.d.empty()) row[i] = Error(made, exact, side);
-            made.d.empty() ? std::printf(" – |") : std::printf(" %.3g (%.3g) |", row[i].most, row[i].mean);
+            if (made.d.empty())
+                std::printf(" – |");
+            else
+                std::printf(" %.3g (%.3g) |", row[i].most, row[i].mean);
         }
         std::printf("\n");
         std::fflush(stdout);

@@ -82,13 +82,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL more_extensions(VkPhysicalDevice device, c
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
     const PFN_vkVoidFunction real = device_functions(device, name);
-#define REPLACE(function, kept, replacement) \
-    if (strcmp(name, #function) == 0) return kept = (PFN_##function)real, (PFN_vkVoidFunction)replacement
-    REPLACE(vkAllocateMemory, allocate_memory, failing_allocate);
-    REPLACE(vkMapMemory, map_memory, failing_map);
-    REPLACE(vkQueueSubmit, queue_submit, failing_submit);
-    REPLACE(vkWaitForFences, wait_for_fences, failing_wait);
-    REPLACE(vkBeginCommandBuffer, begin_commands, failing_begin);
+#define REPLACE(function, kept, replacement)    \
+    if (strcmp(name, #function) == 0) {         \
+        kept = (PFN_##function)real;            \
+        return (PFN_vkVoidFunction)replacement; \
+    }
+    REPLACE(vkAllocateMemory, allocate_memory, failing_allocate)
+    REPLACE(vkMapMemory, map_memory, failing_map)
+    REPLACE(vkQueueSubmit, queue_submit, failing_submit)
+    REPLACE(vkWaitForFences, wait_for_fences, failing_wait)
+    REPLACE(vkBeginCommandBuffer, begin_commands, failing_begin)
     return real;
 }
 

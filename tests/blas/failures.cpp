@@ -99,7 +99,8 @@ TEST_SUITE("failures") {
 
     TEST_CASE("what was not sent is not kept") {
         for (int after = 1; after < 6; ++after) {
-            const Failure failure{"vkAllocateMemory", out_of_device_memory, after, true};
+            const Failure failure{
+                .function = "vkAllocateMemory", .result = out_of_device_memory, .after = after, .ends = true};
             check_in_child(failure, [&] { return run_kept(failure); });
         }
     }

@@ -131,13 +131,16 @@ TEST_SUITE("failures") {
         constexpr int timeout = 2, out_of_host_memory = -1, out_of_device_memory = -2, device_lost = -4;
         std::vector<Case> cases;
         for (const int after : {0, 1, 2, 3, 5, 8, 13, 21, 34}) {
-            cases.push_back({"vkQueueSubmit", device_lost, after, true});
-            cases.push_back({"vkWaitForFences", after % 2 ? timeout : device_lost, after, true});
+            cases.push_back({.function = "vkQueueSubmit", .result = device_lost, .after = after, .loses = true});
+            const int result = after % 2 ? timeout : device_lost;
+            cases.push_back({.function = "vkWaitForFences", .result = result, .after = after, .loses = true});
         }
         for (const int after : {0, 1, 2, 3, 4, 6, 8, 12}) {
-            cases.push_back({"vkAllocateMemory", out_of_device_memory, after, false});
-            cases.push_back({"vkMapMemory", out_of_host_memory, after, false});
-            cases.push_back({"vkBeginCommandBuffer", out_of_host_memory, 2 * after, false});
+            cases.push_back(
+                {.function = "vkAllocateMemory", .result = out_of_device_memory, .after = after, .loses = false});
+            cases.push_back({.function = "vkMapMemory", .result = out_of_host_memory, .after = after, .loses = false});
+            cases.push_back(
+                {.function = "vkBeginCommandBuffer", .result = out_of_host_memory, .after = 2 * after, .loses = false});
         }
         size_t number = 0;
         for (const Case& c : cases)

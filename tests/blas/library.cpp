@@ -41,16 +41,17 @@ template <class T, class Int>
 Entry<T> fortran(const char* name) {
     using Function = void(const char*, const char*, const Int*, const Int*, const Int*, const T*, const T*, const Int*,
                           const T*, const Int*, const T*, T*, const Int*);
-    return {name,
-            [name](const Gemm<T>& g) {
-                auto* const f = reinterpret_cast<Function*>(blas_function(name));
-                const Int m = static_cast<Int>(g.m), n = static_cast<Int>(g.n), k = static_cast<Int>(g.k),
-                          lda = static_cast<Int>(g.lda), ldb = static_cast<Int>(g.ldb), ldc = static_cast<Int>(g.ldc);
-                f(&"NTC"[static_cast<int>(g.op_a)], &"ntc"[static_cast<int>(g.op_b)], &m, &n, &k, &g.alpha, g.a, &lda,
-                  g.b, &ldb, &g.beta, g.c, &ldc);
-            },
-            {},
-            sizeof(Int) == 8};
+    return {.name = name,
+            .call =
+                [name](const Gemm<T>& g) {
+                    auto* const f = reinterpret_cast<Function*>(blas_function(name));
+                    const Int m = static_cast<Int>(g.m), n = static_cast<Int>(g.n), k = static_cast<Int>(g.k),
+                              lda = static_cast<Int>(g.lda), ldb = static_cast<Int>(g.ldb),
+                              ldc = static_cast<Int>(g.ldc);
+                    f(&"NTC"[static_cast<int>(g.op_a)], &"ntc"[static_cast<int>(g.op_b)], &m, &n, &k, &g.alpha, g.a,
+                      &lda, g.b, &ldb, &g.beta, g.c, &ldc);
+                },
+            .wide = sizeof(Int) == 8};
 }
 
 template <class T, class Int>
@@ -71,15 +72,17 @@ void call_cblas(const char* name, int order, const Gemm<T>& g) {
 
 template <class T, class Int>
 Entry<T> cblas(const char* name) {
-    return {name, [name](const Gemm<T>& g) { call_cblas<T, Int>(name, 102, g); },
-            [name](Gemm<T> g) {
-                std::swap(g.op_a, g.op_b);
-                std::swap(g.m, g.n);
-                std::swap(g.a, g.b);
-                std::swap(g.lda, g.ldb);
-                call_cblas<T, Int>(name, 101, g);
-            },
-            sizeof(Int) == 8};
+    return {.name = name,
+            .call = [name](const Gemm<T>& g) { call_cblas<T, Int>(name, 102, g); },
+            .call_row_major =
+                [name](Gemm<T> g) {
+                    std::swap(g.op_a, g.op_b);
+                    std::swap(g.m, g.n);
+                    std::swap(g.a, g.b);
+                    std::swap(g.lda, g.ldb);
+                    call_cblas<T, Int>(name, 101, g);
+                },
+            .wide = sizeof(Int) == 8};
 }
 
 template <class T>

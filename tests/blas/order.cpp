@@ -78,7 +78,7 @@ TEST_CASE("order: tiles grow as a square, then column by column, each once") {
 }
 
 TEST_CASE("order: A and B that do not fit together are sent in panels") {
-    const auto room = [](double tiles, int64_t depth) { return Room{tiles, depth, 1, 1}; };
+    const auto room = [](double tiles, int64_t depth) { return Room{.bytes = tiles, .depth = depth, .a = 1, .b = 1}; };
     CHECK(panels_for(8, 8, room(128, 8)) == Panels{});
     CHECK(panels_for(8, 8, room(56, 8)) == Panels{4, 0});  // two of nearly the same size
     CHECK(panels_for(8, 8, room(40, 8)) == Panels{3, 0});
@@ -112,7 +112,7 @@ TEST_CASE("order: the first tiles of a device are computed together") {
     CHECK(TileShares(3, 9, 1, false, Room{.depth = 2}).take_together(0).size() == 1);
     CHECK(TileShares(8, 9, 1, false, Room{.depth = 1}).take_together(0).size() == 1);  // nothing to gain
     CHECK(TileShares(8, 9, 1, true, Room{.depth = 2}).take_together(0).size() == 1);
-    CHECK(TileShares(8, 9, 1, false, Room{56, 8, 1, 1}).take_together(0).size() == 1);
+    CHECK(TileShares(8, 9, 1, false, Room{.bytes = 56, .depth = 8, .a = 1, .b = 1}).take_together(0).size() == 1);
     TileShares two(4, 8, 2, false, Room{.depth = 2});
     while (two.take(1)) {
     }

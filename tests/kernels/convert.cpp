@@ -110,7 +110,7 @@ TEST_CASE("converted: ahead of the run, for sizes that vary, in slices, and with
             tally(x);
             x.problem.upTo = VKGEMM_UP_TO_M;
             for (const uint64_t m : {1u, 8u, 35u}) {
-                x.sizes = vkgemm::plan::Sizes{m, x.problem.n, 512, 1};
+                x.sizes = vkgemm::plan::Sizes{.m = m, .n = x.problem.n, .k = 512, .batch = 1};
                 tally(x);
             }
             x.problem.packedB = VKGEMM_PACKED_NONE;

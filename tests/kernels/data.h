@@ -36,7 +36,7 @@ inline bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
 /// The operands of one case on the host. What the problem forbids to read stays poison.
 struct Data {
     Guarded a, b, c, d, bias, scale, residual;
-    VkgemmScalars scalars{NAN, NAN, NAN, NAN, 0, 7};
+    VkgemmScalars scalars{.alpha = NAN, .beta = NAN, .low = NAN, .high = NAN, .nonFinite = 0, .largest = 7};
 
     Data(const Case& x, const plan::Problem& p)
         : a(of(p, VKGEMM_SLOT_A, p.a.type, true, x.shift)),
@@ -86,7 +86,7 @@ struct Data {
 
     static Guarded of(const plan::Problem& p, VkgemmSlot slot, plan::Type type, bool is_there, uint64_t shift) {
         const plan::Operand x = plan::operands(p)[slot];
-        return {type, *x.matrix, is_there ? x.rows : 0, x.cols, x.batch, shift, x.outer, x.outer_stride};
+        return Guarded(type, *x.matrix, is_there ? x.rows : 0, x.cols, x.batch, shift, x.outer, x.outer_stride);
     }
 
     /// What the problem has in memory; the rest stays poison.
@@ -157,8 +157,13 @@ struct Data {
 
     std::array<const Guarded*, 7> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual}; }
     Operands numbers() const {
-        return {a.numbers(),    b.numbers(),     c.numbers(),       d.numbers(),
-                bias.numbers(), scale.numbers(), residual.numbers()};
+        return {.a = a.numbers(),
+                .b = b.numbers(),
+                .c = c.numbers(),
+                .d = d.numbers(),
+                .bias = bias.numbers(),
+                .scale = scale.numbers(),
+                .residual = residual.numbers()};
     }
 };
 

@@ -3,6 +3,8 @@
 // driver's shader that reads or writes there ends the program with SIGSEGV.
 #include <doctest/doctest.h>
 
+#include "vkgemm/rounding.hpp"
+
 #if defined(__linux__)
 
 #    include <sys/mman.h>
@@ -38,8 +40,8 @@ class Fenced {
         buffer_ = *made;
         std::byte* const all = buffer_.mapped().data();
         const size_t first = (page_ - reinterpret_cast<uintptr_t>(all) % page_) % page_;  // whole page of the buffer
-        const size_t aligned = (bytes + alignment - 1) / alignment * alignment;
-        const size_t wall = side == Side::before ? first : first + (bytes + page_ - 1) / page_ * page_;
+        const size_t aligned = vkgemm::roundUp(bytes, alignment);
+        const size_t wall = side == Side::before ? first : first + vkgemm::roundUp(bytes, page_);
         offset_ = side == Side::before ? wall + page_ : wall - aligned;
         std::memset(all, 0xff, buffer_.mapped().size());
         wall_ = all + wall;
@@ -53,7 +55,8 @@ class Fenced {
     }
     std::byte* data() const { return buffer_.mapped().data() + offset_; }
     VkgemmOperand operand() const {
-        return bytes_ ? VkgemmOperand{buffer_.handle(), offset_, bytes_, 0} : VkgemmOperand{};
+        if (!bytes_) return {};
+        return {.buffer = buffer_.handle(), .offset = offset_, .size = bytes_, .address = 0};
     }
 
    private:

@@ -62,7 +62,7 @@ host::Buffer uploaded(const void* bytes, size_t size) {
 }
 
 VkgemmOperand operand(const host::Buffer& buffer, const Guarded& x) {
-    return {buffer.handle(), x.offset(), x.span_bytes(), 0};
+    return {.buffer = buffer.handle(), .offset = x.offset(), .size = x.span_bytes(), .address = 0};
 }
 
 /// Records and runs it. "" or what went wrong; `messages`: how many the validation layer had before.

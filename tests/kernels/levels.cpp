@@ -75,8 +75,10 @@ TEST_CASE("levels: ratios, strides in any order, shared and separate operands, C
         check_all_ways("", line);
     for (const char* line : {"9x13x8 batch=6 outer=4 ratio_b=2 outer_stride_a=600 bias=row upto=mn"}) {
         Case x = case_of("", line);
-        for (const vkgemm::plan::Sizes& sizes :
-             {vkgemm::plan::Sizes{9, 13, 8, 6}, {5, 4, 8, 6}, {1, 13, 8, 6}, {0, 3, 8, 6}}) {
+        for (const vkgemm::plan::Sizes& sizes : {vkgemm::plan::Sizes{.m = 9, .n = 13, .k = 8, .batch = 6},
+                                                 {.m = 5, .n = 4, .k = 8, .batch = 6},
+                                                 {.m = 1, .n = 13, .k = 8, .batch = 6},
+                                                 {.m = 0, .n = 3, .k = 8, .batch = 6}}) {
             x.sizes = sizes;
             CHECK(run(x) == "");
             x.invocations = as_on_a_gpu;

@@ -46,7 +46,7 @@ TEST_CASE("packed ahead: one layout for all ranges of sizes, whichever kernel ea
         x.invocations = invocations;
         if (!is_planned(x)) continue;  // the device may lack f16
         for (const uint64_t m : {1u, 5u, 33u, 512u}) {
-            x.sizes = vkgemm::plan::Sizes{m, 512, 256, 1};
+            x.sizes = vkgemm::plan::Sizes{.m = m, .n = 512, .k = 256, .batch = 1};
             CHECK(run(x) == "");
         }
     }

@@ -9,6 +9,7 @@
 
 #include "kernels/tally.h"
 #include "support/limited_device.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::test {
 namespace {
@@ -106,8 +107,6 @@ std::vector<Row> rows_that_fit(bool with_helpers) {
     }
     return out;
 }
-
-uint64_t rounded_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
 uint32_t grain_of(const Kernel& k) { return wants_alignment(k) ? 16 / plan::info(k.module.a).bytes : 1; }
 
@@ -255,7 +254,7 @@ Case widened(Case x) {
     if (blocks || kernel->module.family.name == "gemv_mixed") {  // which take nothing else
         p.a.layout = rowMajor;
         p.b.layout = plan::columnMajor;
-        p.k = rounded_up(p.k, blocks ? 64 : 32);
+        p.k = roundUp(p.k, blocks ? 64 : 32);
     }
     if (blocks) p.m = std::min<uint64_t>(p.m, 16);
     if (wants_column_major_b(*kernel)) p.b.layout = plan::columnMajor;
@@ -264,10 +263,10 @@ Case widened(Case x) {
         p.a.layout = rowMajor;
         p.b.layout = plan::columnMajor;
     }
-    (p.a.layout == rowMajor ? p.k : p.m) = rounded_up(p.a.layout == rowMajor ? p.k : p.m, to);
-    (p.b.layout == rowMajor ? p.n : p.k) = rounded_up(p.b.layout == rowMajor ? p.n : p.k, to);
-    if (kernel->module.family.wants_wide_d) p.n = rounded_up(p.n, to);
-    x.shift = static_cast<uint32_t>(rounded_up(x.shift, to));
+    (p.a.layout == rowMajor ? p.k : p.m) = roundUp(p.a.layout == rowMajor ? p.k : p.m, to);
+    (p.b.layout == rowMajor ? p.n : p.k) = roundUp(p.b.layout == rowMajor ? p.n : p.k, to);
+    if (kernel->module.family.wants_wide_d) p.n = roundUp(p.n, to);
+    x.shift = static_cast<uint32_t>(roundUp(x.shift, to));
     return x;
 }
 

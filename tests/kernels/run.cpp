@@ -244,13 +244,19 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
     return "";
 }
 
+VkgemmOperand operand_of(const host::Buffer& buffer, uint64_t offset, uint64_t size, bool by_address) {
+    return {.buffer = by_address ? VK_NULL_HANDLE : buffer.handle(),
+            .offset = offset,
+            .size = size,
+            .address = by_address ? buffer.address() : 0};
+}
+
 VkgemmOperand operand(const Case& x, const plan::Problem& p, const Guarded& g, size_t slot) {
     const uint64_t bytes = bytes_needed(p, g, slot, alignment_of(x, p));
     if (bytes == 0) return {};
     const bool on_d = x.alias != Alias::none && slot == (x.alias == Alias::c ? VKGEMM_SLOT_C : VKGEMM_SLOT_RESIDUAL);
     const host::Buffer& buffer = pool().buffers[on_d ? d_slot : slot];
-    if (x.addresses) return {VK_NULL_HANDLE, g.offset(), bytes, buffer.address()};
-    return {buffer.handle(), g.offset(), bytes, 0};
+    return operand_of(buffer, g.offset(), bytes, x.addresses);
 }
 
 /// The workspace of a plan, or a packed operand: poisoned, with a zone behind it that nobody may touch.
@@ -277,8 +283,7 @@ struct Workspace {
     }
     VkgemmOperand operand(bool addresses) const {
         if (size == 0) return {};
-        return addresses ? VkgemmOperand{VK_NULL_HANDLE, 0, size, buffer.address()}
-                         : VkgemmOperand{buffer.handle(), 0, size, 0};
+        return operand_of(buffer, 0, size, addresses);
     }
 };
 
@@ -332,9 +337,7 @@ Status execute(const Case& x, const plan::Problem& p, VkgemmPlan plan, const Dat
     r.beta = p.scalars & VKGEMM_SCALARS_BETA ? NAN : x.beta;
     if (p.scalars) {
         const host::Buffer& buffer = pool().buffers[Pool::scalars];
-        r.scalars = x.addresses
-                        ? VkgemmOperand{VK_NULL_HANDLE, Pool::scalars_offset, sizeof(VkgemmScalars), buffer.address()}
-                        : VkgemmOperand{buffer.handle(), Pool::scalars_offset, sizeof(VkgemmScalars), 0};
+        r.scalars = operand_of(buffer, Pool::scalars_offset, sizeof(VkgemmScalars), x.addresses);
     }
     if (r.alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
     if (x.sizes) {

@@ -32,7 +32,18 @@ inline std::array<uint64_t, 12> numbers_of(const VkgemmRunStrides& s) {
             s.batchStrideC, s.batchStrideD, s.outerStrideA, s.outerStrideB, s.outerStrideC, s.outerStrideD};
 }
 inline VkgemmRunStrides strides_of(const std::array<uint64_t, 12>& x) {
-    return {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]};
+    return {.lda = x[0],
+            .ldb = x[1],
+            .ldc = x[2],
+            .ldd = x[3],
+            .batchStrideA = x[4],
+            .batchStrideB = x[5],
+            .batchStrideC = x[6],
+            .batchStrideD = x[7],
+            .outerStrideA = x[8],
+            .outerStrideB = x[9],
+            .outerStrideC = x[10],
+            .outerStrideD = x[11]};
 }
 
 inline std::string strides_text(const VkgemmRunStrides& s) {

@@ -14,6 +14,7 @@
 #include "kernels/tally.h"
 #include "shaders/gemv_blocks/family_mxint8.h"
 #include "support/random.h"
+#include "vkgemm/rounding.hpp"
 
 using namespace vkgemm::test;
 using vkgemm::columnMajor;
@@ -33,8 +34,6 @@ struct Draw {
     uint64_t grain_k = 1;  // K is a multiple, for whole blocks
     uint64_t most_m = 70, most_n = 70;
 };
-
-uint64_t rounded_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
 /// Those of one module that compile fast, for each module of each family: families are drawn equally often, however
 /// many rows they have.
@@ -196,7 +195,7 @@ uint64_t some_size(Random& random, uint64_t most) {
 void set_strides(Random& random, const Draw& d, Matrix& x, uint64_t rows, uint64_t cols, uint64_t batch, bool shared) {
     const uint64_t inner = x.layout == rowMajor ? cols : rows, outer = x.layout == rowMajor ? rows : cols;
     const uint64_t grain = std::max<uint64_t>(info(x.type).block, d.aligned ? 16 : 1);
-    const std::array<uint64_t, 3> lds = {0, inner, rounded_up(inner + 1 + random.below(9), grain)};
+    const std::array<uint64_t, 3> lds = {0, inner, vkgemm::roundUp(inner + 1 + random.below(9), grain)};
     x.ld = random.pick(lds);
     if (batch <= 1 || random.one_in(3)) return;
     if (shared && random.one_in(3)) {
@@ -205,7 +204,7 @@ void set_strides(Random& random, const Draw& d, Matrix& x, uint64_t rows, uint64
         x.batchStride = std::max(inner, grain);
         x.ld = x.batchStride * batch + grain * random.below(3);
     } else {
-        x.batchStride = rounded_up(std::max(x.ld, inner) * (outer + random.below(3)), grain);
+        x.batchStride = vkgemm::roundUp(std::max(x.ld, inner) * (outer + random.below(3)), grain);
     }
 }
 
@@ -215,7 +214,7 @@ void set_outer_stride(Random& random, const Draw& d, Matrix& x, uint64_t& stride
     if (outer <= 1 || random.one_in(3)) return;
     const uint64_t length = x.layout == rowMajor ? cols : rows, lines = x.layout == rowMajor ? rows : cols;
     const uint64_t grain = std::max<uint64_t>(info(x.type).block, d.aligned ? 16 : 1);
-    const uint64_t one = rounded_up((x.ld ? x.ld : std::max<uint64_t>(length, 1)) * lines, grain);
+    const uint64_t one = vkgemm::roundUp((x.ld ? x.ld : std::max<uint64_t>(length, 1)) * lines, grain);
     const bool one_matrix = batch <= 1 || x.batchStride == vkgemm::broadcast;
     if (shared && random.one_in(3)) {
         stride = vkgemm::broadcast;
@@ -224,7 +223,7 @@ void set_outer_stride(Random& random, const Draw& d, Matrix& x, uint64_t& stride
         x.batchStride = stride * outer;
     } else {
         const uint64_t all = one_matrix ? one : std::max(one, batch * (x.batchStride ? x.batchStride : one));
-        stride = rounded_up(all, grain) + grain * random.below(2);
+        stride = vkgemm::roundUp(all, grain) + grain * random.below(2);
     }
 }
 
@@ -280,9 +279,9 @@ Case some_case(Random& random, const Draw& d) {
     Case x = d.base;
     Problem& p = x.problem;
     const uint64_t grain = d.aligned ? 16 : 1;
-    p.m = rounded_up(some_size(random, d.most_m), grain);
-    p.n = rounded_up(some_size(random, d.most_n), grain);
-    p.k = rounded_up(some_size(random, random.one_in(6) ? 300 : 60), std::max(grain, d.grain_k));
+    p.m = vkgemm::roundUp(some_size(random, d.most_m), grain);
+    p.n = vkgemm::roundUp(some_size(random, d.most_n), grain);
+    p.k = vkgemm::roundUp(some_size(random, random.one_in(6) ? 300 : 60), std::max(grain, d.grain_k));
     if (!(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(4))
         set_levels(random, d, p);
     else
@@ -308,7 +307,8 @@ void draw_sizes(Random& random, Case& x, bool aligned) {
     const Problem& p = x.problem;
     const uint64_t grain = aligned && random.one_in(2) ? 16 : 1;
     const auto size = [&](uint32_t bit, uint64_t most) {
-        return p.upTo & bit ? std::min(rounded_up(some_size(random, std::max<uint64_t>(most, 1)), grain), most) : most;
+        return p.upTo & bit ? std::min(vkgemm::roundUp(some_size(random, std::max<uint64_t>(most, 1)), grain), most)
+                            : most;
     };
     x.sizes = {size(VKGEMM_UP_TO_M, p.m), size(VKGEMM_UP_TO_N, p.n), size(VKGEMM_UP_TO_K, p.k),
                p.upTo & VKGEMM_UP_TO_BATCH ? random.below(p.batch + 1) : p.batch};

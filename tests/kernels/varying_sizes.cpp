@@ -10,6 +10,7 @@
 #include "kernels/sizes_text.h"
 #include "plan/choice/device_kernels.h"
 #include "support/random.h"
+#include "vkgemm/rounding.hpp"
 
 using namespace vkgemm::test;
 using vkgemm::columnMajor;
@@ -73,8 +74,10 @@ Case random_case(Random& random) {
 
 Sizes sizes_for(Random& random, const Problem& p) {
     const auto size = [&](uint32_t bit, uint64_t most) { return p.upTo & bit ? run_size(random, most) : most; };
-    return {size(VKGEMM_UP_TO_M, p.m), size(VKGEMM_UP_TO_N, p.n), size(VKGEMM_UP_TO_K, p.k),
-            size(VKGEMM_UP_TO_BATCH, p.batch)};
+    return {.m = size(VKGEMM_UP_TO_M, p.m),
+            .n = size(VKGEMM_UP_TO_N, p.n),
+            .k = size(VKGEMM_UP_TO_K, p.k),
+            .batch = size(VKGEMM_UP_TO_BATCH, p.batch)};
 }
 
 // Strides of a run, most of them multiples of 16 bytes in one run of two: any that the problem's rules allow.
@@ -84,7 +87,7 @@ std::optional<VkgemmRunStrides> strides_for(Random& random, const Case& x) {
         const uint64_t unit = random.one_in(2) ? 16 : 1;
         std::array<uint64_t, 12> all{};
         const auto draw = [&](size_t i, uint64_t least) {
-            const uint64_t some = (least + unit - 1) / unit * unit + unit * random.below(3);
+            const uint64_t some = vkgemm::roundUp(least, unit) + unit * random.below(3);
             all[i] = random.one_in(4) ? 0 : some;
         };
         const auto [m, n, k, batch] = *x.sizes;

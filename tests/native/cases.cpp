@@ -33,11 +33,23 @@ void check_parts(Harness& h, const std::string& which) {
         for (const char* tile : {"128x128x64", "128x64x64"})
             for (const char* layout : layouts)
                 for (uint32_t slices : {0u, 3u}) {
-                    Setup odd = {module, named(rows, tile), layout, 301, 503, 333, 2};  // not multiples of 16 bytes
+                    Setup odd = {.module = module,
+                                 .row = named(rows, tile),
+                                 .layout = layout,
+                                 .m = 301,
+                                 .n = 503,
+                                 .k = 333,
+                                 .batch = 2};  // not multiples of 16 bytes
                     odd.gap = 1;
                     odd.slices = slices;
                     h.check(odd);
-                    Setup s = {module, named(rows, tile), layout, 300, 500, 330, 2};
+                    Setup s = {.module = module,
+                               .row = named(rows, tile),
+                               .layout = layout,
+                               .m = 300,
+                               .n = 500,
+                               .k = 330,
+                               .batch = 2};
                     s.filling = native::with_infinities;
                     s.slices = slices;
                     h.check(s);
@@ -45,7 +57,12 @@ void check_parts(Harness& h, const std::string& which) {
         for (const uint32_t filling : {native::fractions, native::positive, native::of_many_sizes})
             for (const uint32_t k : {16u, 64u, 256u, 4096u, 16384u}) {
                 if (filling == native::of_many_sizes && module.family.operand_split.count == 2 && k < 4096) continue;
-                Setup s = {module, named(rows, "128x128x64"), k == 256 ? "nn" : "nt", 512, 512, k};
+                Setup s = {.module = module,
+                           .row = named(rows, "128x128x64"),
+                           .layout = k == 256 ? "nn" : "nt",
+                           .m = 512,
+                           .n = 512,
+                           .k = k};
                 s.filling = filling;
                 s.error = filling == native::positive ? 60 : 14;
                 h.check(s);
@@ -61,7 +78,8 @@ void check_fp8_errors(Harness& h, const std::string& which) {
         if (!plan::is_fp8(module.a) || !is_chosen(module, which)) continue;
         for (const uint32_t filling : {native::fractions, native::positive})
             for (const uint32_t k : {32u, 128u, 4096u, 16384u}) {
-                Setup s = {module, named(rows, "128x256x128"), "nt", 512, 512, k};
+                Setup s = {
+                    .module = module, .row = named(rows, "128x256x128"), .layout = "nt", .m = 512, .n = 512, .k = k};
                 s.filling = filling;
                 s.error = (31 + 3 * 33) * 0x1p11f;
                 h.check(s);
@@ -90,7 +108,7 @@ void check_ends(Harness& h, const std::string& which) {
             for (const uint32_t k : {1u, 16u, 64u, 127u, 128u, 129u, 300u, 1024u})
                 for (uint32_t types = 0; types < (plan::is_fp8(module.a) ? 12u : 1u); ++types)
                     for (const uint32_t slices : {0u, 3u}) {
-                        Setup s = {module, row, "nt", 150, 270, k};
+                        Setup s = {.module = module, .row = row, .layout = "nt", .m = 150, .n = 270, .k = k};
                         vary_types(s, types);
                         s.filling = native::ends_infinite;
                         if (slices && k <= 256) continue;
@@ -107,36 +125,9 @@ void check_ends(Harness& h, const std::string& which) {
     std::printf("ends: %u right, %u wrong\n", h.passed, h.failed);
 }
 
-void check_all(Harness& h, const std::string& which) {
+/// Every list of steps, with C and the types of operands in turn.
+void check_steps(Harness& h, const std::vector<plan::Module>& chosen) {
     uint32_t turn = 0;
-    constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
-                                     {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
-    std::vector<plan::Module> chosen;
-    for (const plan::Module& module : modules)
-        if (is_chosen(module, which)) chosen.push_back(module);
-    for (const plan::Module& module : chosen)
-        for (const Row& row : rows)
-            for (const char* layout : layouts)
-                for (const auto& [m, n, k, batch] : sizes)
-                    for (uint32_t d_gap : {0u, 8u, 3u}) {
-                        Setup s = {module, row, layout, m, n, k, batch};
-                        vary_types(s, turn++);
-                        s.gap = d_gap == 8 ? 48 : 0;
-                        s.d_gap = d_gap;
-                        s.alpha = d_gap == 8 ? 0.5f : 1;
-                        h.check(s);
-                        s.slices = 3;
-                        if (k > 64 && d_gap != 8) {
-                            s.alpha = 7;
-                            h.check(s);
-                        }
-                    }
-    for (const plan::Module& module : chosen)
-        for (const Row& row : rows) h.check({module, row, "nt", 4096, 4096, 2048});
-    std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
-    check_parts(h, which);
-    check_fp8_errors(h, which);
-    check_ends(h, which);
     const std::vector<std::vector<uint32_t>> exact = {
         {},
         {VKGEMM_STEP_BIAS_ROW},
@@ -154,9 +145,13 @@ void check_all(Harness& h, const std::string& which) {
                     for (int kind = 0; kind < 4; ++kind)
                         for (const auto* lists : {&exact, &rounded})
                             for (const auto& steps : *lists) {
-                                Setup s = {module, row, plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
-                                           203,    344, k,
-                                           2};
+                                Setup s = {.module = module,
+                                           .row = row,
+                                           .layout = plan::info(module.a).bytes == 2 ? layouts[kind] : "nt",
+                                           .m = 203,
+                                           .n = 344,
+                                           .k = k,
+                                           .batch = 2};
                                 s.d_gap = d_gap;
                                 s.steps = steps;
                                 s.use_c = kind != 0;
@@ -172,6 +167,41 @@ void check_all(Harness& h, const std::string& which) {
                                 if (module.a == plan::i8 ? !is_for_floats : module.a != plan::f64 || lists == &exact)
                                     h.check(s);
                             }
+}
+
+void check_all(Harness& h, const std::string& which) {
+    uint32_t turn = 0;
+    constexpr uint32_t sizes[][4] = {{128, 256, 64, 1}, {256, 512, 256, 1}, {1, 1, 1, 1},        {131, 261, 67, 1},
+                                     {7, 1000, 640, 1}, {1000, 9, 130, 1},  {300, 500, 1000, 3}, {64, 64, 8, 70}};
+    std::vector<plan::Module> chosen;
+    for (const plan::Module& module : modules)
+        if (is_chosen(module, which)) chosen.push_back(module);
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows)
+            for (const char* layout : layouts)
+                for (const auto& [m, n, k, batch] : sizes)
+                    for (uint32_t d_gap : {0u, 8u, 3u}) {
+                        Setup s = {
+                            .module = module, .row = row, .layout = layout, .m = m, .n = n, .k = k, .batch = batch};
+                        vary_types(s, turn++);
+                        s.gap = d_gap == 8 ? 48 : 0;
+                        s.d_gap = d_gap;
+                        s.alpha = d_gap == 8 ? 0.5f : 1;
+                        h.check(s);
+                        s.slices = 3;
+                        if (k > 64 && d_gap != 8) {
+                            s.alpha = 7;
+                            h.check(s);
+                        }
+                    }
+    for (const plan::Module& module : chosen)
+        for (const Row& row : rows)
+            h.check({.module = module, .row = row, .layout = "nt", .m = 4096, .n = 4096, .k = 2048});
+    std::printf("sizes: %u right, %u wrong\n", h.passed, h.failed);
+    check_parts(h, which);
+    check_fp8_errors(h, which);
+    check_ends(h, which);
+    check_steps(h, chosen);
     std::printf("all: %u right, %u wrong\n", h.passed, h.failed);
 }
 
@@ -184,8 +214,8 @@ Setup drawn(std::mt19937& random, const std::vector<plan::Module>& chosen) {
     do {
         row = &rows[below(std::size(rows))];
         layout = layouts[below(4)];
-    } while (!exists({module, *row, layout, 0, 0, 0}));
-    Setup s = {module, *row, layout, 0, 0, 0};
+    } while (!exists({.module = module, .row = *row, .layout = layout, .m = 0, .n = 0, .k = 0}));
+    Setup s = {.module = module, .row = *row, .layout = layout, .m = 0, .n = 0, .k = 0};
     const Tile& t = s.row.tile;
     const auto size = [&](uint32_t tile) {
         return below(4) ? 1 + below(below(8) ? 3 * tile : 1500) : tile * (1 + below(4));
@@ -249,7 +279,13 @@ void add_case(std::vector<Setup>& cases, std::deque<Row>& rows_of_cases, const s
     const size_t slash = module.find('/') + 1;
     Row& row = rows_of_cases.emplace_back(named(rows, tile));
     row.tile.RASTER = raster;
-    Setup s = {named(modules, module.substr(slash)), row, layout, m, n, k, batch};
+    Setup s = {.module = named(modules, module.substr(slash)),
+               .row = row,
+               .layout = layout,
+               .m = m,
+               .n = n,
+               .k = k,
+               .batch = batch};
     s.folder = module.substr(0, slash);
     s.slices = slices;
     s.finish = finish;

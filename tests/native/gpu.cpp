@@ -40,15 +40,7 @@ Gpu::Gpu() {
     instance.pApplicationInfo = &app;
     check(vkCreateInstance(&instance, nullptr, &instance_), "vkCreateInstance");
     volkLoadInstance(instance_);
-    for (VkPhysicalDevice p : listed<VkPhysicalDevice>(
-             [&](uint32_t*n, VkPhysicalDevice*d) { vkEnumeratePhysicalDevices(instance_, n, d); })) {
-        VkPhysicalDeviceProperties properties;
-        vkGetPhysicalDeviceProperties(p, &properties);
-        if (properties.vendorID == 0x10de) {
-            physical_ = p;
-            tick_ = double(properties.limits.timestampPeriod);
-        }
-    }
+    find_physical();
     if (!physical_) stop("no NVIDIA device");
 
     uint32_t family = UINT32_MAX, i = 0;  // with graphics, blocks of more than 48,128 shared bytes lose the device
@@ -78,6 +70,22 @@ Gpu::Gpu() {
     volkLoadDevice(device_);
     vkGetDeviceQueue(device_, family, 0, &queue_);
 
+    make_commands(family);
+}
+
+void Gpu::find_physical() {
+    for (VkPhysicalDevice p : listed<VkPhysicalDevice>(
+             [&](uint32_t*n, VkPhysicalDevice*d) { vkEnumeratePhysicalDevices(instance_, n, d); })) {
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(p, &properties);
+        if (properties.vendorID == 0x10de) {
+            physical_ = p;
+            tick_ = double(properties.limits.timestampPeriod);
+        }
+    }
+}
+
+void Gpu::make_commands(uint32_t family) {
     VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     pool.queueFamilyIndex = family;

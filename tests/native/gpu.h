@@ -38,6 +38,8 @@ class Gpu {
     }
 
    private:
+    void find_physical();
+    void make_commands(uint32_t family);
     VkInstance instance_{};
     VkPhysicalDevice physical_{};
     VkDevice device_{};

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "native/parts.h"
+#include "vkgemm/rounding.hpp"
 
 using namespace vkgemm;
 using plan::Tile;
@@ -28,10 +29,28 @@ bool exists(const Setup& s) {
     if (s.row.tile.BN == 32 && s.layout[1] == 'n') return false;
     return s.row.tile.BK * bytes == native::box_bytes && (bytes == 2 || s.layout == "nt");
 }
-plan::Kernel kernel_of(const Setup& s) { return {s.row.name, s.module, {}, s.row.tile}; }
+plan::Kernel kernel_of(const Setup& s) {
+    return {.name = s.row.name, .module = s.module, .needs = {}, .tile = s.row.tile};
+}
 
 uint64_t ld_of_parts(const Setup& s) { return (uint64_t{s.k} + 63) / 64 * 64; }
 uint32_t packer_of(const Setup& s) { return s.parts() - 2; }
+
+/// What is no operand: how K is split, factors, bounds and steps.
+void set_numbers(const Setup& s, Case& c) {
+    const uint32_t BK = s.row.tile.BK;
+    c.is_partial = s.slices != 0;
+    c.k_chunk = s.slices ? (s.k + s.slices * BK - 1) / (s.slices * BK) * BK : s.k;
+    c.slices = s.slices ? (s.k + c.k_chunk - 1) / c.k_chunk : 1;
+    c.error = s.error;
+    c.alpha = s.alpha;
+    c.beta = s.beta;
+    c.low = -3;
+    c.high = 5;
+    c.slope = 0.25f;
+    c.tolerance = s.tolerance;
+    std::copy(s.steps.begin(), s.steps.end(), c.steps);
+}
 
 Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     Arrangement l;
@@ -44,7 +63,7 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     };
     const auto place = [&](uint64_t& address, uint64_t& ld, uint64_t& stride, uint32_t lines, uint32_t length,
                            uint32_t bytes, uint32_t unit, uint32_t gap, uint32_t count) {
-        ld = (length + unit - 1) / unit * unit + gap;
+        ld = roundUp(length, unit) + gap;
         stride = ld * lines + gap;
         address = take(stride * count * bytes);
     };
@@ -71,7 +90,7 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     l.d_begin = at;
     at += 4096;  // a zone before D
     const uint32_t unit = s.d_gap % 2 ? 1 : 16 / d;
-    c.ldd = (s.n + unit - 1) / unit * unit + s.d_gap;
+    c.ldd = roundUp(s.n, unit) + s.d_gap;
     c.stride_d = c.ldd * s.m + s.d_gap;
     c.d = at;
     at += (s.slices ? uint64_t{s.m} * s.n * s.batch * s.slices : c.stride_d * s.batch) * d + 4096;
@@ -86,28 +105,11 @@ Arrangement Harness::arranged(const Setup& s, uint64_t begin) {
     l.bytes = at - begin;
     if (l.bytes > memory_.bytes) stop("too large: " + s.text());
 
-    const uint32_t BK = s.row.tile.BK;
-    c.is_partial = s.slices != 0;
-    c.k_chunk = s.slices ? (s.k + s.slices * BK - 1) / (s.slices * BK) * BK : s.k;
-    c.slices = s.slices ? (s.k + c.k_chunk - 1) / c.k_chunk : 1;
-    c.error = s.error;
-    c.alpha = s.alpha;
-    c.beta = s.beta;
-    c.low = -3;
-    c.high = 5;
-    c.slope = 0.25f;
-    c.tolerance = s.tolerance;
-    std::copy(s.steps.begin(), s.steps.end(), c.steps);
+    set_numbers(s, c);
     return l;
 }
 
-native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
-    const Case& c = l.c;
-    const plan::Kernel kernel = kernel_of(s);
-    plan::Step step{};
-    step.kernel = &kernel;
-    step.tile = s.row.tile;
-    plan::ProblemConstants& p = step.constants;
+void set_constants(const Setup& s, const Case& c, plan::ProblemConstants& p) {
     p.TRANS_A = c.a_turned;
     p.TRANS_B = c.b_turned;
     p.TRANS_C = c.c_turned;
@@ -124,6 +126,20 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
         p.FORMAT_A = c.type_a;
         p.FORMAT_B = c.type_b;
     }
+    if (s.scalars) p.SCALARS = SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR;
+    if (s.parts() > 1) {
+        p.TRANS_A = 0;
+        p.TRANS_B = 1;
+    }
+}
+
+native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
+    const Case& c = l.c;
+    const plan::Kernel kernel = kernel_of(s);
+    plan::Step step{};
+    step.kernel = &kernel;
+    step.tile = s.row.tile;
+    set_constants(s, c, step.constants);
     abi::GemmArgs g{};
     g.m = c.m;
     g.n = c.n;
@@ -159,14 +175,11 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
         g.beta_high = uint32_t(beta >> 32);
     }
     if (s.scalars) {  // in memory; the arguments hold nothing of use
-        p.SCALARS = SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR;
         g.alpha = g.beta = 0x7fc00000;
         g.clamp_lo = words(l.scalars).x;
         g.clamp_hi = words(l.scalars).y;
     }
     if (s.parts() > 1) {
-        p.TRANS_A = 0;
-        p.TRANS_B = 1;
         g.lda = g.ldb = uint32_t(ld_of_parts(s));
         g.batch_a = uint32_t(native::part_stride(c.m, g.lda));
         g.batch_b = c.stride_b ? uint32_t(native::part_stride(c.n, g.ldb)) : 0;
@@ -180,7 +193,8 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
 native::NativeArgs packing_of(const Setup& s, const Arrangement& l, bool is_b) {
     const Case& c = l.c;
     const uint32_t number = packer_of(s);
-    const plan::Kernel kernel = {packer_names[number], packers[number], {}, packer_tiles[number]};
+    const plan::Kernel kernel = {
+        .name = packer_names[number], .module = packers[number], .needs = {}, .tile = packer_tiles[number]};
     plan::Step step{};
     step.kernel = &kernel;
     step.tile = kernel.tile;

@@ -33,7 +33,8 @@ Times medians(Renderer& r, bool each, const std::function<void(uint32_t)>& add) 
     for (size_t i = 0; i < out.size(); ++i) {
         const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
         std::ranges::nth_element(all, middle, {}, [i](const Times& times) { return times[i].milliseconds; });
-        out[i].milliseconds = (*middle)[i].milliseconds / repeats, out[i].bytes /= repeats;
+        out[i].milliseconds = (*middle)[i].milliseconds / repeats;
+        out[i].bytes /= repeats;
     }
     return out;
 }

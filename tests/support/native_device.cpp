@@ -39,7 +39,8 @@ VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceP
             *link = at->pNext;
         }
     real_properties(device, out);
-    out->properties.vendorID = 0x10de, out->properties.driverVersion = mock->driver_version;
+    out->properties.vendorID = 0x10de;
+    out->properties.driverVersion = mock->driver_version;
     out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     std::strcpy(out->properties.deviceName, mock->name);
 }
@@ -68,8 +69,12 @@ VKAPI_ATTR void VKAPI_CALL destroy_function(VkDevice, VkCuFunctionNVX function, 
     mock->functions -= function != VK_NULL_HANDLE;
 }
 VKAPI_ATTR void VKAPI_CALL launch(VkCommandBuffer, const VkCuLaunchInfoNVX* info) {
-    NativeLaunch seen{
-        names[info->function], info->gridDimX, info->blockDimX, info->sharedMemBytes, uint32_t(info->paramCount), {}};
+    NativeLaunch seen{.function = names[info->function],
+                      .groups = info->gridDimX,
+                      .invocations = info->blockDimX,
+                      .shared_bytes = info->sharedMemBytes,
+                      .parameters = uint32_t(info->paramCount),
+                      .args = {}};
     std::memcpy(&seen.args, info->pParams[0], sizeof seen.args);
     if (info->gridDimY != 1 || info->gridDimZ != 1 || info->blockDimY != 1 || info->blockDimZ != 1 || info->extraCount)
         seen.function += " with more than one dimension";

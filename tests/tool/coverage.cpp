@@ -44,11 +44,18 @@ Trace right() {
     for (uint32_t row = 0; row < m; ++row)
         for (uint32_t col = 0; col < n; ++col) t.owners[row * 8 + col] = 1 + col / 3;
     for (uint32_t i = 0; i < m; ++i) {
-        for (uint32_t step = 0; step < k; ++step) t.watched.push_back({bind_a, i * k + step, 1, i, i / 2, 2 * step});
-        t.watched.push_back({bind_d, i * 8, 3, i, i / 2, 4});
+        for (uint32_t step = 0; step < k; ++step)
+            t.watched.push_back({.operand = bind_a,
+                                 .first = i * k + step,
+                                 .elements = 1,
+                                 .invocation = i,
+                                 .subgroup = i / 2,
+                                 .step = 2 * step});
+        t.watched.push_back(
+            {.operand = bind_d, .first = i * 8, .elements = 3, .invocation = i, .subgroup = i / 2, .step = 4});
     }
-    t.watched.push_back({bind_b, 0, 3, 0, 0, 0});
-    t.watched.push_back({bind_b, n, 3, 1, 0, 2});
+    t.watched.push_back({.operand = bind_b, .first = 0, .elements = 3, .invocation = 0, .subgroup = 0, .step = 0});
+    t.watched.push_back({.operand = bind_b, .first = n, .elements = 3, .invocation = 1, .subgroup = 0, .step = 2});
     t.traced.resize(t.owners.size() * 4);
     t.untraced = t.traced;
     return t;
@@ -132,7 +139,7 @@ TEST_CASE("coverage: A and B are read unless alpha is 0, C unless beta is, what 
 
 TEST_CASE("coverage: elements that are read again in a step are counted, and reading a gap is not a fault") {
     Trace t = right();
-    t.watched.push_back({bind_a, 0, 1, 3, 1, 0});
+    t.watched.push_back({.operand = bind_a, .first = 0, .elements = 1, .invocation = 3, .subgroup = 1, .step = 0});
     CHECK(coverage_of(t).sets[0].repeats == 2);
     t = right();
     t.operands[bind_a] = operand("A", m, k, 4, 2);
