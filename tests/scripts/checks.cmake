@@ -67,6 +67,13 @@ add_check(tidy TOOLS clang-tidy
 set_property(TEST tidy PROPERTY LABELS slow)
 set_property(TEST tidy PROPERTY COST 60)
 
+# Messages of the last commits, and one that breaks the rules.
+add_check(commits TOOLS git bash COMMAND ${PROJECT_SOURCE_DIR}/tools/commit-check)
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wrong-message "Plan: Adding a thing that nobody needs to a place where nobody looks for it.\nbody")
+add_check(commits.wrong TOOLS bash COMMAND ${PROJECT_SOURCE_DIR}/tools/commit-check ${CMAKE_CURRENT_BINARY_DIR}/wrong-message)
+set_tests_properties(commits.wrong PROPERTIES SKIP_REGULAR_EXPRESSION ""
+  PASS_REGULAR_EXPRESSION "^skipped: |77 columns.*not 'area: Imp.*full stop.*an empty line")
+
 # Packages: the files agree with one another, and the workflows are well-formed (with whatever linter is there).
 add_check(packaging COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DNODE_MODULES=${PROJECT_BINARY_DIR}/lint/node_modules -P ${scripts}/packaging.cmake)

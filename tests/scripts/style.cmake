@@ -4,8 +4,9 @@
 #   cmake -DTOOL=format|tidy -DSOURCE=<vkgemm> [-DBUILD=<with compile_commands.json>] -P style.cmake
 cmake_minimum_required(VERSION 3.24)
 set(files)
-foreach(folder src include blas tests tools examples)
-  file(GLOB_RECURSE some ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.hpp)
+foreach(folder src include blas integrations native tools examples tests)
+  file(GLOB_RECURSE some ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.hpp
+    ${SOURCE}/${folder}/*.cu ${SOURCE}/${folder}/*.cuh)
   if(NOT some)
     message(FATAL_ERROR "no sources below ${SOURCE}/${folder}")
   endif()
