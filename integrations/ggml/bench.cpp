@@ -53,9 +53,9 @@ struct Row {
     int64_t products() const { return std::max<int64_t>({used, heads, 1}); }
 };
 
-std::vector<Row> table(bool isSmall) {
-    const int64_t by = isSmall ? 16 : 1;  // smaller by this much, for CPU drivers
-    const int64_t model = 4096 / by, inner = 14336 / (isSmall ? 14 : 1);
+std::vector<Row> table(bool is_small) {
+    const int64_t by = is_small ? 16 : 1;  // smaller by this much, for CPU drivers
+    const int64_t model = 4096 / by, inner = 14336 / (is_small ? 14 : 1);
     std::vector<Row> rows;
     const std::vector<ggml_type> main = {GGML_TYPE_F16,  GGML_TYPE_Q4_K,  GGML_TYPE_Q8_0, GGML_TYPE_Q4_0,
                                          GGML_TYPE_BF16, GGML_TYPE_MXFP4, GGML_TYPE_F32};
@@ -65,7 +65,7 @@ std::vector<Row> table(bool isSmall) {
     for (const ggml_type type : main)
         for (const int64_t n : {512, 1, 32})
             rows.push_back(
-                {.type = type, .m = 768 / by, .n = n, .k = 2048 / (isSmall ? 4 : 1), .experts = 128 / by, .used = 8});
+                {.type = type, .m = 768 / by, .n = n, .k = 2048 / (is_small ? 4 : 1), .experts = 128 / by, .used = 8});
     // Attention without flash attention, 32 heads of 128 over 8 of K and V.
     for (const int64_t n : {512, 1}) {
         rows.push_back({.type = GGML_TYPE_F16, .m = 2048 / by, .n = n, .k = 128, .heads = 32, .shared = 4});
@@ -76,8 +76,8 @@ std::vector<Row> table(bool isSmall) {
             rows.push_back({.type = type, .m = model, .n = n, .k = inner});
     for (const ggml_type type : main)
         for (const int64_t n : {1, 512, 32, 4, 100}) {
-            rows.push_back({.type = type, .m = 1024 / by, .n = n, .k = 4096 / (isSmall ? 4 : 1)});
-            rows.push_back({.type = type, .m = inner, .n = n, .k = 4096 / (isSmall ? 4 : 1)});
+            rows.push_back({.type = type, .m = 1024 / by, .n = n, .k = 4096 / (is_small ? 4 : 1)});
+            rows.push_back({.type = type, .m = inner, .n = n, .k = 4096 / (is_small ? 4 : 1)});
         }
     for (const ggml_type type : {GGML_TYPE_Q6_K, GGML_TYPE_Q5_K, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1,
                                  GGML_TYPE_IQ4_NL, GGML_TYPE_NVFP4})
@@ -85,7 +85,7 @@ std::vector<Row> table(bool isSmall) {
     return rows;
 }
 
-std::vector<float> randomNumbers(size_t count, uint32_t seed) {
+std::vector<float> random_numbers(size_t count, uint32_t seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> any(-1, 1);
     std::vector<float> out(count);
@@ -95,11 +95,11 @@ std::vector<float> randomNumbers(size_t count, uint32_t seed) {
 
 constexpr int64_t period = 1 << 20;  // weights: so many random ones, again and again
 
-const std::vector<char>& randomWeights(ggml_type type) {
+const std::vector<char>& random_weights(ggml_type type) {
     static std::map<ggml_type, std::vector<char>> made;
     std::vector<char>& out = made[type];
     if (!out.empty()) return out;
-    const std::vector<float> numbers = randomNumbers(period, 7);
+    const std::vector<float> numbers = random_numbers(period, 7);
     out.resize(ggml_row_size(type, period));
     if (type == GGML_TYPE_F32)
         std::memcpy(out.data(), numbers.data(), out.size());
@@ -112,8 +112,8 @@ const std::vector<char>& randomWeights(ggml_type type) {
 class Case {
    public:
     Case(ggml_backend_t backend, const Row& row) : backend_(backend), row_(row) {
-        context_.reset(
-            ggml_init({ggml_tensor_overhead() * 512 + 8 * ggml_graph_overhead_custom(maxNodes, false), nullptr, true}));
+        context_.reset(ggml_init(
+            {ggml_tensor_overhead() * 512 + 8 * ggml_graph_overhead_custom(max_nodes, false), nullptr, true}));
         ggml_context* const c = context_.get();
         const size_t one = ggml_row_size(row.type, row.k) * row.m * row.matrices();
         copies_ = std::clamp<size_t>((size_t{256} << 20) / one, 1, 64);
@@ -132,8 +132,8 @@ class Case {
     }
 
     void build(size_t nodes) {
-        graph_ = ggml_new_graph_custom(context_.get(), maxNodes, false);
-        nodes_ = std::min(nodes, maxNodes);
+        graph_ = ggml_new_graph_custom(context_.get(), max_nodes, false);
+        nodes_ = std::min(nodes, max_nodes);
         for (size_t i = 0; i < nodes_; ++i)
             if (i < copies_)
                 ggml_build_forward_expand(graph_, dst_[i]);  // marks it as one to be computed
@@ -155,7 +155,7 @@ class Case {
         std::vector<float> got(ggml_nelements(d)), row(row_.k), values(period);
         ggml_backend_tensor_get(d, got.data(), 0, ggml_nbytes(d));
         if (row_.type == GGML_TYPE_F32)
-            values = randomNumbers(period, 7);
+            values = random_numbers(period, 7);
         else
             ggml_get_type_traits(row_.type)->to_float(packed_.data(), values.data(), period);
         std::mt19937 random(3);
@@ -187,7 +187,7 @@ class Case {
     size_t copies() const { return copies_; }
 
    private:
-    static constexpr size_t maxNodes = 4096;
+    static constexpr size_t max_nodes = 4096;
     struct Free {
         void operator()(ggml_context* x) const { ggml_free(x); }
         void operator()(ggml_backend_buffer* x) const { ggml_backend_buffer_free(x); }
@@ -217,12 +217,12 @@ class Case {
     }
 
     void fill() {
-        packed_ = randomWeights(row_.type);
+        packed_ = random_weights(row_.type);
         const size_t all = ggml_nbytes(weights_[0]);
         for (ggml_tensor* const w : weights_)
             for (size_t at = 0; at < all; at += packed_.size())
                 ggml_backend_tensor_set(w, packed_.data(), at, std::min(packed_.size(), all - at));
-        activations_ = randomNumbers(ggml_nelements(y_), 8);
+        activations_ = random_numbers(ggml_nelements(y_), 8);
         ggml_backend_tensor_set(y_, activations_.data(), 0, ggml_nbytes(y_));
         if (!ids_) return;
         std::mt19937 random(9);
@@ -264,21 +264,21 @@ class Watch {
 // A product of ggml's that raises the clock of the GPU and shows it.
 class Load {
    public:
-    Load(ggml_backend_t backend, bool isSmall)
-        : product_(backend, isSmall ? Row{.type = GGML_TYPE_F16, .m = 256, .n = 64, .k = 1024}
-                                    : Row{.type = GGML_TYPE_F16, .m = 4096, .n = 512, .k = 4096}) {
-        product_.build(isSmall ? 4 : 64);  // about 5 ms on an H200
+    Load(ggml_backend_t backend, bool is_small)
+        : product_(backend, is_small ? Row{.type = GGML_TYPE_F16, .m = 256, .n = 64, .k = 1024}
+                                     : Row{.type = GGML_TYPE_F16, .m = 4096, .n = 512, .k = 4096}) {
+        product_.build(is_small ? 4 : 64);  // about 5 ms on an H200
         run(1);
     }
 
     void run(double seconds) {
-        vkgemm::ggml::setSides(vkgemm::ggml::Sides::GGML);
+        vkgemm::ggml::set_sides(vkgemm::ggml::Sides::GGML);
         for (const Watch watch; watch.seconds() < seconds;) fastest_ = std::min(fastest_, product_.run());
     }
 
     // Relative to the highest so far.
     double clock() {
-        vkgemm::ggml::setSides(vkgemm::ggml::Sides::GGML);
+        vkgemm::ggml::set_sides(vkgemm::ggml::Sides::GGML);
         const double now = median({product_.run(), product_.run(), product_.run()});
         fastest_ = std::min(fastest_, now);
         return fastest_ / now;
@@ -290,22 +290,22 @@ class Load {
 };
 
 using vkgemm::ggml::Sides;
-constexpr Sides allSides[] = {Sides::GGML, Sides::VKGEMM, Sides::FASTER};
+constexpr Sides all_sides[] = {Sides::GGML, Sides::VKGEMM, Sides::FASTER};
 
 struct Result {
     double time[3], clock;  // time: by Sides
 };
 
-Result timesOf(Case& one, Load& load, double seconds) {
+Result times_of(Case& one, Load& load, double seconds) {
     constexpr double raising = 0.4;  // seconds until an H200 has its full clock
     load.run(raising);
-    vkgemm::ggml::setSides(Sides::FASTER);
+    vkgemm::ggml::set_sides(Sides::FASTER);
     const Watch trying;  // it times both
     one.build(one.copies());
     for (int i = 0; i < 20 || trying.seconds() < 0.1 * seconds; ++i) one.run();
     double least = 1e9;
-    for (const Sides sides : allSides) {
-        vkgemm::ggml::setSides(sides);
+    for (const Sides sides : all_sides) {
+        vkgemm::ggml::set_sides(sides);
         least = std::min(least, one.run());
     }
     one.build(size_t(std::max(0.02 * seconds / least, 8.0)));
@@ -313,8 +313,8 @@ Result timesOf(Case& one, Load& load, double seconds) {
     std::vector<double> times[3];
     const Watch watch;
     for (int round = 0; round < 5 || (watch.seconds() < seconds && round < 25); ++round)
-        for (const Sides sides : allSides) {
-            vkgemm::ggml::setSides(sides);
+        for (const Sides sides : all_sides) {
+            vkgemm::ggml::set_sides(sides);
             times[size_t(sides)].push_back(one.run());
         }
     return {{median(times[0]), median(times[1]), median(times[2])}, std::min(before, load.clock())};
@@ -324,16 +324,16 @@ void measure(ggml_backend_t backend, const Row& row, double seconds, Load& load)
     Case one(backend, row);
     double error[3];
     one.build(one.copies());
-    vkgemm::ggml::keepNotes(true);
-    for (const Sides sides : allSides) {  // this compiles pipelines
-        vkgemm::ggml::setSides(sides);
+    vkgemm::ggml::keep_notes(true);
+    for (const Sides sides : all_sides) {  // this compiles pipelines
+        vkgemm::ggml::set_sides(sides);
         one.run();
         error[size_t(sides)] = one.error();
     }
-    vkgemm::ggml::keepNotes(false);
-    Result best = timesOf(one, load, seconds);
+    vkgemm::ggml::keep_notes(false);
+    Result best = times_of(one, load, seconds);
     for (int more = 0; more < 2 && best.clock < 0.95; ++more) {
-        const Result again = timesOf(one, load, seconds);
+        const Result again = times_of(one, load, seconds);
         if (again.clock > best.clock) best = again;
     }
     const double stock = best.time[size_t(Sides::GGML)], ours = best.time[size_t(Sides::VKGEMM)],
@@ -361,7 +361,7 @@ std::vector<Row> chosen(const std::vector<Row>& all, const std::vector<std::stri
 int main(int count, char** arguments) {
     std::string device = "Vulkan0";
     double seconds = 1, total = 1e9;
-    bool isSmall = false;
+    bool is_small = false;
     std::vector<std::string> texts;
     for (int i = 1; i < count; ++i) {
         const std::string word = arguments[i];
@@ -372,7 +372,7 @@ int main(int count, char** arguments) {
         else if (word == "--total" && i + 1 < count)
             total = std::atof(arguments[++i]);
         else if (word == "--small")
-            isSmall = true;
+            is_small = true;
         else if (word.rfind("--", 0) == 0) {
             std::printf("usage: vkgemm-ggml-bench [--device NAME] [--seconds S] [--total S] [--small] [TEXT...]\n");
             return 2;
@@ -389,8 +389,8 @@ int main(int count, char** arguments) {
     std::printf("%s: %s\n", device.c_str(), ggml_backend_dev_description(dev));
     {
         const Watch watch;
-        Load load(backend, isSmall);
-        for (const Row& row : chosen(table(isSmall), texts))
+        Load load(backend, is_small);
+        for (const Row& row : chosen(table(is_small), texts))
             if (watch.seconds() < total) measure(backend, row, seconds, load);
     }
     ggml_backend_free(backend);

@@ -5,7 +5,7 @@
 
 namespace vkgemm::ggml {
 
-bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit) {
+bool has_native(VkgemmContext context, VkgemmType type, uint64_t workspace_limit) {
     VkgemmProblem problem{};
     problem.structSize = sizeof problem;
     problem.m = 512;
@@ -18,26 +18,26 @@ bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit) 
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
     options.flags = VKGEMM_PLAN_DEFER_COMPILE;  // unlike a dry plan it loads machine code
-    options.workspaceLimit = workspaceLimit;
+    options.workspaceLimit = workspace_limit;
     VkgemmPlan plan = nullptr;
     if (vkgemmCreatePlan(context, &problem, &options, &plan, nullptr) < 0) return false;
     VkgemmPlanInfo info{};
     info.structSize = sizeof info;
     vkgemmGetPlanInfo(plan, &info);
-    bool isNative = false;
+    bool is_native = false;
     for (uint32_t i = 0; i < vkgemmKernelCount(); ++i) {
         VkgemmKernelInfo kernel{};
         kernel.structSize = sizeof kernel;
         VkgemmKernelTraits traits{};
         traits.structSize = sizeof traits;
         if (vkgemmGetKernel(i, &kernel) < 0 || std::string_view(kernel.name) != info.kernel) continue;
-        if (vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) >= 0) isNative = traits.native != 0;
+        if (vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) >= 0) is_native = traits.native != 0;
     }
     vkgemmDestroyPlan(plan);
-    return isNative;
+    return is_native;
 }
 
-bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled) {
+bool has_addresses(const VkPhysicalDeviceFeatures2* enabled) {
     for (const auto* x = reinterpret_cast<const VkBaseInStructure*>(enabled); x; x = x->pNext) {
         if (x->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
             return reinterpret_cast<const VkPhysicalDeviceVulkan12Features*>(x)->bufferDeviceAddress;
@@ -47,7 +47,7 @@ bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled) {
     return false;
 }
 
-std::string deviceOf(const VkgemmContextInfo& info, Rounds rounds) {
+std::string device_of(const VkgemmContextInfo& info, Rounds rounds) {
     VkPhysicalDeviceProperties x{};
     const auto get = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
         info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));

@@ -13,11 +13,11 @@ namespace vkgemm::ggml {
 enum class Rounds : uint32_t;
 
 /// Whether the device loads a native kernel for rows of `type` and weights of `type`, of a size that was measured.
-bool hasNative(VkgemmContext context, VkgemmType type, uint64_t workspaceLimit);
+bool has_native(VkgemmContext context, VkgemmType type, uint64_t workspace_limit);
 /// Whether bufferDeviceAddress was enabled.
-bool hasAddresses(const VkPhysicalDeviceFeatures2* enabled);
+bool has_addresses(const VkPhysicalDeviceFeatures2* enabled);
 /// What times are of: they hold for one device with one driver, and for one version and one rounding of ours.
-std::string deviceOf(const VkgemmContextInfo& info, Rounds rounds);
+std::string device_of(const VkgemmContextInfo& info, Rounds rounds);
 
 }  // namespace vkgemm::ggml
 #endif

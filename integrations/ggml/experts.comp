@@ -12,8 +12,8 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_KHR_memory_scope_semantics : require
 
-const uint most_experts = 1024;      // Experts::mostExperts
-const uint most_invocations = 1024;  // Experts::mostInvocations
+const uint most_experts = 1024;      // Experts::most_experts
+const uint most_invocations = 1024;  // Experts::most_invocations
 layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Ids { uint at[]; };

@@ -58,13 +58,16 @@ static vkgemm::ggml::Tensor vkgemm_tensor(const ggml_backend_vk_context* ctx, co
 
 // Makes sure that a buffer of ggml's has `bytes`, as ggml does for itself.
 static VkgemmOperand vkgemm_scratch(ggml_backend_vk_context* ctx, vk_context& subctx, vk_buffer& buffer, size_t& size,
-                                    bool needsSync, uint64_t bytes) {
+                                    bool needs_sync, uint64_t bytes) {
     if (size < bytes) {
         size = bytes;
         ggml_vk_preallocate_buffers(ctx, subctx);
     }
-    if (needsSync) ggml_vk_sync_buffers(ctx, subctx);
-    return {.buffer = buffer->buffer, .offset = 0, .size = buffer->size, .address = 0};
+    if (needs_sync) ggml_vk_sync_buffers(ctx, subctx);
+    VkgemmOperand whole{};
+    whole.buffer = buffer->buffer;
+    whole.size = buffer->size;
+    return whole;
 }
 
 static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_context& subctx,
@@ -73,24 +76,24 @@ static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_conte
     using vkgemm::ggml::Reason;
     const Reason planned = adapter.prepare(product, work);
     if (planned != Reason::SERVED) return planned;
-    if (work.scratchBytes > ctx->device->max_buffer_size || work.roundedBytes > ctx->device->max_buffer_size)
+    if (work.scratch_bytes > ctx->device->max_buffer_size || work.rounded_bytes > ctx->device->max_buffer_size)
         return Reason::SCRATCH;
     VkgemmOperand scratch{}, rounded{};
     // Rounded rows are kept for the products that follow with the same rows, where ggml keeps its own copy of them. An
     // address in the adapter marks them as its own, and their type.
     char* const mark = reinterpret_cast<char*>(&adapter) + (work.products.problem.a.type == VKGEMM_TYPE_BF16);
     auto* const owner = reinterpret_cast<vk_pipeline_struct*>(mark);
-    work.isRounded = ctx->prealloc_y_last_pipeline_used == owner && ctx->prealloc_y_last_tensor_used == src1;
-    if (work.roundedBytes)
+    work.is_rounded = ctx->prealloc_y_last_pipeline_used == owner && ctx->prealloc_y_last_tensor_used == src1;
+    if (work.rounded_bytes)
         rounded = vkgemm_scratch(ctx, subctx, ctx->prealloc_y, ctx->prealloc_size_y,
-                                 ctx->prealloc_y_need_sync && !work.isRounded, work.roundedBytes);
-    if (work.scratchBytes)
+                                 ctx->prealloc_y_need_sync && !work.is_rounded, work.rounded_bytes);
+    if (work.scratch_bytes)
         scratch = vkgemm_scratch(ctx, subctx, ctx->prealloc_split_k, ctx->prealloc_size_split_k,
-                                 ctx->prealloc_split_k_need_sync, work.scratchBytes);
+                                 ctx->prealloc_split_k_need_sync, work.scratch_bytes);
     const Reason recorded = adapter.record(subctx->s->buffer->buf, work, scratch, rounded);
     if (recorded != Reason::SERVED) return recorded;
-    if (work.scratchBytes) ctx->prealloc_split_k_need_sync = true;
-    if (work.roundedBytes) {
+    if (work.scratch_bytes) ctx->prealloc_split_k_need_sync = true;
+    if (work.rounded_bytes) {
         ctx->prealloc_y_need_sync = true;
         ctx->prealloc_y_last_pipeline_used = owner;
         ctx->prealloc_y_last_tensor_used = src1;
@@ -102,31 +105,31 @@ static vkgemm::ggml::Reason vkgemm_record(ggml_backend_vk_context* ctx, vk_conte
 // What is fused with a MUL_MAT if those are additions: their other operands. False: something else.
 static bool vkgemm_fused(const ggml_backend_vk_context* ctx, const ggml_cgraph* cgraph, int node_idx,
                          vkgemm::ggml::MulMat& product) {
-    product.fusedCount = static_cast<uint32_t>(ctx->num_additional_fused_ops);
-    if (product.fusedCount > product.fused.size()) return false;
-    for (uint32_t i = 0; i < product.fusedCount; ++i) {
+    product.fused_count = static_cast<uint32_t>(ctx->num_additional_fused_ops);
+    if (product.fused_count > product.fused.size()) return false;
+    for (uint32_t i = 0; i < product.fused_count; ++i) {
         const ggml_tensor* const last = cgraph->nodes[node_idx + int(i)];
         const ggml_tensor* const add = cgraph->nodes[node_idx + int(i) + 1];
         if (add->op != GGML_OP_ADD) return false;
         product.fused[i] = vkgemm_tensor(ctx, add->src[add->src[0] == last ? 1 : 0]);
     }
-    product.dst = vkgemm_tensor(ctx, cgraph->nodes[node_idx + int(product.fusedCount)]);
+    product.dst = vkgemm_tensor(ctx, cgraph->nodes[node_idx + int(product.fused_count)]);
     return true;
 }
 
 // Whether ggml would round the rows of src1 to 8 bits, 32 at a time: the condition of its own products of few rows.
 static bool vkgemm_is_quantised(ggml_backend_vk_context* ctx, const ggml_tensor* dst) {
     const ggml_tensor *const w = dst->src[0], *const y = dst->src[1];
-    const bool hasIds = dst->op == GGML_OP_MUL_MAT_ID;
-    const int64_t rows = hasIds ? y->ne[2] : y->ne[1];
+    const bool has_ids = dst->op == GGML_OP_MUL_MAT_ID;
+    const int64_t rows = has_ids ? y->ne[2] : y->ne[1];
     if (!ctx->device->integer_dot_product || y->type != GGML_TYPE_F32 || !ggml_is_quantized(w->type)) return false;
     if (!ggml_is_contiguous(y) || y->ne[0] * y->ne[1] % 4 != 0) return false;
-    if (rows > mul_mat_vec_max_cols || (!hasIds && rows > 1 && y->ne[2] * y->ne[3] > 1)) return false;
+    if (rows > mul_mat_vec_max_cols || (!has_ids && rows > 1 && y->ne[2] * y->ne[3] > 1)) return false;
     const auto m = static_cast<uint32_t>(w->ne[1]), n = static_cast<uint32_t>(rows),
                k = static_cast<uint32_t>(w->ne[0]);
     if (!ggml_vk_should_use_mmvq(ctx->device, m, n, k, w->type)) return false;
-    return hasIds ? ggml_vk_get_dequantize_mul_mat_vec_id(ctx, w->type, GGML_TYPE_Q8_1, m, k) != nullptr
-                  : ggml_vk_get_dequantize_mul_mat_vec(ctx, w->type, GGML_TYPE_Q8_1, n, m, k) != nullptr;
+    return has_ids ? ggml_vk_get_dequantize_mul_mat_vec_id(ctx, w->type, GGML_TYPE_Q8_1, m, k) != nullptr
+                   : ggml_vk_get_dequantize_mul_mat_vec(ctx, w->type, GGML_TYPE_Q8_1, n, m, k) != nullptr;
 }
 
 // What a tensor looks like to a kernel: its type, sizes, strides and alignment.
@@ -154,18 +157,18 @@ static uint64_t vkgemm_hash(const ggml_backend_vk_context* ctx, const ggml_cgrap
 class vkgemm_node {
    public:
     vkgemm_node(ggml_backend_vk_context* ctx, vk_context& subctx, const ggml_cgraph* cgraph, int node_idx)
-        : ctx_(ctx), subctx_(subctx), adapter_(vkgemm::ggml::adapterOf(ctx->device->device)) {
+        : ctx_(ctx), subctx_(subctx), adapter_(vkgemm::ggml::adapter_of(ctx->device->device)) {
         if (!adapter_) return;
         const uint64_t hash = vkgemm_hash(ctx, cgraph, node_idx);
-        if (!adapter_->isLeft(hash)) decide(cgraph, node_idx, hash);
+        if (!adapter_->is_left(hash)) decide(cgraph, node_idx, hash);
     }
     ~vkgemm_node() {
-        if (turn_.isTimed()) stamp(true);
+        if (turn_.is_timed()) stamp(true);
     }
     vkgemm_node(const vkgemm_node&) = delete;
     vkgemm_node& operator=(const vkgemm_node&) = delete;
 
-    bool isServed = false;
+    bool is_served = false;
 
    private:
     void decide(const ggml_cgraph* cgraph, int node_idx, uint64_t hash) {
@@ -176,9 +179,9 @@ class vkgemm_node {
         product.src0 = vkgemm_tensor(ctx, dst->src[0]);
         product.src1 = vkgemm_tensor(ctx, dst->src[1]);
         product.dst = vkgemm_tensor(ctx, dst);
-        product.isPrecise = dst->op_params[0] == GGML_PREC_F32;
-        product.isRounding = ctx->device->coopmat2;
-        product.isQuantising = vkgemm_is_quantised(ctx, dst);
+        product.is_precise = dst->op_params[0] == GGML_PREC_F32;
+        product.is_rounding = ctx->device->coopmat2;
+        product.is_quantising = vkgemm_is_quantised(ctx, dst);
         vkgemm::ggml::Tensor ids;
         if (dst->op == GGML_OP_MUL_MAT_ID) {
             ids = vkgemm_tensor(ctx, dst->src[2]);
@@ -191,23 +194,23 @@ class vkgemm_node {
         else if (!product.ids && ggml_vk_can_use_fwht(ctx, dst->src[1], dst))
             reason = Reason::HADAMARD;  // ggml has a fast transform for it
         else {
-            turn_ = adapter_->turnOf(product);
+            turn_ = adapter_->turn_of(product);
             reason = turn_.reason;
         }
-        if (turn_.isTimed()) stamp(false);
+        if (turn_.is_timed()) stamp(false);
         if (reason == Reason::SERVED) {
             reason = vkgemm_record(ctx, subctx_, *adapter_, product, dst->src[1], work);
-            isServed = reason == Reason::SERVED;
-            if (!isServed) adapter_->drop(product);
+            is_served = reason == Reason::SERVED;
+            if (!is_served) adapter_->drop(product);
         }
         if (reason == Reason::SLOWER) adapter_->leave(hash);
         adapter_->note(product, work, reason);
     }
     // What is timed overlaps nothing.
-    void stamp(bool isEnd) {
-        if (!isEnd) ggml_vk_sync_buffers(ctx_, subctx_);
-        adapter_->stamp(subctx_->s->buffer->buf, turn_, isEnd);
-        if (isEnd) ggml_vk_sync_buffers(ctx_, subctx_);
+    void stamp(bool is_end) {
+        if (!is_end) ggml_vk_sync_buffers(ctx_, subctx_);
+        adapter_->stamp(subctx_->s->buffer->buf, turn_, is_end);
+        if (is_end) ggml_vk_sync_buffers(ctx_, subctx_);
     }
 
     ggml_backend_vk_context* const ctx_;

@@ -35,7 +35,7 @@ struct Nodes {
     nodes.ctx->num_additional_fused_ops = 0;
 }
 
-double medianOf(std::vector<double> x) {
+double median_of(std::vector<double> x) {
     std::sort(x.begin(), x.end());
     return x[x.size() / 2];
 }
@@ -49,7 +49,7 @@ double warm(const Nodes& nodes, int rounds) {
             for (size_t i = 0; i < nodes.found.size(); ++i) visit(nodes, i);
         times.push_back(nanoseconds(Clock::now() - start) / each / double(nodes.found.size()));
     }
-    return medianOf(times);
+    return median_of(times);
 }
 
 // The time of reading the clock is taken off.
@@ -64,11 +64,11 @@ double cold(const Nodes& nodes, int rounds) {
             times.push_back(nanoseconds(Clock::now() - start));
             clocks.push_back(nanoseconds(start - before));
         }
-    return medianOf(times) - medianOf(clocks);
+    return median_of(times) - median_of(clocks);
 }
 
 // Matrices times a vector, every third with an addition, in a buffer of the backend that is never freed.
-Nodes nodesOf(ggml_backend_t backend, ggml_type type) {
+Nodes nodes_of(ggml_backend_t backend, ggml_type type) {
     ggml_context* const c = ggml_init({64 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true});
     Nodes out{static_cast<ggml_backend_vk_context*>(backend->context), ggml_new_graph(c)};
     constexpr int64_t sizes[][2] = {{4352, 64}, {4352, 128}, {4352, 256}, {1024, 64},
@@ -93,10 +93,10 @@ int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 1000;
     ggml_backend_t const backend = ggml_backend_vk_init(0);
     for (const ggml_type type : {GGML_TYPE_F16, GGML_TYPE_Q4_K}) {
-        const Nodes nodes = nodesOf(backend, type);
+        const Nodes nodes = nodes_of(backend, type);
         for (uint32_t turn = 0; turn < 40; ++turn) ggml_backend_graph_compute(backend, nodes.graph);
-        if (vkgemm::ggml::Adapter* const adapter = vkgemm::ggml::adapterOf(nodes.ctx->device->device)) {
-            const auto left = [&] { return adapter->countOf(vkgemm::ggml::Reason::SLOWER); };
+        if (vkgemm::ggml::Adapter* const adapter = vkgemm::ggml::adapter_of(nodes.ctx->device->device)) {
+            const auto left = [&] { return adapter->count_of(vkgemm::ggml::Reason::SLOWER); };
             const uint64_t before = left();
             ggml_backend_graph_compute(backend, nodes.graph);
             if (left() - before != nodes.found.size()) {

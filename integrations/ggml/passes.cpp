@@ -6,10 +6,10 @@
 namespace vkgemm::ggml {
 namespace {
 
-constexpr uint32_t expertsCode[] =
+constexpr uint32_t experts_code[] =
 #include "experts.inc"
     ;
-constexpr uint32_t roundCode[] =
+constexpr uint32_t round_code[] =
 #include "round.inc"
     ;
 
@@ -18,23 +18,23 @@ static_assert(sizeof(Rounding::Arguments) == 32);
 
 }  // namespace
 
-Experts::Experts(const VkgemmContextInfo& info, bool hasAddresses)
-    : Pass(info, hasAddresses, expertsCode, sizeof(Arguments), mostInvocations) {}
-Rounding::Rounding(const VkgemmContextInfo& info, bool hasAddresses)
-    : Pass(info, hasAddresses, roundCode, sizeof(Arguments), mostInvocations) {}
+Experts::Experts(const VkgemmContextInfo& info, bool has_addresses)
+    : Pass(info, has_addresses, experts_code, sizeof(Arguments), most_invocations) {}
+Rounding::Rounding(const VkgemmContextInfo& info, bool has_addresses)
+    : Pass(info, has_addresses, round_code, sizeof(Arguments), most_invocations) {}
 
-Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uint32_t> code, uint32_t argumentBytes,
-           uint32_t mostInvocations)
+Pass::Pass(const VkgemmContextInfo& info, bool has_addresses, std::span<const uint32_t> code, uint32_t argument_bytes,
+           uint32_t most_invocations)
     : device_(info.device) {
     VkDevice device = info.device;
     const auto find =
         reinterpret_cast<PFN_vkGetDeviceProcAddr>(info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
     const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
         info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties"));
-    if (!find || !getProperties || !hasAddresses) return;
+    if (!find || !getProperties || !has_addresses) return;
     VkPhysicalDeviceProperties properties{};
     getProperties(info.physicalDevice, &properties);
-    invocations_ = std::min({mostInvocations, properties.limits.maxComputeWorkGroupInvocations,
+    invocations_ = std::min({most_invocations, properties.limits.maxComputeWorkGroupInvocations,
                              properties.limits.maxComputeWorkGroupSize[0]});
     bool found = true;
     const auto get = [&]<class Function>(Function& to, const char* name) {
@@ -42,22 +42,22 @@ Pass::Pass(const VkgemmContextInfo& info, bool hasAddresses, std::span<const uin
         found = found && to;
     };
     Makers make;
-    get(getBufferDeviceAddress_, "vkGetBufferDeviceAddress");
-    get(cmdBindPipeline_, "vkCmdBindPipeline");
-    get(cmdPushConstants_, "vkCmdPushConstants");
-    get(cmdDispatch_, "vkCmdDispatch");
-    get(cmdPipelineBarrier_, "vkCmdPipelineBarrier");
-    get(destroyPipeline_, "vkDestroyPipeline");
-    get(destroyPipelineLayout_, "vkDestroyPipelineLayout");
+    get(get_buffer_device_address_, "vkGetBufferDeviceAddress");
+    get(cmd_bind_pipeline_, "vkCmdBindPipeline");
+    get(cmd_push_constants_, "vkCmdPushConstants");
+    get(cmd_dispatch_, "vkCmdDispatch");
+    get(cmd_pipeline_barrier_, "vkCmdPipelineBarrier");
+    get(destroy_pipeline_, "vkDestroyPipeline");
+    get(destroy_pipeline_layout_, "vkDestroyPipelineLayout");
     get(make.createShaderModule, "vkCreateShaderModule");
     get(make.destroyShaderModule, "vkDestroyShaderModule");
     get(make.createPipelineLayout, "vkCreatePipelineLayout");
     get(make.createComputePipelines, "vkCreateComputePipelines");
-    if (found) makePipeline(make, code, argumentBytes);
+    if (found) make_pipeline(make, code, argument_bytes);
 }
 
-void Pass::makePipeline(const Makers& make, std::span<const uint32_t> code, uint32_t argumentBytes) {
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, argumentBytes};
+void Pass::make_pipeline(const Makers& make, std::span<const uint32_t> code, uint32_t argument_bytes) {
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, argument_bytes};
     const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                .pNext = nullptr,
                                                .flags = 0,
@@ -96,28 +96,28 @@ void Pass::makePipeline(const Makers& make, std::span<const uint32_t> code, uint
 }
 
 Pass::~Pass() {
-    if (pipeline_) destroyPipeline_(device_, pipeline_, nullptr);
-    if (layout_) destroyPipelineLayout_(device_, layout_, nullptr);
+    if (pipeline_) destroy_pipeline_(device_, pipeline_, nullptr);
+    if (layout_) destroy_pipeline_layout_(device_, layout_, nullptr);
 }
 
-VkDeviceAddress Pass::addressOf(VkBuffer buffer) const {
+VkDeviceAddress Pass::address_of(VkBuffer buffer) const {
     const VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, buffer};
-    return getBufferDeviceAddress_(device_, &info);
+    return get_buffer_device_address_(device_, &info);
 }
 
 void Pass::record(VkCommandBuffer commands, const void* arguments, uint32_t bytes, uint32_t x, uint32_t y) const {
-    cmdBindPipeline_(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
-    cmdPushConstants_(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, arguments);
-    cmdDispatch_(commands, x, y, 1);
+    cmd_bind_pipeline_(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+    cmd_push_constants_(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, arguments);
+    cmd_dispatch_(commands, x, y, 1);
 }
 
-void Pass::recordBarrier(VkCommandBuffer commands) const {
+void Pass::record_barrier(VkCommandBuffer commands) const {
     const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                      .pNext = nullptr,
                                      .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
                                      .dstAccessMask = VK_ACCESS_SHADER_READ_BIT};
-    cmdPipelineBarrier_(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
-                        &barrier, 0, nullptr, 0, nullptr);
+    cmd_pipeline_barrier_(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
+                          &barrier, 0, nullptr, 0, nullptr);
 }
 
 void Experts::record(VkCommandBuffer commands, const Arguments& arguments) const {

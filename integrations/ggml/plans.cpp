@@ -6,26 +6,29 @@
 
 namespace vkgemm::ggml {
 
-PlanKey keyOf(const Products& x) {
+PlanKey key_of(const Products& x) {
     const VkgemmProblem& p = x.problem;
-    const auto matrix = [](const VkgemmMatrix& m, uint64_t outerStride) {
-        return PlanKey::Matrix{
-            .type = m.type, .layout = m.layout, .ld = m.ld, .batchStride = m.batchStride, .outerStride = outerStride};
+    const auto matrix = [](const VkgemmMatrix& m, uint64_t outer_stride) {
+        return PlanKey::Matrix{.type = m.type,
+                               .layout = m.layout,
+                               .ld = m.ld,
+                               .batch_stride = m.batchStride,
+                               .outer_stride = outer_stride};
     };
     return {.m = p.m,
             .n = p.n,
             .k = p.k,
             .batch = p.batch,
-            .outerBatch = p.outerBatch,
+            .outer_batch = p.outerBatch,
             .a = matrix(p.a, p.outerStrideA),
             .b = matrix(p.b, p.outerStrideB),
             .d = matrix(p.d, p.outerStrideD),
-            .ratioB = p.ratioB,
-            .outerRatioB = p.outerRatioB,
+            .ratio_b = p.ratioB,
+            .outer_ratio_b = p.outerRatioB,
             .accuracy = p.accuracy,
-            .upTo = p.upTo,
+            .up_to = p.upTo,
             .grouping = p.grouping,
-            .indicesPerRow = p.indicesPerRow,
+            .indices_per_row = p.indicesPerRow,
             .alignment = x.alignment,
             .residual = x.residual,
             .bias = x.bias};
@@ -39,18 +42,19 @@ size_t PlanKeyHash::operator()(const PlanKey& key) const {
             hash ^= hash >> 29;
         }
     };
-    add({key.m, key.n, key.k, key.batch, key.outerBatch, key.ratioB, key.outerRatioB, key.indicesPerRow,
+    add({key.m, key.n, key.k, key.batch, key.outer_batch, key.ratio_b, key.outer_ratio_b, key.indices_per_row,
          key.alignment});
-    add({uint64_t(key.accuracy), key.upTo, uint64_t(key.grouping), uint64_t(key.residual + 1), uint64_t(key.bias + 1)});
+    add({uint64_t(key.accuracy), key.up_to, uint64_t(key.grouping), uint64_t(key.residual + 1),
+         uint64_t(key.bias + 1)});
     for (const PlanKey::Matrix* x : {&key.a, &key.b, &key.d})
-        add({uint64_t(x->type), uint64_t(x->layout), x->ld, x->batchStride, x->outerStride});
+        add({uint64_t(x->type), uint64_t(x->layout), x->ld, x->batch_stride, x->outer_stride});
     return static_cast<size_t>(hash);
 }
 
-void makePlan(VkgemmContext context, uint64_t workspaceLimit, const Products& x, CachedPlan& out) {
+void make_plan(VkgemmContext context, uint64_t workspace_limit, const Products& x, CachedPlan& out) {
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
-    options.workspaceLimit = workspaceLimit;
+    options.workspaceLimit = workspace_limit;
     options.operandAlignment = x.alignment;
     VkgemmError error{};
     const VkgemmResult made = vkgemmCreatePlan(context, &x.problem, &options, &out.handle, &error);
@@ -63,7 +67,7 @@ void makePlan(VkgemmContext context, uint64_t workspaceLimit, const Products& x,
     info.structSize = sizeof info;
     vkgemmGetPlanInfo(out.handle, &info);
     out.detail = info.kernel;
-    out.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+    out.workspace_bytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
 }
 
 }  // namespace vkgemm::ggml

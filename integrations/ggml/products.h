@@ -32,12 +32,12 @@ struct Tensor {
 struct MulMat {
     Tensor src0, src1, dst;
     const Tensor* ids = nullptr;
-    bool isPrecise = false;     ///< GGML_PREC_F32: nothing may be rounded to 16 bits
-    bool isRounding = false;    ///< ggml's own kernels would round weights of f32 to f16
-    bool isQuantising = false;  ///< they would round src1 to 8 bits, 32 elements at a time
+    bool is_precise = false;     ///< GGML_PREC_F32: nothing may be rounded to 16 bits
+    bool is_rounding = false;    ///< ggml's own kernels would round weights of f32 to f16
+    bool is_quantising = false;  ///< they would round src1 to 8 bits, 32 elements at a time
     /// What is added to the product, in turn, before it is written to dst. Without `ids`.
     std::array<Tensor, 2> fused{};
-    uint32_t fusedCount = 0;
+    uint32_t fused_count = 0;
 };
 
 /// Why a product is left to ggml. X(name, text)
@@ -65,7 +65,7 @@ enum class Reason : uint32_t {
 #undef VKGEMM_ROW
         COUNT
 };
-const char* textOf(Reason reason);
+const char* text_of(Reason reason);
 
 /// Products that differ only in where their operands begin: `count` of them, bytes apart. `ratio` neighbours share a
 /// matrix of B.
@@ -79,18 +79,18 @@ struct Products {
     uint64_t rows = 0;             ///< N of the run, problem.m if that is no bound
     std::array<Level, 4> loops{};  ///< with a ratio of 1
     uint32_t parts = 1;            ///< the product of their counts
-    uint64_t roundedRows = 0;      ///< rows of src1 that are rounded to the problem's type of A first; 0: none
-    uint64_t roundedApart = 0;     ///< elements from one of them to the next, before
+    uint64_t rounded_rows = 0;     ///< rows of src1 that are rounded to the problem's type of A first; 0: none
+    uint64_t rounded_apart = 0;    ///< elements from one of them to the next, before
     uint32_t alignment = 16;
     int32_t residual = -1, bias = -1;  ///< which of MulMat::fused the epilogue's operands are; below 0: none
 };
 
-inline constexpr uint32_t mostParts = 256;
+inline constexpr uint32_t most_parts = 256;
 
 /// Activations may be rounded to 16 bits from this many rows on, N as ggml counts them. It rounds none beside 16-bit
 /// weights in fewer, and these are bound by the weights.
-inline constexpr uint64_t fewestRounded = 9;
-inline constexpr uint64_t mostRounded = 65535;  ///< a work group for each, and every device takes so many
+inline constexpr uint64_t fewest_rounded = 9;
+inline constexpr uint64_t most_rounded = 65535;  ///< a work group for each, and every device takes so many
 
 /// MUL_MAT as products. The problem's batch and outer batch hold two levels, `loops` the others.
 Reason describe(const MulMat& x, Products& out);
@@ -98,15 +98,15 @@ Reason describe(const MulMat& x, Products& out);
 /// MUL_MAT_ID as one product with groups: a group for each expert, whose rows are the pairs of token and slot. A single
 /// token has a batch instead, of one product for each slot, whose matrices of src0 the ids choose; or, if those are
 /// apart or it has one slot, a group for each slot.
-Reason describeExperts(const MulMat& x, Products& out);
+Reason describe_experts(const MulMat& x, Products& out);
 
 /// The type of 16 bits that rows of f32 may be rounded to beside these weights; VKGEMM_TYPE_DEFAULT: none.
-VkgemmType roundedType(const MulMat& x);
+VkgemmType rounded_type(const MulMat& x);
 /// Rows of f32 beside weights of 16 bits become rows of their type, which are packed, for kernels that want one type;
 /// beside blocks they become f16, which such kernels would round them to. ggml's kernels for VK_NV_cooperative_matrix2
 /// have them rounded like that, too, and bf16 weights have it everywhere. Where those kernels round weights of f32 as
 /// well, vkgemm's may. Does nothing where rows cannot be rounded, or where no kernel gains by it.
-void roundRows(const MulMat& x, VkgemmType to, Products& out);
+void round_rows(const MulMat& x, VkgemmType to, Products& out);
 
 }  // namespace vkgemm::ggml
 #endif

@@ -75,7 +75,7 @@ class Model {
     int entries_ = 0;
 };
 
-std::vector<llama_token> randomTokens(int count, int entries, std::mt19937& random) {
+std::vector<llama_token> random_tokens(int count, int entries, std::mt19937& random) {
     std::vector<llama_token> out(count);
     for (llama_token& x : out) x = llama_token(random() % unsigned(entries));
     return out;
@@ -85,14 +85,14 @@ std::vector<llama_token> randomTokens(int count, int entries, std::mt19937& rand
 bool compare(const std::string& file, ggml_backend_dev_t device, double tolerance) {
     Model ours(file, device), cpu(file, nullptr);
     std::mt19937 random(1);
-    bool isFine = true;
+    bool is_fine = true;
     for (const int count : {1, 3, 8, 20, 33, 130, longest}) {
         double wrong = 0, all = 0;
-        bool sameToken = true;
+        bool same_token = true;
         ours.forget();
         cpu.forget();
         for (const int part : {count, 1}) {
-            auto tokens = randomTokens(part, cpu.entries(), random);
+            auto tokens = random_tokens(part, cpu.entries(), random);
             const float *const got = ours.run(tokens), *const want = cpu.run(tokens);
             int best[2] = {0, 0};
             for (int i = 0; i < cpu.entries(); ++i) {
@@ -101,18 +101,18 @@ bool compare(const std::string& file, ggml_backend_dev_t device, double toleranc
                 if (got[i] > got[best[0]]) best[0] = i;
                 if (want[i] > want[best[1]]) best[1] = i;
             }
-            sameToken = sameToken && best[0] == best[1];
+            same_token = same_token && best[0] == best[1];
         }
-        const bool isNear = wrong / all <= tolerance;  // false for NaN
-        std::printf("%s, %d tokens: %.1e%s, %s\n", file.c_str(), count, wrong / all, isNear ? "" : " (too much)",
-                    sameToken ? "the same next tokens" : "another next token");
+        const bool is_near = wrong / all <= tolerance;  // false for NaN
+        std::printf("%s, %d tokens: %.1e%s, %s\n", file.c_str(), count, wrong / all, is_near ? "" : " (too much)",
+                    same_token ? "the same next tokens" : "another next token");
         std::fflush(stdout);
-        isFine = isFine && isNear;
+        is_fine = is_fine && is_near;
     }
-    return isFine;
+    return is_fine;
 }
 
-double hostMiB() {
+double host_mib() {
     double all = 0, resident = 0;
     std::ifstream("/proc/self/statm") >> all >> resident;
     return resident * double(sysconf(_SC_PAGESIZE)) / (1 << 20);
@@ -125,11 +125,11 @@ void soak(const std::string& file, ggml_backend_dev_t device, double seconds) {
     long prompts = 0, tokens = 0;
     for (int line = 0; line <= 20;) {
         model.forget();
-        auto prompt = randomTokens(1 + int(random() % longest), model.entries(), random);
+        auto prompt = random_tokens(1 + int(random() % longest), model.entries(), random);
         model.run(prompt);
         const int more = int(random() % 9);
         for (int i = 0; i < more; ++i) {
-            auto next = randomTokens(1, model.entries(), random);
+            auto next = random_tokens(1, model.entries(), random);
             model.run(next);
         }
         ++prompts;
@@ -139,7 +139,7 @@ void soak(const std::string& file, ggml_backend_dev_t device, double seconds) {
         size_t unused = 0, total = 0;
         ggml_backend_dev_memory(device, &unused, &total);
         std::printf("%6.0f s, %6ld prompts, %8ld tokens: %.1f MiB of host memory, %.0f MiB of %.0f free on the GPU\n",
-                    now, prompts, tokens, hostMiB(), double(unused) / (1 << 20), double(total) / (1 << 20));
+                    now, prompts, tokens, host_mib(), double(unused) / (1 << 20), double(total) / (1 << 20));
         std::fflush(stdout);
         while (line <= 20 && now >= seconds * line / 20) ++line;
     }
@@ -172,11 +172,11 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "no device %s\n", name.c_str());
         return 2;
     }
-    bool isFine = true;
+    bool is_fine = true;
     for (const std::string& file : files)
         if (seconds > 0)
             soak(file, device, seconds);
         else
-            isFine = compare(file, device, tolerance) && isFine;
-    return isFine ? 0 : 1;
+            is_fine = compare(file, device, tolerance) && is_fine;
+    return is_fine ? 0 : 1;
 }

@@ -85,14 +85,14 @@ VKGEMM_REAL(vkCmdSetEvent);
 VKGEMM_REAL(vkCmdCuLaunchKernelNVX);
 #undef VKGEMM_REAL
 
-VkResult VKAPI_CALL ourBegin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
+VkResult VKAPI_CALL our_begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
     {
         const std::lock_guard lock(mutex);
         all[commands] = {};
     }
     return real_vkBeginCommandBuffer.call(commands, info);
 }
-VkResult VKAPI_CALL ourSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits, VkFence fence) {
+VkResult VKAPI_CALL our_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits, VkFence fence) {
     {
         const std::lock_guard lock(mutex);
         for (uint32_t i = 0; i < count; ++i)
@@ -100,27 +100,29 @@ VkResult VKAPI_CALL ourSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo*
     }
     return real_vkQueueSubmit.call(queue, count, submits, fence);
 }
-void VKAPI_CALL ourDispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
+void VKAPI_CALL our_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
     note(commands, DISPATCH, x, y, z);
     real_vkCmdDispatch.call(commands, x, y, z);
 }
-void VKAPI_CALL ourDispatchIndirect(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize offset) {
+void VKAPI_CALL our_dispatch_indirect(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize offset) {
     note(commands, INDIRECT, offset);
     real_vkCmdDispatchIndirect.call(commands, buffer, offset);
 }
-void VKAPI_CALL ourBarrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkPipelineStageFlags after,
-                           VkDependencyFlags flags, uint32_t n, const VkMemoryBarrier* memory, uint32_t nBuffers,
-                           const VkBufferMemoryBarrier* buffers, uint32_t nImages, const VkImageMemoryBarrier* images) {
-    note(commands, BARRIER, before, after, n, nBuffers, nImages, n ? memory->srcAccessMask : 0,
+void VKAPI_CALL our_barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkPipelineStageFlags after,
+                            VkDependencyFlags flags, uint32_t n, const VkMemoryBarrier* memory, uint32_t buffer_count,
+                            const VkBufferMemoryBarrier* buffers, uint32_t image_count,
+                            const VkImageMemoryBarrier* images) {
+    note(commands, BARRIER, before, after, n, buffer_count, image_count, n ? memory->srcAccessMask : 0,
          n ? memory->dstAccessMask : 0);
-    real_vkCmdPipelineBarrier.call(commands, before, after, flags, n, memory, nBuffers, buffers, nImages, images);
+    real_vkCmdPipelineBarrier.call(commands, before, after, flags, n, memory, buffer_count, buffers, image_count,
+                                   images);
 }
-void VKAPI_CALL ourBindPipeline(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
+void VKAPI_CALL our_bind_pipeline(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
     note(commands, PIPELINE, point);
     real_vkCmdBindPipeline.call(commands, point, pipeline);
 }
-void VKAPI_CALL ourPushConstants(VkCommandBuffer commands, VkPipelineLayout layout, VkShaderStageFlags stages,
-                                 uint32_t offset, uint32_t bytes, const void* values) {
+void VKAPI_CALL our_push_constants(VkCommandBuffer commands, VkPipelineLayout layout, VkShaderStageFlags stages,
+                                   uint32_t offset, uint32_t bytes, const void* values) {
     uint64_t hash = offset;
     for (uint32_t at = 0; at + sizeof(uint32_t) <= bytes; at += sizeof(uint32_t)) {
         uint32_t word = 0;
@@ -130,42 +132,42 @@ void VKAPI_CALL ourPushConstants(VkCommandBuffer commands, VkPipelineLayout layo
     note(commands, PUSH, bytes, hash);
     real_vkCmdPushConstants.call(commands, layout, stages, offset, bytes, values);
 }
-void VKAPI_CALL ourBindSets(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
-                            uint32_t first, uint32_t count, const VkDescriptorSet* sets, uint32_t nOffsets,
-                            const uint32_t* offsets) {
-    note(commands, DESCRIPTORS, first, count, nOffsets);
-    real_vkCmdBindDescriptorSets.call(commands, point, layout, first, count, sets, nOffsets, offsets);
+void VKAPI_CALL our_bind_sets(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
+                              uint32_t first, uint32_t count, const VkDescriptorSet* sets, uint32_t offset_count,
+                              const uint32_t* offsets) {
+    note(commands, DESCRIPTORS, first, count, offset_count);
+    real_vkCmdBindDescriptorSets.call(commands, point, layout, first, count, sets, offset_count, offsets);
 }
 template <auto& real>
-void VKAPI_CALL ourPushSet(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout, uint32_t set,
-                           uint32_t count, const VkWriteDescriptorSet* writes) {
+void VKAPI_CALL our_push_set(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout, uint32_t set,
+                             uint32_t count, const VkWriteDescriptorSet* writes) {
     note(commands, DESCRIPTORS, set, count);
     real.call(commands, point, layout, set, count, writes);
 }
-void VKAPI_CALL ourCopy(VkCommandBuffer commands, VkBuffer from, VkBuffer to, uint32_t count, const VkBufferCopy* x) {
+void VKAPI_CALL our_copy(VkCommandBuffer commands, VkBuffer from, VkBuffer to, uint32_t count, const VkBufferCopy* x) {
     for (uint32_t i = 0; i < count; ++i) note(commands, COPY, x[i].size);
     real_vkCmdCopyBuffer.call(commands, from, to, count, x);
 }
-void VKAPI_CALL ourFill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size,
-                        uint32_t value) {
+void VKAPI_CALL our_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size,
+                         uint32_t value) {
     note(commands, FILL, size, value);
     real_vkCmdFillBuffer.call(commands, buffer, offset, size, value);
 }
-void VKAPI_CALL ourTimestamp(VkCommandBuffer commands, VkPipelineStageFlagBits stage, VkQueryPool pool, uint32_t i) {
+void VKAPI_CALL our_timestamp(VkCommandBuffer commands, VkPipelineStageFlagBits stage, VkQueryPool pool, uint32_t i) {
     note(commands, TIMESTAMP, stage);
     real_vkCmdWriteTimestamp.call(commands, stage, pool, i);
 }
-void VKAPI_CALL ourSetEvent(VkCommandBuffer commands, VkEvent event, VkPipelineStageFlags stages) {
+void VKAPI_CALL our_set_event(VkCommandBuffer commands, VkEvent event, VkPipelineStageFlags stages) {
     note(commands, EVENT, stages);
     real_vkCmdSetEvent.call(commands, event, stages);
 }
-void VKAPI_CALL ourNative(VkCommandBuffer commands, const VkCuLaunchInfoNVX* info) {
+void VKAPI_CALL our_native(VkCommandBuffer commands, const VkCuLaunchInfoNVX* info) {
     note(commands, NATIVE, info->gridDimX, info->gridDimY, info->gridDimZ);
     real_vkCmdCuLaunchKernelNVX.call(commands, info);
 }
 
 PFN_vkVoidFunction wrapped(PFN_vkVoidFunction found, std::string_view name);
-PFN_vkVoidFunction VKAPI_CALL ourGetDeviceProcAddr(VkDevice device, const char* name) {
+PFN_vkVoidFunction VKAPI_CALL our_get_device_proc_addr(VkDevice device, const char* name) {
     return wrapped(real_vkGetDeviceProcAddr.call(device, name), name);
 }
 
@@ -177,22 +179,22 @@ PFN_vkVoidFunction wrapped(PFN_vkVoidFunction found, std::string_view name) {
         real.call = reinterpret_cast<Function>(found);
         out = reinterpret_cast<PFN_vkVoidFunction>(ours);
     };
-    wrap("vkGetDeviceProcAddr", real_vkGetDeviceProcAddr, &ourGetDeviceProcAddr);
-    wrap("vkBeginCommandBuffer", real_vkBeginCommandBuffer, &ourBegin);
-    wrap("vkQueueSubmit", real_vkQueueSubmit, &ourSubmit);
-    wrap("vkCmdDispatch", real_vkCmdDispatch, &ourDispatch);
-    wrap("vkCmdDispatchIndirect", real_vkCmdDispatchIndirect, &ourDispatchIndirect);
-    wrap("vkCmdPipelineBarrier", real_vkCmdPipelineBarrier, &ourBarrier);
-    wrap("vkCmdBindPipeline", real_vkCmdBindPipeline, &ourBindPipeline);
-    wrap("vkCmdPushConstants", real_vkCmdPushConstants, &ourPushConstants);
-    wrap("vkCmdBindDescriptorSets", real_vkCmdBindDescriptorSets, &ourBindSets);
-    wrap("vkCmdPushDescriptorSetKHR", real_vkCmdPushDescriptorSetKHR, &ourPushSet<real_vkCmdPushDescriptorSetKHR>);
-    wrap("vkCmdPushDescriptorSet", real_vkCmdPushDescriptorSet, &ourPushSet<real_vkCmdPushDescriptorSet>);
-    wrap("vkCmdCopyBuffer", real_vkCmdCopyBuffer, &ourCopy);
-    wrap("vkCmdFillBuffer", real_vkCmdFillBuffer, &ourFill);
-    wrap("vkCmdWriteTimestamp", real_vkCmdWriteTimestamp, &ourTimestamp);
-    wrap("vkCmdSetEvent", real_vkCmdSetEvent, &ourSetEvent);
-    wrap("vkCmdCuLaunchKernelNVX", real_vkCmdCuLaunchKernelNVX, &ourNative);
+    wrap("vkGetDeviceProcAddr", real_vkGetDeviceProcAddr, &our_get_device_proc_addr);
+    wrap("vkBeginCommandBuffer", real_vkBeginCommandBuffer, &our_begin);
+    wrap("vkQueueSubmit", real_vkQueueSubmit, &our_submit);
+    wrap("vkCmdDispatch", real_vkCmdDispatch, &our_dispatch);
+    wrap("vkCmdDispatchIndirect", real_vkCmdDispatchIndirect, &our_dispatch_indirect);
+    wrap("vkCmdPipelineBarrier", real_vkCmdPipelineBarrier, &our_barrier);
+    wrap("vkCmdBindPipeline", real_vkCmdBindPipeline, &our_bind_pipeline);
+    wrap("vkCmdPushConstants", real_vkCmdPushConstants, &our_push_constants);
+    wrap("vkCmdBindDescriptorSets", real_vkCmdBindDescriptorSets, &our_bind_sets);
+    wrap("vkCmdPushDescriptorSetKHR", real_vkCmdPushDescriptorSetKHR, &our_push_set<real_vkCmdPushDescriptorSetKHR>);
+    wrap("vkCmdPushDescriptorSet", real_vkCmdPushDescriptorSet, &our_push_set<real_vkCmdPushDescriptorSet>);
+    wrap("vkCmdCopyBuffer", real_vkCmdCopyBuffer, &our_copy);
+    wrap("vkCmdFillBuffer", real_vkCmdFillBuffer, &our_fill);
+    wrap("vkCmdWriteTimestamp", real_vkCmdWriteTimestamp, &our_timestamp);
+    wrap("vkCmdSetEvent", real_vkCmdSetEvent, &our_set_event);
+    wrap("vkCmdCuLaunchKernelNVX", real_vkCmdCuLaunchKernelNVX, &our_native);
     return out;
 }
 

@@ -22,15 +22,15 @@ namespace vkgemm::ggml {
 
 /// The settings in GGML_VKGEMM.
 struct Wish {
-    bool isOff = false, log = false, force = false, exact = false, round = false;
+    bool is_off = false, log = false, force = false, exact = false, round = false;
     std::string unknown{};  ///< the first word that is none of these
 };
-Wish parseWish(const char* text);
+Wish parse_wish(const char* text);
 
 /// Appends what native kernels need (docs/native.md) if the device and its driver are among those on which they were
 /// verified. For before vkCreateDevice.
-void addExtensions(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkGetInstanceProcAddr get,
-                   std::vector<const char*>& extensions);
+void add_extensions(VkInstance instance, VkPhysicalDevice physicalDevice, PFN_vkGetInstanceProcAddr get,
+                    std::vector<const char*>& extensions);
 
 struct Handles {
     VkInstance instance;
@@ -40,18 +40,18 @@ struct Handles {
 };
 /// Makes the adapter of a device that was just created with `features` and `extensions`. A refusal is printed, and the
 /// device then has none. `queueFlags` are those of the family that products are submitted to.
-void addAdapter(const Handles& handles, const VkPhysicalDeviceFeatures2& features,
-                const std::vector<const char*>& extensions, VkQueueFlags queueFlags);
+void add_adapter(const Handles& handles, const VkPhysicalDeviceFeatures2& features,
+                 const std::vector<const char*>& extensions, VkQueueFlags queueFlags);
 /// Who multiplies, for timing both in one process: the faster one, as usual, or one alone, as with GGML_VKGEMM=0 and
 /// with GGML_VKGEMM=force.
 enum class Sides : uint32_t { FASTER, GGML, VKGEMM };
-void setSides(Sides sides);
+void set_sides(Sides sides);
 /// With GGML_VKGEMM=log: whether products are noted from now on, which takes time for each node.
-void keepNotes(bool keepsNotes);
+void keep_notes(bool keeps_notes);
 /// Null if the device has none, and while ggml multiplies alone.
-Adapter* adapterOf(VkDevice device);
+Adapter* adapter_of(VkDevice device);
 /// Before vkDestroyDevice. Prints the report with GGML_VKGEMM=log.
-void removeAdapter(VkDevice device);
+void remove_adapter(VkDevice device);
 
 }  // namespace vkgemm::ggml
 #endif

@@ -26,7 +26,7 @@ class Stopwatch {
     /// A free timer; -1: there is none.
     int32_t take();
     /// Begins or ends the timer, in one command buffer or in two that run in this order.
-    void stamp(VkCommandBuffer commands, int32_t timer, bool isEnd) const;
+    void stamp(VkCommandBuffer commands, int32_t timer, bool is_end) const;
     /// Microseconds, once they are known, and frees the timer then. No waiting.
     std::optional<double> read(int32_t timer);
 
@@ -36,16 +36,16 @@ class Stopwatch {
     double microseconds_ = 0;  // of a tick
     VkQueryPool pool_ = VK_NULL_HANDLE;
     std::array<VkEvent, count> events_{};  // set behind the second timestamp: queries alone could be of an earlier use
-    std::array<bool, count> isTaken_{};
-    PFN_vkCmdResetQueryPool cmdResetQueryPool_ = nullptr;
-    PFN_vkCmdWriteTimestamp cmdWriteTimestamp_ = nullptr;
-    PFN_vkCmdSetEvent cmdSetEvent_ = nullptr;
-    PFN_vkCreateEvent createEvent_ = nullptr;
-    PFN_vkResetEvent resetEvent_ = nullptr;
-    PFN_vkGetEventStatus getEventStatus_ = nullptr;
-    PFN_vkGetQueryPoolResults getQueryPoolResults_ = nullptr;
-    PFN_vkDestroyEvent destroyEvent_ = nullptr;
-    PFN_vkDestroyQueryPool destroyQueryPool_ = nullptr;
+    std::array<bool, count> is_taken_{};
+    PFN_vkCmdResetQueryPool cmd_reset_query_pool_ = nullptr;
+    PFN_vkCmdWriteTimestamp cmd_write_timestamp_ = nullptr;
+    PFN_vkCmdSetEvent cmd_set_event_ = nullptr;
+    PFN_vkCreateEvent create_event_ = nullptr;
+    PFN_vkResetEvent reset_event_ = nullptr;
+    PFN_vkGetEventStatus get_event_status_ = nullptr;
+    PFN_vkGetQueryPoolResults get_query_pool_results_ = nullptr;
+    PFN_vkDestroyEvent destroy_event_ = nullptr;
+    PFN_vkDestroyQueryPool destroy_query_pool_ = nullptr;
 };
 
 }  // namespace vkgemm::ggml

@@ -17,25 +17,25 @@ namespace {
 enum Word { TYPES, FLAGS, M, N, K, BATCH2, BATCH3, WEIGHTS2, WEIGHTS3, USED };
 enum Flag : uint64_t { HAS_IDS = 1, PRECISE = 2, ALIGNED = 4, CONTIGUOUS = 8, SHARED = 16, FUSED = 32 };
 
-constexpr uint64_t mostCounted = 8;
-uint64_t roughly(uint64_t n) { return n <= mostCounted ? n : std::bit_ceil(n); }
+constexpr uint64_t most_counted = 8;
+uint64_t roughly(uint64_t n) { return n <= most_counted ? n : std::bit_ceil(n); }
 
-bool isAligned(const Tensor& x) { return (x.offset | x.nb[1] | x.nb[2] | x.nb[3]) % 16 == 0; }
-bool isContiguous(const Tensor& x) { return x.nb[0] == blockSize(x.type).bytes && x.nb[1] <= x.nb[2]; }
+bool is_aligned(const Tensor& x) { return (x.offset | x.nb[1] | x.nb[2] | x.nb[3]) % 16 == 0; }
+bool is_contiguous(const Tensor& x) { return x.nb[0] == blockSize(x.type).bytes && x.nb[1] <= x.nb[2]; }
 
-std::string nameOf(uint64_t type) {
+std::string name_of(uint64_t type) {
     return type ? std::string(typeName(static_cast<VkgemmType>(type))) : std::string("other");
 }
 
-double medianOf(std::vector<double> x) {
+double median_of(std::vector<double> x) {
     if (x.empty()) return 0;
     std::sort(x.begin(), x.end());
     return (x[x.size() / 2] + x[(x.size() - 1) / 2]) / 2;
 }
 
 constexpr size_t fewest = 2, most = Trial::turns / 2 - 1;  // times of a side that count
-constexpr double clearly = 1.1, atLeast = 1.02;            // times as fast
-bool isWon(double ggml, double vkgemm) { return vkgemm * atLeast <= ggml; }
+constexpr double clearly = 1.1, at_least = 1.02;           // times as fast
+bool is_won(double ggml, double vkgemm) { return vkgemm * at_least <= ggml; }
 
 }  // namespace
 
@@ -48,26 +48,26 @@ size_t ClassKeyHash::operator()(const ClassKey& key) const {
     return static_cast<size_t>(hash);
 }
 
-ClassKey classOf(const MulMat& x) {
+ClassKey class_of(const MulMat& x) {
     ClassKey key;
     auto& w = key.words;
-    const bool hasIds = x.ids != nullptr;
-    const uint64_t batch = hasIds ? 1 : x.dst.ne[2] * x.dst.ne[3];
+    const bool has_ids = x.ids != nullptr;
+    const uint64_t batch = has_ids ? 1 : x.dst.ne[2] * x.dst.ne[3];
     const auto size = [&](uint64_t n) { return batch > 1 ? std::bit_ceil(n) : n; };
     w[TYPES] = uint64_t(x.src0.type) << 32 | uint64_t(x.src1.type) << 16 | uint64_t(x.dst.type);
-    const bool isDense = isContiguous(x.src0) && isContiguous(x.src1) && isContiguous(x.dst);
-    w[FLAGS] = x.fusedCount * FUSED;
-    if (hasIds) w[FLAGS] |= HAS_IDS;
-    if (x.isPrecise) w[FLAGS] |= PRECISE;
-    if (isAligned(x.src0) && isAligned(x.src1) && isAligned(x.dst)) w[FLAGS] |= ALIGNED;
-    if (isDense) w[FLAGS] |= CONTIGUOUS;
-    if (hasIds && x.src1.ne[1] == 1) w[FLAGS] |= SHARED;
+    const bool is_dense = is_contiguous(x.src0) && is_contiguous(x.src1) && is_contiguous(x.dst);
+    w[FLAGS] = x.fused_count * FUSED;
+    if (has_ids) w[FLAGS] |= HAS_IDS;
+    if (x.is_precise) w[FLAGS] |= PRECISE;
+    if (is_aligned(x.src0) && is_aligned(x.src1) && is_aligned(x.dst)) w[FLAGS] |= ALIGNED;
+    if (is_dense) w[FLAGS] |= CONTIGUOUS;
+    if (has_ids && x.src1.ne[1] == 1) w[FLAGS] |= SHARED;
     w[M] = size(x.src0.ne[1]);
     w[K] = size(x.src0.ne[0]);
-    w[N] = roughly(x.src1.ne[hasIds ? 2 : 1]);
+    w[N] = roughly(x.src1.ne[has_ids ? 2 : 1]);
     w[WEIGHTS2] = x.src0.ne[2];
     w[WEIGHTS3] = x.src0.ne[3];
-    if (hasIds)
+    if (has_ids)
         w[USED] = x.ids->ne[0];
     else {
         w[BATCH2] = x.dst.ne[2];
@@ -76,15 +76,15 @@ ClassKey classOf(const MulMat& x) {
     return key;
 }
 
-std::string textOf(const ClassKey& key) {
+std::string text_of(const ClassKey& key) {
     const auto& w = key.words;
     const auto number = [](uint64_t n) { return std::to_string(n); };
-    const bool hasIds = w[FLAGS] & HAS_IDS;
-    std::string s = hasIds ? "MUL_MAT_ID " : "MUL_MAT ";
-    s += nameOf(w[TYPES] >> 32) + "*" + nameOf(w[TYPES] >> 16 & 0xffff) + " " + number(w[M]) + "x" + number(w[N]) +
+    const bool has_ids = w[FLAGS] & HAS_IDS;
+    std::string s = has_ids ? "MUL_MAT_ID " : "MUL_MAT ";
+    s += name_of(w[TYPES] >> 32) + "*" + name_of(w[TYPES] >> 16 & 0xffff) + " " + number(w[M]) + "x" + number(w[N]) +
          "x" + number(w[K]);
-    if (const uint64_t dst = w[TYPES] & 0xffff; dst != VKGEMM_TYPE_F32) s += " to " + nameOf(dst);
-    if (hasIds)
+    if (const uint64_t dst = w[TYPES] & 0xffff; dst != VKGEMM_TYPE_F32) s += " to " + name_of(dst);
+    if (has_ids)
         s += ", " + number(w[USED]) + " of " + number(w[WEIGHTS2]) +
              (w[FLAGS] & SHARED ? " experts, shared rows" : " experts");
     else if (w[BATCH2] * w[BATCH3] > 1)
@@ -97,36 +97,36 @@ std::string textOf(const ClassKey& key) {
     return s;
 }
 
-bool Trial::isOurs(uint32_t turn) { return std::popcount(turn) % 2 != 0; }
+bool Trial::is_ours(uint32_t turn) { return std::popcount(turn) % 2 != 0; }
 
-void Trial::add(bool isOurs, double microseconds) {
+void Trial::add(bool is_ours, double microseconds) {
     if (state_ != State::RUNNING) return;
-    times_[isOurs].push_back(microseconds);
+    times_[is_ours].push_back(microseconds);
     std::array<std::vector<double>, 2> counted;
     for (size_t side : {0, 1})
         if (!times_[side].empty()) counted[side].assign(times_[side].begin() + 1, times_[side].end());
     const auto& [ggml, vkgemm] = counted;
     if (std::min(ggml.size(), vkgemm.size()) < fewest) return;
-    const auto isClear = [](const std::vector<double>& fast, const std::vector<double>& slow) {
+    const auto is_clear = [](const std::vector<double>& fast, const std::vector<double>& slow) {
         return *std::max_element(fast.begin(), fast.end()) * clearly < *std::min_element(slow.begin(), slow.end());
     };
-    if (isClear(vkgemm, ggml))
+    if (is_clear(vkgemm, ggml))
         state_ = State::VKGEMM;
-    else if (isClear(ggml, vkgemm))
+    else if (is_clear(ggml, vkgemm))
         state_ = State::GGML;
     else if (std::min(ggml.size(), vkgemm.size()) >= most)
-        state_ = isWon(medianOf(ggml), medianOf(vkgemm)) ? State::VKGEMM : State::GGML;
+        state_ = is_won(median_of(ggml), median_of(vkgemm)) ? State::VKGEMM : State::GGML;
 }
 
 void Trial::set(double ggml, double vkgemm) {
     times_ = {std::vector{ggml, ggml}, std::vector{vkgemm, vkgemm}};
-    state_ = isWon(ggml, vkgemm) ? State::VKGEMM : State::GGML;
+    state_ = is_won(ggml, vkgemm) ? State::VKGEMM : State::GGML;
 }
 
 std::array<double, 2> Trial::medians() const {
     std::array<double, 2> out{};
     for (size_t side : {0, 1})
-        if (times_[side].size() > 1) out[side] = medianOf({times_[side].begin() + 1, times_[side].end()});
+        if (times_[side].size() > 1) out[side] = median_of({times_[side].begin() + 1, times_[side].end()});
     return out;
 }
 
@@ -160,8 +160,8 @@ bool TimesFile::add(const std::string& text, const std::array<double, 2>& median
     char numbers[64];
     std::snprintf(numbers, sizeof numbers, "\t%.2f\t%.2f\n", medians[0], medians[1]);
     const std::string line = device_ + "\t" + text + numbers;
-    const bool isWritten = std::fwrite(line.data(), 1, line.size(), file) == line.size();
-    return std::fclose(file) == 0 && isWritten;
+    const bool is_written = std::fwrite(line.data(), 1, line.size(), file) == line.size();
+    return std::fclose(file) == 0 && is_written;
 }
 
 }  // namespace vkgemm::ggml

@@ -22,9 +22,9 @@ struct ClassKey {
 struct ClassKeyHash {
     size_t operator()(const ClassKey& key) const;
 };
-ClassKey classOf(const MulMat& x);
+ClassKey class_of(const MulMat& x);
 /// MUL_MAT q4_k*f32 4096x512x14336 ...: M, N and K as ggml counts them. One text for each key.
-std::string textOf(const ClassKey& key);
+std::string text_of(const ClassKey& key);
 
 /// Times of a class, in microseconds.
 class Trial {
@@ -35,10 +35,10 @@ class Trial {
     State state() const { return state_; }
     /// Whose turn number `turn` is. Both sides have as many, and neither is always before the other or behind it,
     /// because ggml converts rows once for the products that follow with the same rows.
-    static bool isOurs(uint32_t turn);
+    static bool is_ours(uint32_t turn);
     /// The first time of either side does not count. A side wins if its slowest time is much faster than the other's
     /// fastest, and else by medians when all turns are over; vkgemm then has to be faster by 2 %.
-    void add(bool isOurs, double microseconds);
+    void add(bool is_ours, double microseconds);
     /// Of earlier processes.
     void set(double ggml, double vkgemm);
     /// vkgemm cannot multiply this class, so nothing has to be timed, or held back.

@@ -22,7 +22,7 @@ struct Mixture {
     std::vector<uint32_t> chosen;  // slot by slot, token by token; a number that is no expert's leaves dst as it is
     bool is_rounding = false;
     MulMat product() const {
-        return {.src0 = w.tensor, .src1 = y.tensor, .dst = d.tensor, .ids = &ids.tensor, .isRounding = is_rounding};
+        return {.src0 = w.tensor, .src1 = y.tensor, .dst = d.tensor, .ids = &ids.tensor, .is_rounding = is_rounding};
     }
 };
 
@@ -105,15 +105,15 @@ TEST_CASE("random tensors: MUL_MAT_ID") {
         Reason reason{};
         const std::string wrong = run(x.product(), expected_of(x), reason);
         CHECK_MESSAGE(wrong == "", "seed ", seed, ": ", wrong, ";", text_of(x.product()));
-        CHECK_MESSAGE(is_mixture_allowed(reason, x.product()), "seed ", seed, ": ", std::string(ggml::textOf(reason)),
+        CHECK_MESSAGE(is_mixture_allowed(reason, x.product()), "seed ", seed, ": ", std::string(ggml::text_of(reason)),
                       ";", text_of(x.product()));
         ++seen[reason];
         ggml::Work work;
         const bool is_served = adapter().prepare(x.product(), work) == Reason::SERVED;
-        rounded += is_served && work.products.roundedRows != 0;
+        rounded += is_served && work.products.rounded_rows != 0;
         of_one_token += is_served && x.d.tensor.ne[2] == 1;
     }
-    for (const auto& [reason, count] : seen) MESSAGE(count, " of ", cases, ": ", std::string(ggml::textOf(reason)));
+    for (const auto& [reason, count] : seen) MESSAGE(count, " of ", cases, ": ", std::string(ggml::text_of(reason)));
     CHECK(seen[Reason::SERVED] * 10 > cases * 7);
     CHECK(rounded > 10);
     CHECK(of_one_token > 10);

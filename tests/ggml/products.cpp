@@ -25,8 +25,8 @@ struct Case {
     bool is_precise = false;
     std::vector<Filled> added{};
     MulMat product() const {
-        MulMat out{.src0 = w.tensor, .src1 = y.tensor, .dst = d.tensor, .isPrecise = is_precise};
-        for (const Filled& f : added) out.fused[out.fusedCount++] = f.tensor;
+        MulMat out{.src0 = w.tensor, .src1 = y.tensor, .dst = d.tensor, .is_precise = is_precise};
+        for (const Filled& f : added) out.fused[out.fused_count++] = f.tensor;
         return out;
     }
 };
@@ -113,7 +113,7 @@ bool is_in_words(const ggml::Tensor& x) {
 
 bool is_one_row(const ggml::Tensor& x) { return x.ne[1] * x.ne[2] * x.ne[3] == 1 && (x.nb[0] == 4 || x.ne[0] == 1); }
 bool is_placed_alike(const MulMat& x) {
-    for (uint32_t i = 0; i < x.fusedCount; ++i)
+    for (uint32_t i = 0; i < x.fused_count; ++i)
         for (size_t j = 0; j < 4; ++j)
             if (x.dst.ne[j] > 1 && x.fused[i].nb[j] != x.dst.nb[j]) return false;
     return true;
@@ -129,7 +129,7 @@ bool is_allowed(Reason reason, const MulMat& x) {
         case Reason::ALIGNMENT:
             return x.src0.type != x.src1.type && !(is_in_words(x.src0) && is_in_words(x.src1));
         case Reason::FUSED:
-            return (x.fusedCount > 1 && !is_one_row(x.dst)) || !is_placed_alike(x);
+            return (x.fused_count > 1 && !is_one_row(x.dst)) || !is_placed_alike(x);
         default:
             return false;
     }
@@ -149,12 +149,12 @@ void multiply_any(uint64_t cases, bool blocks) {
         Reason reason{};
         const std::string wrong = run(x.product(), expected(x), reason);
         CHECK_MESSAGE(wrong == "", "seed ", seed, ": ", wrong, ";", text_of(x.product()));
-        CHECK_MESSAGE(is_allowed(reason, x.product()), "seed ", seed, ": ", ggml::textOf(reason), ";",
+        CHECK_MESSAGE(is_allowed(reason, x.product()), "seed ", seed, ": ", ggml::text_of(reason), ";",
                       text_of(x.product()));
         ++seen[reason];
         with_added += reason == Reason::SERVED && !x.added.empty();
     }
-    for (const auto& [reason, count] : seen) MESSAGE(count, " of ", cases, ": ", std::string(ggml::textOf(reason)));
+    for (const auto& [reason, count] : seen) MESSAGE(count, " of ", cases, ": ", std::string(ggml::text_of(reason)));
     CHECK(seen[Reason::SERVED] * 10 > cases * 6);
     CHECK(seen[Reason::STRIDES] > 0);
     CHECK(seen[Reason::ALIGNMENT] > 0);

@@ -69,7 +69,7 @@ TEST_CASE("reasons: each has a product") {
     x.src0.ne[3] = x.src1.ne[3] = x.dst.ne[3] = 2;
     CHECK(reason_of(x) == Reason::ALIGNMENT);
     x = product();
-    x.fusedCount = 2;
+    x.fused_count = 2;
     x.fused = {x.dst, x.dst};
     CHECK(reason_of(x) == Reason::FUSED);
     x = product(f32, f32, {32, 5, 1, 1});
@@ -90,17 +90,17 @@ TEST_CASE("reasons: operands and scratch memory") {
     x.ids = &ids.tensor;
     CHECK(recorded(x, 256) == Reason::SCRATCH);
     CHECK(recorded(x) == Reason::SERVED);
-    x.fusedCount = 1;
+    x.fused_count = 1;
     x.fused[0] = x.dst;
     CHECK(reason_of(x) == Reason::FUSED);
-    x.fusedCount = 0;
+    x.fused_count = 0;
     x.src1.ne[1] = 3;
     CHECK(reason_of(x) == Reason::EXPERTS);
 }
 
 TEST_CASE("reasons: products of one class share a plan, and the report counts them") {
-    const size_t before = adapter().planCount();
-    const uint64_t served = adapter().countOf(Reason::SERVED);
+    const size_t before = adapter().plan_count();
+    const uint64_t served = adapter().count_of(Reason::SERVED);
     for (uint64_t n = 33; n <= 64; ++n) {
         const MulMat x = product(f32, f32, {32, 7, 1, 1}, n);
         ggml::Work work;
@@ -108,8 +108,8 @@ TEST_CASE("reasons: products of one class share a plan, and the report counts th
         CHECK(reason == Reason::SERVED);
         adapter().note(x, work, reason);
     }
-    CHECK(adapter().planCount() == before + 1);
-    CHECK(adapter().countOf(Reason::SERVED) == served + 32);
+    CHECK(adapter().plan_count() == before + 1);
+    CHECK(adapter().count_of(Reason::SERVED) == served + 32);
     CHECK(adapter().report().find(std::to_string(served + 32) + " of ") == 0);
 }
 
@@ -131,15 +131,15 @@ TEST_CASE("two levels of a batch are one recording") {
 }
 
 TEST_CASE("GGML_VKGEMM: its words") {
-    using ggml::parseWish;
-    CHECK_FALSE(parseWish(nullptr).isOff);
-    CHECK(parseWish("0").isOff);
-    const ggml::Wish both = parseWish("log,force");
-    CHECK((both.log && both.force && !both.isOff && both.unknown.empty()));
-    CHECK(parseWish("1").unknown.empty());
-    CHECK((parseWish("round").round && !both.round));
-    CHECK((parseWish("log,exact").exact && !both.exact));
-    CHECK(parseWish("log,fast").unknown == "fast");
+    using ggml::parse_wish;
+    CHECK_FALSE(parse_wish(nullptr).is_off);
+    CHECK(parse_wish("0").is_off);
+    const ggml::Wish both = parse_wish("log,force");
+    CHECK((both.log && both.force && !both.is_off && both.unknown.empty()));
+    CHECK(parse_wish("1").unknown.empty());
+    CHECK((parse_wish("round").round && !both.round));
+    CHECK((parse_wish("log,exact").exact && !both.exact));
+    CHECK(parse_wish("log,fast").unknown == "fast");
 }
 
 }  // namespace vkgemm::test

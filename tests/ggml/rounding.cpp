@@ -47,7 +47,7 @@ TEST_CASE("rows of f32 are rounded to the type of 16-bit weights") {
                 put(b.d, x.d);
                 ggml::Work work;
                 REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
-                CHECK(work.products.roundedApart == 64 + gap);
+                CHECK(work.products.rounded_apart == 64 + gap);
                 std::vector<std::byte> want = x.d.bytes;
                 const std::vector<double> y = x.y.numbers();
                 for (uint64_t i = 0; i < y.size(); ++i)
@@ -89,11 +89,11 @@ TEST_CASE("few rows beside blocks are rounded to 8 bits where ggml's are") {
                 return work.products.problem.accuracy;
             };
             CHECK(accuracy(adapter()) == VKGEMM_ACCURACY_DEFAULT);
-            x.isQuantising = true;
+            x.is_quantising = true;
             CHECK(accuracy(adapter()) == VKGEMM_ACCURACY_MXINT8);
-            x.isPrecise = true;
+            x.is_precise = true;
             CHECK(accuracy(adapter()) == VKGEMM_ACCURACY_DEFAULT);
-            x.isPrecise = false;
+            x.is_precise = false;
             CHECK(accuracy(*new_adapter({.rounds = ggml::Rounds::NEVER})) == VKGEMM_ACCURACY_DEFAULT);
         }
 }
@@ -102,16 +102,16 @@ TEST_CASE("rows that are not rounded") {
     const auto apart = [](const ggml::MulMat& x) {
         ggml::Work work;
         CHECK(adapter().prepare(x, work) == Reason::SERVED);
-        return work.products.roundedApart;
+        return work.products.rounded_apart;
     };
     CHECK(apart(diagonal(f16, 8, 0).product()) == 0);   // few
     CHECK(apart(diagonal(f16, 16, 2).product()) == 0);  // not in fours
     CHECK(apart(diagonal(f32, 16, 0).product()) == 0);
     CHECK(apart(diagonal(f16, 16, 0).product()) == 64);
     ggml::MulMat x = diagonal(f16, 16, 0).product();
-    x.isPrecise = true;
+    x.is_precise = true;
     CHECK(apart(x) == 0);
-    x.isPrecise = false;
+    x.is_precise = false;
     x.src1.offset += 4;
     CHECK(apart(x) == 0);
 }
@@ -124,10 +124,10 @@ TEST_CASE("weights of f32 have their rows rounded where ggml rounds both") {
         put(b.y, x.y);
         put(b.d, x.d);
         ggml::MulMat product = x.product();
-        product.isRounding = rounds;
+        product.is_rounding = rounds;
         ggml::Work work;
         REQUIRE(adapter().prepare(product, work) == Reason::SERVED);
-        CHECK(work.products.roundedRows == (rounds ? 33 : 0));
+        CHECK(work.products.rounded_rows == (rounds ? 33 : 0));
         CHECK(work.products.problem.accuracy == (rounds ? VKGEMM_ACCURACY_NARROW : VKGEMM_ACCURACY_F32_SPLIT_ROWS));
         std::vector<std::byte> want = x.d.bytes;
         const std::vector<double> y = x.y.numbers();
@@ -147,9 +147,9 @@ TEST_CASE("rows that an earlier product rounded are not rounded again") {
     put(b.d, x.d);
     ggml::Work work;
     REQUIRE(adapter().prepare(x.product(), work) == Reason::SERVED);
-    REQUIRE(work.roundedBytes >= 16 * 64 * 2);
-    std::ranges::fill(b.rounded.bytes().first(work.roundedBytes), std::byte{});  // as if src1 had been zeros
-    work.isRounded = true;
+    REQUIRE(work.rounded_bytes >= 16 * 64 * 2);
+    std::ranges::fill(b.rounded.bytes().first(work.rounded_bytes), std::byte{});  // as if src1 had been zeros
+    work.is_rounded = true;
     REQUIRE(device()
                 .submit([&](VkCommandBuffer commands) {
                     CHECK(adapter().record(commands, work, scratch_memory(), rounded_memory()) == Reason::SERVED);
@@ -168,8 +168,8 @@ TEST_CASE("where rows are rounded") {
         const auto one = new_adapter({.rounds = rounds});
         ggml::Work work;
         REQUIRE(one->prepare(diagonal(f16, 16, 0).product(), work) == Reason::SERVED);
-        CHECK((work.products.roundedRows != 0) == (rounds == Rounds::ALWAYS));
-        CHECK((work.roundedBytes != 0) == (rounds == Rounds::ALWAYS));
+        CHECK((work.products.rounded_rows != 0) == (rounds == Rounds::ALWAYS));
+        CHECK((work.rounded_bytes != 0) == (rounds == Rounds::ALWAYS));
     }
 }
 

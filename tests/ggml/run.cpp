@@ -37,8 +37,8 @@ std::string run(const ggml::MulMat& product, const std::vector<std::byte>& want,
     adapter().note(product, work, reason);
     if (reason != ggml::Reason::SERVED) return "";
     const Buffers& b = buffers();
-    std::ranges::fill(b.scratch.bytes().first(work.scratchBytes), std::byte{0x5a});
-    std::ranges::fill(b.rounded.bytes().first(work.roundedBytes), std::byte{0x5a});
+    std::ranges::fill(b.scratch.bytes().first(work.scratch_bytes), std::byte{0x5a});
+    std::ranges::fill(b.rounded.bytes().first(work.rounded_bytes), std::byte{0x5a});
     const size_t messages = device().messageCount();
     const Status done = device().submit([&](VkCommandBuffer commands) {
         reason = adapter().record(commands, work, scratch_memory(), rounded_memory());
@@ -67,7 +67,7 @@ std::string text_of(const ggml::MulMat& x) {
         for (const uint64_t n : t->nb) out += " " + std::to_string(n);
         out += " offset " + std::to_string(t->offset) + ";";
     }
-    if (x.fusedCount) out += " " + std::to_string(x.fusedCount) + " added;";
+    if (x.fused_count) out += " " + std::to_string(x.fused_count) + " added;";
     return out;
 }
 

@@ -65,7 +65,7 @@ def test_hook(below, tree):
         first = read()
         source = "".join(text for name, text in first.items() if name.endswith(".cpp"))
         expect(source.count("#ifdef GGML_USE_VKGEMM") == source.count("#endif") == 8, source)
-        expect(source.index("addExtensions") < source.index("createDevice") < source.index("addAdapter"), source)
+        expect(source.index("add_extensions") < source.index("createDevice") < source.index("add_adapter"), source)
         code, said = run(top)
         expect(code == 0 and "as it should be: 28 lines" in said, said)
         expect(read() == first, "a second run changed something")

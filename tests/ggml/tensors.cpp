@@ -82,8 +82,8 @@ std::unique_ptr<ggml::Adapter> new_adapter(const ggml::Options& options) {
 ggml::Adapter& adapter() {
     static std::unique_ptr<ggml::Adapter> made;
     if (made) return *made;
-    made =
-        new_adapter({.workspaceLimit = 1 << 20, .mostPlans = 100000, .takesAll = true, .rounds = ggml::Rounds::ALWAYS});
+    made = new_adapter(
+        {.workspace_limit = 1 << 20, .most_plans = 100000, .takes_all = true, .rounds = ggml::Rounds::ALWAYS});
     before_closing([] { made.reset(); });
     return *made;
 }

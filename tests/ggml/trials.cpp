@@ -33,7 +33,7 @@ std::pair<uint32_t, Trial::State> decided(const std::vector<double>& ggml, const
     std::array<size_t, 2> at{};
     uint32_t turn = 0;
     for (; turn < Trial::turns && trial.state() == Trial::State::RUNNING; ++turn) {
-        const bool ours = Trial::isOurs(turn);
+        const bool ours = Trial::is_ours(turn);
         const auto& times = ours ? vkgemm : ggml;
         const size_t i = at[ours]++;
         trial.add(ours, i == 0 ? 1000 * times[0] : times[i % times.size()]);
@@ -43,9 +43,9 @@ std::pair<uint32_t, Trial::State> decided(const std::vector<double>& ggml, const
 
 /// Records `copies` products for ggml, or ours, where the adapter wants it. The turn.
 ggml::Turn take_turn(ggml::Adapter& usual, const MulMat& x, uint32_t copies) {
-    const ggml::Turn turn = usual.turnOf(x);
+    const ggml::Turn turn = usual.turn_of(x);
     const Status done = device().submit([&](VkCommandBuffer commands) {
-        if (turn.isTimed()) usual.stamp(commands, turn, false);
+        if (turn.is_timed()) usual.stamp(commands, turn, false);
         const bool ours = turn.reason == Reason::SERVED;
         ggml::Adapter& who = ours ? usual : adapter();
         for (uint32_t i = 0; i < (ours ? 1 : copies); ++i) {
@@ -53,7 +53,7 @@ ggml::Turn take_turn(ggml::Adapter& usual, const MulMat& x, uint32_t copies) {
             REQUIRE(who.prepare(x, work) == Reason::SERVED);
             REQUIRE(who.record(commands, work, scratch_memory(), rounded_memory()) == Reason::SERVED);
         }
-        if (turn.isTimed()) usual.stamp(commands, turn, true);
+        if (turn.is_timed()) usual.stamp(commands, turn, true);
         return Status{};
     });
     REQUIRE(done.code == VKGEMM_SUCCESS);
@@ -65,11 +65,11 @@ Reason winner(ggml::Adapter& usual, const MulMat& x, uint32_t copies, uint32_t* 
     uint32_t count = 0;
     for (; count <= Trial::turns; ++count) {
         const ggml::Turn turn = take_turn(usual, x, copies);
-        if (!turn.isTimed()) {
+        if (!turn.is_timed()) {
             if (turns) *turns = count;
             return turn.reason;
         }
-        CHECK((turn.reason == Reason::SERVED) == Trial::isOurs(count));
+        CHECK((turn.reason == Reason::SERVED) == Trial::is_ours(count));
         CHECK((turn.reason == Reason::SERVED || turn.reason == Reason::TRIAL));
     }
     return Reason::COUNT;
@@ -79,14 +79,14 @@ Reason winner(ggml::Adapter& usual, const MulMat& x, uint32_t copies, uint32_t* 
 
 TEST_CASE("trials: both sides have as many turns, and neither is always first") {
     uint32_t ours = 0, first = 0;
-    for (uint32_t turn = 0; turn < Trial::turns; ++turn) ours += Trial::isOurs(turn);
+    for (uint32_t turn = 0; turn < Trial::turns; ++turn) ours += Trial::is_ours(turn);
     for (uint32_t turn = 0; turn < Trial::turns; turn += 2) {
-        CHECK(Trial::isOurs(turn) != Trial::isOurs(turn + 1));
-        first += Trial::isOurs(turn);
+        CHECK(Trial::is_ours(turn) != Trial::is_ours(turn + 1));
+        first += Trial::is_ours(turn);
     }
     CHECK(ours == Trial::turns / 2);
     CHECK((first >= 3 && first <= 4));
-    CHECK_FALSE(Trial::isOurs(0));
+    CHECK_FALSE(Trial::is_ours(0));
 }
 
 TEST_CASE("trials: what times decide") {
@@ -109,8 +109,8 @@ TEST_CASE("trials: what times decide") {
 
 TEST_CASE("trials: classes of products") {
     const auto same = [](const MulMat& x, const MulMat& y) {
-        const bool is_same = ggml::classOf(x) == ggml::classOf(y);
-        CHECK(is_same == (ggml::textOf(ggml::classOf(x)) == ggml::textOf(ggml::classOf(y))));
+        const bool is_same = ggml::class_of(x) == ggml::class_of(y);
+        CHECK(is_same == (ggml::text_of(ggml::class_of(x)) == ggml::text_of(ggml::class_of(y))));
         return is_same;
     };
     CHECK(same(product_of(257), product_of(512)));
@@ -126,13 +126,13 @@ TEST_CASE("trials: classes of products") {
     CHECK_FALSE(same(product_of(1, {64, 300, 2, 1}), product_of(1, {64, 300, 4, 1})));
     CHECK_FALSE(same(product_of(1, {64, 300, 2, 1}), product_of(1, {64, 300, 1, 1}, f32, 2)));
     MulMat x = product_of(4, {64, 8, 1, 1}), y = x;
-    y.isPrecise = true;
+    y.is_precise = true;
     CHECK_FALSE(same(x, y));
     y = x;
     y.src0.offset += 4;
     CHECK_FALSE(same(x, y));
     y = x;
-    y.fusedCount = 1;
+    y.fused_count = 1;
     CHECK_FALSE(same(x, y));
     y = x;
     y.src1.nb[0] = 8;
@@ -145,7 +145,7 @@ TEST_CASE("trials: classes of products") {
 }
 
 TEST_CASE("trials: the faster side multiplies") {
-    const auto usual = new_adapter({.keepsNotes = true});
+    const auto usual = new_adapter({.keeps_notes = true});
     uint32_t turns = 0;
     const MulMat few = product_of(40, {256, 64, 1, 1}), many = product_of(100, {256, 64, 1, 1});
     CHECK(winner(*usual, few, 0, &turns) == Reason::SLOWER);  // than nothing at all
@@ -153,17 +153,17 @@ TEST_CASE("trials: the faster side multiplies") {
     CHECK(winner(*usual, many, 40) == Reason::SERVED);
     CHECK(take_turn(*usual, few, 0).reason == Reason::SLOWER);
     CHECK(usual->report().find("by vkgemm: MUL_MAT f32*f32 64x128x256\n") != std::string::npos);
-    const auto notedTimes = [&] {
+    const auto noted_times = [&] {
         usual->note(few, {}, Reason::TYPE);
         const std::string report = usual->report(), line = " x MUL_MAT f32*f32 64x40x256: ";
         const size_t at = report.find(line);
         return at == std::string::npos ? 0 : std::stoi(report.substr(report.rfind('\n', at)));
     };
-    CHECK(notedTimes() == 1);
-    usual->keepNotes(false);
-    CHECK(notedTimes() == 1);
-    usual->keepNotes(true);
-    CHECK(notedTimes() == 2);
+    CHECK(noted_times() == 1);
+    usual->keep_notes(false);
+    CHECK(noted_times() == 1);
+    usual->keep_notes(true);
+    CHECK(noted_times() == 2);
     CHECK(device().messageCount() == 0);
 }
 
@@ -171,24 +171,25 @@ TEST_CASE("trials: what is not recorded is not held back") {
     const auto usual = new_adapter({});
     MulMat x = product_of(3);
     x.src0.type = VKGEMM_TYPE_I32;
-    CHECK(usual->turnOf(x).reason == Reason::TRIAL);
-    CHECK(usual->turnOf(x).reason == Reason::SERVED);
+    CHECK(usual->turn_of(x).reason == Reason::TRIAL);
+    CHECK(usual->turn_of(x).reason == Reason::SERVED);
     ggml::Work work;
     CHECK(usual->prepare(x, work) == Reason::TYPE);
     usual->drop(x);
     for (int i = 0; i < 3; ++i) {
-        const ggml::Turn turn = usual->turnOf(x);
-        CHECK((turn.reason == Reason::SERVED && !turn.isTimed()));
+        const ggml::Turn turn = usual->turn_of(x);
+        CHECK((turn.reason == Reason::SERVED && !turn.is_timed()));
     }
 }
 
 TEST_CASE("trials: timers that nobody reads run out, and classes, too") {
-    const auto usual = new_adapter({.mostPlans = 300});
-    for (uint64_t m = 1; m <= ggml::Stopwatch::count; ++m) CHECK(usual->turnOf(product_of(1, {8, m, 1, 1})).isTimed());
-    const ggml::Turn late = usual->turnOf(product_of(1, {16, 1, 1, 1}));
-    CHECK((late.reason == Reason::TRIAL && !late.isTimed()));
-    for (uint64_t m = 2; m <= 100; ++m) usual->turnOf(product_of(1, {16, m, 1, 1}));
-    CHECK(usual->turnOf(product_of(1, {24, 1, 1, 1})).reason == Reason::CACHE);
+    const auto usual = new_adapter({.most_plans = 300});
+    for (uint64_t m = 1; m <= ggml::Stopwatch::count; ++m)
+        CHECK(usual->turn_of(product_of(1, {8, m, 1, 1})).is_timed());
+    const ggml::Turn late = usual->turn_of(product_of(1, {16, 1, 1, 1}));
+    CHECK((late.reason == Reason::TRIAL && !late.is_timed()));
+    for (uint64_t m = 2; m <= 100; ++m) usual->turn_of(product_of(1, {16, m, 1, 1}));
+    CHECK(usual->turn_of(product_of(1, {24, 1, 1, 1})).reason == Reason::CACHE);
 }
 
 TEST_CASE("trials: the short cut for what is left to ggml") {
@@ -196,24 +197,24 @@ TEST_CASE("trials: the short cut for what is left to ggml") {
     const uint64_t one = ggml::mixed(1, 2), other = ggml::mixed(2, 1);
     CHECK(one != other);
     CHECK(ggml::mixed(one, one) != ggml::mixed(other, other));
-    CHECK_FALSE((usual->isLeft(one) || usual->isLeft(0)));
-    CHECK(usual->countOf(Reason::SLOWER) == 0);
+    CHECK_FALSE((usual->is_left(one) || usual->is_left(0)));
+    CHECK(usual->count_of(Reason::SLOWER) == 0);
     usual->leave(one);
     usual->leave(0);
-    CHECK((usual->isLeft(one) && !usual->isLeft(other) && !usual->isLeft(0)));
-    CHECK(usual->countOf(Reason::SLOWER) == 1);
-    // turnOf and note() have the product then.
-    usual->takeAll(true);
-    CHECK_FALSE(usual->isLeft(one));
-    usual->takeAll(false);
-    usual->keepNotes(true);
-    CHECK_FALSE(usual->isLeft(one));
-    usual->keepNotes(false);
-    CHECK(usual->isLeft(one));
+    CHECK((usual->is_left(one) && !usual->is_left(other) && !usual->is_left(0)));
+    CHECK(usual->count_of(Reason::SLOWER) == 1);
+    // turn_of and note() have the product then.
+    usual->take_all(true);
+    CHECK_FALSE(usual->is_left(one));
+    usual->take_all(false);
+    usual->keep_notes(true);
+    CHECK_FALSE(usual->is_left(one));
+    usual->keep_notes(false);
+    CHECK(usual->is_left(one));
     // A hash with the same place in the table.
     usual->leave(one ^ uint64_t{1} << 63);
-    CHECK_FALSE(usual->isLeft(one));
-    CHECK(usual->isLeft(one ^ uint64_t{1} << 63));
+    CHECK_FALSE(usual->is_left(one));
+    CHECK(usual->is_left(one ^ uint64_t{1} << 63));
 }
 
 TEST_CASE("trials: times are kept in a file") {
@@ -222,10 +223,10 @@ TEST_CASE("trials: times are kept in a file") {
     const MulMat x = product_of(40, {256, 64, 1, 1}), y = product_of(100, {256, 64, 1, 1});
     CHECK(winner(*new_adapter({.times = name}), x, 0) == Reason::SLOWER);
     const auto next = new_adapter({.times = name});
-    CHECK(next->turnOf(x).reason == Reason::SLOWER);
-    CHECK(next->turnOf(y).reason == Reason::TRIAL);
+    CHECK(next->turn_of(x).reason == Reason::SLOWER);
+    CHECK(next->turn_of(y).reason == Reason::TRIAL);
     // Rows are rounded otherwise, so these times are of other kernels.
-    CHECK(new_adapter({.rounds = ggml::Rounds::ALWAYS, .times = name})->turnOf(x).reason == Reason::TRIAL);
+    CHECK(new_adapter({.rounds = ggml::Rounds::ALWAYS, .times = name})->turn_of(x).reason == Reason::TRIAL);
 
     std::ofstream(name, std::ios::app) << "a\tb\n\n\t\t\t\nhere\tC\t10.00\t5.00\nhere\tD\t0\t5\nthere\tE\t1\t1\n";
     ggml::TimesFile file(name, "here");
