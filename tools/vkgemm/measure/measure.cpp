@@ -6,6 +6,7 @@
 
 #include "cli/terminal.h"
 #include "measure/deviation.h"
+#include "measure/numbers.h"
 #include "measure/scalars.h"
 #include "vkgemm/rounding.hpp"
 
