@@ -1,25 +1,67 @@
 // SPDX-License-Identifier: MIT
-// Prints the table of families in docs/kernels.md, which is made from the rows of the kernels.
+// Prints the table of docs/kernels.md: the folders of the families, each with the title of its page, and how many
+// modules and rows it has.
 #include <cstdio>
-#include <map>
+#include <cstdlib>
+#include <fstream>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "plan/kernels/kernels.h"
 
 using namespace vkgemm::plan;
 
-int main() {
-    struct Count {
-        std::set<std::string_view> modules;
-        size_t rows = 0;
-    };
-    std::map<std::string_view, Count> families;
+namespace {
+
+/// What the rows of a folder are.
+struct Folder {
+    std::set<std::string_view> families, modules;
+    size_t rows = 0;
+};
+
+Folder folder_of(const std::set<std::string>& families) {
+    Folder folder;
     for (const Kernel& k : kernels()) {
-        Count& count = families[k.module.family.name];
-        count.modules.insert(k.module.name);
-        ++count.rows;
+        if (!families.contains(std::string(k.module.family.name))) continue;
+        folder.families.insert(k.module.family.name);
+        folder.modules.insert(k.module.name);
+        ++folder.rows;
     }
-    std::printf("| family | modules | rows |\n| --- | --- | --- |\n");
-    for (const auto& [name, count] : families)
-        std::printf("| `%s` | %zu | %zu |\n", name.data(), count.modules.size(), count.rows);
+    return folder;
+}
+
+/// The first heading of the folder's page.
+std::string title_of(const std::string& folder) {
+    std::ifstream page(VKGEMM_SOURCE "/" + folder + "/README.md");
+    std::string line;
+    if (!std::getline(page, line) || !line.starts_with("# ")) {
+        std::fprintf(stderr, "%s has no README.md that begins with a heading\n", folder.c_str());
+        std::exit(1);
+    }
+    return line.substr(2);
+}
+
+}  // namespace
+
+int main() {
+    size_t rows = 0;
+    std::printf("| page | families | modules | rows |\n| --- | --- | --- | --- |\n");
+    std::istringstream folders(VKGEMM_FAMILIES_OF_FOLDERS);  // "folder family family\n..."
+    for (std::string line; std::getline(folders, line);) {
+        std::istringstream words(line);
+        std::string name, family, list;
+        words >> name;
+        std::set<std::string> families;
+        while (words >> family) families.insert(family);
+        const Folder folder = folder_of(families);
+        for (const std::string_view f : folder.families) list += (list.empty() ? "`" : ", `") + std::string(f) + "`";
+        std::printf("| [%s](../%s/README.md) | %s | %zu | %zu |\n", title_of(name).c_str(), name.c_str(), list.c_str(),
+                    folder.modules.size(), folder.rows);
+        rows += folder.rows;
+    }
+    if (rows != kernels().size()) {
+        std::fprintf(stderr, "%zu of %zu rows are in no folder\n", kernels().size() - rows, kernels().size());
+        return 1;
+    }
 }

@@ -2,13 +2,16 @@
 // Compiles the kernels and reports their registers and spills. It needs no hardware: tools/with has drivers that only
 // compile.
 //
-//     tools/with radv:navi31 build/tests/driver_table                     the tables of docs/drivers.md
-//     ... driver_table --check radv:navi31                                fails if a default choice spills
+//     tools/with radv:navi31 build/tests/driver_table                      every kernel, and the typical problems
+//     ... driver_table --summary radv:navi31                               its row of docs/drivers.md
+//     ... driver_table --check radv:navi31 docs/drivers.md                 fails if a default choice spills, or if the
+//                                                                          page has another row
 //
 // vkgemm inspect shows everything that a driver reports on one kernel, with any tile.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
 #include <map>
 #include <span>
 
@@ -188,17 +191,52 @@ std::vector<Known> known_spills() {
     return out;
 }
 
-/// Returns 0 if no default choice for the typical problems spills, except those that known.txt names, and if all of
-/// those are chosen and do.
-int check(const Compiler& device, const std::string& driver) {
+/// What the driver made of the default choices for the typical problems.
+struct Summary {
+    std::map<std::string, double> spills;  // by chosen kernel: the most that it spills
+    int dispatches = 0;
+
+    void add(const Compiled& c) {
+        double& most = spills[std::string(c.kernel().name)];
+        most = std::max(most, c.stats.spills.value_or(0));
+        ++dispatches;
+    }
+    /// A row of the table in docs/drivers.md.
+    std::string row(const std::string& driver) const {
+        const auto worst = std::ranges::max_element(spills, {}, [](const auto& kernel) { return kernel.second; });
+        const auto spilling = std::ranges::count_if(spills, [](const auto& kernel) { return kernel.second > 0; });
+        return "| `" + driver + "` | " + std::to_string(spills.size()) + " | " + std::to_string(spilling) + " | " +
+               (spilling ? number(worst->second) + ", `" + worst->first + "`" : std::string("–")) + " |";
+    }
+};
+
+Summary summarise(const Compiler& device) {
+    Summary summary;
+    for (const std::string& line : lines_of("drivers/problems.txt"))
+        for (const Compiled& c : compile(device, line, nullptr)) summary.add(c);
+    return summary;
+}
+
+bool has_line(const char* page, const std::string& wanted) {
+    std::ifstream file(page);
+    if (!file) give_up(std::string("cannot read ") + page);
+    for (std::string line; std::getline(file, line);)
+        if (line == wanted) return true;
+    return false;
+}
+
+/// Returns 0 if no default choice for the typical problems spills, except those that known.txt names, if all of those
+/// are chosen and do, and if `page` has the driver's row.
+int check(const Compiler& device, const std::string& driver, const char* page) {
     std::vector<Known> known = known_spills();
     std::map<std::string, bool> chosen;  // by kernel: whether it ever spills
-    int bad = 0, dispatches = 0;
+    Summary summary;
+    int bad = 0;
     for (const std::string& line : lines_of("drivers/problems.txt"))
         for (const Compiled& c : compile(device, line, nullptr)) {
             const std::string name(c.kernel().name);
             chosen[name] |= c.stats.spill();
-            ++dispatches;
+            summary.add(c);
             bool excused = false;
             for (Known& k : known) excused |= k.driver == driver && k.kernel == name;
             if (!c.stats.spill() || excused) continue;
@@ -213,8 +251,12 @@ int check(const Compiler& device, const std::string& driver) {
             std::printf("%s: %s is not chosen, or does not spill: take it out of tests/drivers/known.txt\n",
                         driver.c_str(), k.kernel.c_str());
         }
-    std::printf("%s: %d dispatches looked at\n", device.caps.name.c_str(), dispatches);
-    return bad || dispatches == 0;
+    if (const std::string row = summary.row(driver); !has_line(page, row)) {
+        ++bad;
+        std::printf("%s lacks this row; write it with: cmake --build build --target drivers\n%s\n", page, row.c_str());
+    }
+    std::printf("%s: %d dispatches looked at\n", device.caps.name.c_str(), summary.dispatches);
+    return bad || summary.dispatches == 0;
 }
 
 }  // namespace
@@ -222,7 +264,12 @@ int check(const Compiler& device, const std::string& driver) {
 int main(int count, char** arguments) {
     const std::span<char*> words(arguments, static_cast<size_t>(count));
     const Compiler device = open_compiler();
-    if (count == 3 && !std::strcmp(words[1], "--check")) return check(device, words[2]);
-    if (count > 1) give_up("usage: driver_table [--check DRIVER]");
-    print_tables(device);
+    const std::string_view word = count > 1 ? words[1] : "";
+    if (count == 4 && word == "--check") return check(device, words[2], words[3]);
+    if (count == 3 && word == "--summary")
+        std::printf("%s\n", summarise(device).row(words[2]).c_str());
+    else if (count > 1)
+        give_up("usage: driver_table [--summary DRIVER | --check DRIVER PAGE]");
+    else
+        print_tables(device);
 }

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: MIT
-# Writes the tables of docs/drivers.md, which show registers and spills by driver.
-#   cmake -DPAGE=docs/drivers.md -DPROGRAM=build/tests/driver_table -DWITH=tools/with "-DDRIVERS=radv:navi31 nvk:0x172"
-#     -P drivers.cmake
+# Writes what drivers make of the kernels: TABLES, with every kernel on every driver, and the summary in PAGE.
+#   cmake -DPAGE=docs/drivers.md -DTABLES=build/drivers.md -DPROGRAM=build/tests/driver_table -DWITH=tools/with
+#     "-DDRIVERS=radv:navi31 nvk:0x172" -P drivers.cmake
 separate_arguments(DRIVERS)
-string(TIMESTAMP today "%Y-%m-%d" UTC)
-set(tables "Made on ${today}.\n")
+set(tables "# What drivers make of the kernels\n")
+set(summary "| driver | kernels chosen | of them spill | the most |\n| --- | --- | --- | --- |\n")
 foreach(driver IN LISTS DRIVERS)
   message(STATUS "${driver}")
-  execute_process(COMMAND "${WITH}" ${driver} "${PROGRAM}" OUTPUT_VARIABLE table ERROR_VARIABLE said RESULT_VARIABLE failed)
-  if(failed)
-    message(FATAL_ERROR "on ${driver}: ${said}")
-  endif()
-  string(APPEND tables "\n## ${driver}\n\n${table}")
+  foreach(words "" "--summary;${driver}")
+    execute_process(COMMAND "${WITH}" ${driver} "${PROGRAM}" ${words} OUTPUT_VARIABLE output ERROR_VARIABLE errors
+      RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR "on ${driver}: ${errors}")
+    endif()
+    if(words)
+      string(APPEND summary "${output}")
+    else()
+      string(APPEND tables "\n## ${driver}\n\n${output}")
+    endif()
+  endforeach()
 endforeach()
+file(WRITE "${TABLES}" "${tables}")
 file(READ "${PAGE}" page)
 foreach(marker begin end)
   string(FIND "${page}" "<!-- drivers:${marker} -->" ${marker})
@@ -24,4 +32,4 @@ string(LENGTH "<!-- drivers:begin -->\n" length)
 math(EXPR begin "${begin} + ${length}")
 string(SUBSTRING "${page}" 0 ${begin} head)
 string(SUBSTRING "${page}" ${end} -1 tail)
-file(WRITE "${PAGE}" "${head}${tables}${tail}")
+file(WRITE "${PAGE}" "${head}${summary}${tail}")
