@@ -25,7 +25,8 @@ std::string head_of(const std::string& key, std::span<const std::byte> data) {
 
 std::string Cache::file_of(const std::string& kind, const std::string& key) const {
     char name[24];
-    std::snprintf(name, sizeof name, "-%016llx", static_cast<unsigned long long>(hash_of(key)));
+    std::snprintf(name, sizeof name, "-%016llx",
+                  static_cast<unsigned long long>(hashOf(std::as_bytes(std::span(key)))));
     return folder_ + "/" + kind + name;
 }
 

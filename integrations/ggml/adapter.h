@@ -9,9 +9,10 @@
 //     if (turn.is_timed()) ... a barrier ..., adapter->stamp(commands, turn, false);
 //     Work work;
 //     if (turn.reason != Reason::SERVED || adapter->prepare(product, work) != Reason::SERVED) -> ggml's own kernels
-//     ... make sure that scratch memory of work.scratch_bytes exists and that nothing uses it, likewise rounded_bytes ...
+//     ... make sure that scratch memory of work.scratch_bytes exists and that nothing uses it; likewise
+//         work.rounded_bytes ...
 //     if (adapter->record(commands, work, scratch, rounded) != Reason::SERVED) -> ggml's; nothing was recorded
-//     if (turn.is_timed()) adapter->stamp(commands, turn, true), ... a barrier ...
+//     if (turn.is_timed()) { adapter->stamp(commands, turn, true); ... a barrier ... }
 //
 // If it was vkgemm's turn and nothing was recorded: adapter->drop(product).
 #ifndef VKGEMM_GGML_ADAPTER_H

@@ -23,8 +23,8 @@ class Pass {
     void record_barrier(VkCommandBuffer commands) const;
 
    protected:
-    /// `has_addresses`: bufferDeviceAddress is enabled on the device. A work group has `most_invocations`, or as many as
-    /// the device allows.
+    /// `has_addresses`: bufferDeviceAddress is enabled on the device. A work group has `most_invocations`, or as many
+    /// as the device allows.
     Pass(const VkgemmContextInfo& info, bool has_addresses, std::span<const uint32_t> code, uint32_t argument_bytes,
          uint32_t most_invocations);
     ~Pass();

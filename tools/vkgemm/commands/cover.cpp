@@ -107,7 +107,8 @@ std::string report(const Trace& t, const Coverage& c, const Case& of, bool color
 Status traceable(const std::string& name, const Kernel& first, const std::vector<TracedModule>& modules) {
     if (modules.empty() && !first.traits.native)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-                "this program was built without traced shader modules. They need a shader compiler and VKGEMM_COVER=ON:\n"
+                "this program was built without traced shader modules. They need a shader compiler and "
+                "VKGEMM_COVER=ON:\n"
                 "    cmake -DVKGEMM_COVER=ON build && cmake --build build --target vkgemm_tool"};
     if (first.traits.native)
         return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
