@@ -97,7 +97,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
       block(rows * cols),
       depth(std::max<double>(t.BK, 1)) {
     for (const FamilyWeights& fitted : dev.fitted)
-        if (fitted.family == family->name) weights = fitted.weights;
+        if (is_called(*family, fitted.family)) weights = fitted.weights;
     if (on_cpu) return;
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
