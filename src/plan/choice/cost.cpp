@@ -77,7 +77,7 @@ double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem
     return second_pass + partial_loads(bytes, units) + rounds * loads * load_latency;
 }
 
-bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.name == "A" ? rowMajor : columnMajor); }
+bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.is_a() ? rowMajor : columnMajor); }
 
 bool prefers_transposed(const GpuCost& gpu_cost, const Operand& x) {
     return is_k_contiguous(x)

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "plan/base/concat.h"
-#include "plan/choice/select.h"
+#include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
 
