@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <vkgemm/elements.hpp>
 #include <vkgemm/rounding.hpp>
 #include <vkgemm/text.hpp>
 

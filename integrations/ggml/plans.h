@@ -4,6 +4,8 @@
 #ifndef VKGEMM_GGML_PLANS_H
 #define VKGEMM_GGML_PLANS_H
 
+#include <vkgemm/vkgemm.h>
+
 #include <mutex>
 #include <string>
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view not_yet[] = {"tests/api/", "tests/plan/"};
 
 // The folders that keep the rules. `VKGEMM_STYLE_FOLDERS="src shaders" test_layout -tc=style*` looks at others instead.
-std::vector<std::string> folders() {
+std::vector<std::string> mended_folders() {
     const char* const given = std::getenv("VKGEMM_STYLE_FOLDERS");
     std::string text = given ? given : "blas integrations native tools examples tests";
     std::vector<std::string> out;
@@ -117,7 +117,7 @@ TEST_CASE("limits: 60 lines a function") {
 }
 
 TEST_CASE("style: no comma chains, ternary statements, positional fields") {
-    const std::vector<Text> sources = sources_of(folders());
+    const std::vector<Text> sources = sources_of(mended_folders());
     CHECK(sources.size() > 5);
     std::vector<std::string> lists;
     for (const Text& source : sources)

@@ -5,7 +5,7 @@
 
 #include "commands/command.h"
 #include "commands/tuned_file.h"
-#include "measure/fit.h"
+#include "measure/cost_weights.h"
 #include "measure/regret.h"
 #include "report/regret_report.h"
 

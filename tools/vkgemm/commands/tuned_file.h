@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "commands/command.h"
-#include "measure/fit.h"
+#include "measure/cost_weights.h"
 
 namespace vkgemm::tool {
 

@@ -13,7 +13,6 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr VkDeviceSize guard = OperandCopies::guard;
 constexpr uint64_t random_period = 4'194'301;  // elements; a prime, so that rows and columns differ
 
 template <class T>

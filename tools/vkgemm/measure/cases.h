@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/types.h"
+#include "measure/type_info.h"
 #include "vkgemm/vkgemm.hpp"
 
 namespace vkgemm::tool {

@@ -13,7 +13,6 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr VkDeviceSize guard = OperandCopies::guard;
 constexpr VkDeviceSize rotated_bytes = 256'000'000;  // more than any cache holds
 
 }  // namespace

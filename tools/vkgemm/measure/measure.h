@@ -65,6 +65,8 @@ class CaseRunner {
     const OperandBytes& operands(bool for_check);
 
    private:
+    static constexpr VkDeviceSize guard = OperandCopies::guard;
+
     const MatrixInfo* matrix(VkgemmSlot slot) const;
     bool uses(VkgemmSlot slot) const;
     std::vector<std::byte> random_bytes(VkgemmSlot slot) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers that the tool fills memory with. Pure.
 #pragma once
-#include "measure/types.h"
+#include "measure/type_info.h"
 #include "vkgemm/formats.hpp"
 
 namespace vkgemm::tool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fitting the weights of the cost model to measurements.
-#include "tools/vkgemm/measure/fit.h"
+#include "tools/vkgemm/measure/cost_weights.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/fit.h"
+#include "measure/cost_weights.h"
 
 #include <algorithm>
 #include <cmath>
