@@ -74,6 +74,10 @@ add_check(commits.wrong TOOLS bash COMMAND ${PROJECT_SOURCE_DIR}/tools/commit-ch
 set_tests_properties(commits.wrong PROPERTIES SKIP_REGULAR_EXPRESSION ""
   PASS_REGULAR_EXPRESSION "^skipped: |77 columns.*not 'area: Imp.*full stop.*an empty line")
 
+if(CMAKE_HOST_SYSTEM_NAME STREQUAL Linux)  # tools/bench is a shell script
+  add_test(NAME tool.typos COMMAND ${scripts}/typos.sh ${CMAKE_CURRENT_BINARY_DIR}/typos)
+endif()
+
 # Packages: the files agree with one another, and the workflows are well-formed (with whatever linter is there).
 add_check(packaging COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DNODE_MODULES=${PROJECT_BINARY_DIR}/lint/node_modules -P ${scripts}/packaging.cmake)
