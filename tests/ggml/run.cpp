@@ -25,8 +25,8 @@ void put(const Arena& arena, const Filled& x) {
     std::ranges::copy(x.bytes, arena.bytes().begin());
 }
 
-VkgemmOperand all_of(const host::Buffer& buffer) {
-    return {.buffer = buffer.handle(), .offset = 0, .size = Arena::most_bytes, .address = 0};
+VkgemmOperand all_of(const Arena& memory) {
+    return {.buffer = memory.handle(), .offset = 0, .size = Arena::most_bytes, .address = 0};
 }
 VkgemmOperand scratch_memory() { return all_of(buffers().scratch); }
 VkgemmOperand rounded_memory() { return all_of(buffers().rounded); }
