@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/choice/reach.h"
 #include "plan/repeated.h"
 #include "support/files.h"
 #include "support/string_util.h"
