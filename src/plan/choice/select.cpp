@@ -73,7 +73,7 @@ bool take_below(double limit, Choice& choice, const TiledKernel& k, const Search
 TiledKernel with_own_tile(const DeviceKernels::Product& x) { return {*x.kernel, x.kernel->tile, x.cost}; }
 
 bool serves(const DeviceKernels::Product& x, const Search& s) {
-    return s.rule.serves(*x.kernel, x.kernel->tile, x.fits);
+    return x.fits && s.rule.serves(*x.kernel, x.kernel->tile);
 }
 
 // For a choice among all kernels with their own tiles. They are tried in the order of what they promise: the costs of
@@ -82,9 +82,11 @@ void take_cheapest_of(bool with_native, Choice& choice, const Search& s) {
     const auto products = s.device.products(s.p);
     std::vector<std::pair<double, size_t>> promises;
     promises.reserve(products.size());
-    for (size_t i = 0; i < products.size(); ++i)
-        if ((with_native || !products[i].kernel->module.is_native()) && serves(products[i], s))
-            promises.emplace_back(least_cost(with_own_tile(products[i]), s.device, s.p, s.request), i);
+    for (size_t i = 0; i < products.size(); ++i) {
+        const DeviceKernels::Product& x = products[i];
+        if (x.fits && (with_native || !x.kernel->module.is_native()) && s.rule.may_serve(x.kernel->module))
+            promises.emplace_back(least_cost(with_own_tile(x), s.device, s.p, s.request), i);
+    }
     std::ranges::make_heap(promises, std::ranges::greater{});
     double least = INFINITY;
     size_t chosen = products.size();
@@ -94,7 +96,7 @@ void take_cheapest_of(bool with_native, Choice& choice, const Search& s) {
         promises.pop_back();
         // Of those that cost the same, the earlier one in the table is preferred.
         const double limit = i < chosen && chosen < products.size() ? std::nextafter(least, INFINITY) : least;
-        if (!take_below(limit, choice, with_own_tile(products[i]), s)) continue;
+        if (!serves(products[i], s) || !take_below(limit, choice, with_own_tile(products[i]), s)) continue;
         least = choice.schedule.cost;
         chosen = i;
     }
@@ -124,7 +126,7 @@ void take_cheapest_of_all(Choice& choice, const Search& s) {
 // compute the problem.
 double cost_ratio(const TiledKernel& k, const Search& s) {
     Choice own, least;
-    if (!s.rule.serves(k.kernel, k.tile, true) || !take_below(INFINITY, own, k, s)) return 1;
+    if (!s.rule.serves(k.kernel, k.tile) || !take_below(INFINITY, own, k, s)) return 1;
     take_cheapest_of_all(least, s);
     return least.kernel ? std::max(1.0, own.schedule.cost / least.schedule.cost) : 1;
 }
@@ -149,7 +151,7 @@ void follow_tuned(Choice& choice, const Search& s) {
             here > most_behind * cost_ratio(of_row, {s.device, row->problem, measured, s.binding}))
             return;
     }
-    if (!s.rule.serves(of_row.kernel, of_row.tile, true) || !take_below(INFINITY, choice, of_row, s)) return;
+    if (!s.rule.serves(of_row.kernel, of_row.tile) || !take_below(INFINITY, choice, of_row, s)) return;
     choice.tuned = row;
     choice.tuned_unfit = nullptr;
 }
@@ -177,9 +179,9 @@ void take_cheapest(Choice& choice, const Search& s) {
         const Kernel& k = *x.kernel;
         if (!request.kernel.empty() && request.kernel != k.name) continue;
         const Tile tile = *with_constants(k.tile, request.tile);  // select() has read it
-        if (!s.rule.serves(k, tile, request.tile.empty() ? x.fits : fits_device(k, tile, s.device.caps()))) continue;
-        if (take_below(limit, choice, {k, tile, KernelCost(k, tile, s.device.caps())}, s))
-            limit = choice.schedule.cost;
+        if (request.tile.empty() ? !x.fits : !fits_device(k, tile, s.device.caps())) continue;
+        if (!s.rule.serves(k, tile)) continue;
+        if (take_below(limit, choice, {k, tile, KernelCost(k, tile, s.device.caps())}, s)) limit = choice.schedule.cost;
     }
 }
 

@@ -72,39 +72,71 @@ const char* refused_problem(const Module& m, const Tile& t, const DeviceCaps& de
     return nullptr;
 }
 
-// A refusal whose text is made only if somebody reads it.
-template <class Text>
-Refusal refused(Wording wording, VkgemmResult code, const Text& text) {
-    return {code, wording == Wording::in_words ? std::string(text()) : std::string()};
-}
+// The two wordings of the rule. Each is called with the code of a refusal and a function that makes its text.
+struct InWords {
+    using Result = std::optional<Status>;
+    const DeviceCaps& dev;
+
+    template <class Text>
+    Result operator()(VkgemmResult code, const Text& text) const {
+        return Refusal{code, std::string(text())};
+    }
+    Result of_device(const Kernel& k, const Tile& t) const { return unfit_device(k, t, dev); }
+    Result known(const Status& why) const { return why; }
+};
+struct YesOrNo {
+    using Result = bool;
+
+    template <class Text>
+    bool operator()(VkgemmResult, const Text&) const {
+        return true;
+    }
+    bool of_device(const Kernel&, const Tile&) const { return false; }  // the kernel fits the device
+    bool known(const Status&) const { return true; }
+};
 
 }  // namespace
 
 KernelRule::KernelRule(const DeviceCaps& dev, const Problem& p, const Request& request, Binding binding)
     : dev_(dev), p_(p), request_(request), binding_(binding), too_large_(too_large(dev, p, binding)) {}
 
-// The order is that of the reports: the first reason is the one that is given.
-std::optional<Status> KernelRule::check(const Kernel& k, const Tile& t, Wording wording, bool fits_device) const {
-    const Module& m = k.module;
-    const auto unsupported = [&](const auto& text) { return refused(wording, VKGEMM_ERROR_UNSUPPORTED, text); };
+template <class Refuse>
+typename Refuse::Result KernelRule::check_types(const Module& m, const Refuse& refuse) const {
     if (!m.has_types_of(p_))
-        return unsupported([&] { return concat({"multiplies ", types_of(m), ", not ", types_text(p_)}); });
-    if (p_.accuracy < m.family.accuracy) return unsupported([&] { return less_exact(m.family.accuracy); });
-    if (!fits_device)
-        if (auto why = unfit_device(k, t, dev_, wording)) return why;
-    if (const char* why = refused_grouping(m, p_)) return unsupported([&] { return why; });
-    if (too_large_) return too_large_;
+        return refuse(VKGEMM_ERROR_UNSUPPORTED, [&] {
+            return concat({"multiplies ", types_of(m), ", not ", types_text(p_)});
+        });
+    if (p_.accuracy < m.family.accuracy)
+        return refuse(VKGEMM_ERROR_UNSUPPORTED, [&] { return less_exact(m.family.accuracy); });
+    return {};
+}
+
+// The order is that of the reports: the first reason is the one that is given.
+template <class Refuse>
+typename Refuse::Result KernelRule::check(const Kernel& k, const Tile& t, const Refuse& refuse) const {
+    const Module& m = k.module;
+    const auto unsupported = [&](const char* why) { return refuse(VKGEMM_ERROR_UNSUPPORTED, [&] { return why; }); };
+    if (auto why = check_types(m, refuse)) return why;
+    if (auto why = refuse.of_device(k, t)) return why;
+    if (const char* why = refused_grouping(m, p_)) return unsupported(why);
+    if (too_large_) return refuse.known(*too_large_);
     if (groups_of(t, p_) > most_groups(dev_))
-        return refused(wording, VKGEMM_ERROR_LIMIT, [&] {
+        return refuse(VKGEMM_ERROR_LIMIT, [&] {
             return concat({"it would take ", uint64_t(std::min(groups_of(t, p_), 1e18)), " work groups; the limit is ",
                            uint64_t(most_groups(dev_)), "; use a larger tile or split the batch"});
         });
-    if (const char* why = refused_problem(m, t, dev_, p_)) return unsupported([&] { return why; });
-    if (const char* why = refused_native(m, request_, binding_)) return unsupported([&] { return why; });
+    if (const char* why = refused_problem(m, t, dev_, p_)) return unsupported(why);
+    if (const char* why = refused_native(m, request_, binding_)) return unsupported(why);
     if (const char* why = request_.least ? m.family.refuses(*request_.least) : nullptr)
-        return unsupported([&] { return concat({why, ", as the smallest sizes are"}); });
-    return std::nullopt;
+        return refuse(VKGEMM_ERROR_UNSUPPORTED, [&] { return concat({why, ", as the smallest sizes are"}); });
+    return {};
 }
+
+std::optional<Status> KernelRule::unfit(const Kernel& k, const Tile& t) const { return check(k, t, InWords{dev_}); }
+
+bool KernelRule::serves(const Kernel& k, const Tile& t) const { return !check(k, t, YesOrNo{}); }
+
+bool KernelRule::may_serve(const Module& m) const { return !check_types(m, YesOrNo{}); }
 
 std::optional<Status> unfit(const Kernel& k, const Tile& t, const DeviceCaps& dev, const Problem& p, Binding binding) {
     const Request any;

@@ -14,17 +14,20 @@ class KernelRule {
     KernelRule(const DeviceCaps&, const Problem&, const Request&, Binding);
 
     /// The reason why the kernel with this tile cannot run the problem, if there is one.
-    std::optional<Status> unfit(const Kernel& k, const Tile& t) const { return check(k, t, Wording::in_words, false); }
-    /// Whether there is none, where `fits` is what fits_device() says. Nothing is put into words, which saves most of
-    /// the time.
-    bool serves(const Kernel& k, const Tile& t, bool fits) const {
-        return fits && !check(k, t, Wording::code_alone, true);
-    }
+    std::optional<Status> unfit(const Kernel&, const Tile&) const;
+    /// Whether there is none, for a kernel that fits the device with this tile. Nothing is put into words, which saves
+    /// most of the time.
+    bool serves(const Kernel&, const Tile&) const;
+    /// The first checks of serves() alone: its types and accuracy. Nearly free.
+    bool may_serve(const Module&) const;
 
     bool is_too_large() const { return too_large_.has_value(); }
 
    private:
-    std::optional<Status> check(const Kernel&, const Tile&, Wording, bool fits_device) const;
+    template <class Refuse>
+    typename Refuse::Result check_types(const Module&, const Refuse&) const;
+    template <class Refuse>
+    typename Refuse::Result check(const Kernel&, const Tile&, const Refuse&) const;
 
     const DeviceCaps& dev_;
     const Problem& p_;
